@@ -1,0 +1,56 @@
+/* am.h - active messages between the processes of the job.
+ *
+ *      room ---- am_send(dst, class, type, header+payload) ----> handler[type](src, msg, len) of dst
+ *
+ * Addressing is by world rank; the transport is chosen per peer (self, shm, network) on the
+ * first message, and peers live in a hash: no table of all ranks.
+ *
+ * The bytes of a message are copied before am_send returns, so buffers are always reusable.
+ * Messages of one class from A to B arrive in the order sent, unless am_ordered(B) is 0; the two
+ * classes are not ordered with each other.
+ *
+ * Credits.  A request says how many replies it may cause (`replies`); am/ takes that room from
+ * this process's own reply space and gives it back as they arrive.  That is why a reply never
+ * fails: it is sent at once or kept by am/ in a queue bounded by credits.  Every reply answers
+ * a request that reserved it.
+ *
+ * Handlers run from progress, under proc->lock; they may send and queue, and may not block or
+ * call progress.  msg is valid during the call only and is aligned to 8 bytes. */
+#ifndef AM_AM_H
+#define AM_AM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "tp/tp.h"
+
+enum { AM_AGAIN = TP_AGAIN };
+
+/* Types are given out in blocks per room; the handler table has AM_TYPES places. */
+enum am_block { AM_INTERNAL = 0, AM_P2P = 16, AM_COLL = 48, AM_RMA = 64, AM_TEST = 120, AM_TYPES = 128 };
+
+/* 0: taken.  AM_AGAIN (requests only): offer it again later; nothing else of this peer's requests comes before. */
+typedef int am_fn(int src, const void *msg, size_t len);
+
+int am_init(void);     /* opens transports, publishes the address */
+void am_finalize(void); /* after a barrier: sends what is kept, closes */
+
+void am_handler(int type, am_fn *fn);
+
+/* Longest message to dst (bytes, all iov together). */
+size_t am_max(int dst);
+int am_ordered(int dst);
+
+/* Send a request.  0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress hook;
+ * < 0: -errno (-ENOTCONN when dst is dead).  iov[0] is the room's header. */
+int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
+/* Send a reply from anywhere.  Never fails for lack of room.  < 0 only when dst is dead. */
+int am_reply(int dst, int type, const struct iovec *iov, int n);
+/* A request that reserved k replies was answered by fewer: give the rest back. */
+void am_credit_return(int dst, unsigned replies);
+
+/* For native one-sided access: the transport and its dense peer number, NULL when dst has none. */
+struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps);
+
+#endif

@@ -1,0 +1,64 @@
+/* atomic.h - the few memory-order idioms of the library.
+ *
+ * Everything else uses <stdatomic.h> directly with an explicit order.  Each use
+ * says in a comment what it pairs with.
+ *
+ * ThreadSanitizer does not model fences: under it fence_full() is a locked
+ * instruction on one word, which orders all callers among themselves. */
+#ifndef BASE_ATOMIC_H
+#define BASE_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define BASE_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define BASE_TSAN 1
+#endif
+#endif
+
+#ifdef BASE_TSAN
+extern atomic_uint base_tsan_fence; /* base/time.c */
+#endif
+
+/* Full memory fence: orders every earlier load and store of this thread before
+ * every later one, as seen by any processor (MEM_SYNC of the design paper). */
+static inline void fence_full(void)
+{
+#ifdef BASE_TSAN
+    atomic_fetch_add_explicit(&base_tsan_fence, 1, memory_order_seq_cst);
+#elif defined(__x86_64__)
+    /* A locked add to the stack is a full fence for write-back memory and takes half
+     * the time of mfence, which also waits for write-combining buffers. */
+    __asm__ __volatile__("lock; addl $0, -64(%%rsp)" ::: "memory", "cc");
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Tell the processor that we spin. */
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb" ::: "memory");
+#endif
+}
+
+/* Counter written by one thread at a time and read by anybody (PVARs): relaxed load
+ * and store, no locked instruction.  Approximate when two threads race. */
+static inline void counter_add(_Atomic uint64_t *c, uint64_t n)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+static inline void counter_max(_Atomic uint64_t *c, uint64_t n)
+{
+    if (n > atomic_load_explicit(c, memory_order_relaxed))
+        atomic_store_explicit(c, n, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,52 @@
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Set once by boot; a function, so that the simulator's ranks are told apart. */
+static int (*rank_of)(void);
+
+void log_set_rank(int (*rank)(void))
+{
+    rank_of = rank;
+}
+
+static void put_line(const char *fmt, va_list ap)
+{
+    char line[1024];
+    int rank = rank_of ? rank_of() : -1;
+    int n = rank < 0 ? snprintf(line, sizeof line, "windrose: ")
+                     : snprintf(line, sizeof line, "windrose[%d]: ", rank);
+    int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+    if (m < 0)
+        m = 0;
+    size_t len = (size_t)n + (size_t)m;
+    if (len > sizeof line - 2)
+        len = sizeof line - 2;
+    line[len++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, len);
+    (void)ignored;
+}
+
+void log_warn(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(fmt, ap);
+    va_end(ap);
+}
+
+void log_fatal(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    put_line(fmt, ap);
+    va_end(ap);
+    /* _exit: user atexit handlers may call MPI; the launcher ends the other ranks. */
+#ifdef WR_DEBUG
+    abort();
+#endif
+    _exit(1);
+}

@@ -1,0 +1,46 @@
+/* proc.h - the process: one opaque pointer per room, and the only global of the library.
+ *
+ * All mutable state of every room hangs on struct proc (CVAR values excepted: they are
+ * read-only after MPI_Init).  In production there is one, and `proc` never changes; the
+ * simulator has one per simulated rank and swaps `proc` at each fiber switch.  So:
+ *
+ *   - no room keeps a static or thread-local variable;
+ *   - `proc` may be read again after any wait, never cached across processes.
+ *
+ * Locking: proc->lock is taken by every MPI call when MPI_THREAD_MULTIPLE was given or an
+ * asynchronous progress thread runs (proc->threaded); progress_wait() gives it up while it
+ * yields or sleeps.  All rooms rely on it; only the near fast path of rma/ goes without. */
+#ifndef BASE_PROC_H
+#define BASE_PROC_H
+
+#include "base/lock.h"
+
+struct proc {
+    struct lock lock;          /* see above */
+    int threaded;              /* lock must be taken */
+    int thread_level;          /* MPI_THREAD_* given */
+    atomic_int phase;          /* enum proc_phase */
+    const char *volatile call; /* MPI function the process is in, NULL outside; for SIGUSR1 */
+    const char *volatile wait_what; /* for what it waits, or NULL */
+    volatile int wait_peer;    /* for whom: world rank or -1 */
+    /* one per room, allocated by <room>_init(), freed by <room>_finalize() */
+    struct boot *boot;
+    struct mem *mem;
+    struct progress *progress;
+    struct tp_room *tp;
+    struct am *am;
+    struct obj_room *obj;
+    struct dt_room *dt;
+    struct p2p *p2p;
+    struct coll_room *coll;
+    struct rma *rma;
+    struct api *api;
+    struct var_room *var;
+    void *sim; /* the simulator's own record of this rank; NULL in production */
+};
+
+enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED };
+
+extern struct proc *proc;
+
+#endif

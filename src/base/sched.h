@@ -1,0 +1,29 @@
+/* sched.h - who runs: the hook by which the simulator takes the place of the kernel.
+ *
+ * In production `sched` is NULL and waits spin, yield and sleep.  In the simulator ranks
+ * and their threads are fibers of one thread; every wait of the library ends in
+ * sched->yield(), clocks and random numbers come from the seed. */
+#ifndef BASE_SCHED_H
+#define BASE_SCHED_H
+
+#include <stdint.h>
+
+struct sched_ops {
+    /* Let others run.  `what` says for what the caller waits, `peer` for whom (world rank or -1);
+     * idle = 1: the caller can do nothing until somebody else moves. */
+    void (*yield)(const char *what, int peer, int idle);
+    uint64_t (*now)(void);    /* ns */
+    uint64_t (*random)(void); /* 64 random bits */
+    void *(*self)(void);      /* identity of the calling fiber, never NULL */
+};
+
+extern const struct sched_ops *sched; /* set before the first rank starts, never changed after */
+
+/* Identity of the calling thread (or fiber): never NULL, unique among live threads. */
+void *thread_self(void);
+/* Monotonic time in ns. */
+uint64_t time_now(void);
+/* 64 random bits (cookies, tokens); from the seed in the simulator. */
+uint64_t random_bits(void);
+
+#endif

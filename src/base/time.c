@@ -1,0 +1,46 @@
+#include "base/sched.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/proc.h"
+
+const struct sched_ops *sched;
+
+#ifdef BASE_TSAN
+atomic_uint base_tsan_fence;
+#endif
+
+static struct proc the_proc;
+struct proc *proc = &the_proc;
+
+void *thread_self(void)
+{
+    /* Not state: only its address counts, which differs between live threads. */
+    static _Thread_local char self;
+    return sched ? sched->self() : &self;
+}
+
+uint64_t time_now(void)
+{
+    if (sched)
+        return sched->now();
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t random_bits(void)
+{
+    if (sched)
+        return sched->random();
+    uint64_t bits;
+    /* Up to 256 bytes come whole once the kernel's pool is ready; before that use clock and pid. */
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits)
+        bits = (time_now() * 0x9e3779b97f4a7c15ull) ^ ((uint64_t)getpid() << 32);
+    return bits;
+}

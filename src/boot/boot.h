@@ -1,0 +1,64 @@
+/* boot.h - job services: who are we, a small key-value store, a barrier, abort.
+ *
+ *        mpiexec (ours) or Hydra --- PMI-1 lines over the inherited descriptor PMI_FD
+ *        nobody                  --- singleton: rank 0 of 1
+ *        (PMIx joins as a further row of boot_ops)
+ *
+ * The simulator installs its own boot_ops.  Used during start and end, and for large keys by
+ * nobody: am/ publishes one address per process and reads those of peers it talks to.
+ * Node map: which world rank is on which node, O(1) memory where ranks are laid out in blocks
+ * or round robin.  NOLOCAL and NUM_CLIQUES are applied here, so no other room knows of them. */
+#ifndef BOOT_BOOT_H
+#define BOOT_BOOT_H
+
+#include <stddef.h>
+
+enum { BOOT_VALUE_MAX = 384 }; /* bytes of one value, before the wire's own encoding */
+
+struct boot_ops { /* all return 0 or -errno */
+    const char *name; /* "pmi1", "singleton", "sim" */
+    int (*init)(int *rank, int *size, int *appnum);
+    int (*put)(const char *key, const void *value, size_t len);
+    int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
+    int (*barrier)(void);                                  /* also publishes what was put */
+    int (*node_map)(char *text, size_t len);               /* "(vector,(first,nodes,per node),..)" or -ENOENT */
+    void (*abort)(int code, const char *why);              /* does not return */
+    int (*finalize)(void);
+};
+
+/* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init. */
+int boot_init(const struct boot_ops *forced /* NULL: find out */);
+int boot_finalize(void);
+
+int boot_rank(void);
+int boot_size(void);
+int boot_appnum(void); /* index of the MPMD block, -1 unknown */
+/* Unique text for the job, equal on all its processes, different between jobs on a host. */
+const char *boot_job_id(void);
+
+int boot_put(const char *key, const void *value, size_t len);
+/* Value put under key by anybody before the last barrier.  -ENOENT if none. */
+int boot_get(const char *key, void *value, size_t *len);
+int boot_barrier(void);
+
+/* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
+void boot_abort(int code, const char *why) __attribute__((noreturn));
+
+/* --- node map ---------------------------------------------------------------
+ * Nodes are numbered 0..boot_nodes()-1; local indexes follow world rank order. */
+int boot_nodes(void);
+int boot_node_of(int rank);
+int boot_same_node(int rank);           /* with this process */
+int boot_local_size(void);              /* processes on this node */
+int boot_local_index(int rank);         /* of a rank on this node; -1 if elsewhere */
+int boot_local_rank(int index);         /* world rank of a local index */
+int boot_host_processes(void);          /* processes of the job on this host, pretended nodes ignored */
+
+/* --- death ------------------------------------------------------------------
+ * 1 if the launcher said that `rank` died (only with -disable-auto-cleanup; else the job ends).
+ * A look at one byte of a page shared with our mpiexec; always 0 under other launchers. */
+int boot_dead(int rank);
+/* Number of dead ranks so far: cheap test before looking at each. */
+int boot_dead_count(void);
+
+#endif

@@ -1,0 +1,59 @@
+/* progress.h - the progress engine: hooks, blocking waits, sleep.
+ *
+ *      progress_wait(cond)
+ *        loop: cond true? -> return
+ *              progress_poll(): every source and hook once
+ *              idle for a while -> yield -> arm all, look again, sleep on all descriptors
+ *
+ * Every blocking wait of the library is progress_wait().  It gives proc->lock up while it
+ * yields or sleeps, so other threads get in; one thread at a time polls descriptors, others
+ * sleep until it, or any completion, signals.
+ * Hooks run under proc->lock.  They may not block and may not call progress themselves. */
+#ifndef PROGRESS_PROGRESS_H
+#define PROGRESS_PROGRESS_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+
+/* Work to be polled: fn returns the number of events handled (0: nothing).  Owner keeps the struct. */
+struct progress_hook {
+    int (*fn)(void *arg);
+    void *arg;
+    struct list link;
+};
+
+/* A descriptor to sleep on (a transport's).  fd(arg, 0): the descriptor or -1;
+ * fd(arg, 1): 0 may sleep, nonzero: events are waiting, poll again. */
+struct progress_source {
+    int (*fd)(void *arg, int arm);
+    void *arg;
+    struct list link;
+};
+
+int progress_init(void);
+void progress_finalize(void);
+
+/* A hook is active from add to del; adding twice is harmless.  A hook may del itself while it runs. */
+void progress_hook_add(struct progress_hook *h);
+void progress_hook_del(struct progress_hook *h);
+void progress_source_add(struct progress_source *s);
+void progress_source_del(struct progress_source *s);
+
+/* One pass over all hooks; events handled.  A call from inside a hook does nothing and returns 0. */
+int progress_poll(void);
+
+/* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.
+ * what/peer (world rank or -1) are shown by SIGUSR1 and in the simulator's traces. */
+void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer);
+/* The same with an end: 0, or -ETIMEDOUT after timeout_ns. */
+int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns);
+
+/* Something completed: other threads that wait look again.  Cheap when nobody sleeps. */
+void progress_signal(void);
+
+/* For MPI_Test and its kin: one poll, and, after many fruitless ones in a row, a yield of the core, since users
+ * write `while (!flag) MPI_Test()` with more processes than cores. */
+void progress_test(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* tp.h - what a transport does for the rooms above: THE contract.
+ *
+ * Every call is nonblocking.  Bytes only: datatypes, epochs and ranks of communicators are
+ * unknown here.  `peer` is the dense process number (world rank) given to connect().  One thread
+ * at a time per struct tp unless TP_THREADS is set; the caller (am/) holds proc->lock.
+ *
+ * Results:  0           done; buffers are yours again; d->fn is NOT called
+ *           TP_PENDING  accepted; d->fn(d, err) is called once, from progress()
+ *           TP_AGAIN    no resources now; nothing happened; call progress() and try again
+ *           < 0         -errno; nothing happened
+ *
+ * Two classes of message.  Requests may be refused by the receiver for a while; replies always
+ * find room (the sender of a request reserved it, see am.h) and are never held behind requests.
+ * A transport without an entry leaves it NULL and its flag clear; it emulates nothing. */
+#ifndef TP_TP_H
+#define TP_TP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+enum { TP_PENDING = 1, TP_AGAIN = 2 };
+
+enum tp_class { TP_REQUEST, TP_REPLY };
+
+struct tp_done { /* embed in your request */
+    void (*fn)(struct tp_done *d, int err);
+};
+
+enum tp_flag {
+    TP_PUT = 1, TP_GET = 2, TP_ATOMIC = 4, /* entries below are usable                              */
+    TP_AM_ORDERED = 8,                     /* AMs of one class from A to B are delivered in order   */
+    TP_PUT_THEN_AM = 16,                   /* an AM sent after a put is delivered after its data    */
+    TP_REG_LOCAL = 32,                     /* local buffers must be registered (smem != NULL)       */
+    TP_CPU_COHERENT = 64,                  /* its atomics are atomic with CPU atomics               */
+    TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512
+};
+
+struct tp_caps {
+    unsigned flags;
+    size_t am_max;         /* bytes, header + payload of one AM                                   */
+    size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
+    size_t rma_max;        /* bytes of one put/get                                                */
+    unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
+};
+
+struct proc;
+struct tp_env {
+    /* msg is the transport's, valid during the call only.  0: taken.  TP_AGAIN (requests only): keep it and stop
+     * this peer's requests until the next progress; replies still come through. */
+    int (*recv)(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len);
+    void *up;
+    struct proc *proc;
+};
+
+struct tp;     /* one open transport; each transport's own struct begins with what it likes */
+struct tp_mem; /* registered local memory */
+struct tp_far; /* imported remote memory  */
+
+struct tp_atomic { /* one atomic on n elements */
+    int op;        /* MPI_Op value: the transport knows the few it can do */
+    int type;      /* log2 of the element size in bits 0-3; 16: signed, 32: floating */
+    size_t n;
+    const void *operand, *compare; /* compare != NULL: compare-and-swap */
+    void *result;                  /* != NULL: old values come here     */
+};
+
+struct tp_ops {
+    const char *name;
+    /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer -> close */
+    int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
+    int (*address)(struct tp *tp, void *buf, size_t *len);
+    int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);
+    void (*close)(struct tp *tp);
+    /* active message: reliable, gathers iov, total <= am_max; delivered once to env->recv of peer */
+    int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
+    /* memory: reg/pack at the owner, import at the origin */
+    int (*reg)(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+    int (*pack)(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
+    void (*dereg)(struct tp *tp, struct tp_mem *mem);
+    int (*import)(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);
+    void (*drop)(struct tp *tp, struct tp_far *far);
+    /* one-sided: `off` is bytes from the registered base; done = local completion (get/fetch: result here) */
+    int (*put)(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+               struct tp_done *d);
+    int (*get)(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+               struct tp_done *d);
+    int (*atomic)(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+    int (*atomic_ok)(struct tp *tp, int op, int type, size_t n, int fetch); /* 1 / 0; asked at window creation */
+    int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d); /* earlier put/atomic to peer visible there */
+    /* progress and sleep */
+    int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
+    int (*fd)(struct tp *tp, int arm);   /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting */
+};
+
+/* Transports of this build, in order of preference; ends with NULL (open.c).  "self" and "shm" are always there. */
+extern const struct tp_ops *const tp_list[];
+const struct tp_ops *tp_find(const char *name);
+
+#endif

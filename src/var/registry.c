@@ -1,0 +1,187 @@
+#include "var/var.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/proc.h"
+
+struct cvars cvar;
+
+struct var_room {
+    struct pvar_set pvars;
+};
+
+/* Default and its text form come from one macro argument, hence the split initialiser. */
+const struct cvar_info cvar_table[] = {
+#define CVAR_NUM_INT(d) (d)
+#define CVAR_NUM_BOOL(d) (d)
+#define CVAR_NUM_STR(d) 0
+#define CVAR_TXT_INT(d) NULL
+#define CVAR_TXT_BOOL(d) NULL
+#define CVAR_TXT_STR(d) (d)
+#define CVAR(field, nm, kd, df, mn, mx, rm, sc, tx)                                             \
+    {.name = nm, .kind = CVAR_##kd, .scope = CVAR_##sc, .def = CVAR_NUM_##kd(df), .min = (mn),   \
+     .max = (mx), .def_str = CVAR_TXT_##kd(df), .room = #rm, .text = tx, .value = &cvar.field},
+#include "var/cvars.def"
+#undef CVAR
+};
+const int cvar_count = sizeof cvar_table / sizeof *cvar_table;
+
+const struct pvar_info pvar_table[PVAR_COUNT] = {
+#define PVAR(id, nm, cl, bd, un, tx) {nm, cl, bd, un, tx},
+#include "var/pvars.def"
+#undef PVAR
+};
+
+static const char own_prefix[] = "MPIR_CVAR_";
+static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
+
+static int parse_bool(const char *text, int64_t *out)
+{
+    static const char *const words[2][5] = {{"0", "no", "false", "off", "n"}, {"1", "yes", "true", "on", "y"}};
+    for (int v = 0; v < 2; v++)
+        for (int i = 0; i < 5; i++)
+            if (!strcasecmp(text, words[v][i])) {
+                *out = v;
+                return 0;
+            }
+    return -EINVAL;
+}
+
+/* A decimal or 0x number with an optional K, M or G (powers of 1024). */
+static int parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 0);
+    if (end == text || errno)
+        return -EINVAL;
+    int shift = 0;
+    switch (toupper((unsigned char)*end)) {
+    case 'K': shift = 10; break;
+    case 'M': shift = 20; break;
+    case 'G': shift = 30; break;
+    }
+    if (shift)
+        end++;
+    if (*end || v > (LLONG_MAX >> shift) || v < (LLONG_MIN >> shift))
+        return -EINVAL;
+    *out = (int64_t)((unsigned long long)v << shift);
+    return 0;
+}
+
+static int store(const struct cvar_info *c, const char *as, const char *text, char *msg, size_t len)
+{
+    int64_t v = 0;
+    if (c->kind == CVAR_STR) {
+        char *copy = strdup(text);
+        if (!copy) {
+            snprintf(msg, len, "%s: out of memory", as);
+            return -ENOMEM;
+        }
+        const char **field = c->value;
+        if (*field != c->def_str)
+            free((char *)*field);
+        *field = copy;
+        return 0;
+    }
+    if (c->kind == CVAR_BOOL ? parse_bool(text, &v) : parse_int(text, &v)) {
+        if (c->kind == CVAR_BOOL)
+            snprintf(msg, len, "%s=\"%s\" is not a truth value (0/1, no/yes, false/true, off/on)", as, text);
+        else
+            snprintf(msg, len, "%s=\"%s\" is not a number (range %lld to %lld)", as, text, (long long)c->min,
+                     (long long)c->max);
+        return -EINVAL;
+    }
+    if (v < c->min || v > c->max) {
+        snprintf(msg, len, "%s=%s is out of range (%lld to %lld)", as, text, (long long)c->min, (long long)c->max);
+        return -EINVAL;
+    }
+    *(int64_t *)c->value = v;
+    return 0;
+}
+
+int cvar_find(const char *name)
+{
+    for (int i = 0; i < cvar_count; i++)
+        if (!strcmp(cvar_table[i].name, name))
+            return i;
+    return -1;
+}
+
+int cvar_set(const char *name, const char *text, char *msg, size_t len)
+{
+    int i = cvar_find(name);
+    if (i < 0) {
+        snprintf(msg, len, "no control variable is called %s", name);
+        return -ENOENT;
+    }
+    return store(&cvar_table[i], name, text, msg, len);
+}
+
+static void set_defaults(void)
+{
+    for (int i = 0; i < cvar_count; i++) {
+        const struct cvar_info *c = &cvar_table[i];
+        if (c->kind == CVAR_STR)
+            *(const char **)c->value = c->def_str;
+        else
+            *(int64_t *)c->value = c->def;
+    }
+}
+
+int var_init(char *msg, size_t len)
+{
+    if (!proc->var && !(proc->var = calloc(1, sizeof *proc->var))) {
+        snprintf(msg, len, "out of memory");
+        return -ENOMEM;
+    }
+    set_defaults();
+    for (int i = 0; i < cvar_count; i++) {
+        /* The first prefix wins, so that MPIR_CVAR_X overrides an old MPICH_X. */
+        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
+            char name[160];
+            snprintf(name, sizeof name, "%s%s", prefixes[p], cvar_table[i].name + sizeof own_prefix - 1);
+            const char *text = getenv(name);
+            if (!text)
+                continue;
+            int err = store(&cvar_table[i], name, text, msg, len);
+            if (err)
+                return err;
+            break;
+        }
+    }
+    return 0;
+}
+
+void var_finalize(void)
+{
+    for (int i = 0; i < cvar_count; i++) {
+        const struct cvar_info *c = &cvar_table[i];
+        const char **field = c->value;
+        if (c->kind == CVAR_STR && *field != c->def_str) {
+            free((char *)*field);
+            *field = c->def_str;
+        }
+    }
+    free(proc->var);
+    proc->var = NULL;
+}
+
+struct pvar_set *pvar_proc(void)
+{
+    return &proc->var->pvars;
+}
+
+int pvar_find(const char *name)
+{
+    for (int i = 0; i < PVAR_COUNT; i++)
+        if (!strcmp(pvar_table[i].name, name))
+            return i;
+    return -1;
+}

@@ -1,0 +1,88 @@
+/* var.h - control variables (CVAR) and performance variables (PVAR).
+ *
+ * CVARs are read once, by var_init(), from the environment, and then read as plain
+ * cvar.<field>; nothing else calls getenv.  The prefixes MPIR_CVAR_, MPICH_ and MPIR_PARAM_
+ * name the same variable.  A value that is no number or out of range ends MPI_Init with a
+ * message naming variable, value and range.
+ *
+ * PVARs are counters inside the records of their rooms (base/atomic.h counter_add); rooms
+ * tell where they are by pvar_bind().  MPI_T reads them through here. */
+#ifndef VAR_VAR_H
+#define VAR_VAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+enum cvar_kind { CVAR_INT, CVAR_BOOL, CVAR_STR };
+enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ };
+
+#define CVAR_TYPE_INT int64_t
+#define CVAR_TYPE_BOOL int64_t
+#define CVAR_TYPE_STR const char *
+struct cvars {
+#define CVAR(field, name, kind, def, min, max, room, scope, text) CVAR_TYPE_##kind field;
+#include "var/cvars.def"
+#undef CVAR
+};
+extern struct cvars cvar;
+
+struct cvar_info {
+    const char *name;
+    enum cvar_kind kind;
+    enum cvar_scope scope;
+    int64_t def, min, max; /* INT and BOOL */
+    const char *def_str;   /* STR */
+    const char *room;
+    const char *text;
+    void *value; /* into cvar */
+};
+extern const struct cvar_info cvar_table[];
+extern const int cvar_count;
+
+/* Read the environment.  0, or -EINVAL with one line about variable, value and range in msg. */
+int var_init(char *msg, size_t len);
+/* Free what var_init and cvar_set allocated. */
+void var_finalize(void);
+/* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */
+int cvar_set(const char *name, const char *text, char *msg, size_t len);
+/* Index of a variable by its full name, or -1. */
+int cvar_find(const char *name);
+
+/* --- PVARs ------------------------------------------------------------------ */
+enum pvar_class { PVAR_COUNTER, PVAR_LEVEL, PVAR_HIGHWATER, PVAR_SIZE };
+enum pvar_bind { PVAR_PROC, PVAR_WIN }; /* one per process | one per window as well */
+
+enum pvar_id {
+#define PVAR(id, name, cls, bind, unit, text) id,
+#include "var/pvars.def"
+#undef PVAR
+    PVAR_COUNT
+};
+struct pvar_info {
+    const char *name;
+    enum pvar_class cls;
+    enum pvar_bind bind;
+    const char *unit; /* "count", "bytes", "ns" */
+    const char *text;
+};
+extern const struct pvar_info pvar_table[PVAR_COUNT];
+
+/* The process-wide value of a variable, in a per-process array of PVAR_COUNT counters. */
+struct pvar_set {
+    _Atomic uint64_t v[PVAR_COUNT];
+};
+struct pvar_set *pvar_proc(void);
+int pvar_find(const char *name);
+
+static inline void pvar_set_add(struct pvar_set *s, enum pvar_id id, uint64_t n)
+{
+    counter_add(&s->v[id], n);
+}
+static inline void pvar_set_max(struct pvar_set *s, enum pvar_id id, uint64_t n)
+{
+    counter_max(&s->v[id], n);
+}
+
+#endif
