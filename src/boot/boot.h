@@ -7,7 +7,9 @@
  * The simulator installs its own boot_ops.  Used during start and end, and for large keys by
  * nobody: am/ publishes one address per process and reads those of peers it talks to.
  * Node map: which world rank is on which node, O(1) memory where ranks are laid out in blocks
- * or round robin.  NOLOCAL and NUM_CLIQUES are applied here, so no other room knows of them. */
+ * or round robin.  NOLOCAL and NUM_CLIQUES are applied here, so no other room knows of them:
+ *   node  what rma, p2p and coll call near (boot_same_node, boot_local_*): a host, or a pretended part of it
+ *   host  the machine itself, whatever is pretended (boot_host_*): rings, wake-ups and page sharing work there */
 #ifndef BOOT_BOOT_H
 #define BOOT_BOOT_H
 
@@ -52,7 +54,10 @@ int boot_same_node(int rank);           /* with this process */
 int boot_local_size(void);              /* processes on this node */
 int boot_local_index(int rank);         /* of a rank on this node; -1 if elsewhere */
 int boot_local_rank(int index);         /* world rank of a local index */
-int boot_host_processes(void);          /* processes of the job on this host, pretended nodes ignored */
+/* The same for the host: pretended nodes ignored.  Host indexes follow world rank order. */
+int boot_host_processes(void);          /* processes of the job on this host */
+int boot_host_index(int rank);          /* of a rank on this host; -1 if elsewhere */
+int boot_host_rank(int index);          /* world rank of a host index */
 
 /* --- death ------------------------------------------------------------------
  * 1 if the launcher said that `rank` died (only with -disable-auto-cleanup; else the job ends).

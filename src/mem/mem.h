@@ -1,14 +1,17 @@
-/* mem.h - memory shared between the processes of a node: segments, wake-up, CMA.
+/* mem.h - memory shared between the processes of a host: segments, wake-up, CMA.
  *
- *   segment   a memfd; created by its owner, attached by node peers through a key.  Never a
+ *   segment   a memfd; created by its owner, attached by host peers through a key.  Never a
  *             named file, so nothing outlives the processes, SIGKILL included.
- *   node page one small segment per node, made in mem_init(): for each local process its
+ *   host page one small segment per host, made in mem_init(): for each process there its
  *             sleeping flag, process id and wake-up address.
  *   wake      each process has one wake-up descriptor (an abstract datagram socket: O(1)
  *             descriptors whatever the number of peers).
  *   CMA       process_vm_readv/writev, with loops over the 2 GiB and IOV_MAX limits.
  *
- * Local processes are named by their local index (boot_local_index). */
+ * Processes are named by their host index (boot_host_index), not by that of the node: packets
+ * between pretended nodes of a host (NOLOCAL, NUM_CLIQUES) use the same rings and wake-ups.
+ * Whether a peer may be treated as near is no question for mem/: the rooms above ask
+ * boot_same_node(). */
 #ifndef MEM_MEM_H
 #define MEM_MEM_H
 
@@ -32,7 +35,7 @@ struct mem_key {
     uint64_t cookie; /* stands in no file: checked against the inode, so a reused pid is refused */
 };
 
-/* Set up wake-up and the node page.  Uses boot put/get and one barrier.  0 or -errno. */
+/* Set up wake-up and the host page.  Uses boot put/get and one barrier.  0 or -errno. */
 int mem_init(void);
 void mem_finalize(void);
 
@@ -43,7 +46,7 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
-/* Map the segment of a process on this node.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
+/* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
 /* Unmap; the memory goes when the last one drops it. */
 void mem_segment_drop(struct mem_segment *seg);
@@ -55,17 +58,17 @@ struct mem_segment *mem_segment_of(const void *p, size_t len);
  * Waker:  store the news; mem_wake(i).        [full fence; load sleeping; write if set]
  * Waiter: mem_wake_arm(); look again; poll(mem_wake_fd()); mem_wake_disarm().
  * The fence in mem_wake() pairs with the fence in mem_wake_arm(): one of the two sees the other. */
-void mem_wake(int local_index);
+void mem_wake(int host_index);
 void mem_wake_self(void); /* from another thread of this process; always writes */
 void mem_wake_arm(void);
 void mem_wake_disarm(void); /* also empties the descriptor */
 int mem_wake_fd(void);
 
 /* --- CMA ----------------------------------------------------------------------
- * Bytes between this process's `local` and `remote` of the process with local index i; both lists hold the same
+ * Bytes between this process's `local` and `remote` of the process with host index i; both lists hold the same
  * number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */
-int mem_cma_read(int local_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
-int mem_cma_write(int local_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
-pid_t mem_pid(int local_index);
+int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
+int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
+pid_t mem_pid(int host_index);
 
 #endif
