@@ -1,0 +1,92 @@
+/* api.h - what every MPI function does around its one call into a core.
+ *
+ *   API(int, MPI_Win_flush, (int rank, MPI_Win win))
+ *   {
+ *       api_enter("MPI_Win_flush");
+ *       struct rma_win *w;
+ *       int err = api_win(win, &w);
+ *       if (!err)
+ *           err = rma_flush(w, rank);
+ *       return api_leave_win(win, err);
+ *   }
+ *
+ * API() defines PMPI_X and makes MPI_X a weak alias of it.  api_enter takes proc->lock when the process
+ * is threaded and notes the call; api_leave gives it back and, on error, calls the error handler
+ * (after the lock is released, since handlers are user code).
+ * Check helpers return MPI_SUCCESS or an error code whose text names call, argument and value. */
+#ifndef API_API_H
+#define API_API_H
+
+#include <mpi.h>
+
+#include "base/lock.h"
+#include "base/proc.h"
+#include "obj/comm.h"
+#include "obj/err.h"
+#include "obj/obj.h"
+#include "obj/request.h"
+
+#define API_EXPORT __attribute__((visibility("default")))
+#define API(ret, name, args)                                                   \
+    API_EXPORT ret P##name args;                                               \
+    API_EXPORT __attribute__((weak, alias("P" #name))) ret name args;          \
+    ret P##name args
+
+/* Ends the job with a clear line when MPI is not initialised or already finalized. */
+void api_not_running(const char *call) __attribute__((noreturn));
+
+static inline void api_enter(const char *call)
+{
+    if (__builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0))
+        api_not_running(call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    proc->call = call;
+}
+
+static inline void api_unlock(void)
+{
+    proc->call = NULL;
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
+/* Error half of the leave functions: unlock, then the handler. */
+int api_fail_comm(MPI_Comm comm, int err, const char *call);
+int api_fail_win(MPI_Win win, int err, const char *call);
+
+/* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's handler). */
+static inline int api_leave(MPI_Comm comm, int err)
+{
+    const char *call = proc->call;
+    api_unlock();
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_comm(comm, err, call) : MPI_SUCCESS;
+}
+static inline int api_leave_win(MPI_Win win, int err)
+{
+    const char *call = proc->call;
+    api_unlock();
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_win(win, err, call) : MPI_SUCCESS;
+}
+
+/* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
+int api_comm(MPI_Comm h, struct comm **out);
+int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
+int api_group(MPI_Group h, struct group **out);
+int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
+struct info;
+int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
+struct dt_type;
+int api_type(MPI_Datatype h, struct dt_type **out);           /* any valid type */
+int api_type_committed(MPI_Datatype h, struct dt_type **out); /* MPI_ERR_TYPE unless committed */
+struct dt_op;
+int api_op(MPI_Op h, struct dt_op **out);
+
+int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */
+int api_rank(int rank, int size, int any);  /* any bits: API_ANY_SOURCE, API_PROC_NULL */
+enum { API_PROC_NULL = 1, API_ANY_SOURCE = 2 };
+int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
+int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
+int api_buffer(const void *p, MPI_Aint count, struct dt_type *t); /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
+
+#endif

@@ -1,0 +1,42 @@
+/* attr.h - keyvals and attributes for communicators, windows and datatypes; info objects. */
+#ifndef OBJ_ATTR_H
+#define OBJ_ATTR_H
+
+#include <mpi.h>
+
+#include "obj/comm.h"
+
+struct errhandler;
+
+/* enum obj_kind of the holder: OBJ_COMM, OBJ_WIN or OBJ_TYPE; handle = the holder's handle for the callbacks. */
+void attr_list_init(struct attr_list *l);
+int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, const char *call);
+/* value_out is untouched and *flag = 0 when absent.  Predefined keyvals are not handled here. */
+int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag, const char *call);
+int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyval, const char *call);
+/* Run the copy callbacks for MPI_Comm_dup / MPI_Type_dup, in order; an error of a callback is returned. */
+int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to);
+/* Run the delete callbacks (last set first) and empty the list. An error stops it and is returned. */
+int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l);
+int keyval_create(enum obj_kind holder, void *copy_fn, void *delete_fn, int *keyval, void *extra, int is_fortran);
+int keyval_free(enum obj_kind holder, int *keyval, const char *call);
+
+struct info {
+    struct obj obj;
+    struct list pairs; /* in order of MPI_Info_set */
+};
+struct info *info_make(void);               /* no handle yet */
+struct info *info_copy(const struct info *i); /* NULL in gives an empty one */
+void info_drop(struct info *i);
+/* Value of a key, or NULL. */
+const char *info_value(const struct info *i, const char *key);
+/* 0 or -ENOMEM. */
+int info_put(struct info *i, const char *key, const char *value);
+/* "true"/"false" (any case) to 1/0; `absent` when missing or neither. */
+int info_truth(const struct info *i, const char *key, int absent);
+
+struct errhandler *errhandler_find(MPI_Errhandler h);
+struct errhandler *errhandler_ref(struct errhandler *e);
+void errhandler_drop(struct errhandler *e);
+
+#endif

@@ -1,0 +1,101 @@
+/* comm.h - groups and communicators.
+ *
+ * Rank maps: struct rankmap gives the world rank of each member.  Regular ones cost no memory:
+ *   RANKMAP_STRIDE   world = first + rank * stride     (world-like, reversed, every k-th)
+ *   RANKMAP_TABLE    world = table[rank]               (irregular: 4 bytes per rank, shared by reference)
+ * Maps are reference counted and shared by communicators, groups and windows.
+ *
+ * Context ids: 32 bits; a communicator has one id, and each room derives its own stream by the low bits:
+ * id | CTX_P2P, id | CTX_COLL ... (ids are multiples of CTX_STEP).  For intercommunicators send and receive
+ * ids may differ. */
+#ifndef OBJ_COMM_H
+#define OBJ_COMM_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+#include "obj/obj.h"
+
+enum rankmap_kind { RANKMAP_STRIDE, RANKMAP_TABLE };
+
+struct rankmap {
+    int refs;
+    enum rankmap_kind kind;
+    int size;
+    int first, stride; /* RANKMAP_STRIDE */
+    int *table;        /* RANKMAP_TABLE */
+};
+
+/* Takes a copy of world ranks[size]; finds regular shapes by itself.  NULL: out of memory. */
+struct rankmap *rankmap_make(const int *ranks, int size);
+struct rankmap *rankmap_stride(int first, int stride, int size);
+struct rankmap *rankmap_ref(struct rankmap *m);
+void rankmap_drop(struct rankmap *m);
+static inline int rankmap_world(const struct rankmap *m, int rank)
+{
+    return m->kind == RANKMAP_STRIDE ? m->first + rank * m->stride : m->table[rank];
+}
+/* Rank of a world rank in the map, or -1. O(1) for strides, O(size) else. */
+int rankmap_find(const struct rankmap *m, int world);
+
+struct group {
+    struct obj obj;
+    struct rankmap *map;
+    int rank; /* this process's rank, or MPI_UNDEFINED */
+};
+
+enum ctx_stream { CTX_P2P = 0, CTX_COLL = 1, CTX_RMA = 2, CTX_TOOL = 3, CTX_STEP = 4 };
+
+struct attr_list { /* attributes on a communicator, window or datatype; see attr.h */
+    struct list head;
+};
+
+struct comm {
+    struct obj obj;
+    uint32_t ctx_recv;      /* this process receives with it */
+    uint32_t ctx_send;      /* it sends with it; equal but for intercommunicators */
+    int rank, size;         /* of the local group */
+    struct rankmap *map;    /* local group */
+    struct rankmap *remote; /* remote group of an intercommunicator, else NULL */
+    struct comm *local;     /* intercommunicator: intracommunicator of the local group (for collectives) */
+    struct errhandler *errhandler;
+    struct attr_list attrs;
+    struct info *info;
+    struct comm_topo *topo; /* Cartesian or graph; topo.c */
+    void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
+    void (*coll_free)(void *coll);
+    uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
+    char name[128];         /* MPI_MAX_OBJECT_NAME */
+    int revoked;
+};
+
+/* Peer group of point-to-point: the remote one for intercommunicators. */
+static inline int comm_peer_size(const struct comm *c)
+{
+    return c->remote ? c->remote->size : c->size;
+}
+static inline int comm_peer_world(const struct comm *c, int rank)
+{
+    return rankmap_world(c->remote ? c->remote : c->map, rank);
+}
+static inline int comm_world(const struct comm *c, int rank) /* of the local group */
+{
+    return rankmap_world(c->map, rank);
+}
+
+struct comm *comm_ref(struct comm *c);
+void comm_drop(struct comm *c); /* last reference: freed (collective state, attributes, map) */
+/* A communicator object from parts (takes its own references); the context id must be agreed by the caller
+ * (coll/ctxid.c).  Gives it a handle. */
+struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send);
+/* Context ids in use by this process: a bit mask for the agreement in coll/ctxid.c.
+ * CTX_WORDS words of 32 bits, 1 = free; id index i names context (i) * CTX_STEP. */
+enum { CTX_WORDS = 64 };
+void ctx_mask(uint32_t *mask);
+void ctx_take(unsigned index);
+void ctx_give(uint32_t ctx);
+
+struct group *group_make(struct rankmap *map, int rank); /* takes its own reference on map */
+void group_drop(struct group *g);
+
+#endif

@@ -1,0 +1,31 @@
+/* err.h - MPI error codes with an exact text, and error handlers.
+ *
+ * A code is class | slot<<8: the class is a mask away, the text of a slot lives in a ring of the
+ * last ERR_SLOTS errors of this process.  Codes and classes added by users live above
+ * MPI_ERR_LASTCODE (bit 30).  MPI_SUCCESS is 0.
+ * Every room from L2 upwards returns such codes. */
+#ifndef OBJ_ERR_H
+#define OBJ_ERR_H
+
+#include <stddef.h>
+
+enum { ERR_SLOTS = 128, ERR_TEXT = 400, ERR_CLASS_MASK = 0x7f };
+
+/* A new error code of `cls` with its text: name the call, the argument and the value. */
+int err_make(int cls, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int err_class(int code);
+/* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
+void err_text(int code, char *buf, size_t len);
+/* -errno of a lower room to an MPI error: class by errno, text "what: strerror". */
+int err_from_errno(int neg_errno, const char *what);
+
+struct comm;
+struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
+
+/* Call the error handler that belongs to the object; returns the code for the caller.
+ * NULL comm: MPI_COMM_WORLD's (MPI-3.1 8.3). `call` names the MPI function. */
+int err_report_comm(struct comm *c, int code, const char *call);
+/* For windows: the errhandler object and the window's handle. */
+int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call);
+
+#endif

@@ -1,0 +1,82 @@
+/* obj.h - MPI objects: integer handles, reference counts, predefined ones.
+ *
+ * A handle is kind<<30 | type<<26 | index, as in MPICH's ABI: kind 1 = predefined (index: low 8 bits for
+ * most, see obj_set_builtin), kind 2 or 3 = made at run time.  Look-up is an index into a table of
+ * pointers, bounds-checked, never a dereference of what the user passed.
+ *
+ * An object embeds struct obj first.  Reference counts are plain: proc->lock protects them. */
+#ifndef OBJ_OBJ_H
+#define OBJ_OBJ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The type field of a handle (MPICH ABI). */
+enum obj_kind {
+    OBJ_COMM = 1, OBJ_GROUP = 2, OBJ_TYPE = 3, OBJ_FILE = 4, OBJ_ERRHANDLER = 5, OBJ_OP = 6, OBJ_INFO = 7,
+    OBJ_WIN = 8, OBJ_KEYVAL = 9, OBJ_REQUEST = 11, OBJ_SESSION = 14, OBJ_KINDS = 16
+};
+
+struct obj {
+    int handle;
+    int refs;
+};
+
+enum { OBJ_BLOCK = 256, OBJ_BUILTINS = 256 };
+
+struct obj_table {
+    void *builtin[OBJ_BUILTINS]; /* by handle & 0xff */
+    void ***block;               /* made at run time: block[index / OBJ_BLOCK][index % OBJ_BLOCK] */
+    unsigned blocks;             /* blocks allocated */
+    unsigned limit;              /* indexes given out so far are below this */
+    unsigned *freed;             /* stack of indexes to use again */
+    unsigned nfreed, freed_room;
+    unsigned live;               /* objects made at run time and not freed (leak report) */
+};
+
+struct obj_room {
+    struct obj_table table[OBJ_KINDS];
+    struct err_ring *err;        /* err.h */
+    struct attr_room *attr;      /* attr.c */
+    struct comm *world, *self;
+    struct info *info_env;
+    struct ctx_room *ctx;        /* context ids in use */
+    struct errhandler *errhandler[4];
+    void *req_free;              /* recycled requests */
+};
+
+int obj_init(void);      /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF */
+void obj_finalize(void);
+
+/* The object, or NULL when the handle names none of this kind. */
+static inline void *obj_find(enum obj_kind kind, int handle);
+/* Give `o` a new handle (kind 2, "direct") with refs = 1.  0 or -ENOMEM. */
+int obj_add(enum obj_kind kind, struct obj *o);
+/* Take the handle away; the memory is the caller's. */
+void obj_del(enum obj_kind kind, struct obj *o);
+/* Predefined object under its fixed ABI handle; it is never freed by users. */
+void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o);
+static inline int obj_is_builtin(const struct obj *o)
+{
+    return ((unsigned)o->handle >> 30) == 1;
+}
+
+#include "base/proc.h"
+static inline void *obj_find(enum obj_kind kind, int handle)
+{
+    const struct obj_table *t = &proc->obj->table[kind];
+    unsigned h = (unsigned)handle;
+    unsigned index = h & 0x03ffffffu;
+    if (((h >> 26) & 0xf) != (unsigned)kind)
+        return NULL;
+    if ((h >> 30) == 2)
+        return index < t->limit ? t->block[index / OBJ_BLOCK][index % OBJ_BLOCK] : NULL;
+    /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low byte alone tells. */
+    if ((h >> 30) == 1) {
+        struct obj *o = t->builtin[h & 0xff];
+        return o && o->handle == handle ? o : NULL;
+    }
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* request.h - one request object for point-to-point, collectives, RMA and users' own.
+ *
+ * Rooms embed struct request first and give a table of what differs.  A request is complete when
+ * done != 0; complete() is the only way there and wakes waiting threads.  Requests that the user
+ * holds have a handle; internal ones (blocking calls) have handle 0 and live on the stack.
+ *
+ *    make -> (user waits: progress_wait on done) -> complete -> request_finish: status out, free or
+ *    make inactive again (persistent) */
+#ifndef OBJ_REQUEST_H
+#define OBJ_REQUEST_H
+
+#include <mpi.h>
+
+#include "obj/obj.h"
+
+enum request_kind {
+    REQUEST_SEND, REQUEST_RECV, REQUEST_COLL, REQUEST_RMA, REQUEST_GENERAL, REQUEST_PERSISTENT_SEND,
+    REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_MESSAGE, REQUEST_PART
+};
+
+struct request;
+struct request_ops {
+    /* Start a persistent request. MPI error code. */
+    int (*start)(struct request *r);
+    /* MPI_Cancel. */
+    int (*cancel)(struct request *r);
+    /* Nudge: a wait or test looks at r which is not done (RMA: issue what was held back). May be NULL. */
+    void (*poke)(struct request *r);
+    /* After completion, before status goes to the user (generalized: query). MPI error code. May be NULL. */
+    int (*query)(struct request *r, MPI_Status *st);
+    /* Free the memory. r is complete or never started. */
+    void (*free)(struct request *r);
+};
+
+struct request {
+    struct obj obj;
+    const struct request_ops *ops;
+    enum request_kind kind;
+    int done;        /* under proc->lock */
+    int active;      /* persistent: started and not yet waited for; others: always 1 */
+    int freed;       /* MPI_Request_free was called: free at completion */
+    int error;       /* MPI error code of the operation */
+    struct comm *comm; /* for the error handler; may be NULL */
+    int peer;        /* world rank waited for, or -1: for traces */
+    const char *what; /* "a message" ... : for traces */
+    MPI_Status status;
+};
+
+/* Initialise the common part; no handle. */
+void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops, struct comm *c);
+/* Give it a handle for the user. MPI error code. */
+int request_publish(struct request *r, MPI_Request *out);
+/* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free. */
+void request_complete(struct request *r, int error);
+/* Wait for one internal or user request (progress_wait). */
+void request_wait(struct request *r);
+/* After done: status for the user, then free (or make inactive). Returns the request's error code. */
+int request_finish(struct request *r, MPI_Status *status);
+/* MPI_Request_free: freed now or when done. */
+void request_release(struct request *r);
+/* An MPI_Status as the standard wants it for null or inactive requests. */
+void status_empty(MPI_Status *st);
+
+#endif
