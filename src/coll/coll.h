@@ -1,0 +1,135 @@
+/* coll.h - collective operations and the agreement on context ids.
+ *
+ *   struct coll_args --- coll_run     blocking: shared memory of the node, or schedule and wait
+ *                    \-- coll_begin   nonblocking: schedule, driven from progress; a request
+ *                     \- coll_prepare persistent: a request to be started any number of times
+ *
+ * Every algorithm is written once, as a schedule (sched.h); blocking, nonblocking and persistent
+ * forms, in place, intercommunicators included, all come from it.  Reductions keep rank order for
+ * operations that do not commute.  Memory of O(P) lives only while an operation runs.
+ *
+ * All return MPI error codes.  Arguments are checked by the caller (api/), handles resolved.
+ * Buffers and count arrays must live until completion; types and ops are referenced. */
+#ifndef COLL_COLL_H
+#define COLL_COLL_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "obj/comm.h"
+#include "obj/request.h"
+
+struct dt_type;
+struct dt_op;
+
+int coll_init(void);
+void coll_finalize(void);
+
+enum coll_call {
+    COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_GATHER, COLL_GATHERV, COLL_ALLGATHER,
+    COLL_ALLGATHERV, COLL_SCATTER, COLL_SCATTERV, COLL_ALLTOALL, COLL_ALLTOALLV, COLL_ALLTOALLW,
+    COLL_REDUCE_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_SCAN, COLL_EXSCAN,
+    COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLGATHERV, COLL_NEIGHBOR_ALLTOALL, COLL_NEIGHBOR_ALLTOALLV,
+    COLL_NEIGHBOR_ALLTOALLW, COLL_CALLS
+};
+
+/* An array of counts or displacements as the user gave it: ints, or 64-bit (the _c forms, MPI_Aint). */
+struct coll_vec {
+    const void *v;
+    int wide;
+};
+static inline MPI_Aint coll_at(struct coll_vec a, int i)
+{
+    return a.wide ? (MPI_Aint)((const int64_t *)a.v)[i] : (MPI_Aint)((const int *)a.v)[i];
+}
+static inline struct coll_vec coll_ints(const int *v)
+{
+    return (struct coll_vec){v, 0};
+}
+static inline struct coll_vec coll_wide(const void *v)
+{
+    return (struct coll_vec){v, 1};
+}
+
+/* One collective call.  sbuf may be MPI_IN_PLACE where MPI allows it.  Bcast uses rbuf, rcount, rtype;
+ * reductions use sbuf, rbuf, rcount, rtype (reduce_scatter: rcounts). */
+struct coll_args {
+    enum coll_call call;
+    struct comm *comm;
+    const void *sbuf;
+    void *rbuf;
+    MPI_Aint scount, rcount;
+    struct dt_type *stype, *rtype;
+    struct coll_vec scounts, sdispls, rcounts, rdispls; /* v and w forms */
+    const MPI_Datatype *stypes, *rtypes;                /* w forms */
+    struct dt_op *op;
+    int root;
+};
+
+int coll_run(const struct coll_args *a);
+/* *out is an internal request (handle 0): request_publish() it, or request_wait() + request_finish(). */
+int coll_begin(const struct coll_args *a, struct request **out);
+/* Inactive; out->ops->start begins it. */
+int coll_prepare(const struct coll_args *a, struct request **out);
+
+/* --- the same by name, for rooms that call collectives ------------------------- */
+int coll_barrier(struct comm *c);
+int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c);
+int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, int root,
+                struct comm *c);
+int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c);
+int coll_gather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                struct dt_type *rt, int root, struct comm *c);
+int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                   struct dt_type *rt, struct comm *c);
+int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, const int *rcounts,
+                    const int *displs, struct dt_type *rt, struct comm *c);
+int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                 struct dt_type *rt, int root, struct comm *c);
+int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                  struct dt_type *rt, struct comm *c);
+int coll_ibarrier(struct comm *c, struct request **out);
+int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c, struct request **out);
+int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c,
+                    struct request **out);
+
+/* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) --- */
+int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
+/* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in out. */
+int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c);
+/* Element-wise over n numbers, in place.  BAND/BOR act on bits. */
+enum coll_num { COLL_SUM, COLL_MAX, COLL_MIN, COLL_BAND, COLL_BOR };
+int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
+/* Worst error class of all members (0 if all pass 0): for collective creation calls that may fail on some. */
+int coll_agree_error(int err, struct comm *c);
+
+/* --- context ids --------------------------------------------------------------
+ * An id is (world rank of the leader of the new group, that process's own counter): ids differ everywhere and
+ * for ever by construction, so agreement is one broadcast from the leader, thread-safe without any lock or
+ * order between communicators.  ids are multiples of CTX_STEP. */
+
+/* New id for a communicator with the members of c (dup, split's first step ...).  c an intercommunicator: each
+ * group gets its own receiving id, *send is the other group's; else both are equal.  Collective over c.
+ * For subsets (create, split): pass the map of the subset to coll_ctx_agree_map. */
+int coll_ctx_agree(struct comm *c, uint32_t *recv, uint32_t *send);
+/* The same, nonblocking: *recv and *send must stay and are filled when *out completes (MPI_Comm_idup). */
+int coll_ctx_iagree(struct comm *c, uint32_t *recv, uint32_t *send, struct request **out);
+/* New id for the members of `map` (world ranks; this process is `rank` in it), all members of c, only they take
+ * part.  tag keeps simultaneous calls of several threads apart (MPI_Comm_create_group's; 0 elsewhere).
+ * Also for split and create: each subset calls it with its own map. */
+int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint32_t *ctx);
+/* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
+int coll_ctx_merge(struct comm *c, uint32_t *ctx);
+/* For MPI_Intercomm_create: leaders swap over `peer` (significant at the leader only) ids and world ranks; all
+ * members of `local` learn them.  *remote: a new map of the other group (drop it), in its rank order.
+ * `send_extra`/`recv_extra`: one number of each leader's choice, swapped too (or 0/NULL). */
+int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
+                            uint32_t *recv, uint32_t *send, struct rankmap **remote, int64_t send_extra,
+                            int64_t *recv_extra);
+/* New id for a group of one (this process): no communication. */
+uint32_t coll_ctx_alone(void);
+
+/* Duplicate of an intracommunicator for the library's own use: same map, new id, no attributes, no name. */
+int coll_comm_dup(struct comm *c, struct comm **out);
+
+#endif
