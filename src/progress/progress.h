@@ -56,4 +56,9 @@ void progress_signal(void);
  * write `while (!flag) MPI_Test()` with more processes than cores. */
 void progress_test(void);
 
+/* MPIR_CVAR_ASYNC_PROGRESS: a thread that serves peers while this process computes.  proc->threaded must be set
+ * before.  0 or -errno.  Stopped by progress_finalize() at the latest. */
+int progress_async_start(void);
+void progress_async_stop(void);
+
 #endif

@@ -1,0 +1,187 @@
+/* Start and end of MPI (MPI-3.1 8.7, 12.4). */
+#include "api/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "am/am.h"
+#include "api/init.h"
+#include "base/log.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "coll/coll.h"
+#include "dt/dt.h"
+#include "mem/mem.h"
+#include "obj/attr.h"
+#include "p2p/p2p.h"
+#include "progress/progress.h"
+#include "rma/rma.h"
+#include "var/var.h"
+
+struct api {
+    void *main_thread; /* the one that called MPI_Init */
+};
+
+void api_not_running(const char *call)
+{
+    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+    log_fatal("%s was called %s", call, phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
+}
+
+/* Rooms from the bottom up; each returns 0 or -errno. */
+static const struct {
+    const char *name;
+    int (*init)(void);
+    void (*finalize)(void);
+} rooms[] = {
+    {"mem", mem_init, mem_finalize},
+    {"progress", progress_init, progress_finalize},
+    {"am", am_init, am_finalize},
+    {"obj", obj_init, obj_finalize},
+    {"dt", dt_init, dt_finalize},
+    {"p2p", p2p_init, p2p_finalize},
+    {"coll", coll_init, coll_finalize},
+    {"rma", rma_init, rma_finalize},
+};
+enum { ROOMS = sizeof rooms / sizeof *rooms };
+
+static void start_fails(const char *room, int err)
+{
+    char why[256];
+    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s", room, strerror(-err));
+    boot_abort(1, why);
+}
+
+int api_start(int required, int *provided, const struct boot_ops *forced)
+{
+    char why[320];
+    if (var_init(why, sizeof why) != 0)
+        log_fatal("MPI_Init: %s", why);
+    int err = boot_init(forced);
+    if (err)
+        log_fatal("MPI_Init: no contact with the launcher: %s", strerror(-err));
+    lock_init(&proc->lock);
+    if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
+        required = MPI_THREAD_MULTIPLE;
+    proc->thread_level = required;
+    proc->threaded = required == MPI_THREAD_MULTIPLE || (cvar.async_progress && !sched);
+    proc->call = "MPI_Init";
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    if (!(proc->api = calloc(1, sizeof *proc->api)))
+        start_fails("api", -ENOMEM);
+    proc->api->main_thread = thread_self();
+    for (int i = 0; i < ROOMS; i++) {
+        err = rooms[i].init();
+        if (err)
+            start_fails(rooms[i].name, err);
+    }
+    if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
+        start_fails("the progress thread", err);
+    atomic_store_explicit(&proc->phase, PROC_INIT, memory_order_relaxed);
+    proc->call = NULL;
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    if (provided)
+        *provided = required;
+    return MPI_SUCCESS;
+}
+
+static void no_second_init(const char *call)
+{
+    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+    if (phase != PROC_NEW)
+        log_fatal("%s was called %s", call, phase == PROC_INIT ? "twice" : "after MPI_Finalize");
+}
+
+API(int, MPI_Init, (int *argc, char ***argv))
+{
+    no_second_init("MPI_Init");
+    return api_start(MPI_THREAD_SINGLE, NULL, NULL);
+}
+
+API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
+{
+    no_second_init("MPI_Init_thread");
+    return api_start(required, provided, NULL);
+}
+
+int api_stop(void)
+{
+    /* Attributes of MPI_COMM_SELF go first: their callbacks may still use MPI (MPI-3.1 8.7.1). */
+    struct comm *self = proc->obj->self;
+    int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
+    if (err)
+        return err;
+    progress_async_stop();
+    /* Everybody is done with everybody: only then may inboxes go. */
+    err = coll_barrier(proc->obj->world);
+    if (err)
+        log_warn("MPI_Finalize: not all processes could be reached");
+    for (int i = ROOMS - 1; i >= 0; i--) {
+        /* am and below serve peers until all have come this far. */
+        if (rooms[i].finalize == am_finalize && boot_dead_count() == 0)
+            boot_barrier();
+        rooms[i].finalize();
+    }
+    free(proc->api);
+    proc->api = NULL;
+    atomic_store_explicit(&proc->phase, PROC_FINALIZED, memory_order_relaxed);
+    boot_finalize();
+    var_finalize();
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Finalize, (void))
+{
+    api_enter("MPI_Finalize");
+    int threaded = proc->threaded;
+    int err = api_stop();
+    if (err)
+        return api_leave(MPI_COMM_SELF, err);
+    proc->call = NULL;
+    if (threaded)
+        lock_release(&proc->lock);
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Initialized, (int *flag))
+{
+    *flag = atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_NEW;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Finalized, (int *flag))
+{
+    *flag = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Query_thread, (int *provided))
+{
+    api_enter("MPI_Query_thread");
+    *provided = proc->thread_level;
+    return api_leave(MPI_COMM_WORLD, MPI_SUCCESS);
+}
+
+API(int, MPI_Is_thread_main, (int *flag))
+{
+    api_enter("MPI_Is_thread_main");
+    *flag = proc->api->main_thread == thread_self();
+    return api_leave(MPI_COMM_WORLD, MPI_SUCCESS);
+}
+
+API(int, MPI_Abort, (MPI_Comm comm, int errorcode))
+{
+    char why[160];
+    /* Allowed at any time, also inside an error handler; no lock: a blocked process must be able to end. */
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+        log_fatal("MPI_Abort(comm=0x%x, errorcode=%d) was called %s", (unsigned)comm, errorcode,
+                  "while MPI is not running");
+    snprintf(why, sizeof why, "MPI_Abort(%s, %d)",
+             comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : comm == MPI_COMM_SELF ? "MPI_COMM_SELF" : "a communicator",
+             errorcode);
+    boot_abort(errorcode, why);
+}

@@ -1,0 +1,255 @@
+#include "progress/progress.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
+#include "progress/progress_types.h"
+#include "var/var.h"
+
+/* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
+enum { SLEEP_MAX_MS = 200 };
+/* MPI_Test: fruitless polls in a row before the core is yielded. */
+enum { TEST_TURNS = 512, TEST_TURNS_CROWDED = 8 };
+
+int progress_init(void)
+{
+    struct progress *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    list_init(&p->hooks);
+    list_init(&p->sources);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    p->crowded = boot_host_processes() > (cores > 0 ? cores : 1);
+    /* With more processes than cores every spin delays the one waited for. */
+    p->spin = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
+    proc->progress = p;
+    return 0;
+}
+
+void progress_finalize(void)
+{
+    struct progress *p = proc->progress;
+    if (!p)
+        return;
+    progress_async_stop();
+    free(p->fds);
+    free(p);
+    proc->progress = NULL;
+}
+
+void progress_hook_add(struct progress_hook *h)
+{
+    if (!h->link.next)
+        list_init(&h->link);
+    if (list_empty(&h->link))
+        list_push(&proc->progress->hooks, &h->link);
+}
+
+void progress_hook_del(struct progress_hook *h)
+{
+    struct progress *p = proc->progress;
+    if (!h->link.next)
+        return;
+    /* The pass that is under way must not step on a node that has left the list. */
+    if (p->cursor == &h->link)
+        p->cursor = h->link.next;
+    list_del(&h->link);
+}
+
+void progress_source_add(struct progress_source *s)
+{
+    list_push(&proc->progress->sources, &s->link);
+    proc->progress->nsources++;
+}
+
+void progress_source_del(struct progress_source *s)
+{
+    list_del(&s->link);
+    proc->progress->nsources--;
+}
+
+int progress_poll(void)
+{
+    struct progress *p = proc->progress;
+    if (p->polling) /* a hook, or user code called by one: the pass under way serves everybody */
+        return 0;
+    p->polling = 1;
+    int events = 0;
+    for (p->cursor = p->hooks.next; p->cursor != &p->hooks;) {
+        struct progress_hook *h = LIST_OBJ(p->cursor, struct progress_hook, link);
+        p->cursor = p->cursor->next;
+        events += h->fn(h->arg);
+    }
+    p->cursor = NULL;
+    p->polling = 0;
+    if (events && proc->threaded)
+        progress_signal();
+    return events;
+}
+
+void progress_signal(void)
+{
+    struct progress *p = proc->progress;
+    if (!proc->threaded)
+        return;
+    if (p->asleep) {
+        p->asleep = 0; /* one write wakes the poller; it passes the news on */
+        mem_wake_self();
+    }
+    if (p->followers)
+        lock_cond_signal(&p->cond);
+}
+
+/* Let other threads and processes run; returns with the lock as it was. */
+static void step_aside(int idle)
+{
+    if (!sched) {
+        unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+        sched_yield();
+        if (depth)
+            lock_retake(&proc->lock, depth);
+        return;
+    }
+    /* `proc` is this rank's again when yield returns. */
+    unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+    sched->yield(proc->wait_what, proc->wait_peer, idle);
+    if (depth)
+        lock_retake(&proc->lock, depth);
+}
+
+/* Arm every descriptor.  1: nothing is waiting, the process may sleep. */
+static int arm_all(struct progress *p, int *nfds)
+{
+    if (p->fds_room < p->nsources + 1) {
+        struct pollfd *bigger = realloc(p->fds, (size_t)(p->nsources + 1) * sizeof *bigger);
+        if (!bigger)
+            return 0;
+        p->fds = bigger;
+        p->fds_room = p->nsources + 1;
+    }
+    int n = 0;
+    p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
+    for (struct list *l = p->sources.next; l != &p->sources; l = l->next) {
+        struct progress_source *s = LIST_OBJ(l, struct progress_source, link);
+        if (s->fd(s->arg, 1) != 0)
+            return 0;
+        int fd = s->fd(s->arg, 0);
+        if (fd >= 0)
+            p->fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    *nfds = n;
+    return 1;
+}
+
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition. */
+static void doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
+{
+    if (p->poller) {
+        p->followers++;
+        lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
+                       (uint64_t)max_ms * 1000000u);
+        p->followers--;
+        return;
+    }
+    p->poller = 1;
+    /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings news. */
+    mem_wake_arm();
+    int nfds = 0;
+    if (arm_all(p, &nfds) && !cond(arg)) {
+        pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
+        struct pollfd *fds = p->fds; /* only the poller touches it */
+        p->asleep = 1;
+        unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+        poll(fds, (nfds_t)nfds, max_ms);
+        if (depth)
+            lock_retake(&proc->lock, depth);
+        p->asleep = 0;
+    }
+    mem_wake_disarm();
+    p->poller = 0;
+    if (p->followers) /* news may be theirs, and one of them must poll next */
+        lock_cond_signal(&p->cond);
+}
+
+/* How long the next sleep may be.  While a hook is active its work may wait for room at a peer, of which nobody
+ * tells: look again soon, then ever later. */
+static int sleep_ms(const struct progress *p, int fruitless)
+{
+    if (p->hooks.next->next == &p->hooks || list_empty(&p->hooks))
+        return SLEEP_MAX_MS;
+    int ms = fruitless < 8 ? 1 << fruitless : SLEEP_MAX_MS;
+    return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
+}
+
+int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns)
+{
+    struct progress *p = proc->progress;
+    WR_ASSERT_DEBUG(!p->polling);
+    uint64_t end = timeout_ns ? time_now() + timeout_ns : 0;
+    int64_t idle = 0;
+    int fruitless = 0, err = 0;
+    const char *outer_what = proc->wait_what;
+    int outer_peer = proc->wait_peer;
+    while (!cond(arg)) {
+        if (what) {
+            proc->wait_what = what;
+            proc->wait_peer = peer;
+        }
+        if (end && time_now() >= end) {
+            err = -ETIMEDOUT;
+            break;
+        }
+        if (progress_poll() > 0) {
+            idle = 0;
+            fruitless = 0;
+        } else {
+            idle++;
+        }
+        if (sched) {
+            if (!cond(arg))
+                step_aside(idle > 0);
+        } else if (idle <= p->spin) {
+            if (proc->threaded)
+                lock_yield(&proc->lock);
+            cpu_relax();
+        } else if (idle <= p->spin + cvar.progress_yield) {
+            step_aside(1);
+        } else {
+            doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
+            idle = p->spin; /* a look at everything, then sleep again */
+        }
+    }
+    proc->wait_what = outer_what;
+    proc->wait_peer = outer_peer;
+    return err;
+}
+
+void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer)
+{
+    if (!cond(arg)) /* already there: no bookkeeping */
+        progress_wait_for(cond, arg, what, peer, 0);
+}
+
+void progress_test(void)
+{
+    struct progress *p = proc->progress;
+    if (progress_poll() > 0) {
+        p->test_idle = 0;
+        return;
+    }
+    if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
+        p->test_idle = 0;
+        step_aside(0);
+    } else if (proc->threaded) {
+        lock_yield(&proc->lock);
+    }
+}

@@ -1,0 +1,31 @@
+/* progress_types.h - private record of the progress engine.  All under proc->lock. */
+#ifndef PROGRESS_TYPES_H
+#define PROGRESS_TYPES_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/lock.h"
+
+struct pollfd;
+
+struct progress {
+    struct list hooks, sources;
+    struct list *cursor;   /* next hook of the pass under way */
+    int nsources;
+    int polling;           /* a pass is under way */
+    int crowded;           /* more processes on this host than cores */
+    int64_t spin;          /* idle polls before yielding */
+    int test_idle;         /* fruitless progress_test() calls in a row */
+    int poller;            /* a thread polls the descriptors, or is about to */
+    int asleep;            /* ... and has given the lock up; nobody has woken it yet */
+    int followers;         /* threads asleep on cond */
+    struct lock_cond cond;
+    struct pollfd *fds;    /* the poller's */
+    int fds_room;
+    pthread_t async;       /* the asynchronous progress thread, while async_on */
+    int async_on, async_stop;
+};
+
+#endif

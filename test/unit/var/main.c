@@ -1,0 +1,9 @@
+#include "unit.h"
+
+Suite *suite_registry(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_registry};
+    return unit_run(suites, 1);
+}
