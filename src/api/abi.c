@@ -1,0 +1,35 @@
+/* The data and odd functions of MPICH's ABI: objects whose addresses are constants of mpi.h.
+ *
+ * They are written by nobody here (the Fortran bindings set the F_ pointers once), so they
+ * are no state of a process and do not hang on struct proc. */
+#include <mpi.h>
+
+/* Only the addresses count. */
+extern int MPIR_C_MPI_UNWEIGHTED, MPIR_C_MPI_WEIGHTS_EMPTY;
+__attribute__((visibility("default"))) int MPIR_C_MPI_UNWEIGHTED;
+__attribute__((visibility("default"))) int MPIR_C_MPI_WEIGHTS_EMPTY;
+int *const MPI_UNWEIGHTED = &MPIR_C_MPI_UNWEIGHTED;
+int *const MPI_WEIGHTS_EMPTY = &MPIR_C_MPI_WEIGHTS_EMPTY;
+
+struct MPIR_T_pvar_handle_s {
+    int unused;
+};
+static struct MPIR_T_pvar_handle_s all_handles;
+struct MPIR_T_pvar_handle_s *const MPI_T_PVAR_ALL_HANDLES = &all_handles;
+
+MPI_Fint *MPI_F_STATUS_IGNORE;
+MPI_Fint *MPI_F_STATUSES_IGNORE;
+MPI_F08_status MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+MPI_F08_status MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+MPI_F08_status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+MPI_F08_status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+int MPIR_F08_MPI_IN_PLACE;
+int MPIR_F08_MPI_BOTTOM;
+
+int MPIR_Dup_fn(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra;
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
