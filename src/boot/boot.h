@@ -24,11 +24,14 @@ struct boot_ops { /* all return 0 or -errno */
     int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
     int (*barrier)(void);                                  /* also publishes what was put */
     int (*node_map)(char *text, size_t len);               /* "(vector,(first,nodes,per node),..)" or -ENOENT */
+    int (*job_id)(char *text, size_t len);                 /* see boot_job_id */
     void (*abort)(int code, const char *why);              /* does not return */
     int (*finalize)(void);
 };
 
-/* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init. */
+/* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init.
+ * 0 or -errno; the cause has then been printed, in one line, with all that is known about it.
+ * Until proc->phase is PROC_INIT no answer is awaited longer than MPIR_CVAR_BOOT_TIMEOUT. */
 int boot_init(const struct boot_ops *forced /* NULL: find out */);
 int boot_finalize(void);
 
@@ -41,6 +44,7 @@ const char *boot_job_id(void);
 int boot_put(const char *key, const void *value, size_t len);
 /* Value put under key by anybody before the last barrier.  -ENOENT if none. */
 int boot_get(const char *key, void *value, size_t *len);
+/* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
@@ -65,5 +69,9 @@ int boot_host_rank(int index);          /* world rank of a host index */
 int boot_dead(int rank);
 /* Number of dead ranks so far: cheap test before looking at each. */
 int boot_dead_count(void);
+/* A descriptor that turns readable when a rank died, to be slept on; -1: none will.  Once it did, boot_death_seen()
+ * makes it quiet again.  Both are the business of whoever sleeps (progress/). */
+int boot_death_fd(void);
+void boot_death_seen(void);
 
 #endif

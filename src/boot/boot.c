@@ -1,0 +1,252 @@
+#include "boot/boot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "var/var.h"
+
+static int rank_or_unknown(void)
+{
+    return proc->boot ? proc->boot->rank : -1;
+}
+
+/* --- the launcher-less process ---------------------------------------------- */
+
+static int single_init(int *rank, int *size, int *appnum)
+{
+    *rank = 0;
+    *size = 1;
+    *appnum = -1;
+    return 0;
+}
+
+/* Nobody else is there, but a process may read what it put itself. */
+struct boot_value {
+    struct boot_value *next;
+    size_t len;
+    char key[PMI_KEY_MAX];
+    char bytes[BOOT_VALUE_MAX];
+};
+
+static int single_put(const char *key, const void *value, size_t len)
+{
+    struct boot_value *v = calloc(1, sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    snprintf(v->key, sizeof v->key, "%s", key);
+    memcpy(v->bytes, value, len);
+    v->len = len;
+    v->next = proc->boot->values; /* newest first: a later put hides an earlier one */
+    proc->boot->values = v;
+    return 0;
+}
+
+static int single_get(const char *key, void *value, size_t *len)
+{
+    for (struct boot_value *v = proc->boot->values; v; v = v->next) {
+        if (strcmp(v->key, key))
+            continue;
+        if (v->len > *len)
+            return -EMSGSIZE;
+        memcpy(value, v->bytes, v->len);
+        *len = v->len;
+        return 0;
+    }
+    return -ENOENT;
+}
+
+static int single_finalize(void)
+{
+    for (struct boot_value *v = proc->boot->values, *next; v; v = next) {
+        next = v->next;
+        free(v);
+    }
+    proc->boot->values = NULL;
+    return 0;
+}
+
+static int single_nothing(void)
+{
+    return 0;
+}
+
+static int single_node_map(char *text, size_t len)
+{
+    snprintf(text, len, "(vector,(0,1,1))");
+    return 0;
+}
+
+static int single_job_id(char *text, size_t len)
+{
+    snprintf(text, len, "single-%ld-%016llx", (long)getpid(), (unsigned long long)random_bits());
+    return 0;
+}
+
+static void single_abort(int code, const char *why)
+{
+    if (why)
+        log_warn("%s", why);
+    _exit(code);
+}
+
+const struct boot_ops singleton_ops = {
+    .name = "singleton", .init = single_init, .put = single_put, .get = single_get, .barrier = single_nothing,
+    .node_map = single_node_map, .job_id = single_job_id, .abort = single_abort, .finalize = single_finalize,
+};
+
+/* --- life ------------------------------------------------------------------- */
+
+static int load_map(struct boot *b)
+{
+    char text[PMI_VALUE_MAX];
+    int err = b->ops->node_map(text, sizeof text);
+    if (err && err != -ENOENT)
+        return err;
+    int bad = node_map_init(&b->map, err ? NULL : text, b->rank, b->size, (int)cvar.nolocal, (int)cvar.num_cliques);
+    if (bad == -EINVAL)
+        log_warn("the launcher's process mapping cannot be understood: \"%s\"", text);
+    return bad;
+}
+
+int boot_init(const struct boot_ops *forced)
+{
+    struct boot *b = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    b->rank = b->appnum = -1;
+    b->pmi.fd = -1;
+    proc->boot = b;
+    log_set_rank(rank_or_unknown);
+    b->ops = forced ? forced : pmi1_present() ? &pmi1_ops : &singleton_ops;
+    if (!forced)
+        boot_page_open(b);
+    int rank = -1;
+    int err = b->ops->init(&rank, &b->size, &b->appnum);
+    if (err)
+        goto fail;
+    b->rank = rank;
+    if (b->page && b->page->size != (unsigned)b->size)
+        boot_page_close(b); /* a job page inherited from some other job */
+    err = b->ops->job_id(b->job_id, sizeof b->job_id);
+    if (!err)
+        err = load_map(b);
+    if (err)
+        goto fail;
+    if (b->page)
+        boot_where_on(b);
+    return 0;
+fail:
+    boot_page_close(b);
+    proc->boot = NULL;
+    free(b);
+    return err;
+}
+
+int boot_finalize(void)
+{
+    struct boot *b = proc->boot;
+    if (!b)
+        return 0;
+    int err = b->ops->finalize();
+    boot_where_off(b);
+    boot_page_close(b);
+    node_map_free(&b->map);
+    proc->boot = NULL;
+    free(b);
+    return err;
+}
+
+int boot_rank(void)
+{
+    return proc->boot->rank;
+}
+
+int boot_size(void)
+{
+    return proc->boot->size;
+}
+
+int boot_appnum(void)
+{
+    return proc->boot->appnum;
+}
+
+const char *boot_job_id(void)
+{
+    return proc->boot->job_id;
+}
+
+/* --- services ----------------------------------------------------------------- */
+
+int boot_put(const char *key, const void *value, size_t len)
+{
+    WR_ASSERT(strlen(key) < PMI_KEY_MAX && !strpbrk(key, " =\n") && len <= BOOT_VALUE_MAX);
+    return proc->boot->ops->put(key, value, len);
+}
+
+int boot_get(const char *key, void *value, size_t *len)
+{
+    return proc->boot->ops->get(key, value, len);
+}
+
+int boot_barrier(void)
+{
+    return proc->boot->ops->barrier();
+}
+
+void boot_abort(int code, const char *why)
+{
+    /* What the program printed before it gave up should be seen; but a lock on stdout may be held by whoever
+     * called us (a signal handler), so only try. */
+    if (!ftrylockfile(stdout)) {
+        fflush(stdout);
+        funlockfile(stdout);
+    }
+    const struct boot_ops *ops = proc->boot ? proc->boot->ops : &singleton_ops;
+    ops->abort(code, why);
+    _exit(code);
+}
+
+/* --- node map ------------------------------------------------------------------- */
+
+int boot_nodes(void)
+{
+    return proc->boot->map.nodes;
+}
+
+int boot_node_of(int rank)
+{
+    return node_map_node(&proc->boot->map, rank);
+}
+
+int boot_same_node(int rank)
+{
+    return node_map_node(&proc->boot->map, rank) == proc->boot->map.node;
+}
+
+int boot_local_size(void)
+{
+    return proc->boot->map.local_size;
+}
+
+int boot_local_index(int rank)
+{
+    return node_map_local_index(&proc->boot->map, rank);
+}
+
+int boot_local_rank(int index)
+{
+    return node_map_local_rank(&proc->boot->map, index);
+}
+
+int boot_host_processes(void)
+{
+    return proc->boot->map.host_size;
+}

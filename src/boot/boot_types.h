@@ -1,0 +1,49 @@
+/* boot_types.h - the room's record (private to boot/). */
+#ifndef BOOT_BOOT_TYPES_H
+#define BOOT_BOOT_TYPES_H
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "base/jobpage.h"
+#include "base/pmiline.h"
+#include "boot/boot.h"
+#include "boot/nodemap.h"
+
+struct pmi_client {
+    int fd;
+    int ours; /* the server is our mpiexec: it takes the words it alone knows (doc/pmi-wire.md) */
+    char kvs[PMI_KVS_MAX];
+    char in[PMI_LINE_MAX]; /* bytes read, not yet used */
+    size_t have;
+};
+
+struct boot {
+    const struct boot_ops *ops;
+    int rank, size, appnum;
+    char job_id[PMI_KVS_MAX];
+    struct node_map map;
+    struct pmi_client pmi;     /* of pmi1_ops only */
+    struct boot_value *values; /* of singleton_ops only */
+    const struct job_page *page; /* NULL under other launchers */
+    size_t page_bytes;
+    int where; /* SIGUSR1 is ours */
+    struct sigaction where_before;
+};
+
+extern const struct boot_ops pmi1_ops, singleton_ops;
+
+/* Whether the environment names a PMI-1 launcher. */
+int pmi1_present(void);
+int pmi1_death_fd(void);
+void pmi1_death_seen(void);
+
+/* Map the page of our mpiexec, if it is there. */
+void boot_page_open(struct boot *b);
+void boot_page_close(struct boot *b);
+
+/* SIGUSR1 prints where this process is, unless the program wants the signal itself. */
+void boot_where_on(struct boot *b);
+void boot_where_off(struct boot *b);
+
+#endif

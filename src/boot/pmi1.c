@@ -1,0 +1,323 @@
+/* pmi1.c - client of the PMI-1 wire (doc/pmi-wire.md): lines over an inherited descriptor.
+ *
+ * One request, one answer; during MPI_Init and MPI_Finalize only, so waiting here with poll(2)
+ * hides nothing from the progress engine, which does not exist yet or any more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "var/var.h"
+
+_Static_assert(2 * BOOT_VALUE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
+
+int pmi1_present(void)
+{
+    const char *fd = getenv("PMI_FD");
+    return fd && *fd;
+}
+
+static int env_int(const char *name, int min, int *out)
+{
+    const char *text = getenv(name);
+    char *end;
+    errno = 0;
+    long v = text ? strtol(text, &end, 10) : 0;
+    if (!text || end == text || *end || errno || v < min || v > INT_MAX) {
+        log_warn("%s=\"%s\" in the environment is not what a launcher sets there", name, text ? text : "(unset)");
+        return -EINVAL;
+    }
+    *out = (int)v;
+    return 0;
+}
+
+/* --- lines ------------------------------------------------------------------ */
+
+static int lost(const char *doing, int err)
+{
+    log_warn("lost the launcher while %s: %s", doing, strerror(-err));
+    return err;
+}
+
+static int send_line(struct pmi_client *c, const char *line, size_t len, const char *doing)
+{
+    while (len) {
+        ssize_t n = send(c->fd, line, len, MSG_NOSIGNAL);
+        if (n < 0 && errno == ENOTSOCK)
+            n = write(c->fd, line, len);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = c->fd, .events = POLLOUT};
+            poll(&p, 1, -1);
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return lost(doing, n ? -errno : -EPIPE);
+        line += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Wait until the descriptor is readable; end: time in ns, 0 for never. */
+static int wait_readable(struct pmi_client *c, uint64_t end)
+{
+    for (;;) {
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        int ms = -1;
+        if (end) {
+            uint64_t now = time_now();
+            if (now >= end)
+                return -ETIMEDOUT;
+            uint64_t left = (end - now) / 1000000 + 1;
+            ms = left > INT_MAX ? INT_MAX : (int)left;
+        }
+        int n = poll(&p, 1, ms);
+        if (n > 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return -errno;
+    }
+}
+
+/* The next line, without its newline, into `line`; bytes after it stay in c->in. */
+static int read_line(struct pmi_client *c, char line[PMI_LINE_MAX], uint64_t end)
+{
+    for (;;) {
+        char *nl = memchr(c->in, '\n', c->have);
+        if (nl) {
+            size_t n = (size_t)(nl - c->in);
+            memcpy(line, c->in, n);
+            line[n] = 0;
+            c->have -= n + 1;
+            memmove(c->in, nl + 1, c->have);
+            return 0;
+        }
+        if (c->have == sizeof c->in)
+            return -EMSGSIZE;
+        int err = wait_readable(c, end);
+        if (err)
+            return err;
+        ssize_t n = read(c->fd, c->in + c->have, sizeof c->in - c->have);
+        if (n == 0)
+            return -EPIPE;
+        if (n > 0)
+            c->have += (size_t)n;
+        else if (errno != EINTR && errno != EAGAIN)
+            return -errno;
+    }
+}
+
+/* Send a request and wait for the line cmd=`answer`; `doing` is for messages. */
+static int ask(const char *request, const char *answer, const char *doing, char text[PMI_LINE_MAX],
+               struct pmi_line *line)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
+    uint64_t end = starting ? time_now() + (uint64_t)cvar.boot_timeout * 1000000000u : 0;
+    int err = send_line(c, request, strlen(request), doing);
+    if (err)
+        return err;
+    for (;;) {
+        err = read_line(c, text, end);
+        if (err == -ETIMEDOUT) {
+            log_warn("%lld seconds passed while %s (MPIR_CVAR_BOOT_TIMEOUT)", (long long)cvar.boot_timeout, doing);
+            return err;
+        }
+        if (err)
+            return lost(doing, err);
+        err = pmi_line_parse(text, line);
+        const char *cmd = err ? NULL : pmi_line_get(line, "cmd");
+        if (cmd && !strcmp(cmd, answer))
+            return 0;
+        if (cmd && !strcmp(cmd, "dead")) /* news from our mpiexec; the page has it already */
+            continue;
+        log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
+        return -EPROTO;
+    }
+}
+
+/* --- operations --------------------------------------------------------------- */
+
+static int open_fd(struct pmi_client *c)
+{
+    int err = env_int("PMI_FD", 0, &c->fd);
+    if (err)
+        return err;
+    if (fcntl(c->fd, F_GETFD) < 0) {
+        log_warn("PMI_FD=%d is not open: something between the launcher and this program closed it, or this is the "
+                 "child of a rank (then unset PMI_FD to run it alone)", c->fd);
+        return -EBADF;
+    }
+    return 0;
+}
+
+static int pmi1_init(int *rank, int *size, int *appnum)
+{
+    struct boot *b = proc->boot;
+    struct pmi_client *c = &b->pmi;
+    char text[PMI_LINE_MAX], request[128];
+    struct pmi_line line;
+    int err, rc;
+    if ((err = open_fd(c)) || (err = env_int("PMI_RANK", 0, rank)) || (err = env_int("PMI_SIZE", 1, size)))
+        return err;
+    if (*rank >= *size) {
+        log_warn("PMI_RANK=%d is not below PMI_SIZE=%d", *rank, *size);
+        return -EINVAL;
+    }
+    b->rank = *rank; /* for messages from here on */
+    c->ours = b->page != NULL;
+    if (c->ours)
+        snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld\n", (long)getpid());
+    else
+        snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    if ((err = ask(request, "response_to_init", "introducing ourselves to the launcher", text, &line)))
+        return err;
+    if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc) {
+        log_warn("the launcher does not speak PMI 1.1");
+        return -EPROTO;
+    }
+    if ((err = ask("cmd=get_my_kvsname\n", "my_kvsname", "asking for the job's name", text, &line)))
+        return err;
+    const char *kvs = pmi_line_get(&line, "kvsname");
+    if (!kvs || !*kvs || strlen(kvs) >= sizeof c->kvs) {
+        log_warn("the launcher gave the job no usable name");
+        return -EPROTO;
+    }
+    strcpy(c->kvs, kvs);
+    if ((err = ask("cmd=get_appnum\n", "appnum", "asking for the block number", text, &line)))
+        return err;
+    if (pmi_line_int(&line, "appnum", -1, INT_MAX, appnum))
+        *appnum = -1;
+    fcntl(c->fd, F_SETFD, FD_CLOEXEC); /* programs that this one starts are not ranks */
+    return 0;
+}
+
+static int pmi1_put(const char *key, const void *value, size_t len)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    char hex[2 * BOOT_VALUE_MAX + 1], request[PMI_LINE_MAX], text[PMI_LINE_MAX];
+    struct pmi_line line;
+    int rc;
+    pmi_hex(value, len, hex);
+    snprintf(request, sizeof request, "cmd=put kvsname=%s key=%s value=%s\n", c->kvs, key, hex);
+    int err = ask(request, "put_result", "giving the launcher our address", text, &line);
+    if (err)
+        return err;
+    if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc) {
+        const char *msg = pmi_line_get(&line, "msg");
+        log_warn("the launcher did not take the value of key %s: %s", key, msg ? msg : "no reason given");
+        return -EIO;
+    }
+    return 0;
+}
+
+/* The value as text, as it is on the wire. */
+static int get_text(const char *key, char *value, size_t room)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    char request[PMI_LINE_MAX], text[PMI_LINE_MAX];
+    struct pmi_line line;
+    int rc;
+    snprintf(request, sizeof request, "cmd=get kvsname=%s key=%s\n", c->kvs, key);
+    int err = ask(request, "get_result", "asking the launcher for a value", text, &line);
+    if (err)
+        return err;
+    const char *v = pmi_line_get(&line, "value");
+    if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc || !v)
+        return -ENOENT;
+    if (strlen(v) >= room)
+        return -EMSGSIZE;
+    strcpy(value, v);
+    return 0;
+}
+
+static int pmi1_get(const char *key, void *value, size_t *len)
+{
+    char text[PMI_VALUE_MAX];
+    int err = get_text(key, text, sizeof text);
+    return err ? err : pmi_unhex(text, value, len);
+}
+
+static int pmi1_barrier(void)
+{
+    char text[PMI_LINE_MAX];
+    struct pmi_line line;
+    return ask("cmd=barrier_in\n", "barrier_out", "waiting for all processes of the job to start", text, &line);
+}
+
+static int pmi1_node_map(char *text, size_t len)
+{
+    return get_text("PMI_process_mapping", text, len);
+}
+
+static int pmi1_job_id(char *text, size_t len)
+{
+    snprintf(text, len, "%s", proc->boot->pmi.kvs);
+    return 0;
+}
+
+static void pmi1_abort(int code, const char *why)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    char request[PMI_LINE_MAX], hex[1025];
+    size_t n = why ? strlen(why) : 0;
+    if (n > sizeof hex / 2)
+        n = sizeof hex / 2;
+    if (c->ours) {
+        /* mpiexec prints the reason, so that there is one line, whatever the number of ranks that abort. */
+        pmi_hex(why ? why : "", n, hex);
+        snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
+    } else {
+        if (why)
+            log_warn("%s", why);
+        snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", code);
+    }
+    send_line(c, request, strlen(request), "aborting");
+    _exit(code);
+}
+
+static int pmi1_finalize(void)
+{
+    char text[PMI_LINE_MAX];
+    struct pmi_line line;
+    struct pmi_client *c = &proc->boot->pmi;
+    int err = ask("cmd=finalize\n", "finalize_ack", "saying goodbye to the launcher", text, &line);
+    close(c->fd);
+    c->fd = -1;
+    return err;
+}
+
+const struct boot_ops pmi1_ops = {
+    .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
+    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize,
+};
+
+/* --- news of deaths -------------------------------------------------------------
+ * Between requests the only lines our mpiexec sends are cmd=dead: they exist to wake a sleeper. */
+
+int pmi1_death_fd(void)
+{
+    return proc->boot->pmi.fd;
+}
+
+void pmi1_death_seen(void)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    char waste[512];
+    if (c->fd < 0)
+        return;
+    while (recv(c->fd, waste, sizeof waste, MSG_DONTWAIT) > 0)
+        ;
+}
