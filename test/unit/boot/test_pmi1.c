@@ -1,0 +1,216 @@
+/* The client against a server that is a table of lines: what it asks, and what it does with odd answers. */
+#include "unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/pmiline.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "var/var.h"
+
+Suite *suite_pmi1(void);
+
+struct step {
+    const char *want; /* start of the line that must come, NULL: end */
+    const char *say;  /* answer, "" none, NULL: hang up */
+};
+
+/* A process that plays the launcher; its exit status is 0 when every line came as wanted. */
+static pid_t serve(const struct step *s, const char *rank, const char *size)
+{
+    int fd[2];
+    char number[16], msg[200];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (!pid) {
+        close(fd[1]);
+        signal(SIGPIPE, SIG_IGN); /* a client that gives up is no failure of ours */
+        FILE *f = fdopen(fd[0], "r+");
+        char line[PMI_LINE_MAX];
+        for (; s->want; s++) {
+            if (!fgets(line, sizeof line, f) || strncmp(line, s->want, strlen(s->want)))
+                _exit(1);
+            if (!s->say)
+                _exit(0);
+            fseek(f, 0, SEEK_CUR);
+            fputs(s->say, f);
+            fflush(f);
+        }
+        while (fgets(line, sizeof line, f))
+            ;
+        _exit(0);
+    }
+    close(fd[0]);
+    snprintf(number, sizeof number, "%d", fd[1]);
+    setenv("PMI_FD", number, 1);
+    setenv("PMI_RANK", rank, 1);
+    setenv("PMI_SIZE", size, 1);
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    return pid;
+}
+
+static void served(pid_t pid)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+
+#define HELLO {"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"}, \
+    {"cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs_7\n"}, {"cmd=get_appnum", "cmd=appnum appnum=2\n"}
+#define MAPPING {"cmd=get kvsname=kvs_7 key=PMI_process_mapping", \
+    "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\n"}
+
+START_TEST(whole_life)
+{
+    static const struct step steps[] = {
+        HELLO, MAPPING,
+        {"cmd=put kvsname=kvs_7 key=a value=00ff41\n", "cmd=put_result rc=0 msg=success\n"},
+        {"cmd=barrier_in\n", "cmd=dead rank=3\ncmd=barrier_out\n"},
+        {"cmd=get kvsname=kvs_7 key=b\n", "cmd=get_result rc=0 msg=all is well value=0102\n"},
+        {"cmd=get kvsname=kvs_7 key=c\n", "cmd=get_result rc=-1 msg=key_c_not_found value=unknown\n"},
+        {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0},
+    };
+    pid_t pid = serve(steps, "1", "4");
+    unsigned char v[4];
+    size_t n = sizeof v;
+    ck_assert_int_eq(boot_init(NULL), 0);
+    ck_assert_int_eq(boot_rank(), 1);
+    ck_assert_int_eq(boot_size(), 4);
+    ck_assert_int_eq(boot_appnum(), 2);
+    ck_assert_str_eq(boot_job_id(), "kvs_7");
+    ck_assert_int_eq(boot_nodes(), 2);
+    ck_assert_int_eq(boot_same_node(0), 1);
+    ck_assert_int_eq(boot_same_node(2), 0);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_death_fd(), -1);
+    ck_assert_int_eq(boot_put("a", "\0\377A", 3), 0);
+    ck_assert_int_eq(boot_barrier(), 0);
+    ck_assert_int_eq(boot_get("b", v, &n), 0);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_int_eq(v[0] * 256 + v[1], 258);
+    n = sizeof v;
+    ck_assert_int_eq(boot_get("c", v, &n), -ENOENT);
+    ck_assert_int_eq(boot_finalize(), 0);
+    var_finalize();
+    served(pid);
+}
+END_TEST
+
+START_TEST(odd_answers)
+{
+    static const char *const answers[] = {
+        NULL, "cmd=response_to_init rc=1\n", "cmd=response_to_init\n", "\n", "nonsense\n", "cmd=barrier_out\n",
+        "cmd=response_to_init rc=zero\n", "= = = =\n",
+        "a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1\n",
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct step steps[] = {{"cmd=init", answers[i]}, {0}};
+        pid_t pid = serve(steps, "0", "2");
+        int fd = atoi(getenv("PMI_FD"));
+        ck_assert_int_lt(boot_init(NULL), 0);
+        close(fd);
+        var_finalize();
+        served(pid);
+    }
+}
+END_TEST
+
+START_TEST(endless_line)
+{
+    char line[3 * PMI_LINE_MAX];
+    memset(line, 'x', sizeof line);
+    line[sizeof line - 2] = '\n';
+    line[sizeof line - 1] = 0;
+    struct step steps[] = {{"cmd=init", line}, {0}};
+    pid_t pid = serve(steps, "0", "2");
+    int fd = atoi(getenv("PMI_FD"));
+    ck_assert_int_eq(boot_init(NULL), -EMSGSIZE);
+    close(fd);
+    var_finalize();
+    served(pid);
+}
+END_TEST
+
+START_TEST(bad_environment)
+{
+    static const char *const bad[][3] = {{"99", "0", "2"}, {"x", "0", "2"}, {"0", "2", "2"},
+                                         {"0", "-1", "2"}, {"0", "0", "0"}, {"0", "", "1"}};
+    char msg[200];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("PMI_FD", bad[i][0], 1);
+        setenv("PMI_RANK", bad[i][1], 1);
+        setenv("PMI_SIZE", bad[i][2], 1);
+        ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+        ck_assert_int_lt(boot_init(NULL), 0);
+        ck_assert_ptr_null(proc->boot);
+        var_finalize();
+    }
+}
+END_TEST
+
+/* A peer that never comes: an error after the time of the control variable, not a hang. */
+START_TEST(timeout)
+{
+    static const struct step steps[] = {HELLO, MAPPING, {"cmd=barrier_in", ""}, {0}};
+    setenv("MPIR_CVAR_BOOT_TIMEOUT", "1", 1);
+    pid_t pid = serve(steps, "0", "2");
+    int fd = atoi(getenv("PMI_FD"));
+    ck_assert_int_eq(boot_init(NULL), 0);
+    uint64_t start = time_now();
+    ck_assert_int_eq(boot_barrier(), -ETIMEDOUT);
+    uint64_t took = time_now() - start;
+    ck_assert_uint_ge(took, 1000000000u);
+    ck_assert_uint_lt(took, 5000000000u);
+    close(fd);
+    served(pid);
+}
+END_TEST
+
+START_TEST(singleton)
+{
+    char msg[200], v[8];
+    size_t n = sizeof v;
+    unsetenv("PMI_FD");
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    ck_assert_int_eq(boot_init(NULL), 0);
+    ck_assert_int_eq(boot_rank(), 0);
+    ck_assert_int_eq(boot_size(), 1);
+    ck_assert_int_eq(boot_nodes(), 1);
+    ck_assert_int_eq(boot_local_size(), 1);
+    ck_assert_int_eq(boot_host_processes(), 1);
+    ck_assert_int_eq(boot_put("k", "one", 4), 0);
+    ck_assert_int_eq(boot_put("k", "two", 4), 0);
+    ck_assert_int_eq(boot_barrier(), 0);
+    ck_assert_int_eq(boot_get("k", v, &n), 0);
+    ck_assert_str_eq(v, "two");
+    n = 2;
+    ck_assert_int_eq(boot_get("k", v, &n), -EMSGSIZE);
+    ck_assert_int_eq(boot_get("other", v, &n), -ENOENT);
+    ck_assert_int_eq(boot_finalize(), 0);
+    var_finalize();
+}
+END_TEST
+
+Suite *suite_pmi1(void)
+{
+    Suite *s = suite_create("boot/pmi1");
+    TCase *t = tcase_create("pmi1");
+    tcase_set_timeout(t, 20);
+    tcase_add_test(t, whole_life);
+    tcase_add_test(t, odd_answers);
+    tcase_add_test(t, endless_line);
+    tcase_add_test(t, bad_environment);
+    tcase_add_test(t, timeout);
+    tcase_add_test(t, singleton);
+    suite_add_tcase(s, t);
+    return s;
+}
