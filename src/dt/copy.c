@@ -1,0 +1,326 @@
+/* copy.c - pack, unpack, copy between layouts, block lists: the sinks of walk.c. */
+#include "dt/dt_types.h"
+
+#include <string.h>
+
+/* Bytes of (t, count) from `from` on, at most len. */
+static size_t clip(const struct dt_type *t, size_t count, size_t from, size_t len)
+{
+    size_t total = (size_t)t->size * count;
+    if (from >= total)
+        return 0;
+    return len < total - from ? len : total - from;
+}
+
+/* --- memory to stream -------------------------------------------------------- */
+struct stream {
+    struct sink sink;
+    char *at; /* next packed byte */
+};
+
+static int pack_block(struct sink *s, uintptr_t at, size_t len)
+{
+    struct stream *o = (struct stream *)s;
+    memcpy(o->at, (const void *)at, len);
+    o->at += len;
+    return 0;
+}
+
+static int pack_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    struct stream *o = (struct stream *)s;
+    kernel_strided(o->at, (int64_t)blk, (const char *)at, stride, n, blk);
+    o->at += n * blk;
+    return 0;
+}
+
+static int pack_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    struct stream *o = (struct stream *)s;
+    kernel_gather(o->at, (const char *)at, off, n, blk);
+    o->at += n * blk;
+    return 0;
+}
+
+static int pack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+{
+    struct stream *o = (struct stream *)s;
+    char *to = o->at;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(to, (const void *)(at + (uintptr_t)off[i]), (size_t)len[i]);
+        to += len[i];
+    }
+    o->at = to;
+    return 0;
+}
+
+static const struct sink_ops pack_ops = {pack_block, pack_strided, pack_indexed, pack_blocks};
+
+size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out, size_t len)
+{
+    len = clip(t, count, from, len);
+    if (dt_is_block(t, count)) {
+        if (len)
+            memcpy(out, (const char *)dt_start(t, buf) + from, len);
+        return len;
+    }
+    struct stream s = {{&pack_ops}, out};
+    walk_type(t, count, buf, from, from + len, &s.sink);
+    return len;
+}
+
+/* --- stream to memory -------------------------------------------------------- */
+static int unpack_block(struct sink *s, uintptr_t at, size_t len)
+{
+    struct stream *o = (struct stream *)s;
+    memcpy((void *)at, o->at, len);
+    o->at += len;
+    return 0;
+}
+
+static int unpack_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    struct stream *o = (struct stream *)s;
+    kernel_strided((char *)at, stride, o->at, (int64_t)blk, n, blk);
+    o->at += n * blk;
+    return 0;
+}
+
+static int unpack_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    struct stream *o = (struct stream *)s;
+    kernel_scatter((char *)at, off, o->at, n, blk);
+    o->at += n * blk;
+    return 0;
+}
+
+static int unpack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+{
+    struct stream *o = (struct stream *)s;
+    const char *in = o->at;
+    for (size_t i = 0; i < n; i++) {
+        memcpy((void *)(at + (uintptr_t)off[i]), in, (size_t)len[i]);
+        in += len[i];
+    }
+    o->at += in - o->at;
+    return 0;
+}
+
+static const struct sink_ops unpack_ops = {unpack_block, unpack_strided, unpack_indexed, unpack_blocks};
+
+size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in, size_t len)
+{
+    len = clip(t, count, from, len);
+    if (dt_is_block(t, count)) {
+        if (len)
+            memcpy((char *)dt_start(t, buf) + from, in, len);
+        return len;
+    }
+    struct stream s = {{&unpack_ops}, (char *)(uintptr_t)in};
+    walk_type(t, count, buf, from, from + len, &s.sink);
+    return len;
+}
+
+/* --- lists of blocks --------------------------------------------------------- */
+struct lister {
+    struct sink sink;
+    struct iovec *iov;
+    size_t n, max;
+    size_t bytes;
+};
+
+static int list_block(struct sink *s, uintptr_t at, size_t len)
+{
+    struct lister *l = (struct lister *)s;
+    struct iovec *last = l->n ? &l->iov[l->n - 1] : NULL;
+    if (last && (uintptr_t)last->iov_base + last->iov_len == at) {
+        last->iov_len += len;
+    } else {
+        if (l->n == l->max)
+            return 1;
+        l->iov[l->n++] = (struct iovec){(void *)at, len};
+    }
+    l->bytes += len;
+    return 0;
+}
+
+static int list_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    int stop = 0;
+    for (size_t i = 0; i < n && !stop; i++)
+        stop = list_block(s, at + (uintptr_t)i * (uintptr_t)stride, blk);
+    return stop;
+}
+
+static int list_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    int stop = 0;
+    for (size_t i = 0; i < n && !stop; i++)
+        stop = list_block(s, at + (uintptr_t)off[i], blk);
+    return stop;
+}
+
+static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+{
+    int stop = 0;
+    for (size_t i = 0; i < n && !stop; i++)
+        stop = list_block(s, at + (uintptr_t)off[i], (size_t)len[i]);
+    return stop;
+}
+
+static const struct sink_ops list_ops = {list_block, list_strided, list_indexed, list_blocks};
+
+size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len, struct iovec *iov,
+              size_t max, size_t *bytes_out)
+{
+    struct lister l = {{&list_ops}, iov, 0, max, 0};
+    len = clip(t, count, from, len);
+    if (len && dt_is_block(t, count))
+        list_block(&l.sink, (uintptr_t)dt_start(t, buf) + from, len);
+    else
+        walk_type(t, count, buf, from, from + len, &l.sink);
+    *bytes_out = l.bytes;
+    return l.n;
+}
+
+size_t dt_blocks(const struct dt_type *t, size_t count)
+{
+    if (t->size == 0 || count == 0)
+        return 0;
+    if (dt_is_block(t, count))
+        return 1;
+    int64_t n;
+    return mul64(t->node->blocks, (int64_t)count, &n) ? INT64_MAX : (size_t)n;
+}
+
+/* --- layout to layout -------------------------------------------------------- */
+/* The same layout on both sides: every block moves by one distance. */
+struct mover {
+    struct sink sink;
+    uintptr_t distance; /* destination minus source */
+};
+
+static int move_block(struct sink *s, uintptr_t at, size_t len)
+{
+    memmove((void *)(at + ((struct mover *)s)->distance), (const void *)at, len);
+    return 0;
+}
+
+static int move_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    kernel_strided((char *)(at + ((struct mover *)s)->distance), stride, (const char *)at, stride, n, blk);
+    return 0;
+}
+
+static int move_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    uintptr_t to = at + ((struct mover *)s)->distance;
+    for (size_t i = 0; i < n; i++)
+        memcpy((void *)(to + (uintptr_t)off[i]), (const void *)(at + (uintptr_t)off[i]), blk);
+    return 0;
+}
+
+static int move_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+{
+    uintptr_t to = at + ((struct mover *)s)->distance;
+    for (size_t i = 0; i < n; i++)
+        memcpy((void *)(to + (uintptr_t)off[i]), (const void *)(at + (uintptr_t)off[i]), (size_t)len[i]);
+    return 0;
+}
+
+static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks};
+
+/* Two layouts that share no shape: both as lists of blocks, merged. */
+enum { COPY_BATCH = 128 };
+
+struct side {
+    struct iovec iov[COPY_BATCH];
+    size_t n, i;
+};
+
+static void copy_merge(struct side *s, struct side *d)
+{
+    while (s->i < s->n && d->i < d->n) {
+        struct iovec *a = &s->iov[s->i], *b = &d->iov[d->i];
+        size_t len = a->iov_len < b->iov_len ? a->iov_len : b->iov_len;
+        switch (len) { /* constant sizes: no call for the common elements */
+        case 4: memcpy(b->iov_base, a->iov_base, 4); break;
+        case 8: memcpy(b->iov_base, a->iov_base, 8); break;
+        default: memcpy(b->iov_base, a->iov_base, len); break;
+        }
+        a->iov_base = (char *)a->iov_base + len;
+        b->iov_base = (char *)b->iov_base + len;
+        s->i += (a->iov_len -= len) == 0;
+        d->i += (b->iov_len -= len) == 0;
+    }
+}
+
+static void copy_general(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
+                         const struct dt_type *dt, size_t from, size_t len)
+{
+    struct side s = {.n = 0}, d = {.n = 0};
+    size_t sfrom = from, dfrom = from, end = from + len, got;
+    for (;;) {
+        if (s.i == s.n) {
+            if (sfrom == end)
+                return;
+            s.n = dt_iov(st, scount, src, sfrom, end - sfrom, s.iov, COPY_BATCH, &got);
+            s.i = 0;
+            sfrom += got;
+        }
+        if (d.i == d.n) {
+            if (dfrom == end)
+                return;
+            d.n = dt_iov(dt, dcount, dst, dfrom, end - dfrom, d.iov, COPY_BATCH, &got);
+            d.i = 0;
+            dfrom += got;
+        }
+        copy_merge(&s, &d);
+    }
+}
+
+/* Is (t, count) one vector of blocks?  Block 0 is at t->origin. */
+static int as_vector(const struct dt_type *t, size_t count, int64_t *blk, int64_t *stride)
+{
+    const struct dt_node *nd = t->node;
+    if (nd->kind == NODE_BLOCK) {
+        *blk = nd->size;
+        *stride = t->extent;
+        return 1;
+    }
+    int64_t span;
+    *blk = nd->kid ? nd->kid->size : 0;
+    *stride = nd->stride;
+    return nd->kind == NODE_VECTOR && nd->kid->kind == NODE_BLOCK &&
+           (count == 1 || (!mul64(nd->n, nd->stride, &span) && span == t->extent));
+}
+
+size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
+                    const struct dt_type *dt, size_t from, size_t len)
+{
+    len = clip(st, scount, from, clip(dt, dcount, from, len));
+    if (!len)
+        return 0;
+    if (dt_is_block(st, scount))
+        return dt_unpack(dt, dcount, dst, from, (const char *)dt_start(st, src) + from, len);
+    if (dt_is_block(dt, dcount))
+        return dt_pack(st, scount, src, from, (char *)dt_start(dt, dst) + from, len);
+    if (st->node == dt->node && (st->extent == dt->extent || (scount == 1 && dcount == 1))) {
+        size_t n = scount < dcount ? scount : dcount;
+        struct mover m = {{&move_ops},
+                          (uintptr_t)dst + (uintptr_t)dt->origin - ((uintptr_t)src + (uintptr_t)st->origin)};
+        walk_type(st, n, src, from, from + len, &m.sink);
+        return len;
+    }
+    int64_t sblk, sstride, dblk, dstride;
+    if (as_vector(st, scount, &sblk, &sstride) && as_vector(dt, dcount, &dblk, &dstride) && sblk == dblk &&
+        from % (size_t)sblk == 0 && len % (size_t)sblk == 0) {
+        uintptr_t i = from / (size_t)sblk;
+        kernel_strided((char *)((uintptr_t)dst + (uintptr_t)dt->origin + i * (uintptr_t)dstride), dstride,
+                       (const char *)((uintptr_t)src + (uintptr_t)st->origin + i * (uintptr_t)sstride), sstride,
+                       len / (size_t)sblk, (size_t)sblk);
+        return len;
+    }
+    copy_general(src, scount, st, dst, dcount, dt, from, len);
+    return len;
+}

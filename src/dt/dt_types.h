@@ -1,0 +1,139 @@
+/* dt_types.h - private to dt/: layout nodes, signatures, the room's record.
+ *
+ * Layout of one instance, normalised: no empty parts, no single-entry containers, adjacent blocks merged,
+ * equally spaced children turned into vectors. Children start at displacement 0 (the offset is hoisted to the
+ * parent, finally to dt_type.origin).
+ *
+ *   NODE_BLOCK    size bytes
+ *   NODE_VECTOR   kid, n times, `stride` bytes apart                       (n >= 2)
+ *   NODE_INDEXED  kid, n times, at off[]                                   (n >= 2)
+ *   NODE_BLOCKS   n blocks of len[] bytes at off[]; cum[] = prefix sums    (n >= 2)
+ *   NODE_LIST     kids[] at off[]; cum[] = prefix sums of their sizes      (n >= 2)
+ *
+ * Depth: a list takes in a list below it once that one is NODE_DEEP deep, and every other container at least
+ * doubles the size, which fits 63 bits; so no tree is deeper than NODE_DEPTH_MAX, whatever users nest. */
+#ifndef DT_DT_TYPES_H
+#define DT_DT_TYPES_H
+
+#include "dt/make.h"
+
+enum { NODE_DEEP = 40, NODE_DEPTH_MAX = 192, NODE_SPLICE = 32 /* entries taken in at any depth */ };
+enum node_kind { NODE_BLOCK, NODE_VECTOR, NODE_INDEXED, NODE_BLOCKS, NODE_LIST };
+
+struct dt_node {
+    int refs;
+    uint8_t kind;
+    uint8_t depth;  /* 1 for NODE_BLOCK */
+    int64_t size;   /* packed bytes, > 0 */
+    int64_t lo, hi; /* bytes touched: [lo, hi) */
+    int64_t blocks; /* NODE_BLOCKs in it, at most INT64_MAX */
+    int64_t grain;  /* greatest common divisor of the lengths of its blocks */
+    int64_t n;
+    int64_t stride;
+    struct dt_node *kid;
+    struct dt_node **kids;
+    int64_t *off, *len, *cum; /* cum has n + 1 entries */
+};
+
+/* A node at a displacement; node NULL: nothing. Owns one reference. */
+struct place {
+    int64_t off;
+    struct dt_node *node;
+};
+
+/* node.c: constructors. 0, -ENOMEM or -EOVERFLOW; they take over the references they are given, also on error. */
+int node_block(int64_t len, struct place *out);
+int node_vector(int64_t n, int64_t stride, struct place kid, struct place *out);
+int node_indexed(int64_t n, const int64_t *off, struct place kid, struct place *out);
+int node_blocks(int64_t n, const int64_t *off, const int64_t *len, struct place *out);
+int node_list(int64_t n, struct place *entry, struct place *out); /* entry[] is used as scratch space */
+struct dt_node *node_ref(struct dt_node *n);
+void node_drop(struct dt_node *n); /* NULL: nothing */
+/* Derive size, lo, hi, blocks, grain, depth (and cum) from the rest. 0 or -EOVERFLOW; -EINVAL when the rest is
+ * not sensible (unflat). */
+int node_finish(struct dt_node *n);
+struct dt_node *node_alloc(enum node_kind kind, int64_t n); /* with the arrays of its kind; n bounded by the caller */
+
+/* walk.c */
+/* Bytes [from, to) of the layout, in packed order, as calls of these; nonzero return stops the walk. */
+struct sink;
+struct sink_ops {
+    int (*block)(struct sink *s, uintptr_t at, size_t len);
+    int (*strided)(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride);
+    int (*indexed)(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off);
+    int (*blocks)(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len);
+};
+struct sink {
+    const struct sink_ops *ops;
+};
+/* from <= to <= count * t->size; t has data when from < to. */
+int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to, struct sink *s);
+
+/* kernel.c: n blocks of blk bytes, ss and ds bytes apart. */
+void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n, size_t blk);
+void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, size_t blk);
+void kernel_scatter(char *dst, const int64_t *off, const char *src, size_t n, size_t blk);
+
+/* sig.c: which basic elements, in order.
+ *   SIG_LEAF  n elements of one predefined type;  SIG_REP  kid n times;  SIG_SEQ  kids[0..n) */
+enum sig_kind { SIG_LEAF, SIG_REP, SIG_SEQ };
+struct dt_sig {
+    int refs;
+    uint8_t kind;
+    uint8_t depth;
+    int64_t size;  /* packed bytes, > 0 */
+    int64_t parts; /* elements as MPI_Get_elements counts */
+    int64_t n;
+    struct dt_type *basic;
+    struct dt_sig *kid;
+    struct dt_sig **kids;
+    int64_t *cum, *cum_parts; /* n + 1 entries each */
+};
+int sig_leaf(int64_t n, struct dt_type *basic, struct dt_sig **out);
+int sig_rep(int64_t n, struct dt_sig *kid, struct dt_sig **out); /* takes over kid */
+int sig_seq(int64_t n, struct dt_sig **kids, struct dt_sig **out); /* takes over the references; kids[] is scratch */
+struct dt_sig *sig_ref(struct dt_sig *s);
+void sig_drop(struct dt_sig *s);
+/* Calls fn for each run of equal elements in order, until it returns nonzero. */
+int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *basic, int64_t n), void *arg);
+
+/* op.c: kernels by [number representation][operation]; strides in bytes. */
+typedef void dt_kernel(const char *in, int64_t is, char *io, int64_t ios, size_t n);
+enum num {
+    NUM_NONE, NUM_I8, NUM_I16, NUM_I32, NUM_I64, NUM_U8, NUM_U16, NUM_U32, NUM_U64, NUM_F16, NUM_F32, NUM_F64, NUM_LD,
+    NUM_F128, NUM_C32, NUM_C64, NUM_CLD, NUM_C128, NUM_BOOL8, NUM_BOOL32, NUM_PFI, NUM_PDI, NUM_PLI, NUM_PSI, NUM_P2I,
+    NUM_PLDI, NUM_P2F, NUM_P2D, NUM_COUNT
+};
+struct kernel_table {
+    dt_kernel *fn[NUM_COUNT][DT_OPS];
+};
+/* The table for this processor. */
+const struct kernel_table *kernel_table_pick(void);
+extern const struct kernel_table kernel_table_base;
+
+struct dt_room {
+    const struct kernel_table *kernels;
+    struct dt_type *types; /* predefined, in the order of predef.c */
+    int ntypes;
+    struct dt_op ops[DT_OPS];
+    uint64_t next_id;
+};
+
+/* type.c */
+struct dt_type *type_alloc(void);
+void type_derive(struct dt_type *t); /* flags and bounds that follow from node, lb, extent */
+int type_errno(int neg_errno); /* -ENOMEM, -EOVERFLOW to an MPI error code */
+/* predef.c */
+int predef_init(void);
+void predef_finalize(void);
+
+static inline int add64(int64_t a, int64_t b, int64_t *out)
+{
+    return __builtin_add_overflow(a, b, out);
+}
+static inline int mul64(int64_t a, int64_t b, int64_t *out)
+{
+    return __builtin_mul_overflow(a, b, out);
+}
+
+#endif

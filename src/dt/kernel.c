@@ -1,0 +1,90 @@
+/* kernel.c - the inner loops of pack, unpack and copy.
+ *
+ * Blocks of 1, 2, 4, 8, 16, 32 bytes are single loads and stores (memcpy with a constant size: no alignment is
+ * assumed); multiples of 16 up to 256 go in 16-byte steps without a call; the rest is memcpy. */
+#include "dt/dt_types.h"
+
+#include <string.h>
+
+/* n blocks of constant size; four at a time, so that address updates overlap with the memory's latency. */
+static inline __attribute__((always_inline)) void strided_fixed(char *dst, int64_t ds, const char *src, int64_t ss,
+                                                                size_t n, size_t blk)
+{
+    for (; n >= 4; n -= 4) {
+        memcpy(dst, src, blk);
+        memcpy(dst + ds, src + ss, blk);
+        memcpy(dst + 2 * ds, src + 2 * ss, blk);
+        memcpy(dst + 3 * ds, src + 3 * ss, blk);
+        dst += 4 * ds;
+        src += 4 * ss;
+    }
+    for (; n; n--) {
+        memcpy(dst, src, blk);
+        dst += ds;
+        src += ss;
+    }
+}
+
+static inline __attribute__((always_inline)) void copy_by16(char *dst, const char *src, size_t len)
+{
+    for (; len; len -= 16, dst += 16, src += 16)
+        memcpy(dst, src, 16);
+}
+
+void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n, size_t blk)
+{
+    switch (blk) {
+    case 1: strided_fixed(dst, ds, src, ss, n, 1); return;
+    case 2: strided_fixed(dst, ds, src, ss, n, 2); return;
+    case 4: strided_fixed(dst, ds, src, ss, n, 4); return;
+    case 8: strided_fixed(dst, ds, src, ss, n, 8); return;
+    case 16: strided_fixed(dst, ds, src, ss, n, 16); return;
+    case 32: strided_fixed(dst, ds, src, ss, n, 32); return;
+    default: break;
+    }
+    if (blk % 16 == 0 && blk <= 256) {
+        for (; n; n--, dst += ds, src += ss)
+            copy_by16(dst, src, blk);
+        return;
+    }
+    for (; n; n--, dst += ds, src += ss)
+        memcpy(dst, src, blk);
+}
+
+static inline __attribute__((always_inline)) void gather_fixed(char *dst, const char *src, const int64_t *off,
+                                                               size_t n, size_t blk)
+{
+    for (size_t i = 0; i < n; i++, dst += blk)
+        memcpy(dst, src + off[i], blk);
+}
+
+void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, size_t blk)
+{
+    switch (blk) {
+    case 1: gather_fixed(dst, src, off, n, 1); return;
+    case 2: gather_fixed(dst, src, off, n, 2); return;
+    case 4: gather_fixed(dst, src, off, n, 4); return;
+    case 8: gather_fixed(dst, src, off, n, 8); return;
+    case 16: gather_fixed(dst, src, off, n, 16); return;
+    default: gather_fixed(dst, src, off, n, blk); return;
+    }
+}
+
+static inline __attribute__((always_inline)) void scatter_fixed(char *dst, const int64_t *off, const char *src,
+                                                                size_t n, size_t blk)
+{
+    for (size_t i = 0; i < n; i++, src += blk)
+        memcpy(dst + off[i], src, blk);
+}
+
+void kernel_scatter(char *dst, const int64_t *off, const char *src, size_t n, size_t blk)
+{
+    switch (blk) {
+    case 1: scatter_fixed(dst, off, src, n, 1); return;
+    case 2: scatter_fixed(dst, off, src, n, 2); return;
+    case 4: scatter_fixed(dst, off, src, n, 4); return;
+    case 8: scatter_fixed(dst, off, src, n, 8); return;
+    case 16: scatter_fixed(dst, off, src, n, 16); return;
+    default: scatter_fixed(dst, off, src, n, blk); return;
+    }
+}

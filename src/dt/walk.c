@@ -1,0 +1,129 @@
+/* walk.c - from a position in packed bytes to the memory that holds it.
+ *
+ *                          /- block(at, len)
+ *   walk_type([from, to)) ---- strided(at, n, blk, stride)   one call per innermost loop, so that a sink's
+ *                          \- indexed / blocks               kernels see whole loops
+ *
+ * The position is found by one division or binary search per level. Addresses are uintptr_t: a NULL base with
+ * absolute displacements is legal MPI and must not be undefined C. */
+#include "dt/dt_types.h"
+
+static int walk(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s);
+
+/* All of the n children of equal layout from child i on (VECTOR, INDEXED). */
+static int walk_whole(const struct dt_node *nd, uintptr_t at, int64_t i, int64_t n, struct sink *s)
+{
+    const struct dt_node *k = nd->kid;
+    if (k->kind == NODE_BLOCK) {
+        if (nd->off)
+            return s->ops->indexed(s, at, (size_t)n, (size_t)k->size, nd->off + i);
+        return s->ops->strided(s, at + (uintptr_t)i * (uintptr_t)nd->stride, (size_t)n, (size_t)k->size, nd->stride);
+    }
+    for (int64_t end = i + n; i < end; i++) {
+        uintptr_t kid_at = at + (nd->off ? (uintptr_t)nd->off[i] : (uintptr_t)i * (uintptr_t)nd->stride);
+        int stop = k->kind == NODE_BLOCKS ? s->ops->blocks(s, kid_at, (size_t)k->n, k->off, k->len)
+                                          : walk(k, kid_at, 0, k->size, s);
+        if (stop)
+            return stop;
+    }
+    return 0;
+}
+
+/* VECTOR and INDEXED: a cut child, whole children, a cut child. */
+static int walk_repeat(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s)
+{
+    const int64_t ks = nd->kid->size;
+    int64_t i = from / ks, skip = from % ks;
+    int stop = 0;
+    while (!stop && from < to) {
+        int64_t whole = skip ? 0 : (to - from) / ks;
+        if (whole) {
+            stop = walk_whole(nd, at, i, whole, s);
+            from += whole * ks;
+            i += whole;
+        } else {
+            int64_t end = to - i * ks < ks ? to - i * ks : ks;
+            stop = walk(nd->kid, at + (nd->off ? (uintptr_t)nd->off[i] : (uintptr_t)i * (uintptr_t)nd->stride), skip,
+                        end, s);
+            from += end - skip;
+            skip = 0;
+            i++;
+        }
+    }
+    return stop;
+}
+
+/* The entry that holds packed byte `pos`: cum[i] <= pos < cum[i + 1]. */
+static int64_t cum_find(const int64_t *cum, int64_t n, int64_t pos)
+{
+    int64_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (cum[mid] <= pos)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static int walk_blocks(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s)
+{
+    int64_t i = from ? cum_find(nd->cum, nd->n, from) : 0;
+    int stop = 0;
+    if (from > nd->cum[i]) {
+        int64_t end = to < nd->cum[i + 1] ? to : nd->cum[i + 1];
+        stop = s->ops->block(s, at + (uintptr_t)(nd->off[i] + from - nd->cum[i]), (size_t)(end - from));
+        from = end;
+        i++;
+    }
+    if (stop || from == to)
+        return stop;
+    int64_t j = to == nd->size ? nd->n : cum_find(nd->cum, nd->n, to); /* blocks [i, j) are whole */
+    if (j > i)
+        stop = s->ops->blocks(s, at, (size_t)(j - i), nd->off + i, nd->len + i);
+    if (!stop && j < nd->n && to > nd->cum[j])
+        stop = s->ops->block(s, at + (uintptr_t)nd->off[j], (size_t)(to - nd->cum[j]));
+    return stop;
+}
+
+static int walk_list(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s)
+{
+    int stop = 0;
+    for (int64_t i = from ? cum_find(nd->cum, nd->n, from) : 0; !stop && from < to; i++) {
+        int64_t end = to < nd->cum[i + 1] ? to : nd->cum[i + 1];
+        stop = walk(nd->kids[i], at + (uintptr_t)nd->off[i], from - nd->cum[i], end - nd->cum[i], s);
+        from = end;
+    }
+    return stop;
+}
+
+static int walk(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s)
+{
+    switch (nd->kind) {
+    case NODE_BLOCK: return s->ops->block(s, at + (uintptr_t)from, (size_t)(to - from));
+    case NODE_BLOCKS: return walk_blocks(nd, at, from, to, s);
+    case NODE_LIST: return walk_list(nd, at, from, to, s);
+    default: return walk_repeat(nd, at, from, to, s);
+    }
+}
+
+int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to, struct sink *s)
+{
+    if (from >= to)
+        return 0;
+    uintptr_t at = (uintptr_t)buf + (uintptr_t)t->origin;
+    struct dt_node *nd = t->node;
+    if (count == 1)
+        return walk(nd, at, (int64_t)from, (int64_t)to, s);
+    /* count instances are a vector of them; one that continues the vector inside is that vector, longer */
+    struct dt_node all = {.kind = NODE_VECTOR, .n = (int64_t)count, .stride = t->extent, .kid = nd};
+    int64_t span, n;
+    if (nd->kind == NODE_VECTOR && !mul64(nd->n, nd->stride, &span) && span == t->extent &&
+        !mul64(nd->n, (int64_t)count, &n)) {
+        all.n = n;
+        all.stride = nd->stride;
+        all.kid = nd->kid;
+    }
+    return walk_repeat(&all, at, (int64_t)from, (int64_t)to, s);
+}
