@@ -1,0 +1,309 @@
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/init.h"
+#include "base/sched.h"
+#include "mpi.h"
+#include "sim_types.h"
+
+struct sim *the_sim;
+
+enum { STACK = 512 * 1024, QUIET_ROUNDS = 400 };
+
+uint64_t sim_draw_bits(struct sim *s)
+{
+    /* splitmix64 */
+    uint64_t z = (s->rng += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+uint64_t sim_random(void)
+{
+    return sim_draw_bits(the_sim);
+}
+
+int sim_rank(void)
+{
+    return the_sim->now->rank;
+}
+
+int sim_thread(void)
+{
+    return the_sim->now->thread;
+}
+
+long sim_sent(int rank, int type)
+{
+    return type < 0 ? the_sim->ranks[rank].sent_all : the_sim->ranks[rank].sent[type & 255];
+}
+
+void sim_moved(struct sim *s)
+{
+    s->quiet = 0;
+}
+
+void sim_event(const char *fmt, ...)
+{
+    struct sim *s = the_sim;
+    char *line = s->history[s->events++ % 256];
+    va_list ap;
+    int n = snprintf(line, sizeof s->history[0], "%8ld  %d.%d  ", s->step, s->now ? s->now->rank : -1,
+                     s->now ? s->now->thread : 0);
+    va_start(ap, fmt);
+    vsnprintf(line + n, sizeof s->history[0] - (size_t)n, fmt, ap);
+    va_end(ap);
+    for (const char *p = line; *p; p++)
+        s->result.hash = (s->result.hash ^ (unsigned char)*p) * 0x100000001b3ull;
+    if (s->k.verbose)
+        printf("%s\n", line);
+}
+
+static void print_state(struct sim *s)
+{
+    unsigned first = s->events > 60 ? s->events - 60 : 0;
+    fprintf(stderr, "last events (step, rank.thread):\n");
+    for (unsigned i = first; i < s->events; i++)
+        fprintf(stderr, "  %s\n", s->history[i % 256]);
+    fprintf(stderr, "fibers:\n");
+    for (int i = 0; i < s->nfibers; i++) {
+        struct sim_fiber *f = &s->fibers[i];
+        if (f->fiber.done)
+            continue;
+        struct proc *p = s->ranks[f->rank].proc;
+        fprintf(stderr, "  rank %d thread %d: in %s, waits for %s", f->rank, f->thread, p->call ? p->call : "user code",
+                f->what ? f->what : "its turn");
+        if (f->peer >= 0)
+            fprintf(stderr, " (rank %d)", f->peer);
+        fprintf(stderr, "; inbox %d requests, %d replies\n", s->ranks[f->rank].queued[TP_REQUEST],
+                s->ranks[f->rank].queued[TP_REPLY]);
+    }
+    fprintf(stderr, "replay: seed %llu, ranks %d, threads %d, nodes %d\n", (unsigned long long)s->k.seed, s->k.ranks,
+            s->k.threads, s->k.nodes);
+}
+
+static void stop(int status, const char *title)
+{
+    fprintf(stderr, "sim: %s (seed %llu)\n", title, (unsigned long long)the_sim->k.seed);
+    print_state(the_sim);
+    fflush(NULL);
+    _Exit(status);
+}
+
+void sim_fail(const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    stop(1, text);
+    abort();
+}
+
+/* The next fiber: any that is not computing, by the seed. Time moves on when all compute. */
+static struct sim_fiber *choose(struct sim *s)
+{
+    for (;;) {
+        int ready[SIM_RANKS * SIM_THREADS], n = 0;
+        long soonest = -1;
+        for (int i = 0; i < s->nfibers; i++) {
+            struct sim_fiber *f = &s->fibers[i];
+            if (f->fiber.done || !f->started)
+                continue;
+            if (f->asleep_until > s->step) {
+                if (soonest < 0 || f->asleep_until < soonest)
+                    soonest = f->asleep_until;
+                continue;
+            }
+            if (f->rank == s->k.quiet_rank && f->idle && sim_draw_bits(s) % 32)
+                continue;
+            ready[n++] = i;
+        }
+        if (n)
+            return &s->fibers[ready[sim_draw_bits(s) % (uint64_t)n]];
+        s->step = soonest > s->step ? soonest : s->step + 1;
+    }
+}
+
+static void switch_to(struct sim *s, struct sim_fiber *to)
+{
+    struct sim_fiber *from = s->now;
+    if (to == from)
+        return;
+    s->now = to;
+    proc = s->ranks[to->rank].proc;
+    fiber_switch(&from->fiber, &to->fiber);
+    /* Back again: whoever switched to us has set now and proc. */
+}
+
+static void yield(const char *what, int peer, int idle)
+{
+    struct sim *s = the_sim;
+    struct sim_fiber *f = s->now;
+    f->what = what;
+    f->peer = peer;
+    f->idle = idle ? f->idle + 1 : 0;
+    s->step++;
+    s->result.steps++;
+    s->quiet = idle ? s->quiet + 1 : 0;
+    if (s->result.steps > s->k.max_steps)
+        stop(3, "too many steps: livelock?");
+    if (s->quiet > (long)QUIET_ROUNDS * s->live + 4L * s->k.max_delay && s->in_flight == 0)
+        stop(2, "deadlock: nobody can move");
+    switch_to(s, choose(s));
+    f->what = NULL;
+}
+
+void sim_compute(int steps)
+{
+    struct sim *s = the_sim;
+    s->now->asleep_until = s->step + steps;
+    yield("nothing: it computes", -1, 0);
+}
+
+static uint64_t now_ns(void)
+{
+    return (uint64_t)the_sim->step * 1000u;
+}
+
+static void *self(void)
+{
+    return &the_sim->now->id;
+}
+
+static const struct sched_ops sim_sched = {yield, now_ns, sim_random, self};
+
+/* The last act of a fiber; somebody else must run from here on. */
+static void leave(struct sim *s, struct sim_fiber *f)
+{
+    f->fiber.done = 1;
+    s->live--;
+    sim_moved(s);
+    if (s->live == 0)
+        fiber_switch(&f->fiber, &s->home);
+    struct sim_fiber *next = choose(s);
+    s->now = next;
+    proc = s->ranks[next->rank].proc;
+    fiber_switch(&f->fiber, &next->fiber);
+    abort();
+}
+
+static void run_thread(void *arg)
+{
+    struct sim_fiber *f = arg;
+    struct sim *s = the_sim;
+    s->thread_program(f->thread, s->arg);
+    s->ranks[f->rank].running_threads--;
+    leave(s, f);
+}
+
+static void run_rank(void *arg)
+{
+    struct sim_fiber *f = arg;
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[f->rank];
+    int provided;
+    api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
+    if (s->thread_program)
+        for (int i = 0; i < s->nfibers; i++)
+            if (s->fibers[i].rank == f->rank && s->fibers[i].thread > 0) {
+                r->running_threads++;
+                s->fibers[i].started = 1;
+            }
+    s->program(s->arg);
+    while (r->running_threads > 0)
+        yield("the other threads of this rank", -1, 1);
+    api_stop();
+    leave(s, f);
+}
+
+struct sim_knobs sim_defaults(uint64_t seed)
+{
+    return (struct sim_knobs){.seed = seed, .ranks = 2, .threads = 1, .nodes = 2, .ordered = 1, .quiet_rank = -1};
+}
+
+struct sim_knobs sim_draw(uint64_t seed, int ranks)
+{
+    struct sim s = {.rng = seed ^ 0x5eed};
+    struct sim_knobs k = sim_defaults(seed);
+    k.ranks = ranks;
+    static const int nodes_of[] = {0, 0, 1, 2}; /* 0: every rank alone */
+    int n = nodes_of[sim_draw_bits(&s) % 4];
+    k.nodes = n == 0 || n > ranks ? ranks : n;
+    k.max_delay = (int)(sim_draw_bits(&s) % 3) * 20;
+    k.again_percent = sim_chance(&s, 40) ? (int)(sim_draw_bits(&s) % 40) : 0;
+    k.refuse_percent = sim_chance(&s, 30) ? (int)(sim_draw_bits(&s) % 20) : 0;
+    k.inbox = sim_chance(&s, 30) ? 2 + (int)(sim_draw_bits(&s) % 6) : 0;
+    k.quiet_rank = sim_chance(&s, 25) ? (int)(sim_draw_bits(&s) % (uint64_t)ranks) : -1;
+    return k;
+}
+
+static void drop_kv(struct sim_kv *kv)
+{
+    while (kv) {
+        struct sim_kv *next = kv->next;
+        free(kv);
+        kv = next;
+    }
+}
+
+void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*thread_program)(int thread, void *arg),
+             void *arg, struct sim_result *out)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    struct proc *outer = proc;
+    const struct sched_ops *outer_sched = sched;
+    the_sim = s;
+    s->k = *k;
+    if (!s->k.inbox)
+        s->k.inbox = 64;
+    if (!s->k.am_max)
+        s->k.am_max = 4096;
+    if (!s->k.max_steps)
+        s->k.max_steps = 50000000;
+    s->program = program;
+    s->thread_program = thread_program;
+    s->arg = arg;
+    s->rng = k->seed;
+    s->result.hash = 0xcbf29ce484222325ull;
+    fiber_adopt(&s->home);
+    for (int r = 0; r < k->ranks; r++) {
+        struct sim_rank_state *st = &s->ranks[r];
+        st->proc = calloc(1, sizeof *st->proc);
+        st->proc->sim = st;
+        list_init(&st->inbox[0]);
+        list_init(&st->inbox[1]);
+        for (int t = 0; t < (thread_program ? k->threads : 1); t++) {
+            struct sim_fiber *f = &s->fibers[s->nfibers++];
+            f->rank = r;
+            f->thread = t;
+            f->peer = -1;
+            f->started = t == 0;
+            fiber_make(&f->fiber, STACK, t == 0 ? run_rank : run_thread, f);
+        }
+    }
+    s->live = s->nfibers;
+    sched = &sim_sched;
+    s->now = choose(s);
+    proc = s->ranks[s->now->rank].proc;
+    fiber_switch(&s->home, &s->now->fiber);
+    sched = outer_sched;
+    proc = outer;
+    for (int i = 0; i < s->nfibers; i++)
+        fiber_free(&s->fibers[i].fiber);
+    for (int r = 0; r < k->ranks; r++) {
+        free(s->ranks[r].proc);
+        drop_kv(s->ranks[r].kv);
+    }
+    drop_kv(s->published);
+    if (out)
+        *out = s->result;
+    the_sim = NULL;
+    free(s);
+}

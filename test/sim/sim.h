@@ -1,0 +1,64 @@
+/* sim.h - many ranks of this library inside one thread of one process, deterministically.
+ *
+ *      sim_run(knobs, program)                     one fiber per (rank, thread)
+ *        rank 0: struct proc, rooms, MPI calls  \
+ *        rank 1: struct proc, rooms, MPI calls   >-- tp_sim: every delivery, delay, refusal from the seed
+ *        ...                                    /
+ *
+ * The scheduler picks the next fiber by the seed each time one yields (base/sched.h).  Time is
+ * virtual: it moves when nobody can.  The same knobs give the same run: sim_result.hash is over
+ * every event.  When every fiber waits, no message is under way and time cannot help, that is a
+ * deadlock: it is printed (who waits for what, in which call) and the program ends with status 2. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_knobs {
+    uint64_t seed;
+    int ranks;          /* 1..SIM_RANKS */
+    int threads;        /* per rank, >= 1; above 1: MPI_THREAD_MULTIPLE */
+    int nodes;          /* ranks are dealt in blocks to this many nodes; = ranks: nobody is near */
+    int ordered;        /* transport keeps the order of one sender's messages of a class */
+    int max_delay;      /* longest delivery delay, in scheduler steps */
+    int again_percent;  /* chance that a send is refused for the moment */
+    int refuse_percent; /* chance that delivery pauses for a while (bursts of TP_AGAIN towards senders) */
+    int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
+    int am_max;         /* bytes of one message; 0: 4096 */
+    int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
+    long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
+    int verbose;        /* print every event */
+};
+
+struct sim_result {
+    uint64_t hash;      /* over all events */
+    long steps;         /* fiber switches */
+    long messages;      /* active messages sent, all ranks */
+    long bytes;
+};
+
+enum { SIM_RANKS = 64, SIM_THREADS = 8 };
+
+/* Run program(arg) on every rank; MPI is initialised before and finalized after.  Threads above 0 run
+ * thread_program(thread, arg) meanwhile (NULL: none).  Returns when all have ended. */
+void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*thread_program)(int thread, void *arg),
+             void *arg, struct sim_result *out);
+
+/* Inside a program. */
+int sim_rank(void);
+int sim_thread(void);
+uint64_t sim_random(void);            /* from the seed */
+void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
+long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
+void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A check failed: print the text and the last events, end with status 1. */
+void sim_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+#define SIM_CHECK(cond) ((cond) ? (void)0 : sim_fail("%s:%d: %s", __FILE__, __LINE__, #cond))
+
+/* Default knobs: 2 ranks, far from each other, ordered, seed as given. */
+struct sim_knobs sim_defaults(uint64_t seed);
+/* A row of knobs drawn from the seed alone: delays, refusals, order, nodes. */
+struct sim_knobs sim_draw(uint64_t seed, int ranks);
+
+#endif

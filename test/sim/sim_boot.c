@@ -1,0 +1,91 @@
+/* Job services of a simulated job: a key-value list, a barrier that yields, a node map in blocks. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "sim_types.h"
+
+static int sim_init(int *rank, int *size, int *appnum)
+{
+    *rank = the_sim->now->rank;
+    *size = the_sim->k.ranks;
+    *appnum = 0;
+    return 0;
+}
+
+static int sim_put(const char *key, const void *value, size_t len)
+{
+    struct sim_kv *kv = calloc(1, sizeof *kv);
+    if (!kv || len > sizeof kv->value || strlen(key) >= sizeof kv->key)
+        sim_fail("boot put of %zu bytes under %s", len, key);
+    strcpy(kv->key, key);
+    memcpy(kv->value, value, len);
+    kv->len = len;
+    struct sim_rank_state *r = &the_sim->ranks[the_sim->now->rank];
+    kv->next = r->kv;
+    r->kv = kv;
+    return 0;
+}
+
+static int sim_get(const char *key, void *value, size_t *len)
+{
+    for (struct sim_kv *kv = the_sim->published; kv; kv = kv->next)
+        if (!strcmp(kv->key, key)) {
+            if (kv->len > *len)
+                return -ENOSPC;
+            memcpy(value, kv->value, kv->len);
+            *len = kv->len;
+            return 0;
+        }
+    return -ENOENT;
+}
+
+static int sim_barrier(void)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[s->now->rank];
+    int round = s->barrier_round;
+    while (r->kv) {
+        struct sim_kv *kv = r->kv;
+        r->kv = kv->next;
+        kv->next = s->published;
+        s->published = kv;
+    }
+    sim_moved(s);
+    if (++s->barrier_here == s->k.ranks) {
+        s->barrier_here = 0;
+        s->barrier_round++;
+    }
+    while (s->barrier_round == round)
+        sched->yield("the boot barrier", -1, 1);
+    return 0;
+}
+
+static int sim_node_map(char *text, size_t len)
+{
+    /* As many ranks per node as divide evenly, the last node takes what remains. */
+    int per = the_sim->k.ranks / the_sim->k.nodes, nodes = the_sim->k.nodes;
+    int rest = the_sim->k.ranks - per * nodes;
+    if (rest)
+        snprintf(text, len, "(vector,(0,%d,%d),(%d,1,%d))", nodes, per, nodes - 1, rest);
+    else
+        snprintf(text, len, "(vector,(0,%d,%d))", nodes, per);
+    return 0;
+}
+
+static void sim_abort(int code, const char *why)
+{
+    sim_fail("boot_abort(%d): %s", code, why);
+}
+
+static int sim_finalize(void)
+{
+    return 0;
+}
+
+const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put, .get = sim_get,
+                                      .barrier = sim_barrier, .node_map = sim_node_map, .abort = sim_abort,
+                                      .finalize = sim_finalize};

@@ -1,0 +1,82 @@
+/* sim_types.h - private records of the simulator, shared by its scheduler, transport and job services. */
+#ifndef SIM_TYPES_H
+#define SIM_TYPES_H
+
+#include "base/list.h"
+#include "base/proc.h"
+#include "fiber.h"
+#include "sim.h"
+#include "tp/tp.h"
+
+struct sim_fiber {
+    struct fiber fiber;
+    int rank, thread;
+    int started;
+    long asleep_until; /* step before which it is not run: sim_compute */
+    const char *what;  /* for what it waits, NULL: runs */
+    int peer;
+    int idle;          /* consecutive yields in which it could do nothing */
+    int id;            /* its address is the identity of the thread */
+};
+
+struct sim_msg { /* an active message under way */
+    struct list link;
+    int src;
+    enum tp_class cls;
+    long due;          /* step at which it may be delivered */
+    size_t len;
+    unsigned char data[];
+};
+
+struct sim_rank_state {
+    struct proc *proc;
+    struct list inbox[2];    /* by class, in order of delivery */
+    int queued[2];
+    long held_until;         /* deliveries of requests pause until this step */
+    long sent[256];          /* by AM type */
+    long sent_all;
+    struct sim_kv *kv;       /* put and not yet published */
+    int running_threads;     /* threads above 0 that have not ended */
+    int mpi_up;
+};
+
+struct sim_kv {
+    struct sim_kv *next;
+    char key[64];
+    size_t len;
+    unsigned char value[512];
+};
+
+struct sim {
+    struct sim_knobs k;
+    void (*program)(void *arg);
+    void (*thread_program)(int thread, void *arg);
+    void *arg;
+    struct fiber home;                     /* the caller of sim_run */
+    struct sim_fiber fibers[SIM_RANKS * SIM_THREADS];
+    int nfibers, live;
+    struct sim_fiber *now;
+    struct sim_rank_state ranks[SIM_RANKS];
+    uint64_t rng;
+    long step;
+    long quiet;                            /* consecutive idle yields of anybody */
+    int in_flight;
+    struct sim_result result;
+    struct sim_kv *published;
+    int barrier_here, barrier_round;
+    char history[256][160];                /* the last events */
+    unsigned events;
+};
+
+extern struct sim *the_sim;
+extern const struct tp_ops sim_tp_ops;
+extern const struct boot_ops sim_boot_ops;
+
+uint64_t sim_draw_bits(struct sim *s);
+static inline int sim_chance(struct sim *s, int percent)
+{
+    return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
+}
+void sim_moved(struct sim *s); /* something happened: not a deadlock */
+
+#endif

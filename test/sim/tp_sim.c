@@ -1,0 +1,154 @@
+/* tp_sim - the transport of simulated ranks: each delivery, delay and refusal is drawn from the seed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "sim_types.h"
+
+struct tp { /* one per simulated rank */
+    struct tp_env env;
+    int rank;
+    int in_progress;
+};
+
+static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *caps)
+{
+    struct tp *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    t->env = *env;
+    t->rank = boot_rank();
+    *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max};
+    *out = t;
+    return 0;
+}
+
+static int sim_address(struct tp *t, void *buf, size_t *len)
+{
+    memcpy(buf, &t->rank, sizeof t->rank);
+    *len = sizeof t->rank;
+    return 0;
+}
+
+static int sim_connect(struct tp *t, unsigned peer, const void *addr, size_t len)
+{
+    return 0;
+}
+
+static void sim_close(struct tp *t)
+{
+    struct sim_rank_state *r = &the_sim->ranks[t->rank];
+    for (int c = 0; c < 2; c++)
+        for (struct list *l; (l = list_pop(&r->inbox[c]));) {
+            r->queued[c]--;
+            the_sim->in_flight--;
+            sim_event("message of class %d left at the end", c);
+            free(LIST_OBJ(l, struct sim_msg, link));
+        }
+    free(t);
+}
+
+/* Place for a message: the end, or, without order, anywhere; never before one of the same sender when ordered. */
+static void enqueue(struct sim *s, struct sim_rank_state *to, struct sim_msg *m)
+{
+    struct list *head = &to->inbox[m->cls], *at = head;
+    int back = to->queued[m->cls] ? (int)(sim_draw_bits(s) % (uint64_t)(to->queued[m->cls] + 1)) : 0;
+    while (back-- > 0 && at->prev != head) {
+        struct sim_msg *before = LIST_OBJ(at->prev, struct sim_msg, link);
+        if (s->k.ordered && before->src == m->src)
+            break;
+        at = at->prev;
+    }
+    list_insert(at, &m->link);
+    to->queued[m->cls]++;
+}
+
+static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *to = &s->ranks[peer];
+    size_t len = 0;
+    for (int i = 0; i < n; i++)
+        len += iov[i].iov_len;
+    if (len > (size_t)s->k.am_max)
+        return -EMSGSIZE;
+    if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || sim_chance(s, s->k.again_percent)))
+        return TP_AGAIN;
+    if (cls == TP_REPLY && sim_chance(s, s->k.again_percent))
+        return TP_AGAIN;
+    struct sim_msg *m = malloc(sizeof *m + len);
+    if (!m)
+        return TP_AGAIN;
+    m->src = t->rank;
+    m->cls = cls;
+    m->len = len;
+    m->due = s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        memcpy(m->data + at, iov[i].iov_base, iov[i].iov_len);
+        at += iov[i].iov_len;
+    }
+    enqueue(s, to, m);
+    s->in_flight++;
+    s->result.messages++;
+    s->result.bytes += (long)len;
+    s->ranks[t->rank].sent_all++;
+    s->ranks[t->rank].sent[m->data[0]]++;
+    sim_event("sends type %d to %u, class %d, %zu bytes", m->data[0], peer, (int)cls, len);
+    sim_moved(s);
+    return 0;
+}
+
+/* Deliver the first message that is due; a later one of another sender may pass one that is not. */
+static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
+{
+    struct sim_rank_state *r = &s->ranks[t->rank];
+    char blocked[SIM_RANKS] = {0};
+    for (struct list *l = r->inbox[cls].next; l != &r->inbox[cls]; l = l->next) {
+        struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
+        if (blocked[m->src])
+            continue;
+        if (m->due > s->step) {
+            blocked[m->src] = (char)s->k.ordered;
+            continue;
+        }
+        list_del(&m->link);
+        r->queued[cls]--;
+        int rc = t->env.recv(t->env.up, (unsigned)m->src, cls, m->data, m->len);
+        if (rc == TP_AGAIN) { /* keep it in its place */
+            list_push_front(&r->inbox[cls], &m->link);
+            r->queued[cls]++;
+            return 0;
+        }
+        s->in_flight--;
+        sim_event("handled type %d from %d, class %d, %zu bytes", m->data[0], m->src, (int)cls, m->len);
+        sim_moved(s);
+        free(m);
+        return 1;
+    }
+    return 0;
+}
+
+static int sim_progress(struct tp *t)
+{
+    struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[t->rank];
+    int events = 0;
+    if (sim_chance(s, s->k.refuse_percent))
+        r->held_until = s->step + (long)(sim_draw_bits(s) % 50);
+    for (int i = 0; i < 4; i++) {
+        events += deliver_one(s, t, TP_REPLY);
+        if (r->held_until <= s->step)
+            events += deliver_one(s, t, TP_REQUEST);
+    }
+    return events;
+}
+
+static int sim_fd(struct tp *t, int arm)
+{
+    return -1;
+}
+
+const struct tp_ops sim_tp_ops = {.name = "sim", .open = sim_open, .address = sim_address, .connect = sim_connect,
+                                  .close = sim_close, .am = sim_am, .progress = sim_progress, .fd = sim_fd};
