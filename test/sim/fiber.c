@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "fiber.h"
 
 #include <errno.h>
