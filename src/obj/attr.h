@@ -6,8 +6,6 @@
 
 #include "obj/comm.h"
 
-struct errhandler;
-
 /* enum obj_kind of the holder: OBJ_COMM, OBJ_WIN or OBJ_TYPE; handle = the holder's handle for the callbacks. */
 void attr_list_init(struct attr_list *l);
 int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, const char *call);
@@ -21,8 +19,16 @@ int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l);
 int keyval_create(enum obj_kind holder, void *copy_fn, void *delete_fn, int *keyval, void *extra, int is_fortran);
 int keyval_free(enum obj_kind holder, int *keyval, const char *call);
 
+/* Predefined copy and delete functions: the NULL ones are null pointers, MPI_*_DUP_FN is MPIR_Dup_fn of api/attr.c.
+ * Callbacks run under proc->lock, which is recursive: they may make MPI calls on the same object. */
+
+struct info_pair {
+    struct list link;
+    char *value;
+    char key[];
+};
 struct info {
-    struct obj obj;
+    struct obj obj; /* handle 0: internal (hints of a communicator or window) */
     struct list pairs; /* in order of MPI_Info_set */
 };
 struct info *info_make(void);               /* no handle yet */
@@ -32,11 +38,11 @@ void info_drop(struct info *i);
 const char *info_value(const struct info *i, const char *key);
 /* 0 or -ENOMEM. */
 int info_put(struct info *i, const char *key, const char *value);
+struct info_pair *info_find(const struct info *i, const char *key); /* NULL: none */
+int info_remove(struct info *i, const char *key);                   /* 0 or -ENOENT */
+int info_count(const struct info *i);
+int info_merge(struct info *to, const struct info *from); /* 0 or -ENOMEM; from may be NULL */
 /* "true"/"false" (any case) to 1/0; `absent` when missing or neither. */
 int info_truth(const struct info *i, const char *key, int absent);
-
-struct errhandler *errhandler_find(MPI_Errhandler h);
-struct errhandler *errhandler_ref(struct errhandler *e);
-void errhandler_drop(struct errhandler *e);
 
 #endif

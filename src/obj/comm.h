@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/map.h"
 #include "obj/obj.h"
 
 enum rankmap_kind { RANKMAP_STRIDE, RANKMAP_TABLE };
@@ -37,6 +38,17 @@ static inline int rankmap_world(const struct rankmap *m, int rank)
 }
 /* Rank of a world rank in the map, or -1. O(1) for strides, O(size) else. */
 int rankmap_find(const struct rankmap *m, int world);
+/* Same ranks in the same order. */
+int rankmap_equal(const struct rankmap *a, const struct rankmap *b);
+
+/* For looking many world ranks up in one map: O(1) each after O(size).  init: 0 or -ENOMEM. */
+struct rankindex {
+    const struct rankmap *map;
+    struct map hash; /* world -> rank + 1; empty: search the map itself */
+};
+int rankindex_init(struct rankindex *x, const struct rankmap *m);
+int rankindex_find(const struct rankindex *x, int world);
+void rankindex_destroy(struct rankindex *x);
 
 struct group {
     struct obj obj;
@@ -83,17 +95,26 @@ static inline int comm_world(const struct comm *c, int rank) /* of the local gro
     return rankmap_world(c->map, rank);
 }
 
+struct errhandler;
 struct comm *comm_ref(struct comm *c);
 void comm_drop(struct comm *c); /* last reference: freed (collective state, attributes, map) */
 /* A communicator object from parts (takes its own references); the context id must be agreed by the caller
- * (coll/ctxid.c).  Gives it a handle. */
+ * (coll/ctxid.c), and goes back with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
+ * NULL: out of memory. */
 struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send);
+/* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle goes, and the
+ * object with its last reference. */
+int comm_release(struct comm *c);
+void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
+
 /* Context ids in use by this process: a bit mask for the agreement in coll/ctxid.c.
  * CTX_WORDS words of 32 bits, 1 = free; id index i names context (i) * CTX_STEP. */
 enum { CTX_WORDS = 64 };
+#define CTX_NONE UINT32_MAX /* ctx_recv of a communicator that owns no id */
 void ctx_mask(uint32_t *mask);
 void ctx_take(unsigned index);
 void ctx_give(uint32_t ctx);
+unsigned ctx_free_count(void);
 
 struct group *group_make(struct rankmap *map, int rank); /* takes its own reference on map */
 void group_drop(struct group *g);

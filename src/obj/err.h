@@ -1,7 +1,7 @@
 /* err.h - MPI error codes with an exact text, and error handlers.
  *
- * A code is class | slot<<8: the class is a mask away, the text of a slot lives in a ring of the
- * last ERR_SLOTS errors of this process.  Codes and classes added by users live above
+ * A code is class | slot<<8 | round<<15: the class is a mask away, the text of a slot lives in a ring of the
+ * last ERR_SLOTS errors of this process, and the round tells an old code from a new one.  Codes and classes added by users live above
  * MPI_ERR_LASTCODE (bit 30).  MPI_SUCCESS is 0.
  * Every room from L2 upwards returns such codes. */
 #ifndef OBJ_ERR_H
@@ -16,8 +16,16 @@ int err_make(int cls, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 int err_class(int code);
 /* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
 void err_text(int code, char *buf, size_t len);
+/* Whether code is one that MPI_Error_class and MPI_Error_string accept. */
+int err_valid(int code);
 /* -errno of a lower room to an MPI error: class by errno, text "what: strerror". */
 int err_from_errno(int neg_errno, const char *what);
+
+/* Classes, codes and texts added by the user (MPI-3.1 8.5). MPI error codes. */
+int err_add_class(int *cls);
+int err_add_code(int cls, int *code);
+int err_add_string(int code, const char *text);
+int *err_last_used(void); /* what MPI_LASTUSEDCODE points to; the address is good until MPI_Finalize */
 
 struct comm;
 struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */

@@ -8,6 +8,7 @@
 #ifndef OBJ_OBJ_H
 #define OBJ_OBJ_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +27,11 @@ enum { OBJ_BLOCK = 256, OBJ_BUILTINS = 256 };
 
 struct obj_table {
     void *builtin[OBJ_BUILTINS]; /* by handle & 0xff */
-    void ***block;               /* made at run time: block[index / OBJ_BLOCK][index % OBJ_BLOCK] */
-    unsigned blocks;             /* blocks allocated */
-    unsigned limit;              /* indexes given out so far are below this */
+    /* Made at run time: block[index / OBJ_BLOCK][index % OBJ_BLOCK].  Readers need no lock: limit is
+     * stored after what lies below it, and an outgrown array of blocks stays until the end. */
+    _Atomic(void ***) block;
+    unsigned blocks, block_room; /* blocks allocated; places for them */
+    atomic_uint limit;           /* indexes given out so far are below this */
     unsigned *freed;             /* stack of indexes to use again */
     unsigned nfreed, freed_room;
     unsigned live;               /* objects made at run time and not freed (leak report) */
@@ -43,9 +46,10 @@ struct obj_room {
     struct ctx_room *ctx;        /* context ids in use */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
+    uint64_t completions;        /* requests completed so far: waits look again only when it moved */
 };
 
-int obj_init(void);      /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF */
+int obj_init(void);      /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */
 void obj_finalize(void);
 
 /* The object, or NULL when the handle names none of this kind. */
@@ -70,7 +74,9 @@ static inline void *obj_find(enum obj_kind kind, int handle)
     if (((h >> 26) & 0xf) != (unsigned)kind)
         return NULL;
     if ((h >> 30) == 2)
-        return index < t->limit ? t->block[index / OBJ_BLOCK][index % OBJ_BLOCK] : NULL;
+        return index < atomic_load_explicit(&t->limit, memory_order_acquire)
+                   ? atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK]
+                   : NULL;
     /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low byte alone tells. */
     if ((h >> 30) == 1) {
         struct obj *o = t->builtin[h & 0xff];

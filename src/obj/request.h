@@ -46,19 +46,54 @@ struct request {
     MPI_Status status;
 };
 
-/* Initialise the common part; no handle. */
+/* Initialise the common part; no handle.  The communicator is not referenced until request_publish. */
 void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops, struct comm *c);
-/* Give it a handle for the user. MPI error code. */
+/* Give it a handle for the user, and a reference on its communicator that goes with the handle's end.
+ * MPI error code. */
 int request_publish(struct request *r, MPI_Request *out);
-/* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free. */
+/* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The status must be
+ * filled before. */
 void request_complete(struct request *r, int error);
 /* Wait for one internal or user request (progress_wait). */
 void request_wait(struct request *r);
-/* After done: status for the user, then free (or make inactive). Returns the request's error code. */
+/* Wait for all of n (NULL entries are passed over), or until at least one is done; O(n) in all. */
+void request_wait_all(struct request **r, int n);
+void request_wait_any(struct request **r, int n);
+/* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is left alone), then free,
+ * or make a persistent one inactive.  An inactive one gives the empty status.  Returns the request's error code.
+ * For requests with a handle and, likewise, for internal ones made on the heap. */
 int request_finish(struct request *r, MPI_Status *status);
 /* MPI_Request_free: freed now or when done. */
 void request_release(struct request *r);
+/* Start a persistent request: active, not done, ops->start. MPI error code. */
+int request_start(struct request *r);
+static inline int request_is_persistent(const struct request *r)
+{
+    return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_PERSISTENT_COLL) || r->kind == REQUEST_PART;
+}
 /* An MPI_Status as the standard wants it for null or inactive requests. */
 void status_empty(MPI_Status *st);
+/* What a receive from MPI_PROC_NULL gives. */
+void status_proc_null(MPI_Status *st);
+
+/* Bytes and the cancelled flag share two ints of MPI_Status (MPICH ABI): 63 bits of count, bit 0 of the
+ * second for cancelled. */
+static inline void status_set_count(MPI_Status *st, int64_t bytes)
+{
+    st->count_lo = (int)(uint32_t)bytes;
+    st->count_hi_and_cancelled = (int)((uint32_t)((uint64_t)bytes >> 32) << 1 | ((uint32_t)st->count_hi_and_cancelled & 1));
+}
+static inline int64_t status_count(const MPI_Status *st)
+{
+    return (int64_t)((uint64_t)((uint32_t)st->count_hi_and_cancelled >> 1) << 32 | (uint32_t)st->count_lo);
+}
+static inline int status_cancelled(const MPI_Status *st)
+{
+    return st->count_hi_and_cancelled & 1;
+}
+static inline void status_set_cancelled(MPI_Status *st, int flag)
+{
+    st->count_hi_and_cancelled = (st->count_hi_and_cancelled & ~1) | (flag != 0);
+}
 
 #endif

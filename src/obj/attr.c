@@ -1,0 +1,253 @@
+#include "obj/attr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/proc.h"
+#include "obj/err.h"
+#include "obj/obj_types.h"
+
+/* Callbacks of all three holders have the same shape, since handles are ints. */
+typedef int copy_fn(int old, int keyval, void *extra, void *in, void *out, int *flag);
+typedef int delete_fn(int holder, int keyval, void *value, void *extra);
+
+struct keyval {
+    struct obj obj; /* references: one for the user until MPI_*_free_keyval, one per attribute */
+    enum obj_kind holder;
+    int freed; /* by the user; still good for attributes that exist */
+    copy_fn *copy;
+    delete_fn *del;
+    void *extra;
+};
+
+struct attr {
+    struct list link;
+    struct keyval *key;
+    void *value;
+    int deleting; /* its delete callback runs: get still finds it, everything else does not */
+};
+
+int attr_init(void)
+{
+    return 0;
+}
+
+/* Keyvals that were never freed. */
+void attr_finalize(void)
+{
+    struct obj_table *t = &proc->obj->table[OBJ_KEYVAL];
+    void ***block = atomic_load_explicit(&t->block, memory_order_relaxed);
+    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
+    for (unsigned i = 0; i < limit; i++)
+        free(block[i / OBJ_BLOCK][i % OBJ_BLOCK]);
+}
+
+void attr_list_init(struct attr_list *l)
+{
+    list_init(&l->head);
+}
+
+static const char *holder_name(enum obj_kind holder)
+{
+    return holder == OBJ_COMM ? "communicators" : holder == OBJ_WIN ? "windows" : "datatypes";
+}
+
+static int key_find(enum obj_kind holder, int keyval, struct keyval **out, const char *call)
+{
+    struct keyval *k = obj_find(OBJ_KEYVAL, keyval);
+    if (!k)
+        return err_make(MPI_ERR_KEYVAL, keyval == MPI_KEYVAL_INVALID ? "%s: keyval is MPI_KEYVAL_INVALID"
+                                                                     : "%s: keyval %#x does not exist",
+                        call, (unsigned)keyval);
+    if (k->holder != holder)
+        return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is for %s, not for %s", call, (unsigned)keyval,
+                        holder_name(k->holder), holder_name(holder));
+    *out = k;
+    return MPI_SUCCESS;
+}
+
+static void key_drop(struct keyval *k)
+{
+    if (--k->obj.refs > 0)
+        return;
+    obj_del(OBJ_KEYVAL, &k->obj);
+    free(k);
+}
+
+/* The attribute of a key; `any` also finds one whose delete callback runs. */
+static struct attr *attr_find(const struct attr_list *l, const struct keyval *k, int any)
+{
+    for (struct list *p = l->head.prev; p != &l->head; p = p->prev) {
+        struct attr *a = LIST_OBJ(p, struct attr, link);
+        if (a->key == k && (any || !a->deleting))
+            return a;
+    }
+    return NULL;
+}
+
+/* Callbacks are user code and may make MPI calls, which note and clear proc->call. */
+static int call_delete(int handle, struct attr *a)
+{
+    const char *call = proc->call;
+    if (!a->key->del)
+        return MPI_SUCCESS;
+    a->deleting = 1;
+    int err = a->key->del(handle, a->key->obj.handle, a->value, a->key->extra);
+    a->deleting = 0;
+    proc->call = call;
+    return err;
+}
+
+static void attr_free(struct attr *a)
+{
+    list_del(&a->link);
+    key_drop(a->key);
+    free(a);
+}
+
+static int attr_add(struct attr_list *l, struct keyval *k, void *value, const char *call)
+{
+    struct attr *a = calloc(1, sizeof *a);
+    if (!a)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for an attribute", call);
+    a->key = k;
+    a->value = value;
+    k->obj.refs++;
+    list_push(&l->head, &a->link);
+    return MPI_SUCCESS;
+}
+
+int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, const char *call)
+{
+    struct keyval *k;
+    int err = key_find(holder, keyval, &k, call);
+    if (err)
+        return err;
+    struct attr *a = attr_find(l, k, 0);
+    if (!a)
+        return attr_add(l, k, value, call);
+    /* MPI-3.1 6.7.2: the delete callback of the old value runs first; when it fails the old value stays. */
+    err = call_delete(handle, a);
+    if (!err)
+        a->value = value;
+    return err;
+}
+
+int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag, const char *call)
+{
+    struct keyval *k;
+    *flag = 0;
+    int err = key_find(holder, keyval, &k, call);
+    if (err)
+        return err;
+    struct attr *a = attr_find(l, k, 1);
+    if (a) {
+        *flag = 1;
+        *(void **)value_out = a->value;
+    }
+    return MPI_SUCCESS;
+}
+
+int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyval, const char *call)
+{
+    struct keyval *k;
+    int err = key_find(holder, keyval, &k, call);
+    if (err)
+        return err;
+    struct attr *a = attr_find(l, k, 0);
+    if (!a)
+        return attr_find(l, k, 1) ? MPI_SUCCESS /* from inside its own delete callback */
+                                  : err_make(MPI_ERR_KEYVAL, "%s: keyval %#x has no attribute here", call,
+                                             (unsigned)keyval);
+    err = call_delete(handle, a);
+    if (!err)
+        attr_free(a);
+    return err;
+}
+
+/* What a copy callback gives is set on the new object. */
+static int copy_one(int old_handle, struct keyval *k, void *value, struct attr_list *to)
+{
+    const char *call = proc->call;
+    void *copied = NULL;
+    int flag = 0;
+    if (!k->copy) /* MPI_*_NULL_COPY_FN */
+        return MPI_SUCCESS;
+    int err = k->copy(old_handle, k->obj.handle, k->extra, value, &copied, &flag);
+    proc->call = call;
+    if (err || !flag)
+        return err;
+    return attr_add(to, k, copied, call ? call : "attribute copy");
+}
+
+int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to)
+{
+    size_t n = 0;
+    for (const struct list *p = from->head.next; p != &from->head; p = p->next)
+        n++;
+    if (!n)
+        return MPI_SUCCESS;
+    /* Callbacks may set and delete attributes of the old object: walk over a list of its keys as they were. */
+    struct keyval **keys = malloc(n * sizeof *keys);
+    if (!keys)
+        return err_make(MPI_ERR_NO_MEM, "no memory to copy %zu attributes", n);
+    n = 0;
+    for (const struct list *p = from->head.next; p != &from->head; p = p->next) {
+        keys[n] = LIST_OBJ(p, struct attr, link)->key;
+        keys[n++]->obj.refs++;
+    }
+    int err = MPI_SUCCESS;
+    for (size_t i = 0; i < n; i++) {
+        struct attr *a = attr_find(from, keys[i], 0);
+        if (a && !err)
+            err = copy_one(old_handle, keys[i], a->value, to);
+        key_drop(keys[i]);
+    }
+    free(keys);
+    return err;
+}
+
+int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l)
+{
+    for (;;) {
+        struct list *p = l->head.prev;
+        while (p != &l->head && LIST_OBJ(p, struct attr, link)->deleting)
+            p = p->prev;
+        if (p == &l->head)
+            return MPI_SUCCESS;
+        struct attr *a = LIST_OBJ(p, struct attr, link);
+        int err = call_delete(handle, a);
+        if (err)
+            return err;
+        attr_free(a);
+    }
+}
+
+int keyval_create(enum obj_kind holder, void *copy, void *del, int *keyval, void *extra, int is_fortran)
+{
+    struct keyval *k = calloc(1, sizeof *k);
+    if (!k || obj_add(OBJ_KEYVAL, &k->obj)) {
+        free(k);
+        return err_make(MPI_ERR_NO_MEM, "no memory for one more attribute key");
+    }
+    k->holder = holder;
+    k->copy = (copy_fn *)copy;
+    k->del = (delete_fn *)del;
+    k->extra = extra;
+    *keyval = k->obj.handle;
+    return MPI_SUCCESS;
+}
+
+int keyval_free(enum obj_kind holder, int *keyval, const char *call)
+{
+    struct keyval *k;
+    int err = key_find(holder, *keyval, &k, call);
+    if (err)
+        return err;
+    if (k->freed)
+        return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x was freed before", call, (unsigned)*keyval);
+    k->freed = 1;
+    key_drop(k);
+    *keyval = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,170 @@
+#include "obj/comm.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "boot/boot.h"
+#include "obj/attr.h"
+#include "obj/errhandler.h"
+#include "obj/obj_types.h"
+#include "obj/topo.h"
+
+/* Context ids in use by this process.  Index 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF. */
+struct ctx_room {
+    uint32_t mask[CTX_WORDS]; /* 1 = free */
+};
+
+void ctx_mask(uint32_t *mask)
+{
+    memcpy(mask, proc->obj->ctx->mask, sizeof proc->obj->ctx->mask);
+}
+
+void ctx_take(unsigned index)
+{
+    WR_ASSERT(index < CTX_WORDS * 32 && (proc->obj->ctx->mask[index / 32] >> index % 32 & 1));
+    proc->obj->ctx->mask[index / 32] &= ~(UINT32_C(1) << index % 32);
+}
+
+void ctx_give(uint32_t ctx)
+{
+    unsigned index = ctx / CTX_STEP;
+    WR_ASSERT(index < CTX_WORDS * 32 && !(proc->obj->ctx->mask[index / 32] >> index % 32 & 1));
+    proc->obj->ctx->mask[index / 32] |= UINT32_C(1) << index % 32;
+}
+
+unsigned ctx_free_count(void)
+{
+    unsigned n = 0;
+    for (int i = 0; i < CTX_WORDS; i++)
+        n += (unsigned)__builtin_popcount(proc->obj->ctx->mask[i]);
+    return n;
+}
+
+struct comm *comm_ref(struct comm *c)
+{
+    if (c)
+        c->obj.refs++;
+    return c;
+}
+
+static void comm_destroy(struct comm *c)
+{
+    if (c->coll && c->coll_free)
+        c->coll_free(c->coll);
+    if (c->obj.handle)
+        obj_del(OBJ_COMM, &c->obj);
+    comm_drop(c->local);
+    topo_drop(c->topo);
+    info_drop(c->info);
+    errhandler_drop(c->errhandler);
+    rankmap_drop(c->map);
+    rankmap_drop(c->remote);
+    if (c->ctx_recv != CTX_NONE)
+        ctx_give(c->ctx_recv);
+    free(c);
+}
+
+void comm_drop(struct comm *c)
+{
+    if (c && --c->obj.refs <= 0)
+        comm_destroy(c);
+}
+
+int comm_release(struct comm *c)
+{
+    int err = attr_delete_all(OBJ_COMM, c->obj.handle, &c->attrs);
+    if (err)
+        return err;
+    /* The handle goes now; pending operations keep the object. */
+    obj_del(OBJ_COMM, &c->obj);
+    comm_drop(c);
+    return MPI_SUCCESS;
+}
+
+static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rankmap *remote)
+{
+    c->map = rankmap_ref(map);
+    c->remote = rankmap_ref(remote);
+    c->rank = rank;
+    c->size = map->size;
+    c->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
+    attr_list_init(&c->attrs);
+}
+
+struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send)
+{
+    struct comm *c = calloc(1, sizeof *c);
+    if (!c || obj_add(OBJ_COMM, &c->obj)) {
+        free(c);
+        return NULL;
+    }
+    c->ctx_recv = ctx_recv;
+    c->ctx_send = ctx_send;
+    comm_fill(c, map, rank, remote);
+    return c;
+}
+
+void comm_set_errhandler(struct comm *c, struct errhandler *e)
+{
+    errhandler_ref(e);
+    errhandler_drop(c->errhandler);
+    c->errhandler = e;
+}
+
+static struct comm *builtin_comm(int handle, int first, int size, int rank, unsigned ctx_index, const char *name)
+{
+    struct comm *c = calloc(1, sizeof *c);
+    struct rankmap *m = rankmap_stride(first, 1, size);
+    if (c && m) {
+        obj_set_builtin(OBJ_COMM, handle, &c->obj);
+        c->ctx_recv = c->ctx_send = ctx_index * CTX_STEP;
+        ctx_take(ctx_index);
+        comm_fill(c, m, rank, NULL);
+        snprintf(c->name, sizeof c->name, "%s", name);
+    } else {
+        free(c);
+        c = NULL;
+    }
+    rankmap_drop(m);
+    return c;
+}
+
+int comm_init(void)
+{
+    struct obj_room *o = proc->obj;
+    if (!(o->ctx = malloc(sizeof *o->ctx)))
+        return -ENOMEM;
+    memset(o->ctx->mask, 0xff, sizeof o->ctx->mask);
+    int rank = boot_rank(), size = boot_size();
+    o->world = builtin_comm(MPI_COMM_WORLD, 0, size, rank, 0, "MPI_COMM_WORLD");
+    o->self = builtin_comm(MPI_COMM_SELF, rank, 1, 0, 1, "MPI_COMM_SELF");
+    struct group *empty = calloc(1, sizeof *empty);
+    if (empty) {
+        obj_set_builtin(OBJ_GROUP, MPI_GROUP_EMPTY, &empty->obj);
+        empty->map = rankmap_stride(0, 1, 0);
+        empty->rank = MPI_UNDEFINED;
+    }
+    return o->world && o->self && empty && empty->map ? 0 : -ENOMEM;
+}
+
+void comm_finalize(void)
+{
+    struct obj_room *o = proc->obj;
+    if (o->self)
+        comm_destroy(o->self);
+    if (o->world)
+        comm_destroy(o->world);
+    o->self = o->world = NULL;
+    struct group *empty = o->table[OBJ_GROUP].builtin[(unsigned)MPI_GROUP_EMPTY & 0xff];
+    if (empty) {
+        obj_del(OBJ_GROUP, &empty->obj);
+        rankmap_drop(empty->map);
+        free(empty);
+    }
+    free(o->ctx);
+    o->ctx = NULL;
+}

@@ -1,0 +1,290 @@
+#include "obj/err.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "obj/obj.h"
+#include "obj/obj_types.h"
+
+/* Code of the ring: class in bits 0-6, slot in 8-14, round of the ring in 15-29 (never 0, so that a bare class is
+ * told from a code).  The round keeps an old code from showing the text of a newer error. */
+enum { SLOT_SHIFT = 8, ROUND_SHIFT = 15, ROUNDS = 1 << 15, USER_BIT = 1 << 30 };
+_Static_assert(ERR_SLOTS == 1 << (ROUND_SHIFT - SLOT_SHIFT), "the slot field holds ERR_SLOTS");
+
+struct err_slot {
+    int code;
+    char text[ERR_TEXT];
+};
+
+struct err_user { /* a class or code added by the user; value = USER_BIT | (index + 1) */
+    int class;
+    char *text;
+};
+
+struct err_ring {
+    struct err_slot slot[ERR_SLOTS];
+    unsigned next, round;
+    struct err_user *user;
+    int users, user_room;
+    int last_used; /* where MPI_LASTUSEDCODE points */
+};
+
+static const char *const class_text[] = {
+    [MPI_SUCCESS] = "no error",
+    [MPI_ERR_BUFFER] = "invalid buffer pointer",
+    [MPI_ERR_COUNT] = "invalid count argument",
+    [MPI_ERR_TYPE] = "invalid datatype argument",
+    [MPI_ERR_TAG] = "invalid tag argument",
+    [MPI_ERR_COMM] = "invalid communicator",
+    [MPI_ERR_RANK] = "invalid rank",
+    [MPI_ERR_ROOT] = "invalid root",
+    [MPI_ERR_GROUP] = "invalid group",
+    [MPI_ERR_OP] = "invalid reduction operation",
+    [MPI_ERR_TOPOLOGY] = "invalid topology",
+    [MPI_ERR_DIMS] = "invalid dimension argument",
+    [MPI_ERR_ARG] = "invalid argument",
+    [MPI_ERR_UNKNOWN] = "unknown error",
+    [MPI_ERR_TRUNCATE] = "message truncated on receive",
+    [MPI_ERR_OTHER] = "other MPI error",
+    [MPI_ERR_INTERN] = "internal error of the MPI library",
+    [MPI_ERR_IN_STATUS] = "see the MPI_ERROR field of the statuses for the error codes",
+    [MPI_ERR_PENDING] = "pending request (no error)",
+    [MPI_ERR_REQUEST] = "invalid request",
+    [MPI_ERR_ACCESS] = "access denied to file",
+    [MPI_ERR_AMODE] = "invalid access mode of a file",
+    [MPI_ERR_BAD_FILE] = "invalid file name",
+    [MPI_ERR_CONVERSION] = "error in a data conversion function",
+    [MPI_ERR_DUP_DATAREP] = "the data representation is already defined",
+    [MPI_ERR_FILE_EXISTS] = "the file exists",
+    [MPI_ERR_FILE_IN_USE] = "the file is open in some process",
+    [MPI_ERR_FILE] = "invalid file handle",
+    [MPI_ERR_INFO] = "invalid info object",
+    [MPI_ERR_INFO_KEY] = "info key is empty or longer than MPI_MAX_INFO_KEY",
+    [MPI_ERR_INFO_VALUE] = "info value is empty or longer than MPI_MAX_INFO_VAL",
+    [MPI_ERR_INFO_NOKEY] = "the info object has no such key",
+    [MPI_ERR_IO] = "input or output error",
+    [MPI_ERR_NAME] = "invalid service name",
+    [MPI_ERR_NO_MEM] = "no memory left",
+    [MPI_ERR_NOT_SAME] = "arguments differ between the processes of a collective call",
+    [MPI_ERR_NO_SPACE] = "not enough space for the file",
+    [MPI_ERR_NO_SUCH_FILE] = "the file does not exist",
+    [MPI_ERR_PORT] = "invalid port",
+    [MPI_ERR_QUOTA] = "quota exceeded",
+    [MPI_ERR_READ_ONLY] = "read-only file or file system",
+    [MPI_ERR_SERVICE] = "invalid service name in unpublish",
+    [MPI_ERR_SPAWN] = "error in spawning processes",
+    [MPI_ERR_UNSUPPORTED_DATAREP] = "unsupported data representation",
+    [MPI_ERR_UNSUPPORTED_OPERATION] = "unsupported operation",
+    [MPI_ERR_WIN] = "invalid window",
+    [MPI_ERR_BASE] = "invalid base address",
+    [MPI_ERR_LOCKTYPE] = "invalid lock type",
+    [MPI_ERR_KEYVAL] = "invalid attribute key",
+    [MPI_ERR_RMA_CONFLICT] = "conflicting accesses to a window",
+    [MPI_ERR_RMA_SYNC] = "wrong synchronization of one-sided calls",
+    [MPI_ERR_SIZE] = "invalid size argument",
+    [MPI_ERR_DISP] = "invalid displacement argument",
+    [MPI_ERR_ASSERT] = "invalid assert argument",
+    [MPI_ERR_RMA_RANGE] = "target memory is not part of the window",
+    [MPI_ERR_RMA_ATTACH] = "memory cannot be attached",
+    [MPI_ERR_RMA_SHARED] = "memory cannot be shared",
+    [MPI_ERR_RMA_FLAVOR] = "the window has the wrong flavor for this call",
+    [MPI_T_ERR_MEMORY] = "MPI_T: out of memory",
+    [MPI_T_ERR_NOT_INITIALIZED] = "MPI_T: the tool interface is not initialized",
+    [MPI_T_ERR_CANNOT_INIT] = "MPI_T: the tool interface cannot be initialized",
+    [MPI_T_ERR_INVALID_INDEX] = "MPI_T: invalid index",
+    [MPI_T_ERR_INVALID_ITEM] = "MPI_T: item index out of range",
+    [MPI_T_ERR_INVALID_HANDLE] = "MPI_T: invalid handle",
+    [MPI_T_ERR_OUT_OF_HANDLES] = "MPI_T: no more handles",
+    [MPI_T_ERR_OUT_OF_SESSIONS] = "MPI_T: no more sessions",
+    [MPI_T_ERR_INVALID_SESSION] = "MPI_T: invalid session",
+    [MPI_T_ERR_CVAR_SET_NOT_NOW] = "MPI_T: the control variable cannot be set at this moment",
+    [MPI_T_ERR_CVAR_SET_NEVER] = "MPI_T: the control variable cannot be set any more",
+    [MPI_T_ERR_PVAR_NO_STARTSTOP] = "MPI_T: the performance variable cannot be started or stopped",
+    [MPI_T_ERR_PVAR_NO_WRITE] = "MPI_T: the performance variable cannot be written or reset",
+    [MPI_T_ERR_PVAR_NO_ATOMIC] = "MPI_T: the performance variable cannot be read and reset in one step",
+    [MPI_T_ERR_INVALID_NAME] = "MPI_T: no variable or category has this name",
+    [MPI_T_ERR_INVALID] = "MPI_T: invalid use or argument",
+    [MPI_ERR_SESSION] = "invalid session",
+    [MPI_ERR_PROC_ABORTED] = "a process of the job has ended",
+    [MPI_ERR_VALUE_TOO_LARGE] = "the value is too large to store",
+    [MPI_T_ERR_NOT_SUPPORTED] = "MPI_T: not supported",
+};
+enum { CLASSES = sizeof class_text / sizeof *class_text };
+
+static const char *text_of_class(int cls)
+{
+    switch (cls) { /* beyond the table: MPICH's extensions */
+    case MPIX_ERR_PROC_FAILED: return "a process of the communicator failed";
+    case MPIX_ERR_PROC_FAILED_PENDING: return "a failed process keeps this request pending";
+    case MPIX_ERR_REVOKED: return "the communicator was revoked";
+    case MPIX_ERR_EAGAIN: return "the operation could not be issued now";
+    case MPIX_ERR_NOREQ: return "no request could be allocated";
+    }
+    return cls >= 0 && cls < CLASSES && class_text[cls] ? class_text[cls] : NULL;
+}
+
+int err_init(void)
+{
+    struct err_ring *e = calloc(1, sizeof *e);
+    if (!e)
+        return -ENOMEM;
+    e->round = 1;
+    e->last_used = MPI_ERR_LASTCODE;
+    proc->obj->err = e;
+    return 0;
+}
+
+void err_finalize(void)
+{
+    struct err_ring *e = proc->obj->err;
+    if (!e)
+        return;
+    for (int i = 0; i < e->users; i++)
+        free(e->user[i].text);
+    free(e->user);
+    free(e);
+    proc->obj->err = NULL;
+}
+
+int err_make(int cls, const char *fmt, ...)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    if (cls == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (!e || cls < 0 || cls > ERR_CLASS_MASK)
+        return cls;
+    struct err_slot *s = &e->slot[e->next];
+    s->code = cls | (int)(e->next << SLOT_SHIFT | e->round << ROUND_SHIFT);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s->text, sizeof s->text, fmt, ap);
+    va_end(ap);
+    if (++e->next == ERR_SLOTS) {
+        e->next = 0;
+        e->round = e->round + 1 == ROUNDS ? 1 : e->round + 1;
+    }
+    return s->code;
+}
+
+static struct err_user *user_find(int code)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    int i = (code & ~USER_BIT) - 1;
+    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users ? &e->user[i] : NULL;
+}
+
+int err_valid(int code)
+{
+    if (code == MPI_SUCCESS || user_find(code))
+        return 1;
+    return code > 0 && !(code & USER_BIT) && text_of_class(code & ERR_CLASS_MASK) != NULL;
+}
+
+int err_class(int code)
+{
+    if (code > 0 && (code & USER_BIT)) {
+        struct err_user *u = user_find(code);
+        return u ? u->class : MPI_ERR_UNKNOWN;
+    }
+    return code >= 0 ? code & ERR_CLASS_MASK : MPI_ERR_UNKNOWN;
+}
+
+void err_text(int code, char *buf, size_t len)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    if (code > 0 && (code & USER_BIT)) {
+        struct err_user *u = user_find(code);
+        snprintf(buf, len, "%s", u && u->text ? u->text : ""); /* MPI-3.1 8.5: empty until a string is added */
+        return;
+    }
+    if (e && code > 0) {
+        const struct err_slot *s = &e->slot[(unsigned)code >> SLOT_SHIFT & (ERR_SLOTS - 1)];
+        if (s->code == code) {
+            snprintf(buf, len, "%s", s->text);
+            return;
+        }
+    }
+    const char *t = text_of_class(err_class(code));
+    snprintf(buf, len, "%s", t ? t : "unknown error code");
+}
+
+int err_from_errno(int neg_errno, const char *what)
+{
+    int e = neg_errno < 0 ? -neg_errno : neg_errno;
+    if (!e)
+        return MPI_SUCCESS;
+    int cls = MPI_ERR_OTHER;
+    switch (e) {
+    case ENOMEM: cls = MPI_ERR_NO_MEM; break;
+    case EINVAL: cls = MPI_ERR_ARG; break;
+    case EFAULT: cls = MPI_ERR_BUFFER; break;
+    case ENOTCONN: case ESRCH: case EPIPE: case ECONNRESET: cls = MPIX_ERR_PROC_FAILED; break;
+    case ENOTSUP: case ENOSYS: cls = MPI_ERR_UNSUPPORTED_OPERATION; break;
+    }
+    return err_make(cls, "%s: %s", what, strerror(e));
+}
+
+/* --- classes and codes of the user -------------------------------------------- */
+
+static int user_add(int cls)
+{
+    struct err_ring *e = proc->obj->err;
+    if (e->users == e->user_room) {
+        int room = e->user_room ? 2 * e->user_room : 16;
+        struct err_user *grown = realloc(e->user, (size_t)room * sizeof *grown);
+        if (!grown)
+            return 0;
+        e->user = grown;
+        e->user_room = room;
+    }
+    int value = USER_BIT | (e->users + 1);
+    e->user[e->users++] = (struct err_user){.class = cls ? cls : value, .text = NULL};
+    e->last_used = value;
+    return value;
+}
+
+int err_add_class(int *cls)
+{
+    int v = user_add(0);
+    if (!v)
+        return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_class: no memory for one more error class");
+    *cls = v;
+    return MPI_SUCCESS;
+}
+
+int err_add_code(int cls, int *code)
+{
+    struct err_user *u = user_find(cls);
+    if (u ? u->class != cls : !(cls > 0 && cls <= ERR_CLASS_MASK && text_of_class(cls)))
+        return err_make(MPI_ERR_ARG, "MPI_Add_error_code: %d is no error class", cls);
+    int v = user_add(cls);
+    if (!v)
+        return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_code: no memory for one more error code");
+    *code = v;
+    return MPI_SUCCESS;
+}
+
+int err_add_string(int code, const char *text)
+{
+    struct err_user *u = user_find(code);
+    if (!u)
+        return err_make(MPI_ERR_ARG, "MPI_Add_error_string: %d is no error class or code that was added by the user",
+                        code);
+    char *copy = strdup(text);
+    if (!copy)
+        return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_string: no memory for a text of %zu bytes", strlen(text));
+    free(u->text);
+    u->text = copy;
+    return MPI_SUCCESS;
+}
+
+int *err_last_used(void)
+{
+    return &proc->obj->err->last_used;
+}

@@ -1,0 +1,134 @@
+#include "obj/errhandler.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "obj/comm.h"
+#include "obj/err.h"
+#include "obj/obj_types.h"
+
+static const int builtin_handle[] = {
+    [ERRHANDLER_FATAL] = MPI_ERRORS_ARE_FATAL,
+    [ERRHANDLER_RETURN] = MPI_ERRORS_RETURN,
+    [ERRHANDLER_THROW] = MPIR_ERRORS_THROW_EXCEPTIONS,
+    [ERRHANDLER_ABORT] = MPI_ERRORS_ABORT,
+};
+enum { BUILTINS = sizeof builtin_handle / sizeof *builtin_handle };
+
+int errhandler_init(void)
+{
+    for (int i = 0; i < BUILTINS; i++) {
+        struct errhandler *e = calloc(1, sizeof *e);
+        if (!e)
+            return -ENOMEM;
+        obj_set_builtin(OBJ_ERRHANDLER, builtin_handle[i], &e->obj);
+        proc->obj->errhandler[i] = e;
+    }
+    return 0;
+}
+
+void errhandler_finalize(void)
+{
+    for (int i = 0; i < BUILTINS; i++) {
+        free(proc->obj->errhandler[i]);
+        proc->obj->errhandler[i] = NULL;
+    }
+}
+
+struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...))
+{
+    struct errhandler *e = calloc(1, sizeof *e);
+    if (!e || obj_add(OBJ_ERRHANDLER, &e->obj)) {
+        free(e);
+        return NULL;
+    }
+    e->holder = holder;
+    e->fn = fn;
+    return e;
+}
+
+struct errhandler *errhandler_builtin(enum errhandler_builtin which)
+{
+    return errhandler_ref(proc->obj->errhandler[which]);
+}
+
+struct errhandler *errhandler_find(int handle)
+{
+    return obj_find(OBJ_ERRHANDLER, handle);
+}
+
+struct errhandler *errhandler_ref(struct errhandler *e)
+{
+    if (e && e->holder)
+        e->obj.refs++;
+    return e;
+}
+
+void errhandler_drop(struct errhandler *e)
+{
+    if (!e || !e->holder || --e->obj.refs > 0)
+        return;
+    if (e->obj.handle)
+        obj_del(OBJ_ERRHANDLER, &e->obj);
+    free(e);
+}
+
+void errhandler_release(struct errhandler *e)
+{
+    if (!e->holder)
+        return; /* predefined ones stay, whatever the user says */
+    if (e->obj.handle)
+        obj_del(OBJ_ERRHANDLER, &e->obj);
+    errhandler_drop(e);
+}
+
+static void fatal(const char *where, int code, const char *call) __attribute__((noreturn));
+static void fatal(const char *where, int code, const char *call)
+{
+    char text[ERR_TEXT], line[ERR_TEXT + 256];
+    err_text(code, text, sizeof text);
+    /* Most texts begin with the call: say it once. */
+    const char *rest = text;
+    size_t n = call ? strlen(call) : 0;
+    if (n && !strncmp(text, call, n) && text[n] == ':')
+        rest = text + n + 1 + (text[n + 1] == ' ');
+    snprintf(line, sizeof line, "fatal error in %s on %s: %s", call ? call : "MPI", where, rest);
+    int status = err_class(code);
+    boot_abort(status > 0 && status < 128 ? status : 1, line);
+}
+
+int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call)
+{
+    if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] || e == proc->obj->errhandler[ERRHANDLER_ABORT])
+        fatal(where, code, call);
+    if (e->fn) {
+        errhandler_ref(e); /* the handler may free itself */
+        e->fn(handle_ptr, &code, call, NULL);
+        errhandler_drop(e);
+    }
+    return code;
+}
+
+int err_report_comm(struct comm *c, int code, const char *call)
+{
+    if (!c)
+        c = proc->obj->world;
+    char where[sizeof c->name + 32];
+    int handle = c->obj.handle;
+    if (c->name[0])
+        snprintf(where, sizeof where, "communicator %s", c->name);
+    else
+        snprintf(where, sizeof where, "communicator %#x", (unsigned)handle);
+    return errhandler_run(c->errhandler, &handle, where, code, call);
+}
+
+int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call)
+{
+    char where[64];
+    snprintf(where, sizeof where, "window %#x", (unsigned)win_handle);
+    return errhandler_run(eh, &win_handle, where, code, call);
+}

@@ -1,0 +1,35 @@
+/* errhandler.h - error handler objects.
+ *
+ * The predefined ones exist in every process; user handlers belong to one kind of holder.  Objects that hold
+ * a handler own a reference; the handle goes at MPI_Errhandler_free, the memory with the last reference. */
+#ifndef OBJ_ERRHANDLER_H
+#define OBJ_ERRHANDLER_H
+
+#include "obj/obj.h"
+
+/* Holder of a handler: an obj_kind (OBJ_COMM, OBJ_WIN, OBJ_FILE, OBJ_SESSION) or 0 for the predefined ones. */
+struct errhandler {
+    struct obj obj;
+    int holder;
+    void (*fn)(void *holder_handle, int *code, ...); /* user handlers */
+};
+
+enum errhandler_builtin { ERRHANDLER_FATAL, ERRHANDLER_RETURN, ERRHANDLER_THROW, ERRHANDLER_ABORT };
+
+/* A user handler with its handle; NULL: out of memory. */
+struct errhandler *errhandler_make(int holder, void (*fn)(void *, int *, ...));
+/* The predefined one, with a reference for the caller. */
+struct errhandler *errhandler_builtin(enum errhandler_builtin which);
+/* By handle, NULL if there is none. */
+struct errhandler *errhandler_find(int handle);
+struct errhandler *errhandler_ref(struct errhandler *e);
+void errhandler_drop(struct errhandler *e); /* NULL is fine */
+/* MPI_Errhandler_free: the handle goes, the holders keep the object. */
+void errhandler_release(struct errhandler *e);
+
+/* Run the handler for `code` that happened in `call` on an object; `where` names the object for the message of
+ * MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.  handle_ptr points to the MPI
+ * handle that a user handler gets.  Runs user code: hold no lock that it may need (proc->lock is recursive). */
+int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call);
+
+#endif

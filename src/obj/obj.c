@@ -1,0 +1,140 @@
+#include "obj/obj.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "obj/attr.h"
+#include "obj/comm.h"
+#include "obj/err.h"
+#include "obj/errhandler.h"
+#include "obj/obj_types.h"
+
+enum { KIND_DIRECT = 2, FIRST_BLOCKS = 16, MAX_INDEX = 1 << 26 };
+
+/* The array of block pointers doubles; the old one is kept until the end, because the near path of one-sided
+ * calls looks handles up without the lock. */
+static int table_more_blocks(struct obj_table *t)
+{
+    void ***old = atomic_load_explicit(&t->block, memory_order_relaxed);
+    unsigned room = t->block_room ? 2 * t->block_room : FIRST_BLOCKS;
+    /* one place more than its blocks: the link to the array it replaces */
+    void ***grown = calloc(room + 1, sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    if (old)
+        memcpy(grown, old, t->blocks * sizeof *grown);
+    grown[room] = (void **)old;
+    atomic_store_explicit(&t->block, grown, memory_order_release);
+    t->block_room = room;
+    return 0;
+}
+
+static int table_grow(struct obj_table *t)
+{
+    if (t->blocks * OBJ_BLOCK >= MAX_INDEX)
+        return -ENOMEM;
+    if (t->blocks == t->block_room && table_more_blocks(t))
+        return -ENOMEM;
+    void **b = calloc(OBJ_BLOCK, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    atomic_load_explicit(&t->block, memory_order_relaxed)[t->blocks++] = b;
+    return 0;
+}
+
+static void table_free(struct obj_table *t)
+{
+    void ***b = atomic_load_explicit(&t->block, memory_order_relaxed);
+    for (unsigned i = 0; i < t->blocks; i++)
+        free(b[i]);
+    unsigned room = t->block_room;
+    while (b) {
+        void ***old = (void ***)b[room];
+        free(b);
+        b = old;
+        room /= 2;
+    }
+    free(t->freed);
+}
+
+int obj_add(enum obj_kind kind, struct obj *o)
+{
+    struct obj_table *t = &proc->obj->table[kind];
+    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed), index;
+    if (t->nfreed) {
+        index = t->freed[--t->nfreed];
+    } else {
+        if (limit == t->blocks * OBJ_BLOCK && table_grow(t))
+            return -ENOMEM;
+        index = limit;
+    }
+    atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK] = o;
+    if (index == limit) /* release pairs with the acquire in obj_find() */
+        atomic_store_explicit(&t->limit, limit + 1, memory_order_release);
+    o->handle = (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index);
+    o->refs = 1;
+    t->live++;
+    return 0;
+}
+
+void obj_del(enum obj_kind kind, struct obj *o)
+{
+    struct obj_table *t = &proc->obj->table[kind];
+    unsigned h = (unsigned)o->handle, index = h & 0x03ffffffu;
+    o->handle = 0;
+    if ((h >> 30) == 1) {
+        t->builtin[h & 0xff] = NULL;
+        return;
+    }
+    if ((h >> 30) != KIND_DIRECT || index >= atomic_load_explicit(&t->limit, memory_order_relaxed))
+        return;
+    void ***block = atomic_load_explicit(&t->block, memory_order_relaxed);
+    WR_ASSERT_DEBUG(block[index / OBJ_BLOCK][index % OBJ_BLOCK] == o);
+    block[index / OBJ_BLOCK][index % OBJ_BLOCK] = NULL;
+    t->live--;
+    if (t->nfreed == t->freed_room) {
+        unsigned room = t->freed_room ? 2 * t->freed_room : 64;
+        unsigned *grown = realloc(t->freed, room * sizeof *grown);
+        if (!grown)
+            return; /* the index is lost, nothing else */
+        t->freed = grown;
+        t->freed_room = room;
+    }
+    t->freed[t->nfreed++] = index;
+}
+
+void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o)
+{
+    o->handle = handle;
+    o->refs = 1;
+    proc->obj->table[kind].builtin[(unsigned)handle & 0xff] = o;
+}
+
+int obj_init(void)
+{
+    proc->obj = calloc(1, sizeof *proc->obj);
+    if (!proc->obj)
+        return -ENOMEM;
+    if (err_init() || errhandler_init() || attr_init() || info_init() || comm_init()) {
+        obj_finalize();
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void obj_finalize(void)
+{
+    if (!proc->obj)
+        return;
+    comm_finalize();
+    info_finalize();
+    attr_finalize();
+    errhandler_finalize();
+    err_finalize();
+    for (int k = 0; k < OBJ_KINDS; k++)
+        table_free(&proc->obj->table[k]);
+    free(proc->obj);
+    proc->obj = NULL;
+}

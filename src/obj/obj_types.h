@@ -1,0 +1,17 @@
+/* obj_types.h - start and end of the files of obj/, in the order of obj_init(); private. */
+#ifndef OBJ_OBJ_TYPES_H
+#define OBJ_OBJ_TYPES_H
+
+/* All: 0 or -ENOMEM; the finalize halves bear a start that failed half way. */
+int err_init(void);
+void err_finalize(void);
+int errhandler_init(void);
+void errhandler_finalize(void);
+int attr_init(void);
+void attr_finalize(void);
+int info_init(void);
+void info_finalize(void);
+int comm_init(void);
+void comm_finalize(void);
+
+#endif

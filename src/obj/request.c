@@ -1,0 +1,189 @@
+#include "obj/request.h"
+
+#include <string.h>
+
+#include "obj/comm.h"
+#include "obj/err.h"
+#include "progress/progress.h"
+
+void status_empty(MPI_Status *st)
+{
+    st->MPI_SOURCE = MPI_ANY_SOURCE;
+    st->MPI_TAG = MPI_ANY_TAG;
+    st->MPI_ERROR = MPI_SUCCESS;
+    st->count_lo = st->count_hi_and_cancelled = 0;
+}
+
+void status_proc_null(MPI_Status *st)
+{
+    status_empty(st);
+    st->MPI_SOURCE = MPI_PROC_NULL;
+}
+
+void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops, struct comm *c)
+{
+    memset(r, 0, sizeof *r);
+    r->ops = ops;
+    r->kind = kind;
+    r->comm = c;
+    r->peer = -1;
+    r->what = "a request";
+    /* A persistent request is born inactive, which counts as done. */
+    r->active = !request_is_persistent(r);
+    r->done = !r->active;
+    status_empty(&r->status);
+}
+
+int request_publish(struct request *r, MPI_Request *out)
+{
+    if (obj_add(OBJ_REQUEST, &r->obj)) {
+        *out = MPI_REQUEST_NULL;
+        return err_make(MPI_ERR_NO_MEM, "no memory for one more request handle");
+    }
+    comm_ref(r->comm);
+    *out = r->obj.handle;
+    return MPI_SUCCESS;
+}
+
+static void request_destroy(struct request *r)
+{
+    struct comm *c = r->obj.handle || r->freed ? r->comm : NULL; /* published ones hold a reference */
+    if (r->obj.handle)
+        obj_del(OBJ_REQUEST, &r->obj);
+    if (r->ops->free)
+        r->ops->free(r);
+    if (c)
+        comm_drop(c);
+}
+
+void request_complete(struct request *r, int error)
+{
+    r->error = error;
+    r->done = 1;
+    proc->obj->completions++;
+    if (r->freed)
+        request_destroy(r);
+    else
+        progress_signal();
+}
+
+static inline void poke(struct request *r)
+{
+    if (r->ops->poke)
+        r->ops->poke(r);
+}
+
+static int one_done(void *arg)
+{
+    return ((struct request *)arg)->done;
+}
+
+void request_wait(struct request *r)
+{
+    if (r->done)
+        return;
+    poke(r);
+    progress_wait(one_done, r, r->what, r->peer);
+}
+
+struct wait_set {
+    struct request **r;
+    int n, at;     /* all: those below `at` are done */
+    uint64_t seen; /* any: completions when the set was looked at last */
+};
+
+static int all_done(void *arg)
+{
+    struct wait_set *s = arg;
+    while (s->at < s->n && (!s->r[s->at] || s->r[s->at]->done))
+        s->at++;
+    return s->at == s->n;
+}
+
+static int any_done(void *arg)
+{
+    struct wait_set *s = arg;
+    if (s->seen == proc->obj->completions)
+        return 0;
+    s->seen = proc->obj->completions;
+    for (int i = 0; i < s->n; i++)
+        if (s->r[i] && s->r[i]->done)
+            return 1;
+    return 0;
+}
+
+static void poke_all(struct request **r, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (r[i] && !r[i]->done)
+            poke(r[i]);
+}
+
+void request_wait_all(struct request **r, int n)
+{
+    struct wait_set s = {.r = r, .n = n};
+    if (all_done(&s))
+        return;
+    poke_all(r, n);
+    progress_wait(all_done, &s, r[s.at]->what, r[s.at]->peer);
+}
+
+void request_wait_any(struct request **r, int n)
+{
+    struct wait_set s = {.r = r, .n = n, .seen = proc->obj->completions - 1};
+    if (any_done(&s))
+        return;
+    poke_all(r, n);
+    progress_wait(any_done, &s, "any of several requests", -1);
+}
+
+int request_finish(struct request *r, MPI_Status *status)
+{
+    int keep = status && status != MPI_STATUS_IGNORE, err = MPI_SUCCESS;
+    int old_error = keep ? status->MPI_ERROR : 0;
+    if (!r->active) { /* persistent, inactive */
+        if (keep)
+            status_empty(status);
+    } else {
+        err = r->error;
+        if (r->ops->query) {
+            int e = r->ops->query(r, &r->status);
+            err = err ? err : e;
+        }
+        if (keep)
+            *status = r->status;
+    }
+    if (keep)
+        status->MPI_ERROR = old_error;
+    if (request_is_persistent(r))
+        r->active = 0;
+    else
+        request_destroy(r);
+    return err;
+}
+
+int request_start(struct request *r)
+{
+    r->active = 1;
+    r->done = 0;
+    r->error = MPI_SUCCESS;
+    status_empty(&r->status);
+    int err = r->ops->start(r);
+    if (err) {
+        r->active = 0;
+        r->done = 1;
+    }
+    return err;
+}
+
+void request_release(struct request *r)
+{
+    if (r->done) {
+        request_destroy(r);
+        return;
+    }
+    /* The handle goes now, the memory when the operation ends. */
+    if (r->obj.handle)
+        obj_del(OBJ_REQUEST, &r->obj);
+    r->freed = 1;
+}
