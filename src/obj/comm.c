@@ -4,45 +4,12 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/log.h"
 #include "boot/boot.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "obj/obj_types.h"
 #include "obj/topo.h"
-
-/* Context ids in use by this process.  Index 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF. */
-struct ctx_room {
-    uint32_t mask[CTX_WORDS]; /* 1 = free */
-};
-
-void ctx_mask(uint32_t *mask)
-{
-    memcpy(mask, proc->obj->ctx->mask, sizeof proc->obj->ctx->mask);
-}
-
-void ctx_take(unsigned index)
-{
-    WR_ASSERT(index < CTX_WORDS * 32 && (proc->obj->ctx->mask[index / 32] >> index % 32 & 1));
-    proc->obj->ctx->mask[index / 32] &= ~(UINT32_C(1) << index % 32);
-}
-
-void ctx_give(uint32_t ctx)
-{
-    unsigned index = ctx / CTX_STEP;
-    WR_ASSERT(index < CTX_WORDS * 32 && !(proc->obj->ctx->mask[index / 32] >> index % 32 & 1));
-    proc->obj->ctx->mask[index / 32] |= UINT32_C(1) << index % 32;
-}
-
-unsigned ctx_free_count(void)
-{
-    unsigned n = 0;
-    for (int i = 0; i < CTX_WORDS; i++)
-        n += (unsigned)__builtin_popcount(proc->obj->ctx->mask[i]);
-    return n;
-}
 
 struct comm *comm_ref(struct comm *c)
 {
@@ -63,8 +30,8 @@ static void comm_destroy(struct comm *c)
     errhandler_drop(c->errhandler);
     rankmap_drop(c->map);
     rankmap_drop(c->remote);
-    if (c->ctx_recv != CTX_NONE)
-        ctx_give(c->ctx_recv);
+    if (c->ctx_recv != CTX_NONE && proc->obj->ctx_gone)
+        proc->obj->ctx_gone(c->ctx_recv);
     free(c);
 }
 
@@ -115,14 +82,13 @@ void comm_set_errhandler(struct comm *c, struct errhandler *e)
     c->errhandler = e;
 }
 
-static struct comm *builtin_comm(int handle, int first, int size, int rank, unsigned ctx_index, const char *name)
+static struct comm *builtin_comm(int handle, int first, int size, int rank, uint32_t ctx, const char *name)
 {
     struct comm *c = calloc(1, sizeof *c);
     struct rankmap *m = rankmap_stride(first, 1, size);
     if (c && m) {
         obj_set_builtin(OBJ_COMM, handle, &c->obj);
-        c->ctx_recv = c->ctx_send = ctx_index * CTX_STEP;
-        ctx_take(ctx_index);
+        c->ctx_recv = c->ctx_send = ctx;
         comm_fill(c, m, rank, NULL);
         snprintf(c->name, sizeof c->name, "%s", name);
     } else {
@@ -136,12 +102,9 @@ static struct comm *builtin_comm(int handle, int first, int size, int rank, unsi
 int comm_init(void)
 {
     struct obj_room *o = proc->obj;
-    if (!(o->ctx = malloc(sizeof *o->ctx)))
-        return -ENOMEM;
-    memset(o->ctx->mask, 0xff, sizeof o->ctx->mask);
     int rank = boot_rank(), size = boot_size();
-    o->world = builtin_comm(MPI_COMM_WORLD, 0, size, rank, 0, "MPI_COMM_WORLD");
-    o->self = builtin_comm(MPI_COMM_SELF, rank, 1, 0, 1, "MPI_COMM_SELF");
+    o->world = builtin_comm(MPI_COMM_WORLD, 0, size, rank, CTX_WORLD, "MPI_COMM_WORLD");
+    o->self = builtin_comm(MPI_COMM_SELF, rank, 1, 0, CTX_SELF, "MPI_COMM_SELF");
     struct group *empty = calloc(1, sizeof *empty);
     if (empty) {
         obj_set_builtin(OBJ_GROUP, MPI_GROUP_EMPTY, &empty->obj);
@@ -165,6 +128,4 @@ void comm_finalize(void)
         rankmap_drop(empty->map);
         free(empty);
     }
-    free(o->ctx);
-    o->ctx = NULL;
 }

@@ -99,7 +99,7 @@ struct errhandler;
 struct comm *comm_ref(struct comm *c);
 void comm_drop(struct comm *c); /* last reference: freed (collective state, attributes, map) */
 /* A communicator object from parts (takes its own references); the context id must be agreed by the caller
- * (coll/ctxid.c), and goes back with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
+ * (coll/ctxid.c), and is given back (ctx_gone) with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
  * NULL: out of memory. */
 struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send);
 /* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle goes, and the
@@ -107,14 +107,10 @@ struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, ui
 int comm_release(struct comm *c);
 void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
 
-/* Context ids in use by this process: a bit mask for the agreement in coll/ctxid.c.
- * CTX_WORDS words of 32 bits, 1 = free; id index i names context (i) * CTX_STEP. */
-enum { CTX_WORDS = 64 };
+/* Ids of the predefined communicators; all others come from coll/ctxid.c, which may set proc->obj->ctx_gone to
+ * learn when a communicator of this process goes. */
+enum { CTX_WORLD = 0, CTX_SELF = CTX_STEP };
 #define CTX_NONE UINT32_MAX /* ctx_recv of a communicator that owns no id */
-void ctx_mask(uint32_t *mask);
-void ctx_take(unsigned index);
-void ctx_give(uint32_t ctx);
-unsigned ctx_free_count(void);
 
 struct group *group_make(struct rankmap *map, int rank); /* takes its own reference on map */
 void group_drop(struct group *g);

@@ -40,10 +40,9 @@ struct obj_table {
 struct obj_room {
     struct obj_table table[OBJ_KINDS];
     struct err_ring *err;        /* err.h */
-    struct attr_room *attr;      /* attr.c */
     struct comm *world, *self;
     struct info *info_env;
-    struct ctx_room *ctx;        /* context ids in use */
+    void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was freed; may be NULL */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
     uint64_t completions;        /* requests completed so far: waits look again only when it moved */
