@@ -23,6 +23,9 @@ extern const struct sched_ops *sched; /* set before the first rank starts, never
 void *thread_self(void);
 /* Monotonic time in ns. */
 uint64_t time_now(void);
+/* One turn of a short wait for another process or thread inside a bounded critical section: spins for the first turns,
+ * then gives the core away.  Waits for anything else are progress_wait(). */
+void thread_pause(unsigned turn);
 /* 64 random bits (cookies, tokens); from the seed in the simulator. */
 uint64_t random_bits(void);
 

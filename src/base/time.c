@@ -1,6 +1,7 @@
 #include "base/sched.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -32,6 +33,17 @@ uint64_t time_now(void)
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void thread_pause(unsigned turn)
+{
+    enum { SPIN_TURNS = 100 };
+    if (sched)
+        sched->yield("a short critical section", -1, 1);
+    else if (turn < SPIN_TURNS)
+        cpu_relax();
+    else
+        sched_yield();
 }
 
 uint64_t random_bits(void)

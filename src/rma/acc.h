@@ -1,0 +1,93 @@
+/* acc.h - accumulates in memory: ONE mechanism per (window, element kind), whoever acts.
+ *
+ *     near origin --------\
+ *     owner on itself ------>  acc_apply() / acc_cas()  -->  the target's window memory
+ *     packet handler -----/        |
+ *                                  +-- stripes in the node segment of the TARGET (struct acc_ctl)
+ *
+ * Two mechanisms, fixed per window and element kind when the control block is made (acc_ctl_init):
+ *   ACC_STRIPE   a stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the window's start; by
+ *                absolute address in dynamic windows); the lock's holder works with plain (vector) code.  Taken by
+ *                everybody, the owner included.  The only mechanism for memory that some peer reaches by CMA.
+ *   ACC_ATOMIC   the processor's own atomics on naturally aligned elements of 1, 2, 4, 8 bytes; a misaligned
+ *                element of such a kind takes the stripe AND uses no atomics, which is right only because
+ *                the same misaligned bytes can be reached aligned by nobody legally (one element, one address).
+ * An element that crosses a stripe boundary takes both stripes, in ascending order of their index in the table;
+ * stripes beyond the table wrap around (offset / ACC_STRIPE_BYTES) & mask.
+ *
+ * Waiting.  A stripe's critical section is bounded (at most one stripe of bytes, no call that blocks), so a handler
+ * may wait for one: spin, then thread_pause().  The word records the holder's host index; when the
+ * launcher says that the holder is dead the waiter takes the stripe over (the data may be torn: MPI promises nothing
+ * for it).  Caller holds proc->lock, so a process is in here once at a time.  In the simulator no fiber is
+ * switched inside a critical section, so a stripe is never found held.
+ *
+ * Ordering: acquire on taking, release on leaving; flush/unlock's full fence is the caller's business.
+ * The bounds of the window have been checked by the caller; acc_ never looks at sizes.
+ * private to rma/ */
+#ifndef RMA_ACC_H
+#define RMA_ACC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dt_type;
+struct dt_op;
+
+enum { ACC_STRIPE_BYTES = 4096, ACC_STRIPES_MAX = 64 };
+
+/* In shared memory, one per target and window, cache-line aligned; the layout is acc.c's. */
+struct acc_ctl;
+
+/* Stripes a window of `size` bytes should have (a power of two, 1..ACC_STRIPES_MAX); dynamic windows: the maximum. */
+unsigned acc_stripes(uint64_t size, int dynamic);
+/* Bytes of a control block with that many stripes (a multiple of 64). */
+size_t acc_ctl_bytes(unsigned stripes);
+
+enum acc_hint {
+    ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC may be chosen                       */
+    ACC_SINGLE_ELEMENTS = 2, /* info mpi_accumulate_granularity says single elements: prefer ACC_ATOMIC         */
+    ACC_SAME_OP = 4          /* info accumulate_ops=same_op_no_op or same_op                                    */
+};
+/* Set up in zeroed memory, by the target, before any peer looks. */
+void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
+
+/* One target's memory as this process reaches it. */
+struct acc_target {
+    struct acc_ctl *ctl;
+    char *base;      /* mapped: byte `off` of the window is at base + off; NULL: reached by CMA               */
+    uint64_t remote; /* CMA: address of window byte 0 in the target's address space (0 for dynamic windows) */
+    int host_index;  /* CMA: of the target                                                                  */
+};
+
+/* One accumulate, or a segment of one.
+ * The target side is a layout: tcount of ttype at window offset `off`; [pos, pos+len) is the range of its packed bytes
+ * to work on, a multiple of the element size (whole operation: 0, tcount * size).
+ * origin/result: otype (rtype) given: ocount (rcount) of it at that address, the same packed range;
+ *                NULL type: exactly `len` contiguous bytes for this range (a packet's payload).
+ * result NULL: nothing is fetched.  op MPI_NO_OP: origin is not read. */
+struct acc_args {
+    struct dt_type *elem; /* the predefined element type (pair types included) of all sides */
+    struct dt_op *op;     /* predefined; MPI_REPLACE and MPI_NO_OP included                 */
+    uint64_t off;
+    size_t tcount;
+    struct dt_type *ttype;
+    size_t pos, len;
+    const void *origin;
+    size_t ocount;
+    struct dt_type *otype;
+    void *result;
+    size_t rcount;
+    struct dt_type *rtype;
+};
+
+/* Element-wise atomic against every other acc_ call on this target and element kind.
+ * 0; -EPERM, -EFAULT, -ESRCH from CMA (an unknown part has been done). */
+int acc_apply(const struct acc_target *t, const struct acc_args *a);
+/* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be NULL).  Fast. */
+int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, struct dt_op *op, const void *origin,
+            void *result);
+/* Compare and swap of one element; result gets the old value. */
+int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, const void *origin, const void *compare,
+            void *result);
+
+#endif

@@ -1,0 +1,110 @@
+/* shmlock.h - synchronization words of a window in the node segment.
+ *
+ *   struct shmlock   one per near target: the window lock of MPI_Win_lock, reader-writer, FIFO
+ *   struct shmpair   one per (poster, starter) of the node: posts and completes
+ *   struct shmbar    one per window and node: the fence among node peers
+ *
+ * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in the window.  Words are changed
+ * by CPU atomics only; nobody needs the help of the target.  Everything here returns at once; the caller waits by
+ * progress_wait() on a condition built from the *_poll functions.  Whoever makes such a condition true
+ * calls mem_wake(host index of the waiter), so sleeping waiters look again.
+ *
+ * Death.  Words record their owners by peer.  A poll function that finds what it waits for held by (or expected
+ * from) a process that boot_dead() reports returns -EOWNERDEAD; it looks only when boot_dead_count() != 0.
+ * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead.
+ * A guard is waited for by spinning and then thread_pause(); it is never held across a wait of any kind, so handlers may take it.
+ *
+ * One process asks for a given lock at most once at a time (MPI forbids a second lock of one target), so a
+ * queue of n places never overflows, and "peer" names the request.
+ * private to rma/ */
+#ifndef RMA_SHMLOCK_H
+#define RMA_SHMLOCK_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How this process sees its node in one window; private memory, filled by win.c. */
+struct shmnode {
+    unsigned peers, me;        /* n, and this process's index */
+    const int32_t *host_index; /* [peers], in shared memory: for mem_wake and boot_host_rank */
+};
+
+/* --- window lock ----------------------------------------------------------------
+ * word   W writer | count of readers, near and far together | Q near peers are queued | F far requests wait
+ *
+ *   near  shmlock_enter --1--> held                      (one compare-and-swap when nobody holds or waits)
+ *              \----------0--> queued, FIFO --(shmlock_poll == 1)--> held --shmlock_leave--> free, next in line granted
+ *   far   the target's handler: shmlock_far_try --1--> held --shmlock_far_leave-->
+ *              \----------0--> the request waits in the target's lockq; F stays set while it is not empty
+ *
+ * Fairness.  Near requests are served in FIFO order; consecutive readers at the head enter together.  While F is set
+ * newcomers queue instead of entering, and at the next moment the lock is free of writers (for an exclusive far
+ * request: free of everybody) the turn is the far side's: the lock is left reserved for it and the TARGET is woken,
+ * whose hook calls shmlock_far_try.  After one far grant the turn is the near side's again if Q is set, so
+ * neither side starves.  A near reader that queued goes in together with readers already there only if nothing
+ * older waits.  While no far process holds or waits, a target that computes costs nobody anything.
+ * A far try never takes a place in the near queue and never spins for the lock itself. */
+enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
+
+struct shmlock; /* layout: shmlock.c; 64-byte aligned */
+
+size_t shmlock_bytes(unsigned peers); /* a multiple of 64 */
+/* In zeroed memory, by its owner (peer `owner` = the target), before any peer looks. */
+void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
+
+/* Ask for the lock.  1: held.  0: queued, poll. */
+int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
+/* Ask, but hold no place: 1 held, 0 not. */
+int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
+/* 1: granted since.  0: still queued.  -EOWNERDEAD: a holder died; the request has been withdrawn. */
+int shmlock_poll(struct shmlock *l, const struct shmnode *n);
+/* Peer for whom the caller waits (a holder), or -1: for traces. */
+int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
+/* Release what this process holds; wakes whoever is next. */
+void shmlock_leave(struct shmlock *l, const struct shmnode *n);
+/* What this process holds: 0, SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE. */
+int shmlock_held(const struct shmlock *l, const struct shmnode *n);
+
+/* Far side; called by the target only (handlers and hook), under its proc->lock.
+ * `first`: this request is the oldest of the far queue (it may use the reservation); `join`: a LOCK_ALL request, which
+ * may join readers that are in, whatever waits (rma.md 5.3).  1: held. 0: not; nothing remembered. */
+int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, int join);
+void shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
+/* Tell near newcomers whether far requests wait: the type of the oldest, or 0 for none. */
+void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_type);
+
+/* --- post / start / complete / wait ------------------------------------------------
+ * pair[poster * peers + starter]: four counters, each written by one process only, so that a post meant for a later
+ * start never satisfies an earlier one. They wrap around; only differences count. */
+struct shmpair {
+    atomic_uint posts;     /* by the poster: MPI_Win_post calls naming this starter */
+    atomic_uint starts;    /* by the starter: posts used up                          */
+    atomic_uint completes; /* by the starter: MPI_Win_complete calls                 */
+    atomic_uint waits;     /* by the poster: completes used up                       */
+};
+
+/* Poster (this process is `n->me`): expose to `starter`.  Full fence before the store (MEM_SYNC of MPI_Win_post); wakes it. */
+void shmpair_post(struct shmpair *pairs, const struct shmnode *n, unsigned starter);
+/* Starter: use up one post of `poster`.  1 done, 0 none there yet, -EOWNERDEAD.  Acquire. */
+int shmpair_start(struct shmpair *pairs, const struct shmnode *n, unsigned poster);
+/* Starter: tell `poster` that the epoch is over.  Full fence before the store; wakes it. */
+void shmpair_complete(struct shmpair *pairs, const struct shmnode *n, unsigned poster);
+/* Poster: use up one complete of `starter`.  1, 0 or -EOWNERDEAD.  Acquire. */
+int shmpair_wait(struct shmpair *pairs, const struct shmnode *n, unsigned starter);
+
+/* --- fence ------------------------------------------------------------------------
+ * Arrivals are numbered 1, 2, 3...; a process arrives for number k only after it saw k-2 done, so at most two are
+ * outstanding and four counters suffice.  The last to arrive publishes `done` and wakes the sleepers. */
+struct shmbar {
+    _Alignas(64) atomic_uint count[4];
+    _Alignas(64) atomic_uint done; /* number of the last barrier that all have reached */
+    _Alignas(64) atomic_uint arrived_dummy; /* keeps `done` alone on its cache line */
+};
+
+/* Arrive for barrier `number` (nonblocking).  Full fence first (MEM_SYNC).  */
+void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number);
+/* 1: all have arrived for it (acquire; the caller adds its full fence).  0: not yet.  -EOWNERDEAD. */
+int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number);
+
+#endif
