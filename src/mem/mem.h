@@ -32,10 +32,11 @@ struct mem_key {
     uint32_t pid;
     int32_t fd;
     uint64_t size;
-    uint64_t cookie; /* stands in no file: checked against the inode, so a reused pid is refused */
+    uint64_t cookie; /* random, part of the memfd's name: a reused pid or descriptor is refused */
 };
 
-/* Set up wake-up and the host page.  Uses boot put/get and one barrier.  0 or -errno. */
+/* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers are complete
+ * after the next one (am_init).  0 or -errno. */
 int mem_init(void);
 void mem_finalize(void);
 
@@ -48,6 +49,9 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
+/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few).
+ * Neither attach nor reserve works afterwards. */
+void mem_segment_shut(struct mem_segment *seg);
 /* Unmap; the memory goes when the last one drops it. */
 void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
@@ -60,8 +64,8 @@ struct mem_segment *mem_segment_of(const void *p, size_t len);
  * The fence in mem_wake() pairs with the fence in mem_wake_arm(): one of the two sees the other. */
 void mem_wake(int host_index);
 void mem_wake_self(void); /* from another thread of this process; always writes */
-void mem_wake_arm(void);
-void mem_wake_disarm(void); /* also empties the descriptor */
+void mem_wake_arm(void);    /* harmless when armed */
+void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */
 int mem_wake_fd(void);
 
 /* --- CMA ----------------------------------------------------------------------
@@ -69,6 +73,6 @@ int mem_wake_fd(void);
  * number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */
 int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
 int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
-pid_t mem_pid(int host_index);
+pid_t mem_pid(int host_index); /* 0 until that process has passed mem_init() */
 
 #endif

@@ -42,6 +42,7 @@ struct tp_caps {
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
+    unsigned replies;      /* count: replies for which this process has room; am/ keeps no more outstanding */
 };
 
 struct proc;
@@ -67,12 +68,16 @@ struct tp_atomic { /* one atomic on n elements */
 
 struct tp_ops {
     const char *name;
-    /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer -> close */
+    int near; /* 1: reaches only processes of this host; always opened, preferred between those of one node */
+    /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer -> close.
+     * connect: -EHOSTUNREACH where this transport does not lead; am/ then tries the next */
     int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
     int (*address)(struct tp *tp, void *buf, size_t *len);
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);
     void (*close)(struct tp *tp);
-    /* active message: reliable, gathers iov, total <= am_max; delivered once to env->recv of peer */
+    /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to env->recv of peer.
+     * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.
+     * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
     /* memory: reg/pack at the owner, import at the origin */
     int (*reg)(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
@@ -95,6 +100,10 @@ struct tp_ops {
 
 /* Transports of this build, in order of preference; ends with NULL (open.c).  "self" and "shm" are always there. */
 extern const struct tp_ops *const tp_list[];
+/* The list of this process: tp_list, or what the simulator or a test gave to tp_use() before am_init(). */
+const struct tp_ops *const *tp_active(void);
+int tp_use(const struct tp_ops *const *list); /* 0 or -ENOMEM; NULL: back to tp_list */
+/* In the active list; NULL if it has none of that name. */
 const struct tp_ops *tp_find(const char *name);
 
 #endif

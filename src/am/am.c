@@ -1,0 +1,331 @@
+#include "am/am_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "var/var.h"
+
+enum { WARN_TYPE = 1, WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8 };
+
+/* Longest wait of am_finalize for the room of kept replies (ns). */
+static const uint64_t DRAIN_NS = 10000000000u;
+
+#define WARN_ONCE(a, bit, ...)      \
+    do {                            \
+        if (!((a)->warned & (bit))) \
+            log_warn(__VA_ARGS__);  \
+        (a)->warned |= (bit);       \
+    } while (0)
+
+/* --- receive ---------------------------------------------------------------------- */
+
+/* A reply came: its credit is free again. */
+static void credit_back(struct am *a, unsigned src)
+{
+    struct am_peer *p = am_peer_known((int)src);
+    if (p && p->owed) {
+        p->owed--;
+        p->t->credits++;
+    } else if (!p || !p->dead) {
+        WARN_ONCE(a, WARN_CREDIT, "rank %u sent a reply for which no request made room", src);
+    }
+}
+
+static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+{
+    struct am *a = proc->am;
+    const struct am_hdr *h = msg;
+    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type]) {
+        WARN_ONCE(a, WARN_TYPE, "rank %u sent a message that nobody here handles (type %d, %zu bytes); it is dropped",
+                  peer, len < sizeof *h ? -1 : h->type, len);
+        if (cls == TP_REPLY)
+            credit_back(a, peer);
+        return 0;
+    }
+    /* Before the handler, which may send the next request with this credit. */
+    if (cls == TP_REPLY)
+        credit_back(a, peer);
+    int ret = a->handler[h->type]((int)peer, h + 1, len - sizeof *h);
+    WR_ASSERT(ret == 0 || cls == TP_REQUEST);
+    if (ret == 0)
+        pvar_set_add(pvar_proc(), PVAR_AM_RECEIVED, 1);
+    return ret ? TP_AGAIN : 0;
+}
+
+/* --- send ------------------------------------------------------------------------- */
+
+/* Put our header before the room's pieces; the number of pieces, or -EINVAL. */
+static int prepend(struct am_hdr *h, int type, const struct iovec *iov, int n, struct iovec *out)
+{
+    if (n < 0 || n >= AM_IOV || type < 0 || type >= AM_TYPES)
+        return -EINVAL;
+    *h = (struct am_hdr){.type = (uint16_t)type};
+    out[0] = (struct iovec){h, sizeof *h};
+    for (int i = 0; i < n; i++)
+        out[i + 1] = iov[i];
+    return n + 1;
+}
+
+int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies)
+{
+    int err;
+    struct am_hdr h;
+    struct iovec v[AM_IOV];
+    struct am_peer *p = am_peer_get(dst, &err);
+    if (!p)
+        return err;
+    struct am_tp *t = p->t;
+    if (replies > t->credits) {
+        pvar_set_add(pvar_proc(), PVAR_AM_AGAIN, 1);
+        return replies > t->caps.replies ? -EINVAL : AM_AGAIN;
+    }
+    n = prepend(&h, type, iov, n, v);
+    if (n < 0)
+        return n;
+    err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, NULL);
+    if (err) {
+        if (err == TP_AGAIN)
+            pvar_set_add(pvar_proc(), PVAR_AM_AGAIN, 1);
+        return err;
+    }
+    t->credits -= replies;
+    p->owed += replies;
+    pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
+    if (t->local) /* another thread may sleep and is to deliver it */
+        progress_signal();
+    return 0;
+}
+
+/* Copy a reply that finds no room. */
+static int keep(struct am *a, struct am_peer *p, const struct iovec *v, int n)
+{
+    size_t len = 0, at = 0;
+    for (int i = 0; i < n; i++)
+        len += v[i].iov_len;
+    struct am_kept *k = malloc(sizeof *k + len);
+    if (!k)
+        log_fatal("out of memory for a reply of %zu bytes to rank %d", len, p->rank);
+    k->len = len;
+    for (int i = 0; i < n; at += v[i++].iov_len)
+        if (v[i].iov_len)
+            memcpy(k->bytes + at, v[i].iov_base, v[i].iov_len);
+    if (list_empty(&p->kept))
+        list_push(&a->keepers, &p->link);
+    list_push(&p->kept, &k->link);
+    return 0;
+}
+
+int am_reply(int dst, int type, const struct iovec *iov, int n)
+{
+    int err;
+    struct am_hdr h;
+    struct iovec v[AM_IOV];
+    struct am_peer *p = am_peer_get(dst, &err);
+    if (!p)
+        return err;
+    struct am_tp *t = p->t;
+    n = prepend(&h, type, iov, n, v);
+    if (n < 0)
+        return n;
+    err = list_empty(&p->kept) ? t->ops->am(t->tp, (unsigned)dst, TP_REPLY, v, n, NULL) : TP_AGAIN;
+    if (err == TP_AGAIN)
+        return keep(proc->am, p, v, n);
+    if (err)
+        return err;
+    pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
+    if (t->local)
+        progress_signal();
+    return 0;
+}
+
+void am_credit_return(int dst, unsigned replies)
+{
+    struct am_peer *p = am_peer_known(dst);
+    if (!p || p->dead)
+        return;
+    WR_ASSERT(replies <= p->owed);
+    p->owed -= replies;
+    p->t->credits += replies;
+}
+
+/* --- progress --------------------------------------------------------------------- */
+
+/* Send what is kept for one peer while there is room; events. */
+static int send_kept(struct am_peer *p)
+{
+    int events = 0;
+    while (!list_empty(&p->kept)) {
+        struct am_kept *k = LIST_OBJ(p->kept.next, struct am_kept, link);
+        struct iovec v = {k->bytes, k->len};
+        int err = p->t->ops->am(p->t->tp, (unsigned)p->rank, TP_REPLY, &v, 1, NULL);
+        if (err == TP_AGAIN)
+            return events;
+        if (err)
+            log_warn("a reply to rank %d is lost: %s", p->rank, strerror(-err));
+        list_del(&k->link);
+        free(k);
+        pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
+        events++;
+    }
+    list_del(&p->link);
+    return events;
+}
+
+static int am_progress(void *arg)
+{
+    struct am *a = arg;
+    int events = 0;
+    for (int i = 0; i < a->ntps; i++) {
+        int n = a->tps[i].ops->progress(a->tps[i].tp);
+        if (n < 0)
+            WARN_ONCE(a, WARN_TP, "transport %s: %s", a->tps[i].ops->name, strerror(-n));
+        else
+            events += n;
+    }
+    for (struct list *l = a->keepers.next, *next; l != &a->keepers; l = next) {
+        next = l->next;
+        events += send_kept(LIST_OBJ(l, struct am_peer, link));
+    }
+    int deaths = boot_dead_count();
+    if (deaths != a->deaths) {
+        a->deaths = deaths;
+        am_peers_bury();
+        events++;
+    }
+    return events;
+}
+
+static int source_fd(void *arg, int arm)
+{
+    const struct am_tp *t = arg;
+    return t->ops->fd(t->tp, arm);
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+/* Open one transport if the CVAR wants it.  0 also when a network that nobody named does not open. */
+static int tp_join(struct am *a, const struct tp_ops *ops)
+{
+    int named = !strcmp(cvar.transport, ops->name);
+    if (!ops->near && !named && strcmp(cvar.transport, "auto"))
+        return 0;
+    if (a->ntps == AM_TPS)
+        return -ENOSPC;
+    struct am_tp *t = &a->tps[a->ntps];
+    struct tp_env env = {.recv = am_recv, .up = a, .proc = proc};
+    int err = ops->open(&env, &t->tp, &t->caps);
+    if (err && !ops->near && !named)
+        return 0;
+    if (err) {
+        log_warn("transport %s does not open: %s", ops->name, strerror(-err));
+        return err;
+    }
+    if (t->caps.replies == 0) /* the transport has no bound of its own */
+        t->caps.replies = UINT32_MAX;
+    t->ops = ops;
+    t->credits = t->caps.replies;
+    t->local = ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
+    t->source = (struct progress_source){.fd = source_fd, .arg = t};
+    progress_source_add(&t->source);
+    a->ntps++;
+    return 0;
+}
+
+static void am_close(struct am *a)
+{
+    size_t cursor = 0;
+    progress_hook_del(&a->hook);
+    for (int i = a->ntps - 1; i >= 0; i--) {
+        progress_source_del(&a->tps[i].source);
+        a->tps[i].ops->close(a->tps[i].tp);
+    }
+    for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;) {
+        am_peer_drop_kept(e->value);
+        free(e->value);
+    }
+    map_destroy(&a->peers);
+    free(a);
+    proc->am = NULL;
+}
+
+int am_init(void)
+{
+    if (strcmp(cvar.transport, "auto") && !tp_find(cvar.transport)) {
+        log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport", cvar.transport);
+        return -EINVAL;
+    }
+    struct am *a = calloc(1, sizeof *a);
+    if (!a)
+        return -ENOMEM;
+    proc->am = a;
+    map_init(&a->peers);
+    list_init(&a->keepers);
+    a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
+    int err = 0;
+    for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++)
+        err = tp_join(a, *ops);
+    if (!err)
+        err = am_publish();
+    if (!err)
+        err = boot_barrier(); /* every address is there, and every record of the host page */
+    if (err) {
+        am_close(a);
+        return err;
+    }
+    progress_hook_add(&a->hook);
+    return 0;
+}
+
+static int nothing_kept(void *arg)
+{
+    return list_empty(&((struct am *)arg)->keepers);
+}
+
+void am_finalize(void)
+{
+    struct am *a = proc->am;
+    if (!a)
+        return;
+    /* All have passed a barrier, so each waits for nothing more; the room for what is kept was reserved, and a peer
+     * that is gone has published its last head. */
+    if (progress_wait_for(nothing_kept, a, "room for the last replies", -1, DRAIN_NS) != 0)
+        WARN_ONCE(a, WARN_LATE, "replies to other processes could not be sent before the end");
+    am_close(a);
+}
+
+/* --- questions -------------------------------------------------------------------- */
+
+void am_handler(int type, am_fn *fn)
+{
+    WR_ASSERT(type >= 0 && type < AM_TYPES);
+    proc->am->handler[type] = fn;
+}
+
+size_t am_max(int dst)
+{
+    int err;
+    const struct am_peer *p = am_peer_get(dst, &err);
+    return p && p->t->caps.am_max > sizeof(struct am_hdr) ? p->t->caps.am_max - sizeof(struct am_hdr) : 0;
+}
+
+int am_ordered(int dst)
+{
+    int err;
+    const struct am_peer *p = am_peer_get(dst, &err);
+    return p && (p->t->caps.flags & TP_AM_ORDERED) != 0;
+}
+
+struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps)
+{
+    int err;
+    const struct am_peer *p = am_peer_get(dst, &err);
+    if (!p)
+        return NULL;
+    *ops = p->t->ops;
+    *caps = p->t->caps;
+    return p->t->tp;
+}

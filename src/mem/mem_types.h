@@ -1,0 +1,42 @@
+/* mem_types.h - private types of mem/. */
+#ifndef MEM_MEM_TYPES_H
+#define MEM_MEM_TYPES_H
+
+#include <stdatomic.h>
+
+#include "mem/mem.h"
+
+/* A segment as this process knows it; rooms above see only the first member. */
+struct mem_seg {
+    struct mem_segment pub;
+    struct mem_key key; /* of the owner's memfd, also in a process that attached */
+};
+
+/* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch lines in
+ * pairs: its neighbour is written once and read on the slow path only).
+ * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm); a waker that has
+ * written the descriptor moves 2k+1 to 2k+2, so that others need not write too, and can never clear a later arm. */
+struct mem_record {
+    _Alignas(128) atomic_uint sleeping;
+    _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
+    uint64_t wake;               /* random part of the socket's name */
+};
+_Static_assert(sizeof(struct mem_record) == 128, "two cache lines a process");
+
+struct mem {
+    struct mem_segment *page; /* array of struct mem_record, by host index */
+    struct mem_record *record;
+    int count, index; /* processes on the host; this one */
+    int wake_fd;
+    unsigned turn;     /* last value this process stored into its `sleeping` */
+    struct mem_seg **segs; /* created here, sorted by address */
+    size_t nsegs, room;
+};
+
+/* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
+size_t mem_available(void);
+
+int mem_wake_open(void);   /* wake.c */
+void mem_wake_close(void);
+
+#endif

@@ -1,0 +1,268 @@
+#include "mem/mem_types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+
+enum {
+    ASK_FROM = 4 << 20,   /* bytes; below this reading the limits costs more than the memory */
+    RESERVE_STEP = 64 << 20 /* bytes reserved by one system call, so that signals delay but never undo it */
+};
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int fallocate_all(int fd, size_t off, size_t len)
+{
+    while (len) {
+        size_t n = len < RESERVE_STEP ? len : RESERVE_STEP;
+        if (fallocate(fd, 0, (off_t)off, (off_t)n) != 0) {
+            if (errno == EINTR)
+                continue;
+            return errno == ENOSPC || errno == EFBIG ? -ENOMEM : -errno;
+        }
+        off += n;
+        len -= n;
+    }
+    return 0;
+}
+
+static void seg_name(uint64_t cookie, char *name, size_t len)
+{
+    snprintf(name, len, "windrose.%016llx", (unsigned long long)cookie);
+}
+
+/* --- the segments of this process, sorted by address ------------------------------- */
+
+/* Index of the first segment that starts above p. */
+static size_t seg_above(const struct mem *m, const void *p)
+{
+    size_t lo = 0, hi = m->nsegs;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if ((uintptr_t)m->segs[mid]->pub.base <= (uintptr_t)p)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static int seg_enter(struct mem *m, struct mem_seg *s)
+{
+    if (m->nsegs == m->room) {
+        size_t room = m->room ? 2 * m->room : 16;
+        struct mem_seg **more = realloc(m->segs, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        m->segs = more;
+        m->room = room;
+    }
+    size_t i = seg_above(m, s->pub.base);
+    memmove(m->segs + i + 1, m->segs + i, (m->nsegs - i) * sizeof *m->segs);
+    m->segs[i] = s;
+    m->nsegs++;
+    return 0;
+}
+
+static void seg_leave(struct mem *m, struct mem_seg *s)
+{
+    size_t i = seg_above(m, s->pub.base);
+    if (i == 0 || m->segs[i - 1] != s)
+        return;
+    memmove(m->segs + i - 1, m->segs + i, (m->nsegs - i) * sizeof *m->segs);
+    m->nsegs--;
+}
+
+struct mem_segment *mem_segment_of(const void *p, size_t len)
+{
+    const struct mem *m = proc->mem;
+    size_t i = m ? seg_above(m, p) : 0;
+    if (i == 0)
+        return NULL;
+    struct mem_segment *s = &m->segs[i - 1]->pub;
+    size_t off = (size_t)((const char *)p - (const char *)s->base);
+    return off <= s->size && len <= s->size - off ? s : NULL;
+}
+
+/* --- create ---------------------------------------------------------------------- */
+
+/* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of refusing. */
+static int may_take(size_t size, unsigned flags)
+{
+    struct rlimit file;
+    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur)
+        return 0; /* SIGXFSZ */
+    return flags & MEM_NO_RESERVE || size < ASK_FROM || size <= mem_available();
+}
+
+static int memfd_open(size_t size, unsigned flags, uint64_t cookie)
+{
+    char name[40];
+    seg_name(cookie, name, sizeof name);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -errno;
+    int err = ftruncate(fd, (off_t)size) ? -errno : 0;
+    if (!err && !(flags & MEM_NO_RESERVE))
+        err = fallocate_all(fd, 0, size);
+    /* Sealed: no process can cut it and give the others SIGBUS. */
+    if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        err = -errno;
+    if (!err)
+        return fd;
+    close(fd);
+    return err == -EFBIG || err == -EINVAL ? -ENOMEM : err;
+}
+
+static int seg_map(struct mem_seg *s, int fd, int populate)
+{
+    void *base = mmap(NULL, s->key.size, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), fd, 0);
+    if (base == MAP_FAILED)
+        return -errno;
+    s->pub.base = base;
+    s->pub.size = s->key.size;
+    return 0;
+}
+
+int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
+{
+    size_t page = page_size();
+    if (size > (size_t)INT64_MAX - page)
+        return -ENOMEM;
+    size = size ? (size + page - 1) / page * page : page;
+    if (!may_take(size, flags))
+        return -ENOMEM;
+    struct mem_seg *s = calloc(1, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .size = size, .cookie = random_bits()};
+    s->pub.owner = 1;
+    int err = s->pub.fd = s->key.fd = memfd_open(size, flags, s->key.cookie);
+    if (err < 0)
+        goto fail;
+    err = seg_map(s, s->pub.fd, !(flags & MEM_NO_RESERVE));
+    if (err)
+        goto fail_fd;
+    err = seg_enter(proc->mem, s);
+    if (err)
+        goto fail_map;
+    *seg = &s->pub;
+    return 0;
+fail_map:
+    munmap(s->pub.base, size);
+fail_fd:
+    close(s->pub.fd);
+fail:
+    free(s);
+    return err;
+}
+
+/* --- attach ---------------------------------------------------------------------- */
+
+/* Whether the link (an entry of some /proc/x/fd) is the memfd of this cookie. */
+static int link_matches(const char *link, uint64_t cookie)
+{
+    char name[40], want[64], target[96];
+    seg_name(cookie, name, sizeof name);
+    snprintf(want, sizeof want, "/memfd:%s", name);
+    ssize_t n = readlink(link, target, sizeof target - 1);
+    if (n < 0)
+        return -(errno == ENOENT || errno == ESRCH ? ESTALE : errno == EACCES ? EPERM : errno);
+    target[n] = '\0';
+    return strncmp(target, want, strlen(want)) ? -ESTALE : 0;
+}
+
+/* The owner's memfd, opened through /proc.  Looked at before (opening a stranger's pipe or device may have side
+ * effects) and after (the number may have been given to another file in between). */
+static int key_open(const struct mem_key *key)
+{
+    char path[64], own[64];
+    snprintf(path, sizeof path, "/proc/%u/fd/%d", key->pid, key->fd);
+    int err = link_matches(path, key->cookie);
+    if (err)
+        return err;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE : errno == EACCES ? EPERM : errno);
+    struct stat st;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    err = link_matches(own, key->cookie);
+    if (!err && (fstat(fd, &st) != 0 || (uint64_t)st.st_size < key->size))
+        err = -ESTALE;
+    if (!err)
+        return fd;
+    close(fd);
+    return err;
+}
+
+int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
+{
+    if (key->size == 0 || key->size % page_size() || key->size > INT64_MAX || key->fd < 0)
+        return -EINVAL;
+    struct mem_seg *s = calloc(1, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    s->key = *key;
+    s->pub.fd = -1;
+    int fd = key_open(key);
+    int err = fd < 0 ? fd : seg_map(s, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (err) {
+        free(s);
+        return err;
+    }
+    *seg = &s->pub;
+    return 0;
+}
+
+int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
+{
+    struct mem_seg *s = (struct mem_seg *)seg;
+    if (off > seg->size || len > seg->size - off)
+        return -EINVAL;
+    if (len >= ASK_FROM && len > mem_available())
+        return -ENOMEM;
+    int fd = seg->owner ? seg->fd : key_open(&s->key);
+    if (fd < 0)
+        return seg->owner ? -EBADF : fd;
+    int err = fallocate_all(fd, off, len);
+    if (!seg->owner)
+        close(fd);
+    return err;
+}
+
+void mem_segment_key(const struct mem_segment *seg, struct mem_key *key)
+{
+    *key = ((const struct mem_seg *)seg)->key;
+}
+
+void mem_segment_shut(struct mem_segment *seg)
+{
+    if (seg->fd >= 0)
+        close(seg->fd);
+    seg->fd = -1;
+}
+
+void mem_segment_drop(struct mem_segment *seg)
+{
+    if (!seg)
+        return;
+    if (seg->owner && proc->mem)
+        seg_leave(proc->mem, (struct mem_seg *)seg);
+    mem_segment_shut(seg);
+    munmap(seg->base, seg->size);
+    free(seg);
+}

@@ -1,0 +1,171 @@
+#include "mem/mem_types.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+
+/* Abstract name (first byte 0: no file) of the wake-up socket with this random part. */
+static socklen_t wake_name(uint64_t wake, struct sockaddr_un *a)
+{
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "windrose.%016llx", (unsigned long long)wake);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+int mem_wake_open(void)
+{
+    struct mem *m = proc->mem;
+    struct mem_record *r = &m->record[m->index];
+    struct sockaddr_un a;
+    r->wake = random_bits();
+    m->wake_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (m->wake_fd < 0 || bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
+        return -errno;
+    /* Release pairs with the acquire in mem_pid() and wake_write(). */
+    atomic_store_explicit(&r->pid, (int)getpid(), memory_order_release);
+    return 0;
+}
+
+void mem_wake_close(void)
+{
+    if (proc->mem->wake_fd >= 0)
+        close(proc->mem->wake_fd);
+    proc->mem->wake_fd = -1;
+}
+
+static void wake_write(struct mem_record *r)
+{
+    struct sockaddr_un a;
+    if (!atomic_load_explicit(&r->pid, memory_order_acquire))
+        return;
+    socklen_t len = wake_name(r->wake, &a);
+    /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it is gone. */
+    while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a, len) < 0 &&
+           errno == EINTR)
+        ;
+}
+
+void mem_wake(int host_index)
+{
+    struct mem_record *r = &proc->mem->record[host_index];
+    /* The news was stored before; pairs with the fence in mem_wake_arm(). */
+    fence_full();
+    unsigned turn = atomic_load_explicit(&r->sleeping, memory_order_relaxed);
+    if (!(turn & 1))
+        return;
+    wake_write(r);
+    atomic_compare_exchange_strong_explicit(&r->sleeping, &turn, turn + 1, memory_order_relaxed, memory_order_relaxed);
+}
+
+void mem_wake_self(void)
+{
+    wake_write(&proc->mem->record[proc->mem->index]);
+}
+
+void mem_wake_arm(void)
+{
+    struct mem *m = proc->mem;
+    if (!(m->turn & 1))
+        m->turn++;
+    /* Also when armed already: a waker may have taken the mark since.  Pairs with the fence in mem_wake(). */
+    atomic_store_explicit(&m->record[m->index].sleeping, m->turn, memory_order_relaxed);
+    fence_full();
+}
+
+void mem_wake_disarm(void)
+{
+    struct mem *m = proc->mem;
+    char junk[64];
+    if (!(m->turn & 1))
+        return;
+    m->turn++;
+    atomic_store_explicit(&m->record[m->index].sleeping, m->turn, memory_order_relaxed);
+    while (recv(m->wake_fd, junk, sizeof junk, MSG_DONTWAIT) >= 0)
+        ;
+}
+
+int mem_wake_fd(void)
+{
+    return proc->mem->wake_fd;
+}
+
+pid_t mem_pid(int host_index)
+{
+    return atomic_load_explicit(&proc->mem->record[host_index].pid, memory_order_acquire);
+}
+
+/* --- the room -------------------------------------------------------------------- */
+
+/* The first process of the host makes the page; the key goes by boot/. */
+static int page_open(struct mem *m)
+{
+    char name[40];
+    struct mem_key key;
+    size_t len = sizeof key;
+    snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
+    int err = 0;
+    if (m->index == 0) {
+        err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
+        if (!err) {
+            mem_segment_key(m->page, &key);
+            err = boot_put(name, &key, sizeof key);
+        }
+    }
+    int sync = boot_barrier();
+    if (err || sync)
+        return err ? err : sync;
+    if (m->index == 0)
+        return 0;
+    err = boot_get(name, &key, &len);
+    if (err)
+        return err;
+    if (len != sizeof key || key.size < (size_t)m->count * sizeof(struct mem_record))
+        return -EPROTO;
+    return mem_segment_attach(&key, &m->page);
+}
+
+int mem_init(void)
+{
+    struct mem *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    proc->mem = m;
+    m->wake_fd = -1;
+    m->count = boot_host_processes();
+    m->index = boot_host_index(boot_rank());
+#ifdef PR_SET_PTRACER
+    /* Where yama restricts ptrace, node peers may still read and write our memory (CMA). */
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+    int err = page_open(m);
+    if (!err) {
+        m->record = m->page->base;
+        err = mem_wake_open();
+    }
+    if (err)
+        mem_finalize();
+    return err;
+}
+
+void mem_finalize(void)
+{
+    struct mem *m = proc->mem;
+    if (!m)
+        return;
+    mem_wake_close();
+    mem_segment_drop(m->page);
+    free(m->segs);
+    free(m);
+    proc->mem = NULL;
+}

@@ -1,0 +1,136 @@
+#include "tp/shm/ring.h"
+
+#include "base/atomic.h"
+#include "tp/tp_types.h"
+
+enum { LINE = 64 };
+
+/* Cells are one line further apart than their size: at a distance of a power of two all headers would compete for
+ * the same few cache sets. */
+static size_t stride_of(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE + LINE;
+}
+
+static size_t header_bytes(uint32_t senders)
+{
+    return sizeof(struct ring) + senders * sizeof(struct ring_sender);
+}
+
+size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes)
+{
+    size_t all = header_bytes(senders) + count * stride_of(bytes);
+    return (all + 127) / 128 * 128; /* the next ring is aligned as struct ring wants */
+}
+
+struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes)
+{
+    return (struct ring_view){.ring = at,
+                              .cells = (char *)at + header_bytes(senders),
+                              .count = count,
+                              .room = (uint32_t)(bytes - sizeof(struct ring_cell)),
+                              .stride = stride_of(bytes),
+                              .senders = senders};
+}
+
+/* R3: whether this sender has its share of unread cells while `others` wait. */
+static int over_share(struct ring_out *o, unsigned others)
+{
+    uint32_t share = o->v.count / (others + 1);
+    if (share > RING_HISTORY)
+        share = RING_HISTORY;
+    if (share == 0)
+        share = 1;
+    if (o->sent < share)
+        return 0;
+    o->head_seen = atomic_load_explicit(&o->v.ring->head, memory_order_acquire);
+    uint32_t then = o->history[(o->sent - share) & (RING_HISTORY - 1)];
+    return (int32_t)(then - (uint32_t)o->head_seen) >= 0;
+}
+
+/* Whether position t may be reserved. */
+static inline int room_at(struct ring_out *o, uint64_t t)
+{
+    struct ring *r = o->v.ring;
+    if ((int64_t)(t - o->head_seen) >= (int64_t)o->v.count) {
+        /* Acquire pairs with the release in ring_advance(). */
+        o->head_seen = atomic_load_explicit(&r->head, memory_order_acquire);
+        if ((int64_t)(t - o->head_seen) >= (int64_t)o->v.count)
+            return 0;
+    }
+    unsigned others = atomic_load_explicit(&r->waiting, memory_order_relaxed) - (unsigned)o->waiting;
+    return others == 0 || !over_share(o, others);
+}
+
+int ring_has_room(struct ring_out *o)
+{
+    return room_at(o, atomic_load_explicit(&o->v.ring->tail, memory_order_relaxed));
+}
+
+void ring_want(struct ring_out *o, int want)
+{
+    struct ring *r = o->v.ring;
+    if (o->waiting == want)
+        return;
+    o->waiting = want;
+    atomic_store_explicit(&r->sender[o->self].want, (unsigned)want, memory_order_relaxed);
+    /* Sequentially consistent: pairs with the fence of the receiver between its store of head and its load of
+     * waiting; either it sees us or we, looking again before sleep, see the room. */
+    atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_seq_cst);
+}
+
+/* A position, or -1 when there is no room. */
+static int64_t reserve(struct ring_out *o)
+{
+    struct ring *r = o->v.ring;
+    struct ring_sender *me = &r->sender[o->self];
+    uint64_t t = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    do {
+        if (!room_at(o, t)) {
+            /* It may still name a position that somebody else won. */
+            atomic_store_explicit(&me->intent, 0, memory_order_release);
+            return -1;
+        }
+        /* Release: who sees that the intent moved on sees what was published before (ring_is_hole). */
+        atomic_store_explicit(&me->intent, t + 1, memory_order_release);
+        /* Release: who sees the new tail (ring_is_hole) sees the intent. */
+    } while (!atomic_compare_exchange_weak_explicit(&r->tail, &t, t + 1, memory_order_release, memory_order_relaxed));
+    return (int64_t)t;
+}
+
+int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes)
+{
+    int64_t pos = reserve(o);
+    if (pos < 0) {
+        ring_want(o, 1);
+        return 1;
+    }
+    struct ring_cell *c = (struct ring_cell *)ring_cell_at(&o->v, (uint64_t)pos);
+    tp_iov_gather(c->payload, iov, n);
+    c->len = (uint32_t)bytes;
+    c->src = o->self;
+    /* Release pairs with the acquire in ring_peek(). */
+    atomic_store_explicit(&c->seq, (uint32_t)pos + 1, memory_order_release);
+    o->history[o->sent++ & (RING_HISTORY - 1)] = (uint32_t)pos;
+    if (o->waiting)
+        ring_want(o, 0);
+    return 0;
+}
+
+int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index), void *arg)
+{
+    /* Acquire pairs with the release in reserve(). */
+    uint64_t tail = atomic_load_explicit(&v->ring->tail, memory_order_acquire);
+    if ((int64_t)(tail - pos) <= 0)
+        return 0;
+    int by_dead = 0;
+    for (uint32_t i = 0; i < v->senders; i++) {
+        if (atomic_load_explicit(&v->ring->sender[i].intent, memory_order_acquire) != pos + 1)
+            continue;
+        if (!dead(arg, i))
+            return 0; /* it may be writing, or about to see that another won */
+        by_dead = 1;
+    }
+    /* Looked at last: a live winner whose intent has moved on since has published. */
+    return by_dead && !ring_peek(v, pos);
+}

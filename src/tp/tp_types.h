@@ -1,0 +1,16 @@
+/* tp_types.h - what the transports share (util.c) and their operation tables. */
+#ifndef TP_TP_TYPES_H
+#define TP_TP_TYPES_H
+
+#include "tp/tp.h"
+
+extern const struct tp_ops tp_self_ops; /* self/self.c */
+extern const struct tp_ops tp_shm_ops;  /* shm/shm.c */
+extern const struct tp_ops tp_none_ops; /* none/none.c; in no list */
+
+/* Sum of the lengths; SIZE_MAX where it overflows. */
+size_t tp_iov_bytes(const struct iovec *iov, int n);
+/* Copy all pieces one after the other. */
+void tp_iov_gather(void *to, const struct iovec *iov, int n);
+
+#endif
