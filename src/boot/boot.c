@@ -250,3 +250,13 @@ int boot_host_processes(void)
 {
     return proc->boot->map.host_size;
 }
+
+int boot_host_index(int rank)
+{
+    return node_map_host_index(&proc->boot->map, rank);
+}
+
+int boot_host_rank(int index)
+{
+    return node_map_host_rank(&proc->boot->map, index);
+}

@@ -227,3 +227,13 @@ int node_map_local_rank(const struct node_map *m, int index)
         return m->rank;
     return nth_rank(m, m->host, m->local_first + index);
 }
+
+int node_map_host_index(const struct node_map *m, int rank)
+{
+    return host_of(m, rank) == m->host ? count_below(m, m->host, rank) : -1;
+}
+
+int node_map_host_rank(const struct node_map *m, int index)
+{
+    return nth_rank(m, m->host, index);
+}

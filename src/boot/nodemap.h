@@ -38,5 +38,8 @@ void node_map_free(struct node_map *m);
 int node_map_node(const struct node_map *m, int rank);
 int node_map_local_index(const struct node_map *m, int rank); /* -1 if elsewhere */
 int node_map_local_rank(const struct node_map *m, int index);
+/* The same among the ranks of this host, pretended nodes ignored. */
+int node_map_host_index(const struct node_map *m, int rank);
+int node_map_host_rank(const struct node_map *m, int index);
 
 #endif

@@ -1,0 +1,12 @@
+#include "unit.h"
+
+Suite *suite_segment(void);
+Suite *suite_limit(void);
+Suite *suite_wake(void);
+Suite *suite_cma(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma};
+    return unit_run(suites, 4);
+}

@@ -1,0 +1,174 @@
+#include "job.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/proc.h"
+#include "mem/mem.h"
+
+Suite *suite_segment(void);
+
+/* Each process makes a segment, the next one attaches it, reads the owner's bytes and writes its own. */
+static void exchange(void)
+{
+    struct mem_segment *seg, *far;
+    struct mem_key key;
+    size_t len = sizeof key;
+    char name[16];
+    int rank = boot_rank(), size = boot_size();
+    job_check(mem_init() == 0);
+    job_check(mem_segment_create(10000, 0, &seg) == 0);
+    job_check(seg->owner && seg->fd >= 0 && seg->size == 12288);
+    char *own = seg->base;
+    for (size_t i = 0; i < seg->size; i++)
+        job_check(own[i] == 0);
+    own[0] = (char)(rank + 1);
+    mem_segment_key(seg, &key);
+    snprintf(name, sizeof name, "seg.%d", rank);
+    job_check(boot_put(name, &key, sizeof key) == 0);
+    job_check(boot_barrier() == 0);
+    int next = (rank + 1) % size;
+    snprintf(name, sizeof name, "seg.%d", next);
+    job_check(boot_get(name, &key, &len) == 0 && len == sizeof key);
+    job_check(mem_segment_attach(&key, &far) == 0);
+    job_check(!far->owner && far->fd == -1 && far->size == 12288);
+    job_check(((char *)far->base)[0] == next + 1);
+    ((char *)far->base)[1] = (char)(rank + 100);
+    job_check(boot_barrier() == 0);
+    job_check(own[1] == (char)((rank + size - 1) % size + 100));
+    /* a wrong cookie, a descriptor that is something else, a size beyond the file, a process that is not there */
+    struct mem_segment *bad = NULL;
+    struct mem_key k = key;
+    k.cookie ^= 1;
+    job_check(mem_segment_attach(&k, &bad) == -ESTALE);
+    k = key;
+    k.fd = 0;
+    job_check(mem_segment_attach(&k, &bad) == -ESTALE);
+    k = key;
+    k.size += 4096;
+    job_check(mem_segment_attach(&k, &bad) == -ESTALE);
+    k = key;
+    k.size = 100;
+    job_check(mem_segment_attach(&k, &bad) == -EINVAL);
+    k = key;
+    k.pid = 0x3fffffff;
+    job_check(mem_segment_attach(&k, &bad) == -ESTALE);
+    job_check(bad == NULL);
+    job_check(boot_barrier() == 0);
+    mem_segment_shut(seg);
+    job_check(seg->fd == -1);
+    job_check(boot_barrier() == 0);
+    job_check(mem_segment_attach(&key, &bad) == -ESTALE);
+    mem_segment_drop(far);
+    mem_segment_drop(seg);
+    mem_finalize();
+}
+
+START_TEST(create_attach)
+{
+    ck_assert_int_eq(job_run(3, NULL, exchange, 20), 0);
+}
+END_TEST
+
+/* Each process reserves its own part of one segment. */
+static void parts(void)
+{
+    struct mem_segment *seg;
+    struct mem_key key;
+    size_t len = sizeof key, part = 1 << 20;
+    int rank = boot_rank(), size = boot_size();
+    job_check(mem_init() == 0);
+    if (rank == 0) {
+        job_check(mem_segment_create(part * (size_t)size, MEM_NO_RESERVE, &seg) == 0);
+        mem_segment_key(seg, &key);
+        job_check(boot_put("parts", &key, sizeof key) == 0);
+    }
+    job_check(boot_barrier() == 0);
+    if (rank != 0)
+        job_check(boot_get("parts", &key, &len) == 0 && mem_segment_attach(&key, &seg) == 0);
+    job_check(mem_segment_reserve(seg, part * (size_t)rank, part) == 0);
+    job_check(mem_segment_reserve(seg, part * (size_t)size, 1) == -EINVAL);
+    memset((char *)seg->base + part * (size_t)rank, rank + 1, part);
+    job_check(boot_barrier() == 0);
+    for (int r = 0; r < size; r++)
+        job_check(((char *)seg->base)[part * (size_t)(r + 1) - 1] == r + 1);
+    job_check(boot_barrier() == 0);
+    mem_segment_drop(seg);
+    mem_finalize();
+}
+
+START_TEST(reserve_parts)
+{
+    ck_assert_int_eq(job_run(3, NULL, parts, 20), 0);
+}
+END_TEST
+
+static void limits(void)
+{
+    struct mem_segment *seg = NULL;
+    job_check(mem_init() == 0);
+    job_check(mem_segment_create((size_t)1 << 46, 0, &seg) == -ENOMEM);
+    job_check(mem_segment_create(SIZE_MAX, 0, &seg) == -ENOMEM);
+    job_check(mem_segment_create(SIZE_MAX / 2, MEM_NO_RESERVE, &seg) == -ENOMEM);
+    /* The kernel answers a file beyond this limit with SIGXFSZ. */
+    struct rlimit r = {1 << 20, 1 << 20};
+    job_check(setrlimit(RLIMIT_FSIZE, &r) == 0);
+    job_check(mem_segment_create(2 << 20, 0, &seg) == -ENOMEM);
+    job_check(seg == NULL);
+    job_check(mem_segment_create(1 << 20, 0, &seg) == 0);
+    mem_segment_drop(seg);
+    job_check(mem_segment_create(0, 0, &seg) == 0 && seg->size == 4096);
+    mem_segment_drop(seg);
+    mem_finalize();
+}
+
+START_TEST(no_memory)
+{
+    ck_assert_int_eq(job_run(1, NULL, limits, 20), 0);
+}
+END_TEST
+
+static void lookup(void)
+{
+    enum { N = 50 };
+    struct mem_segment *s[N];
+    job_check(mem_init() == 0);
+    for (int i = 0; i < N; i++)
+        job_check(mem_segment_create(4096 * (size_t)(1 + i % 3), 0, &s[i]) == 0);
+    for (int i = 0; i < N; i += 2) {
+        mem_segment_drop(s[i]);
+        s[i] = NULL;
+    }
+    for (int i = 1; i < N; i += 2) {
+        char *b = s[i]->base;
+        job_check(mem_segment_of(b, s[i]->size) == s[i]);
+        job_check(mem_segment_of(b + s[i]->size - 1, 1) == s[i]);
+        job_check(mem_segment_of(b + 1, s[i]->size) == NULL);
+        job_check(mem_segment_of(b, SIZE_MAX) == NULL);
+    }
+    job_check(mem_segment_of(&s, 1) == NULL);
+    for (int i = 1; i < N; i += 2)
+        mem_segment_drop(s[i]);
+    mem_finalize();
+}
+
+START_TEST(segment_of)
+{
+    ck_assert_int_eq(job_run(1, NULL, lookup, 20), 0);
+}
+END_TEST
+
+Suite *suite_segment(void)
+{
+    Suite *s = suite_create("mem/segment");
+    TCase *t = tcase_create("segment");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, create_attach);
+    tcase_add_test(t, reserve_parts);
+    tcase_add_test(t, no_memory);
+    tcase_add_test(t, segment_of);
+    suite_add_tcase(s, t);
+    return s;
+}
