@@ -110,6 +110,9 @@ struct kernel_table {
 /* The table for this processor. */
 const struct kernel_table *kernel_table_pick(void);
 extern const struct kernel_table kernel_table_base;
+#ifdef __x86_64__
+extern const struct kernel_table kernel_table_avx2;
+#endif
 
 struct dt_room {
     const struct kernel_table *kernels;

@@ -1,0 +1,237 @@
+/* op.c - reduction operations: who may use them, and applying them to buffers, packets and layouts. */
+#include "dt/dt_types.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "obj/err.h"
+
+const struct kernel_table *kernel_table_pick(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return &kernel_table_avx2;
+#endif
+    return &kernel_table_base;
+}
+
+static const char *const op_names[DT_OPS] = {
+    "user", "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD", "MPI_LAND", "MPI_BAND", "MPI_LOR", "MPI_BOR", "MPI_LXOR",
+    "MPI_BXOR", "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP",
+};
+
+/* Kinds each operation takes (MPI-3.1 5.9.2); logical ones also take floating point, and MPI_CHAR counts as an
+ * integer, as in MPICH. */
+#define BIT(k) (1u << (k))
+enum {
+    INTEGERS = BIT(DT_SIGNED) | BIT(DT_UNSIGNED) | BIT(DT_CHAR),
+    ORDERED = INTEGERS | BIT(DT_FLOAT),
+    NUMBERS = ORDERED | BIT(DT_COMPLEX),
+    TRUTHS = ORDERED | BIT(DT_LOGICAL),
+    BITS = INTEGERS | BIT(DT_BYTE)
+};
+static const unsigned op_kinds[DT_OPS] = {
+    [DT_MAX] = ORDERED,   [DT_MIN] = ORDERED,  [DT_SUM] = NUMBERS,  [DT_PROD] = NUMBERS, [DT_LAND] = TRUTHS,
+    [DT_LOR] = TRUTHS,    [DT_LXOR] = TRUTHS,  [DT_BAND] = BITS,    [DT_BOR] = BITS,     [DT_BXOR] = BITS,
+    [DT_MINLOC] = BIT(DT_PAIR), [DT_MAXLOC] = BIT(DT_PAIR),
+};
+
+int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use)
+{
+    const char *call = proc->call ? proc->call : "MPI";
+    int moves = op->index == DT_REPLACE || op->index == DT_NO_OP;
+    if (use == DT_FOR_REDUCE && !op->index)
+        return MPI_SUCCESS;
+    if (!op->index)
+        return err_make(MPI_ERR_OP, "%s: op %#x is the user's; accumulates take predefined operations only", call,
+                        (unsigned)op->obj.handle);
+    if (use == DT_FOR_REDUCE && (moves || !(t->flags & DT_PREDEFINED)))
+        return err_make(MPI_ERR_OP, "%s: %s cannot reduce datatype %#x%s", call, op_names[op->index],
+                        (unsigned)t->obj.handle, moves ? "" : ", which is not predefined");
+    if (!t->basic && t->size)
+        return err_make(MPI_ERR_TYPE, "%s: datatype %#x has elements of more than one predefined type", call,
+                        (unsigned)t->obj.handle);
+    if (moves || !t->basic)
+        return MPI_SUCCESS;
+    if (!(op_kinds[op->index] & BIT(t->elem.kind)) || !kernel_table_base.fn[t->elem.num][op->index])
+        return err_make(MPI_ERR_OP, "%s: %s is not defined for %s", call, op_names[op->index],
+                        dt_default_name(t->basic));
+    return MPI_SUCCESS;
+}
+
+static int op_add(struct dt_op *o, int commute, struct dt_op **out)
+{
+    if (!o)
+        return type_errno(-ENOMEM);
+    o->commute = commute;
+    if (obj_add(OBJ_OP, &o->obj)) {
+        free(o);
+        return type_errno(-ENOMEM);
+    }
+    *out = o;
+    return MPI_SUCCESS;
+}
+
+int dt_op_make(void (*fn)(void *, void *, int *, MPI_Datatype *), int commute, struct dt_op **out)
+{
+    struct dt_op *o = calloc(1, sizeof *o);
+    if (o)
+        o->user = fn;
+    return op_add(o, commute, out);
+}
+
+int dt_op_make_c(void (*fn)(void *, void *, MPI_Count *, MPI_Datatype *), int commute, struct dt_op **out)
+{
+    struct dt_op *o = calloc(1, sizeof *o);
+    if (o)
+        o->user_c = fn;
+    return op_add(o, commute, out);
+}
+
+void dt_op_drop(struct dt_op *o)
+{
+    if (o->index || --o->obj.refs)
+        return;
+    obj_del(OBJ_OP, &o->obj);
+    free(o);
+}
+
+static void user_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t)
+{
+    MPI_Datatype handle = t->obj.handle;
+    if (op->user_c) {
+        MPI_Count n = (MPI_Count)count;
+        op->user_c((void *)(uintptr_t)in, inout, &n, &handle);
+        return;
+    }
+    for (size_t done = 0; done < count;) {
+        int n = count - done < INT_MAX ? (int)(count - done) : INT_MAX;
+        uintptr_t skip = (uintptr_t)done * (uintptr_t)t->extent;
+        op->user((void *)((uintptr_t)in + skip), (void *)((uintptr_t)inout + skip), &n, &handle);
+        done += (size_t)n;
+        handle = t->obj.handle;
+    }
+}
+
+/* n elements with their strides; both sides natural (elem.stride) or packed (elem.bytes). */
+static void elems(const struct dt_op *op, const struct dt_elem *e, const char *in, int64_t is, char *io, int64_t ios,
+                  size_t n)
+{
+    if (op->index == DT_NO_OP)
+        return;
+    if (op->index == DT_REPLACE) {
+        if (is == ios)
+            memmove(io, in, n ? (n - 1) * (size_t)is + e->bytes : 0);
+        else
+            kernel_strided(io, ios, in, is, n, e->bytes);
+        return;
+    }
+    dt_kernel *fn = proc->dt->kernels->fn[e->num][op->index];
+    WR_ASSERT(fn != NULL);
+    fn(in, is, io, ios, n);
+}
+
+void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t)
+{
+    if (!count)
+        return;
+    if (!op->index) {
+        user_apply(op, in, inout, count, t);
+        return;
+    }
+    if (!t->size)
+        return;
+    if (t->flags & DT_PREDEFINED)
+        elems(op, &t->elem, in, t->elem.stride, inout, t->elem.stride, count);
+    else
+        elems(op, &t->elem, dt_start(t, in), t->elem.bytes, dt_start(t, inout), t->elem.bytes,
+              count * (size_t)t->size / t->elem.bytes);
+}
+
+void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout, size_t n)
+{
+    elems(op, &basic->elem, in, basic->elem.bytes, inout, basic->elem.bytes, n);
+}
+
+/* --- packed bytes onto a layout ------------------------------------------------- */
+struct reducer {
+    struct sink sink;
+    const struct dt_op *op;
+    const struct dt_elem *elem;
+    const char *in;
+};
+
+static int reduce_block(struct sink *s, uintptr_t at, size_t len)
+{
+    struct reducer *r = (struct reducer *)s;
+    elems(r->op, r->elem, r->in, r->elem->bytes, (char *)at, r->elem->bytes, len / r->elem->bytes);
+    r->in += len;
+    return 0;
+}
+
+static int reduce_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
+{
+    struct reducer *r = (struct reducer *)s;
+    if (blk == r->elem->bytes) {
+        elems(r->op, r->elem, r->in, (int64_t)blk, (char *)at, stride, n);
+        r->in += n * blk;
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++, at += (uintptr_t)stride)
+        reduce_block(s, at, blk);
+    return 0;
+}
+
+static int reduce_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
+{
+    for (size_t i = 0; i < n; i++)
+        reduce_block(s, at + (uintptr_t)off[i], blk);
+    return 0;
+}
+
+static int reduce_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+{
+    for (size_t i = 0; i < n; i++)
+        reduce_block(s, at + (uintptr_t)off[i], (size_t)len[i]);
+    return 0;
+}
+
+static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed, reduce_blocks};
+
+/* Elements that blocks cut (MPI_SHORT_INT has a hole inside): one at a time through a buffer. */
+static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,
+                       const char *in, size_t len)
+{
+    char one[64];
+    const size_t step = t->elem.bytes;
+    for (size_t done = 0; done + step <= len; done += step) {
+        dt_pack(t, count, buf, from + done, one, step);
+        elems(op, &t->elem, in + done, (int64_t)step, one, (int64_t)step, 1);
+        dt_unpack(t, count, buf, from + done, one, step);
+    }
+}
+
+size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,
+                    const void *in, size_t len)
+{
+    if (op->index == DT_REPLACE)
+        return dt_unpack(t, count, buf, from, in, len);
+    size_t total = (size_t)t->size * count;
+    len = from >= total ? 0 : len < total - from ? len : total - from;
+    if (op->index == DT_NO_OP || !len)
+        return len;
+    if (t->node->grain % t->elem.bytes || from % t->elem.bytes) {
+        reduce_cut(op, t, count, buf, from, in, len);
+        return len;
+    }
+    if (dt_is_block(t, count)) {
+        elems(op, &t->elem, in, t->elem.bytes, (char *)dt_start(t, buf) + from, t->elem.bytes, len / t->elem.bytes);
+        return len;
+    }
+    struct reducer r = {{&reduce_ops}, op, &t->elem, in};
+    walk_type(t, count, buf, from, from + len, &r.sink);
+    return len;
+}
