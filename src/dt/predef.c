@@ -8,6 +8,7 @@
 #include <wchar.h>
 
 #include "base/log.h"
+#include "obj/attr.h"
 
 struct row {
     MPI_Datatype handle;
