@@ -17,15 +17,15 @@ typedef long double quad;
 typedef float _Complex cfloat;
 typedef double _Complex cdouble;
 typedef long double _Complex clongdouble;
-struct cquad {
-    quad re, im;
-};
+struct cquad { /* of alignment 1, as all types in memory here */
+    quad __attribute__((aligned(1))) re, im;
+} __attribute__((packed, may_alias));
 
 /* x: from `in`, y: from `io`; EXPR is the new y. */
-#define KERNEL(NAME, T, EXPR)                                                                  \
+#define KERNEL_AS(NAME, T, MEMORY, EXPR)                                                       \
     KERNEL_TARGET static void NAME(const char *in, int64_t is, char *io, int64_t ios, size_t n) \
     {                                                                                          \
-        typedef T __attribute__((aligned(1), may_alias)) any;                                  \
+        typedef MEMORY any;                                                                    \
         if (is == sizeof(T) && ios == sizeof(T)) {                                             \
             const any *restrict a = (const any *)in;                                           \
             any *restrict b = (any *)io;                                                       \
@@ -40,6 +40,8 @@ struct cquad {
             }                                                                                  \
         }                                                                                      \
     }
+
+#define KERNEL(NAME, T, EXPR) KERNEL_AS(NAME, T, T __attribute__((aligned(1), may_alias)), EXPR)
 
 /* U: an unsigned type at least as wide as T and as unsigned int, so that nothing is promoted to signed. */
 #define INTEGER(S, T, U)                             \
@@ -116,8 +118,9 @@ REAL(f128, quad)
 COMPLEX(c32, cfloat)
 COMPLEX(c64, cdouble)
 COMPLEX(cld, clongdouble)
-KERNEL(sum_c128, struct cquad, ((struct cquad){x.re + y.re, x.im + y.im}))
-KERNEL(prod_c128, struct cquad, ((struct cquad){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}))
+KERNEL_AS(sum_c128, struct cquad, struct cquad, ((struct cquad){x.re + y.re, x.im + y.im}))
+KERNEL_AS(prod_c128, struct cquad, struct cquad,
+          ((struct cquad){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}))
 LOGICAL(b8, uint8_t)
 LOGICAL(b32, uint32_t)
 PAIRS(pfi, float, int)
