@@ -72,19 +72,24 @@ static inline int api_leave_win(MPI_Win win, int err)
 /* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
 int api_comm(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
+int api_intercomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intracommunicator */
 int api_group(MPI_Group h, struct group **out);
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
+int api_info_publish(const struct info *of, MPI_Info *out); /* a copy for the user; NULL gives an empty one */
 struct dt_type;
 int api_type(MPI_Datatype h, struct dt_type **out);           /* any valid type */
 int api_type_committed(MPI_Datatype h, struct dt_type **out); /* MPI_ERR_TYPE unless committed */
 struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
+struct errhandler;
+int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out); /* for this obj_kind of holder */
 
 int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */
 int api_rank(int rank, int size, int any);  /* any bits: API_ANY_SOURCE, API_PROC_NULL */
 enum { API_PROC_NULL = 1, API_ANY_SOURCE = 2 };
+int api_root(int root, const struct comm *c); /* MPI_ERR_ROOT; MPI_ROOT and MPI_PROC_NULL between groups */
 int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t); /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */

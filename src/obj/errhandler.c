@@ -89,16 +89,33 @@ void errhandler_release(struct errhandler *e)
 static void fatal(const char *where, int code, const char *call) __attribute__((noreturn));
 static void fatal(const char *where, int code, const char *call)
 {
-    char text[ERR_TEXT], line[ERR_TEXT + 256];
+    char text[ERR_TEXT], line[ERR_TEXT + 256], name[64];
     err_text(code, text, sizeof text);
-    /* Most texts begin with the call: say it once. */
-    const char *rest = text;
-    size_t n = call ? strlen(call) : 0;
-    if (n && !strncmp(text, call, n) && text[n] == ':')
-        rest = text + n + 1 + (text[n + 1] == ' ');
-    snprintf(line, sizeof line, "fatal error in %s on %s: %s", call ? call : "MPI", where, rest);
+    /* Texts begin with "MPI_Call: ".  Say the call once, and believe the text: `call` may be another thread's. */
+    const char *rest = text, *colon = strchr(text, ':');
+    size_t n = colon ? (size_t)(colon - text) : 0;
+    if (!strncmp(text, "MPI", 3) && n && n < sizeof name && strcspn(text, " ") > n) {
+        snprintf(name, sizeof name, "%.*s", (int)n, text);
+        call = name;
+        rest = colon + 1 + (colon[1] == ' ');
+    }
+    snprintf(line, sizeof line, "fatal error in %s on %s: %s", call ? call : "an MPI call", where, rest);
     int status = err_class(code);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
+}
+
+static void refs(struct errhandler *e, void (*change)(struct errhandler *))
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    change(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+}
+
+static void take(struct errhandler *e)
+{
+    errhandler_ref(e);
 }
 
 int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call)
@@ -106,9 +123,9 @@ int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, in
     if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] || e == proc->obj->errhandler[ERRHANDLER_ABORT])
         fatal(where, code, call);
     if (e->fn) {
-        errhandler_ref(e); /* the handler may free itself */
+        refs(e, take); /* the handler may free itself */
         e->fn(handle_ptr, &code, call, NULL);
-        errhandler_drop(e);
+        refs(e, errhandler_drop);
     }
     return code;
 }

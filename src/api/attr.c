@@ -1,0 +1,270 @@
+/* Attributes of communicators, windows and datatypes (MPI-3.1 6.7), the MPI-1 names included.
+ * The predefined attributes of windows are rma's, which gives them by rma_win_attr(). */
+#include "api/api.h"
+
+#include <limits.h>
+
+#include "api/api_types.h"
+#include "boot/boot.h"
+#include "dt/dt.h"
+#include "obj/attr.h"
+#include "rma/rma.h"
+
+/* --- the three kinds of holder ------------------------------------------------- */
+
+struct holder {
+    enum obj_kind kind;
+    int handle;
+    struct attr_list *attrs;
+    const void *object;
+};
+
+static int find_comm(int h, struct holder *out)
+{
+    struct comm *c;
+    int err = api_comm(h, &c);
+    if (!err)
+        *out = (struct holder){OBJ_COMM, h, &c->attrs, c};
+    return err;
+}
+
+static int find_type(int h, struct holder *out)
+{
+    struct dt_type *t;
+    int err = api_type(h, &t);
+    if (!err)
+        *out = (struct holder){OBJ_TYPE, h, &t->attrs, t};
+    return err;
+}
+
+static int find_win(int h, struct holder *out)
+{
+    struct rma_win *w;
+    int err = api_win(h, &w);
+    if (!err)
+        *out = (struct holder){OBJ_WIN, h, rma_win_attrs(w), w};
+    return err;
+}
+
+static int find_holder(enum obj_kind kind, int h, struct holder *out)
+{
+    return kind == OBJ_COMM ? find_comm(h, out) : kind == OBJ_WIN ? find_win(h, out) : find_type(h, out);
+}
+
+static int leave(enum obj_kind kind, int handle, int err)
+{
+    return kind == OBJ_WIN ? api_leave_win(handle, err) : api_leave(kind == OBJ_COMM ? handle : MPI_COMM_NULL, err);
+}
+
+/* --- predefined attributes ------------------------------------------------------- */
+
+int api_attrs_init(struct api_attrs *a)
+{
+    a->tag_ub = INT_MAX;
+    a->host = MPI_PROC_NULL;
+    a->io = MPI_ANY_SOURCE;
+    a->wtime_is_global = 0;
+    a->universe_size = boot_size();
+    a->appnum = boot_appnum();
+    return 0;
+}
+
+/* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not set. */
+static int comm_builtin(int keyval, void **value)
+{
+    struct api_attrs *a = api_attrs();
+    switch (keyval) {
+    case MPI_TAG_UB: *value = &a->tag_ub; return 1;
+    case MPI_HOST: *value = &a->host; return 1;
+    case MPI_IO: *value = &a->io; return 1;
+    case MPI_WTIME_IS_GLOBAL: *value = &a->wtime_is_global; return 1;
+    case MPI_UNIVERSE_SIZE: *value = a->universe_size > 0 ? &a->universe_size : NULL; return 1;
+    case MPI_LASTUSEDCODE: *value = err_last_used(); return 1;
+    case MPI_APPNUM: *value = a->appnum >= 0 ? &a->appnum : NULL; return 1;
+    }
+    return 0;
+}
+
+static int is_builtin(int keyval)
+{
+    return ((unsigned)keyval >> 30) == 1;
+}
+
+static int get_builtin(const struct holder *h, int keyval, void *value, int *flag)
+{
+    void *v = NULL;
+    int known = h->kind == OBJ_COMM  ? comm_builtin(keyval, &v)
+                : h->kind == OBJ_WIN ? rma_win_builtin(h->object, keyval, &v)
+                                     : 0;
+    if (!known)
+        return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object", proc->call,
+                        (unsigned)keyval);
+    *flag = v != NULL;
+    if (v)
+        *(void **)value = v;
+    return MPI_SUCCESS;
+}
+
+/* --- the calls ---------------------------------------------------------------------- */
+
+static int do_create(const char *call, enum obj_kind kind, void *copy, void *del, int *keyval, void *extra)
+{
+    api_enter(call);
+    int err = api_pointer(keyval, "keyval");
+    if (!err)
+        err = keyval_create(kind, copy, del, keyval, extra, 0);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int do_free(const char *call, enum obj_kind kind, int *keyval)
+{
+    api_enter(call);
+    int err = api_pointer(keyval, "keyval");
+    if (!err && is_builtin(*keyval))
+        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined", call, (unsigned)*keyval);
+    if (!err)
+        err = keyval_free(kind, keyval, call);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value)
+{
+    struct holder h;
+    api_enter(call);
+    int err = find_holder(kind, handle, &h);
+    if (!err && is_builtin(keyval))
+        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be set", call, (unsigned)keyval);
+    if (!err)
+        err = attr_set(kind, handle, h.attrs, keyval, value, call);
+    return leave(kind, handle, err);
+}
+
+static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, void *value, int *flag)
+{
+    struct holder h;
+    api_enter(call);
+    int err = find_holder(kind, handle, &h);
+    if (!err)
+        err = api_pointer(value, "attribute_val");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err)
+        err = is_builtin(keyval) ? get_builtin(&h, keyval, value, flag)
+                                 : attr_get(kind, h.attrs, keyval, value, flag, call);
+    return leave(kind, handle, err);
+}
+
+static int do_delete(const char *call, enum obj_kind kind, int handle, int keyval)
+{
+    struct holder h;
+    api_enter(call);
+    int err = find_holder(kind, handle, &h);
+    if (!err && is_builtin(keyval))
+        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be deleted", call, (unsigned)keyval);
+    if (!err)
+        err = attr_delete(kind, handle, h.attrs, keyval, call);
+    return leave(kind, handle, err);
+}
+
+API(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *del, int *keyval,
+                                  void *extra))
+{
+    return do_create("MPI_Comm_create_keyval", OBJ_COMM, (void *)copy, (void *)del, keyval, extra);
+}
+
+API(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr_function *del, int *keyval,
+                                 void *extra))
+{
+    return do_create("MPI_Win_create_keyval", OBJ_WIN, (void *)copy, (void *)del, keyval, extra);
+}
+
+API(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *del, int *keyval,
+                                  void *extra))
+{
+    return do_create("MPI_Type_create_keyval", OBJ_TYPE, (void *)copy, (void *)del, keyval, extra);
+}
+
+API(int, MPI_Keyval_create, (MPI_Copy_function *copy, MPI_Delete_function *del, int *keyval, void *extra))
+{
+    return do_create("MPI_Keyval_create", OBJ_COMM, (void *)copy, (void *)del, keyval, extra);
+}
+
+API(int, MPI_Comm_free_keyval, (int *keyval))
+{
+    return do_free("MPI_Comm_free_keyval", OBJ_COMM, keyval);
+}
+
+API(int, MPI_Win_free_keyval, (int *keyval))
+{
+    return do_free("MPI_Win_free_keyval", OBJ_WIN, keyval);
+}
+
+API(int, MPI_Type_free_keyval, (int *keyval))
+{
+    return do_free("MPI_Type_free_keyval", OBJ_TYPE, keyval);
+}
+
+API(int, MPI_Keyval_free, (int *keyval))
+{
+    return do_free("MPI_Keyval_free", OBJ_COMM, keyval);
+}
+
+API(int, MPI_Comm_set_attr, (MPI_Comm comm, int keyval, void *value))
+{
+    return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value);
+}
+
+API(int, MPI_Win_set_attr, (MPI_Win win, int keyval, void *value))
+{
+    return do_set("MPI_Win_set_attr", OBJ_WIN, win, keyval, value);
+}
+
+API(int, MPI_Type_set_attr, (MPI_Datatype type, int keyval, void *value))
+{
+    return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value);
+}
+
+API(int, MPI_Attr_put, (MPI_Comm comm, int keyval, void *value))
+{
+    return do_set("MPI_Attr_put", OBJ_COMM, comm, keyval, value);
+}
+
+API(int, MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, int *flag))
+{
+    return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag);
+}
+
+API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
+{
+    return do_get("MPI_Win_get_attr", OBJ_WIN, win, keyval, value, flag);
+}
+
+API(int, MPI_Type_get_attr, (MPI_Datatype type, int keyval, void *value, int *flag))
+{
+    return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag);
+}
+
+API(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *value, int *flag))
+{
+    return do_get("MPI_Attr_get", OBJ_COMM, comm, keyval, value, flag);
+}
+
+API(int, MPI_Comm_delete_attr, (MPI_Comm comm, int keyval))
+{
+    return do_delete("MPI_Comm_delete_attr", OBJ_COMM, comm, keyval);
+}
+
+API(int, MPI_Win_delete_attr, (MPI_Win win, int keyval))
+{
+    return do_delete("MPI_Win_delete_attr", OBJ_WIN, win, keyval);
+}
+
+API(int, MPI_Type_delete_attr, (MPI_Datatype type, int keyval))
+{
+    return do_delete("MPI_Type_delete_attr", OBJ_TYPE, type, keyval);
+}
+
+API(int, MPI_Attr_delete, (MPI_Comm comm, int keyval))
+{
+    return do_delete("MPI_Attr_delete", OBJ_COMM, comm, keyval);
+}

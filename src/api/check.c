@@ -1,0 +1,154 @@
+/* Argument checks and the error half of leaving a call. */
+#include "api/api.h"
+
+#include "dt/dt.h"
+#include "obj/attr.h"
+#include "obj/errhandler.h"
+
+/* The communicator whose handler answers for `comm`: MPI_COMM_WORLD for what names none (MPI-3.1 8.3). */
+int api_fail_comm(MPI_Comm comm, int err, const char *call)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    struct comm *c = obj_find(OBJ_COMM, comm);
+    c = comm_ref(c ? c : proc->obj->world);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    err = err_report_comm(c, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    comm_drop(c);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+/* Why a handle is not good: the null handle, or any other number. */
+static int bad_handle(int cls, const char *what, int handle, int null_handle, const char *null_name)
+{
+    if (handle == null_handle)
+        return err_make(cls, "%s: %s is %s", proc->call, what, null_name);
+    return err_make(cls, "%s: %s handle %#x does not exist", proc->call, what, (unsigned)handle);
+}
+
+int api_comm(MPI_Comm h, struct comm **out)
+{
+    *out = obj_find(OBJ_COMM, h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_COMM, "communicator", h, MPI_COMM_NULL, "MPI_COMM_NULL");
+}
+
+int api_intracomm(MPI_Comm h, struct comm **out)
+{
+    int err = api_comm(h, out);
+    if (!err && (*out)->remote)
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", proc->call, (unsigned)h);
+    return err;
+}
+
+int api_intercomm(MPI_Comm h, struct comm **out)
+{
+    int err = api_comm(h, out);
+    if (!err && !(*out)->remote)
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is no intercommunicator", proc->call, (unsigned)h);
+    return err;
+}
+
+int api_group(MPI_Group h, struct group **out)
+{
+    *out = obj_find(OBJ_GROUP, h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_GROUP, "group", h, MPI_GROUP_NULL, "MPI_GROUP_NULL");
+}
+
+int api_request(MPI_Request h, struct request **out)
+{
+    *out = NULL;
+    if (h == MPI_REQUEST_NULL)
+        return MPI_SUCCESS;
+    *out = obj_find(OBJ_REQUEST, h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_REQUEST, "request", h, MPI_REQUEST_NULL, "MPI_REQUEST_NULL");
+}
+
+int api_info(MPI_Info h, struct info **out)
+{
+    *out = NULL;
+    if (h == MPI_INFO_NULL)
+        return MPI_SUCCESS;
+    *out = obj_find(OBJ_INFO, h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_INFO, "info", h, MPI_INFO_NULL, "MPI_INFO_NULL");
+}
+
+int api_type(MPI_Datatype h, struct dt_type **out)
+{
+    *out = dt_find(h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_TYPE, "datatype", h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
+}
+
+int api_type_committed(MPI_Datatype h, struct dt_type **out)
+{
+    int err = api_type(h, out);
+    if (!err && !((*out)->flags & DT_COMMITTED))
+        err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not committed", proc->call, (unsigned)h);
+    return err;
+}
+
+int api_op(MPI_Op h, struct dt_op **out)
+{
+    *out = dt_op_find(h);
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_OP, "operation", h, MPI_OP_NULL, "MPI_OP_NULL");
+}
+
+int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out)
+{
+    static const char *const names[OBJ_KINDS] = {
+        [OBJ_COMM] = "communicators", [OBJ_WIN] = "windows", [OBJ_FILE] = "files", [OBJ_SESSION] = "sessions"};
+    *out = errhandler_find(h);
+    if (!*out)
+        return bad_handle(MPI_ERR_ARG, "error handler", h, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL");
+    if ((*out)->holder && (*out)->holder != holder)
+        return err_make(MPI_ERR_ARG, "%s: error handler %#x is for %s, not for %s", proc->call, (unsigned)h,
+                        names[(*out)->holder], names[holder]);
+    return MPI_SUCCESS;
+}
+
+int api_count(MPI_Aint count)
+{
+    return count >= 0 ? MPI_SUCCESS
+                      : err_make(MPI_ERR_COUNT, "%s: count is %lld, less than 0", proc->call, (long long)count);
+}
+
+int api_rank(int rank, int size, int any)
+{
+    if (rank >= 0 && rank < size)
+        return MPI_SUCCESS;
+    if ((rank == MPI_PROC_NULL && (any & API_PROC_NULL)) || (rank == MPI_ANY_SOURCE && (any & API_ANY_SOURCE)))
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the group of %d processes", proc->call, rank, size);
+}
+
+int api_root(int root, const struct comm *c)
+{
+    if (c->remote ? root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->remote->size)
+                  : root >= 0 && root < c->size)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_ROOT, "%s: root %d is not in the group of %d processes", proc->call, root,
+                    comm_peer_size(c));
+}
+
+int api_tag(int tag, int any)
+{
+    if (tag >= 0 || (tag == MPI_ANY_TAG && any)) /* MPI_TAG_UB is INT_MAX */
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_TAG, "%s: tag %d is less than 0", proc->call, tag);
+}
+
+int api_pointer(const void *p, const char *arg)
+{
+    return p ? MPI_SUCCESS : err_make(MPI_ERR_ARG, "%s: %s is a null pointer", proc->call, arg);
+}
+
+int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
+{
+    if (p || count == 0 || t->size == 0 || (t->flags & DT_ABSOLUTE))
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_BUFFER, "%s: the buffer of %lld elements is a null pointer", proc->call, (long long)count);
+}
