@@ -74,6 +74,8 @@ int api_comm(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
 int api_intercomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intracommunicator */
 int api_group(MPI_Group h, struct group **out);
+int api_group_publish(struct rankmap *map, MPI_Group *out);                       /* a new group for the user */
+int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result); /* MPI_IDENT, SIMILAR, UNEQUAL */
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
@@ -85,6 +87,7 @@ struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
 struct errhandler;
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out); /* for this obj_kind of holder */
+int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out); /* MPI_*_get_errhandler: a reference for the user */
 
 int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */
 int api_rank(int rank, int size, int any);  /* any bits: API_ANY_SOURCE, API_PROC_NULL */

@@ -1,5 +1,5 @@
 /* Attributes of communicators, windows and datatypes (MPI-3.1 6.7), the MPI-1 names included.
- * The predefined attributes of windows are rma's, which gives them by rma_win_attr(). */
+ * Those of windows are in win.c. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -8,7 +8,6 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
-#include "rma/rma.h"
 
 /* --- the three kinds of holder ------------------------------------------------- */
 
@@ -16,7 +15,6 @@ struct holder {
     enum obj_kind kind;
     int handle;
     struct attr_list *attrs;
-    const void *object;
 };
 
 static int find_comm(int h, struct holder *out)
@@ -24,7 +22,7 @@ static int find_comm(int h, struct holder *out)
     struct comm *c;
     int err = api_comm(h, &c);
     if (!err)
-        *out = (struct holder){OBJ_COMM, h, &c->attrs, c};
+        *out = (struct holder){OBJ_COMM, h, &c->attrs};
     return err;
 }
 
@@ -33,46 +31,36 @@ static int find_type(int h, struct holder *out)
     struct dt_type *t;
     int err = api_type(h, &t);
     if (!err)
-        *out = (struct holder){OBJ_TYPE, h, &t->attrs, t};
-    return err;
-}
-
-static int find_win(int h, struct holder *out)
-{
-    struct rma_win *w;
-    int err = api_win(h, &w);
-    if (!err)
-        *out = (struct holder){OBJ_WIN, h, rma_win_attrs(w), w};
+        *out = (struct holder){OBJ_TYPE, h, &t->attrs};
     return err;
 }
 
 static int find_holder(enum obj_kind kind, int h, struct holder *out)
 {
-    return kind == OBJ_COMM ? find_comm(h, out) : kind == OBJ_WIN ? find_win(h, out) : find_type(h, out);
+    return kind == OBJ_COMM ? find_comm(h, out) : find_type(h, out);
 }
 
 static int leave(enum obj_kind kind, int handle, int err)
 {
-    return kind == OBJ_WIN ? api_leave_win(handle, err) : api_leave(kind == OBJ_COMM ? handle : MPI_COMM_NULL, err);
+    return api_leave(kind == OBJ_COMM ? handle : MPI_COMM_NULL, err);
 }
 
 /* --- predefined attributes ------------------------------------------------------- */
 
-int api_attrs_init(struct api_attrs *a)
+void api_attrs_init(struct api_attrs *a)
 {
     a->tag_ub = INT_MAX;
     a->host = MPI_PROC_NULL;
     a->io = MPI_ANY_SOURCE;
-    a->wtime_is_global = 0;
+    a->wtime_is_global = boot_host_processes() == boot_size(); /* one kernel, one monotonic clock */
     a->universe_size = boot_size();
     a->appnum = boot_appnum();
-    return 0;
 }
 
 /* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not set. */
 static int comm_builtin(int keyval, void **value)
 {
-    struct api_attrs *a = api_attrs();
+    struct api_attrs *a = &proc->api->attrs;
     switch (keyval) {
     case MPI_TAG_UB: *value = &a->tag_ub; return 1;
     case MPI_HOST: *value = &a->host; return 1;
@@ -93,10 +81,7 @@ static int is_builtin(int keyval)
 static int get_builtin(const struct holder *h, int keyval, void *value, int *flag)
 {
     void *v = NULL;
-    int known = h->kind == OBJ_COMM  ? comm_builtin(keyval, &v)
-                : h->kind == OBJ_WIN ? rma_win_builtin(h->object, keyval, &v)
-                                     : 0;
-    if (!known)
+    if (h->kind != OBJ_COMM || !comm_builtin(keyval, &v))
         return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object", proc->call,
                         (unsigned)keyval);
     *flag = v != NULL;
@@ -214,11 +199,6 @@ API(int, MPI_Comm_set_attr, (MPI_Comm comm, int keyval, void *value))
     return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value);
 }
 
-API(int, MPI_Win_set_attr, (MPI_Win win, int keyval, void *value))
-{
-    return do_set("MPI_Win_set_attr", OBJ_WIN, win, keyval, value);
-}
-
 API(int, MPI_Type_set_attr, (MPI_Datatype type, int keyval, void *value))
 {
     return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value);
@@ -234,11 +214,6 @@ API(int, MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, int *flag))
     return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag);
 }
 
-API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
-{
-    return do_get("MPI_Win_get_attr", OBJ_WIN, win, keyval, value, flag);
-}
-
 API(int, MPI_Type_get_attr, (MPI_Datatype type, int keyval, void *value, int *flag))
 {
     return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag);
@@ -252,11 +227,6 @@ API(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *value, int *flag))
 API(int, MPI_Comm_delete_attr, (MPI_Comm comm, int keyval))
 {
     return do_delete("MPI_Comm_delete_attr", OBJ_COMM, comm, keyval);
-}
-
-API(int, MPI_Win_delete_attr, (MPI_Win win, int keyval))
-{
-    return do_delete("MPI_Win_delete_attr", OBJ_WIN, win, keyval);
 }
 
 API(int, MPI_Type_delete_attr, (MPI_Datatype type, int keyval))

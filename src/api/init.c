@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "am/am.h"
+#include "api/api_types.h"
 #include "api/init.h"
 #include "base/log.h"
 #include "base/sched.h"
@@ -19,10 +20,6 @@
 #include "progress/progress.h"
 #include "rma/rma.h"
 #include "var/var.h"
-
-struct api {
-    void *main_thread; /* the one that called MPI_Init */
-};
 
 void api_not_running(const char *call)
 {
@@ -78,6 +75,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
         if (err)
             start_fails(rooms[i].name, err);
     }
+    api_attrs_init(&proc->api->attrs);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
     atomic_store_explicit(&proc->phase, PROC_INIT, memory_order_relaxed);

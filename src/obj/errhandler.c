@@ -72,18 +72,8 @@ void errhandler_drop(struct errhandler *e)
 {
     if (!e || !e->holder || --e->obj.refs > 0)
         return;
-    if (e->obj.handle)
-        obj_del(OBJ_ERRHANDLER, &e->obj);
+    obj_del(OBJ_ERRHANDLER, &e->obj);
     free(e);
-}
-
-void errhandler_release(struct errhandler *e)
-{
-    if (!e->holder)
-        return; /* predefined ones stay, whatever the user says */
-    if (e->obj.handle)
-        obj_del(OBJ_ERRHANDLER, &e->obj);
-    errhandler_drop(e);
 }
 
 static void fatal(const char *where, int code, const char *call) __attribute__((noreturn));

@@ -1,7 +1,7 @@
 /* errhandler.h - error handler objects.
  *
  * The predefined ones exist in every process; user handlers belong to one kind of holder.  Objects that hold
- * a handler own a reference; the handle goes at MPI_Errhandler_free, the memory with the last reference. */
+ * a handler own a reference, so do users for each create and get; handle and memory go with the last one. */
 #ifndef OBJ_ERRHANDLER_H
 #define OBJ_ERRHANDLER_H
 
@@ -24,8 +24,6 @@ struct errhandler *errhandler_builtin(enum errhandler_builtin which);
 struct errhandler *errhandler_find(int handle);
 struct errhandler *errhandler_ref(struct errhandler *e);
 void errhandler_drop(struct errhandler *e); /* NULL is fine */
-/* MPI_Errhandler_free: the handle goes, the holders keep the object. */
-void errhandler_release(struct errhandler *e);
 
 /* Run the handler for `code` that happened in `call` on an object; `where` names the object for the message of
  * MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.  handle_ptr points to the MPI

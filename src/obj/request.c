@@ -182,8 +182,9 @@ void request_release(struct request *r)
         request_destroy(r);
         return;
     }
-    /* The handle goes now, the memory when the operation ends. */
-    if (r->obj.handle)
+    /* The handle goes now, the memory when the operation ends.  A generalized request is completed by its handle,
+     * which the user has kept (MPI-3.1 12.2). */
+    if (r->obj.handle && r->kind != REQUEST_GENERAL)
         obj_del(OBJ_REQUEST, &r->obj);
     r->freed = 1;
 }

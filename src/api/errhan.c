@@ -1,0 +1,248 @@
+/* Error handlers and error codes (MPI-3.1 8.3 to 8.5), the MPI-1 names included.  Those of windows are in win.c. */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "obj/errhandler.h"
+
+/* User functions get the address of the holder's handle, whose type differs with the holder. */
+typedef void handler_fn(void *holder_handle, int *code, ...);
+
+static int create(const char *call, int holder, void *fn, MPI_Errhandler *out)
+{
+    api_enter(call);
+    int err = api_pointer(fn, "the handler function");
+    if (!err)
+        err = api_pointer(out, "errhandler");
+    if (!err) {
+        struct errhandler *e = errhandler_make(holder, (handler_fn *)fn);
+        if (e)
+            *out = e->obj.handle;
+        else
+            err = err_make(MPI_ERR_NO_MEM, "%s: no memory for an error handler", call);
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out)
+{
+    int err = api_pointer(out, "errhandler");
+    if (err)
+        return err;
+    /* The user gets a reference of his own, to be freed by MPI_Errhandler_free. */
+    errhandler_ref(e);
+    *out = e->obj.handle;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *fn, MPI_Errhandler *errhandler))
+{
+    return create("MPI_Comm_create_errhandler", OBJ_COMM, (void *)fn, errhandler);
+}
+
+API(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *fn, MPI_Errhandler *errhandler))
+{
+    return create("MPI_Win_create_errhandler", OBJ_WIN, (void *)fn, errhandler);
+}
+
+API(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *fn, MPI_Errhandler *errhandler))
+{
+    return create("MPI_File_create_errhandler", OBJ_FILE, (void *)fn, errhandler);
+}
+
+API(int, MPI_Errhandler_create, (MPI_Handler_function *fn, MPI_Errhandler *errhandler))
+{
+    return create("MPI_Errhandler_create", OBJ_COMM, (void *)fn, errhandler);
+}
+
+static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    api_enter(call);
+    struct comm *c;
+    struct errhandler *e;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_errhandler(errhandler, OBJ_COMM, &e);
+    if (!err)
+        comm_set_errhandler(c, e);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
+{
+    return comm_set("MPI_Comm_set_errhandler", comm, errhandler);
+}
+
+API(int, MPI_Errhandler_set, (MPI_Comm comm, MPI_Errhandler errhandler))
+{
+    return comm_set("MPI_Errhandler_set", comm, errhandler);
+}
+
+static int comm_get(const char *call, MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    api_enter(call);
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_errhandler_get(c->errhandler, errhandler);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
+{
+    return comm_get("MPI_Comm_get_errhandler", comm, errhandler);
+}
+
+API(int, MPI_Errhandler_get, (MPI_Comm comm, MPI_Errhandler *errhandler))
+{
+    return comm_get("MPI_Errhandler_get", comm, errhandler);
+}
+
+API(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
+{
+    api_enter("MPI_Comm_call_errhandler");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err && !err_valid(errorcode))
+        err = err_make(MPI_ERR_ARG, "MPI_Comm_call_errhandler: %d is no error code", errorcode);
+    if (err)
+        return api_leave(comm, err);
+    api_unlock();
+    if (errorcode != MPI_SUCCESS)
+        api_fail_comm(comm, errorcode, "MPI_Comm_call_errhandler");
+    return MPI_SUCCESS;
+}
+
+/* Files: there are none yet, so only the handler of MPI_FILE_NULL would be; it stays MPI_ERRORS_RETURN. */
+static int no_file(const char *call)
+{
+    return err_make(MPI_ERR_FILE, "%s: this library has no files", call);
+}
+
+API(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
+{
+    api_enter("MPI_File_set_errhandler");
+    struct errhandler *e;
+    int err = api_errhandler(errhandler, OBJ_FILE, &e);
+    if (!err && file != MPI_FILE_NULL)
+        err = no_file("MPI_File_set_errhandler");
+    api_unlock();
+    return err;
+}
+
+API(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
+{
+    api_enter("MPI_File_get_errhandler");
+    int err = api_pointer(errhandler, "errhandler");
+    if (!err && file != MPI_FILE_NULL)
+        err = no_file("MPI_File_get_errhandler");
+    if (!err)
+        *errhandler = MPI_ERRORS_RETURN;
+    api_unlock();
+    return err;
+}
+
+API(int, MPI_File_call_errhandler, (MPI_File file, int errorcode))
+{
+    api_enter("MPI_File_call_errhandler");
+    int err = file != MPI_FILE_NULL ? no_file("MPI_File_call_errhandler") : MPI_SUCCESS;
+    api_unlock();
+    return err;
+}
+
+API(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
+{
+    api_enter("MPI_Errhandler_free");
+    struct errhandler *e = NULL;
+    int err = api_pointer(errhandler, "errhandler");
+    if (!err && !(e = errhandler_find(*errhandler)))
+        err = err_make(MPI_ERR_ARG, *errhandler == MPI_ERRHANDLER_NULL
+                                        ? "MPI_Errhandler_free: error handler is MPI_ERRHANDLER_NULL"
+                                        : "MPI_Errhandler_free: error handler %#x does not exist",
+                       (unsigned)*errhandler);
+    if (!err) {
+        errhandler_drop(e);
+        *errhandler = MPI_ERRHANDLER_NULL;
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+/* The following may be called at any time (MPI-4 8.4), so they take no part in api_enter's check. */
+static void maybe_lock(void)
+{
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)
+        lock_acquire(&proc->lock);
+}
+
+static void maybe_unlock(void)
+{
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)
+        lock_release(&proc->lock);
+}
+
+static int fails(int err, const char *call)
+{
+    if (err && atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT)
+        return api_fail_comm(MPI_COMM_NULL, err, call);
+    return err;
+}
+
+API(int, MPI_Error_class, (int errorcode, int *errorclass))
+{
+    maybe_lock();
+    int err = !errorclass ? err_make(MPI_ERR_ARG, "MPI_Error_class: errorclass is a null pointer")
+              : !err_valid(errorcode)
+                  ? err_make(MPI_ERR_ARG, "MPI_Error_class: %d is no error code", errorcode)
+                  : MPI_SUCCESS;
+    if (!err)
+        *errorclass = err_class(errorcode);
+    maybe_unlock();
+    return fails(err, "MPI_Error_class");
+}
+
+API(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
+{
+    maybe_lock();
+    int err = !string || !resultlen ? err_make(MPI_ERR_ARG, "MPI_Error_string: %s is a null pointer",
+                                               string ? "resultlen" : "string")
+              : !err_valid(errorcode)
+                  ? err_make(MPI_ERR_ARG, "MPI_Error_string: %d is no error code", errorcode)
+                  : MPI_SUCCESS;
+    if (!err) {
+        err_text(errorcode, string, MPI_MAX_ERROR_STRING);
+        *resultlen = (int)strlen(string);
+    }
+    maybe_unlock();
+    return fails(err, "MPI_Error_string");
+}
+
+API(int, MPI_Add_error_class, (int *errorclass))
+{
+    api_enter("MPI_Add_error_class");
+    int err = api_pointer(errorclass, "errorclass");
+    if (!err)
+        err = err_add_class(errorclass);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Add_error_code, (int errorclass, int *errorcode))
+{
+    api_enter("MPI_Add_error_code");
+    int err = api_pointer(errorcode, "errorcode");
+    if (!err)
+        err = err_add_code(errorclass, errorcode);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Add_error_string, (int errorcode, const char *string))
+{
+    api_enter("MPI_Add_error_string");
+    int err = api_pointer(string, "string");
+    if (!err && strlen(string) >= MPI_MAX_ERROR_STRING)
+        err = err_make(MPI_ERR_ARG, "MPI_Add_error_string: the text has %zu characters, more than %d", strlen(string),
+                       MPI_MAX_ERROR_STRING - 1);
+    if (!err)
+        err = err_add_string(errorcode, string);
+    return api_leave(MPI_COMM_NULL, err);
+}

@@ -1,0 +1,113 @@
+/* Version, clock, names, memory (MPI-3.1 8.1, 8.2, 8.6, 14.2). */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+#include "mem/mem.h"
+
+#include "config.h"
+
+API(int, MPI_Get_version, (int *version, int *subversion))
+{
+    /* May be called at any time. */
+    if (!version || !subversion)
+        return MPI_ERR_ARG;
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Get_library_version, (char *version, int *resultlen))
+{
+    if (!version || !resultlen)
+        return MPI_ERR_ARG;
+    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
+                          "Windrose %s (MPI %d.%d, MPICH ABI %s; hwloc %s, libfabric %s, UCX %s)", PACKAGE_VERSION,
+                          MPI_VERSION, MPI_SUBVERSION, MPICH_VERSION, HWLOC_VERSION, LIBFABRIC_VERSION, UCX_VERSION);
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Get_processor_name, (char *name, int *resultlen))
+{
+    api_enter("MPI_Get_processor_name");
+    int err = api_pointer(name, "name");
+    if (!err)
+        err = api_pointer(resultlen, "resultlen");
+    if (!err) {
+        if (gethostname(name, MPI_MAX_PROCESSOR_NAME))
+            snprintf(name, MPI_MAX_PROCESSOR_NAME, "localhost");
+        name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
+        *resultlen = (int)strlen(name);
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(double, MPI_Wtime, (void))
+{
+    return (double)time_now() * 1e-9;
+}
+
+API(double, MPI_Wtick, (void))
+{
+    struct timespec ts;
+    return clock_getres(CLOCK_MONOTONIC, &ts) ? 1e-9 : (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+API(int, MPI_Pcontrol, (const int level, ...))
+{
+    (void)level; /* for profilers, which take its place */
+    return MPI_SUCCESS;
+}
+
+/* --- memory ------------------------------------------------------------------------
+ * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near peers; small
+ * ones are not worth a file.  A segment is known by its address (mem_segment_of). */
+
+enum { SEGMENT_FROM = 64 * 1024 }; /* bytes */
+
+static int alloc_arg(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    struct info *i;
+    int err = api_pointer(baseptr, "baseptr");
+    if (!err && size < 0)
+        err = err_make(MPI_ERR_SIZE, "MPI_Alloc_mem: size is %lld, less than 0", (long long)size);
+    return err ? err : api_info(info, &i);
+}
+
+API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
+{
+    api_enter("MPI_Alloc_mem");
+    int err = alloc_arg(size, info, baseptr);
+    if (!err) {
+        struct mem_segment *seg = NULL;
+        void *p = NULL;
+        if (size >= SEGMENT_FROM && mem_segment_create((size_t)size, 0, &seg) == 0)
+            p = seg->base;
+        else if (posix_memalign(&p, 64, size ? (size_t)size : 1))
+            p = NULL;
+        if (p)
+            *(void **)baseptr = p;
+        else
+            err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory", (long long)size);
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Free_mem, (void *base))
+{
+    api_enter("MPI_Free_mem");
+    int err = MPI_SUCCESS;
+    struct mem_segment *seg = base ? mem_segment_of(base, 1) : NULL;
+    if (seg && seg->base != base)
+        err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);
+    else if (seg)
+        mem_segment_drop(seg);
+    else
+        free(base);
+    return api_leave(MPI_COMM_NULL, err);
+}

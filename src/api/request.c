@@ -1,0 +1,770 @@
+/* Completion of requests, generalized requests and statuses (MPI-3.1 3.7, 12.2, 12.3). */
+#include "api/api.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dt/dt.h"
+#include "progress/progress.h"
+
+/* The communicator whose handler answers for an error of a request; kept by a reference, since the request is gone
+ * by the time the handler runs. */
+static struct comm *blame(const struct request *r)
+{
+    return comm_ref(r->comm ? r->comm : proc->obj->world);
+}
+
+static int leave_blame(struct comm *c, int err)
+{
+    const char *call = proc->call;
+    api_unlock();
+    if (err)
+        err = err_report_comm(c, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    comm_drop(c);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+/* Take r's outcome; the user's handle becomes null unless r is persistent. */
+static int finish(struct request *r, MPI_Request *handle, MPI_Status *status)
+{
+    if (!request_is_persistent(r))
+        *handle = MPI_REQUEST_NULL;
+    return request_finish(r, status);
+}
+
+static inline int is_active(const struct request *r)
+{
+    return r && r->active;
+}
+
+static inline MPI_Status *nth(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+static void set_empty(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    int error = status->MPI_ERROR; /* only calls that complete several requests set it (MPI-3.1 3.2.5) */
+    status_empty(status);
+    status->MPI_ERROR = error;
+}
+
+static int status_arg(const MPI_Status *status, const char *name)
+{
+    return status ? MPI_SUCCESS
+                  : err_make(MPI_ERR_ARG, "%s: %s is a null pointer (MPI_STATUS_IGNORE is not)", proc->call, name);
+}
+
+/* --- one request -------------------------------------------------------------- */
+
+static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
+{
+    *r = NULL;
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = api_request(*request, r);
+    if (!err && *r && (*r)->kind == REQUEST_MESSAGE)
+        err = err_make(MPI_ERR_REQUEST, "%s: handle %#x is a message, no request", proc->call, (unsigned)*request);
+    return err ? err : status_arg(status, "status");
+}
+
+API(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
+{
+    api_enter("MPI_Wait");
+    struct request *r;
+    int err = one_arg(request, status, &r);
+    if (err)
+        return api_leave(MPI_COMM_NULL, err);
+    if (!is_active(r)) {
+        set_empty(status);
+        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+    }
+    request_wait(r);
+    struct comm *c = blame(r);
+    return leave_blame(c, finish(r, request, status));
+}
+
+/* A poll happens only when it may help; a done request is seen at once. */
+static int poll_one(struct request *r)
+{
+    if (r->done)
+        return 1;
+    if (r->ops->poke)
+        r->ops->poke(r);
+    progress_test();
+    return r->done;
+}
+
+API(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
+{
+    api_enter("MPI_Test");
+    struct request *r;
+    int err = one_arg(request, status, &r);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (err)
+        return api_leave(MPI_COMM_NULL, err);
+    if (!is_active(r)) {
+        *flag = 1;
+        set_empty(status);
+        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+    }
+    *flag = poll_one(r);
+    if (!*flag)
+        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+    struct comm *c = blame(r);
+    return leave_blame(c, finish(r, request, status));
+}
+
+API(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
+{
+    api_enter("MPI_Request_get_status");
+    struct request *r;
+    int err = one_arg(&request, status, &r);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (err)
+        return api_leave(MPI_COMM_NULL, err);
+    if (!is_active(r)) {
+        *flag = 1;
+        set_empty(status);
+        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+    }
+    *flag = poll_one(r);
+    if (*flag) {
+        if (r->ops->query)
+            err = r->ops->query(r, &r->status);
+        if (status != MPI_STATUS_IGNORE) {
+            int error = status->MPI_ERROR;
+            *status = r->status;
+            status->MPI_ERROR = error;
+        }
+    }
+    struct comm *c = blame(r);
+    return leave_blame(c, err);
+}
+
+API(int, MPI_Request_free, (MPI_Request *request))
+{
+    api_enter("MPI_Request_free");
+    struct request *r = NULL;
+    int err = one_arg(request, MPI_STATUS_IGNORE, &r);
+    if (!err && !r)
+        err = err_make(MPI_ERR_REQUEST, "MPI_Request_free: request is MPI_REQUEST_NULL");
+    if (!err) {
+        request_release(r);
+        *request = MPI_REQUEST_NULL;
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Cancel, (MPI_Request *request))
+{
+    api_enter("MPI_Cancel");
+    struct request *r = NULL;
+    int err = one_arg(request, MPI_STATUS_IGNORE, &r);
+    if (!err && !r)
+        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request is MPI_REQUEST_NULL");
+    if (!err && !r->ops->cancel)
+        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x cannot be cancelled", (unsigned)*request);
+    if (!err && !r->active)
+        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x is not active", (unsigned)*request);
+    if (!err)
+        err = r->ops->cancel(r);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int start_arg(MPI_Request h, struct request **r)
+{
+    int err = api_request(h, r);
+    if (!err && !*r)
+        err = err_make(MPI_ERR_REQUEST, "%s: request is MPI_REQUEST_NULL", proc->call);
+    if (!err && !request_is_persistent(*r))
+        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is not persistent", proc->call, (unsigned)h);
+    if (!err && (*r)->active)
+        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is active already", proc->call, (unsigned)h);
+    return err;
+}
+
+API(int, MPI_Start, (MPI_Request *request))
+{
+    api_enter("MPI_Start");
+    struct request *r;
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = start_arg(*request, &r);
+    if (err)
+        return api_leave(MPI_COMM_NULL, err);
+    struct comm *c = blame(r);
+    return leave_blame(c, request_start(r));
+}
+
+API(int, MPI_Startall, (int count, MPI_Request requests[]))
+{
+    api_enter("MPI_Startall");
+    struct request *r;
+    int err = api_count(count);
+    if (!err && count > 0)
+        err = api_pointer(requests, "array_of_requests");
+    for (int i = 0; i < count && !err; i++)
+        err = start_arg(requests[i], &r);
+    if (err)
+        return api_leave(MPI_COMM_NULL, err);
+    struct comm *c = NULL;
+    for (int i = 0; i < count && !err; i++) {
+        comm_drop(c);
+        err = start_arg(requests[i], &r); /* again: one may stand in the list twice */
+        c = blame(r);
+        if (!err)
+            err = request_start(r);
+    }
+    return leave_blame(c ? c : comm_ref(proc->obj->world), err);
+}
+
+/* --- several requests ------------------------------------------------------------ */
+
+enum { FEW = 64 }; /* pointers kept on the stack; more come from the heap */
+
+struct set {
+    struct request **r;
+    struct request *few[FEW];
+    int n, active; /* active: requests that a wait would wait for */
+};
+
+static int set_open(struct set *s, int n, MPI_Request *requests)
+{
+    s->r = s->few;
+    s->n = n;
+    s->active = 0;
+    int err = api_count(n);
+    if (!err && n > 0)
+        err = api_pointer(requests, "array_of_requests");
+    if (err)
+        return err;
+    if (n > FEW && !(s->r = malloc((size_t)n * sizeof *s->r))) {
+        s->r = s->few;
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d requests", proc->call, n);
+    }
+    for (int i = 0; i < n; i++) {
+        err = api_request(requests[i], &s->r[i]);
+        if (!err && s->r[i] && s->r[i]->kind == REQUEST_MESSAGE)
+            err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request", proc->call, i);
+        if (err)
+            return err;
+        if (!is_active(s->r[i]))
+            s->r[i] = NULL;
+        s->active += s->r[i] != NULL;
+    }
+    return MPI_SUCCESS;
+}
+
+static void set_close(struct set *s)
+{
+    if (s->r != s->few)
+        free(s->r);
+}
+
+/* One look at all, after a poll when nothing is done yet: the number of done ones, `need` being enough. */
+static int set_test(struct set *s, int need)
+{
+    int done = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        done = 0;
+        for (int i = 0; i < s->n; i++)
+            if (s->r[i] && s->r[i]->done)
+                done++;
+            else if (s->r[i] && turn == 0 && s->r[i]->ops->poke)
+                s->r[i]->ops->poke(s->r[i]);
+        if (done >= need || turn)
+            break;
+        progress_test();
+    }
+    return done;
+}
+
+/* Take all outcomes.  With an error: MPI_ERR_IN_STATUS, and each status tells (MPI-3.1 3.7.5). */
+static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct comm **blamed)
+{
+    int failed = 0, first = MPI_SUCCESS;
+    for (int i = 0; i < s->n; i++) {
+        MPI_Status *st = nth(statuses, i);
+        int err = MPI_SUCCESS;
+        if (!s->r[i]) {
+            set_empty(st);
+        } else {
+            struct comm *c = s->r[i]->comm; /* kept alive by its request, so take the reference before finish() */
+            int fails = s->r[i]->error != MPI_SUCCESS;
+            if (fails && !*blamed && c)
+                *blamed = comm_ref(c);
+            err = finish(s->r[i], &requests[i], st);
+        }
+        if (err && !failed) {
+            /* From here on the error fields count: earlier ones were fine. */
+            failed = 1;
+            first = err;
+            for (int k = 0; k < i && statuses != MPI_STATUSES_IGNORE; k++)
+                statuses[k].MPI_ERROR = MPI_SUCCESS;
+        }
+        if (failed && st != MPI_STATUS_IGNORE)
+            st->MPI_ERROR = err;
+    }
+    if (!failed)
+        return MPI_SUCCESS;
+    char text[ERR_TEXT];
+    err_text(first, text, sizeof text);
+    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+}
+
+static int leave_set(struct set *s, struct comm *c, int err)
+{
+    set_close(s);
+    return c ? leave_blame(c, err) : api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]))
+{
+    api_enter("MPI_Waitall");
+    struct set s;
+    struct comm *c = NULL;
+    int err = set_open(&s, count, requests);
+    if (!err && count > 0)
+        err = status_arg(statuses, "array_of_statuses");
+    if (!err) {
+        request_wait_all(s.r, s.n);
+        err = finish_all(&s, requests, statuses, &c);
+    }
+    return leave_set(&s, c, err);
+}
+
+API(int, MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]))
+{
+    api_enter("MPI_Testall");
+    struct set s;
+    struct comm *c = NULL;
+    int err = set_open(&s, count, requests);
+    if (!err && count > 0)
+        err = status_arg(statuses, "array_of_statuses");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err) {
+        *flag = set_test(&s, s.active) == s.active;
+        if (*flag)
+            err = finish_all(&s, requests, statuses, &c);
+    }
+    return leave_set(&s, c, err);
+}
+
+/* First done request of a set; all are inactive: -1. */
+static int first_done(const struct set *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->r[i] && s->r[i]->done)
+            return i;
+    return -1;
+}
+
+static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status, struct comm **c)
+{
+    *c = blame(s->r[i]);
+    return finish(s->r[i], &requests[i], status);
+}
+
+API(int, MPI_Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status))
+{
+    api_enter("MPI_Waitany");
+    struct set s;
+    struct comm *c = NULL;
+    int err = set_open(&s, count, requests);
+    if (!err)
+        err = status_arg(status, "status");
+    if (!err)
+        err = api_pointer(index, "index");
+    if (!err && s.active) {
+        request_wait_any(s.r, s.n);
+        *index = first_done(&s);
+        err = finish_any(&s, requests, *index, status, &c);
+    } else if (!err) {
+        *index = MPI_UNDEFINED;
+        set_empty(status);
+    }
+    return leave_set(&s, c, err);
+}
+
+API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status))
+{
+    api_enter("MPI_Testany");
+    struct set s;
+    struct comm *c = NULL;
+    int err = set_open(&s, count, requests);
+    if (!err)
+        err = status_arg(status, "status");
+    if (!err)
+        err = api_pointer(index, "index");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err && !s.active) {
+        *flag = 1;
+        *index = MPI_UNDEFINED;
+        set_empty(status);
+    } else if (!err) {
+        *flag = set_test(&s, 1) > 0;
+        *index = *flag ? first_done(&s) : MPI_UNDEFINED;
+        if (*flag)
+            err = finish_any(&s, requests, *index, status, &c);
+    }
+    return leave_set(&s, c, err);
+}
+
+/* Take the outcomes of those that are done; statuses and indices are filled from the front. */
+static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses,
+                       struct comm **blamed)
+{
+    int err = MPI_SUCCESS, n = 0, failed = 0, first = MPI_SUCCESS;
+    for (int i = 0; i < s->n; i++) {
+        struct request *r = s->r[i];
+        if (!r || !r->done)
+            continue;
+        MPI_Status *st = nth(statuses, n);
+        if (r->error && r->comm && !*blamed)
+            *blamed = comm_ref(r->comm);
+        indices[n] = i;
+        err = finish(r, &requests[i], st);
+        if (err && !failed) {
+            failed = 1;
+            first = err;
+            for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; k++)
+                statuses[k].MPI_ERROR = MPI_SUCCESS;
+        }
+        if (failed && st != MPI_STATUS_IGNORE)
+            st->MPI_ERROR = err;
+        n++;
+    }
+    *outcount = n;
+    if (!failed)
+        return MPI_SUCCESS;
+    char text[ERR_TEXT];
+    err_text(first, text, sizeof text);
+    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+}
+
+static int some_args(struct set *s, int n, MPI_Request *requests, const int *outcount, const int *indices,
+                     const MPI_Status *statuses)
+{
+    int err = set_open(s, n, requests);
+    if (!err)
+        err = api_pointer(outcount, "outcount");
+    if (!err && n > 0)
+        err = api_pointer(indices, "array_of_indices");
+    if (!err && n > 0)
+        err = status_arg(statuses, "array_of_statuses");
+    return err;
+}
+
+API(int, MPI_Waitsome, (int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]))
+{
+    api_enter("MPI_Waitsome");
+    struct set s;
+    struct comm *c = NULL;
+    int err = some_args(&s, incount, requests, outcount, indices, statuses);
+    if (!err && !s.active) {
+        *outcount = MPI_UNDEFINED;
+    } else if (!err) {
+        request_wait_any(s.r, s.n);
+        err = finish_some(&s, requests, outcount, indices, statuses, &c);
+    }
+    return leave_set(&s, c, err);
+}
+
+API(int, MPI_Testsome, (int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]))
+{
+    api_enter("MPI_Testsome");
+    struct set s;
+    struct comm *c = NULL;
+    int err = some_args(&s, incount, requests, outcount, indices, statuses);
+    if (!err && !s.active) {
+        *outcount = MPI_UNDEFINED;
+    } else if (!err) {
+        set_test(&s, 1);
+        err = finish_some(&s, requests, outcount, indices, statuses, &c);
+    }
+    return leave_set(&s, c, err);
+}
+
+/* --- generalized requests ----------------------------------------------------------- */
+
+struct general {
+    struct request r;
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *extra;
+};
+
+/* User functions may make MPI calls, which note and clear proc->call. */
+static int general_query(struct request *r, MPI_Status *st)
+{
+    struct general *g = (struct general *)r;
+    const char *call = proc->call;
+    int err = g->query ? g->query(g->extra, st) : MPI_SUCCESS;
+    proc->call = call;
+    return err;
+}
+
+static int general_cancel(struct request *r)
+{
+    struct general *g = (struct general *)r;
+    const char *call = proc->call;
+    int err = g->cancel ? g->cancel(g->extra, r->done) : MPI_SUCCESS;
+    proc->call = call;
+    return err;
+}
+
+static void general_free(struct request *r)
+{
+    struct general *g = (struct general *)r;
+    const char *call = proc->call;
+    if (g->free)
+        g->free(g->extra);
+    proc->call = call;
+    free(g);
+}
+
+static const struct request_ops general_ops = {
+    .query = general_query, .cancel = general_cancel, .free = general_free};
+
+API(int, MPI_Grequest_start, (MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
+                              MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request))
+{
+    api_enter("MPI_Grequest_start");
+    int err = api_pointer(request, "request");
+    struct general *g = err ? NULL : calloc(1, sizeof *g);
+    if (!err && !g)
+        err = err_make(MPI_ERR_NO_MEM, "MPI_Grequest_start: no memory for a request");
+    if (!err) {
+        request_init(&g->r, REQUEST_GENERAL, &general_ops, NULL);
+        g->r.what = "a generalized request";
+        g->query = query;
+        g->free = free_fn;
+        g->cancel = cancel;
+        g->extra = extra;
+        err = request_publish(&g->r, request);
+        if (err)
+            free(g);
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Grequest_complete, (MPI_Request request))
+{
+    api_enter("MPI_Grequest_complete");
+    /* A request that the user has freed is still known to him by its handle: general requests keep it. */
+    struct request *r;
+    int err = api_request(request, &r);
+    if (!err && (!r || r->kind != REQUEST_GENERAL))
+        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is no generalized request",
+                       (unsigned)request);
+    if (!err && r->done)
+        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is complete already", (unsigned)request);
+    if (!err)
+        request_complete(r, MPI_SUCCESS);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+/* --- statuses ---------------------------------------------------------------------- */
+
+static int ignored(const MPI_Status *st)
+{
+    int err = status_arg(st, "status");
+    if (!err && st == MPI_STATUS_IGNORE)
+        err = err_make(MPI_ERR_ARG, "%s: status is MPI_STATUS_IGNORE", proc->call);
+    return err;
+}
+
+API(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
+{
+    api_enter("MPI_Test_cancelled");
+    int err = ignored(status);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err)
+        *flag = status_cancelled(status);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
+{
+    api_enter("MPI_Status_set_cancelled");
+    int err = ignored(status);
+    if (!err)
+        status_set_cancelled(status, flag);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+{
+    struct dt_type *t;
+    int err = ignored(status);
+    if (!err)
+        err = api_type(type, &t);
+    if (err)
+        return err;
+    int64_t bytes = status_count(status);
+    /* A type without data fits any number of times into nothing: MPI-3.1 3.2.5 says 0. */
+    *count = t->size == 0 ? (bytes ? MPI_UNDEFINED : 0) : bytes % t->size ? MPI_UNDEFINED : bytes / t->size;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype type, int *count))
+{
+    api_enter("MPI_Get_count");
+    MPI_Count n = 0;
+    int err = get_count(status, type, &n);
+    if (!err)
+        err = api_pointer(count, "count");
+    if (!err)
+        *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+{
+    api_enter("MPI_Get_count_c");
+    MPI_Count n = 0;
+    int err = get_count(status, type, &n);
+    if (!err)
+        err = api_pointer(count, "count");
+    if (!err)
+        *count = n;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int get_elements(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+{
+    struct dt_type *t;
+    int err = ignored(status);
+    if (!err)
+        err = api_type(type, &t);
+    if (err)
+        return err;
+    int64_t n = dt_elements(t, (size_t)status_count(status));
+    *count = n < 0 ? MPI_UNDEFINED : n;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype type, int *count))
+{
+    api_enter("MPI_Get_elements");
+    MPI_Count n = 0;
+    int err = get_elements(status, type, &n);
+    if (!err)
+        err = api_pointer(count, "count");
+    if (!err)
+        *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+{
+    api_enter(call);
+    MPI_Count n = 0;
+    int err = get_elements(status, type, &n);
+    if (!err)
+        err = api_pointer(count, "count");
+    if (!err)
+        *count = n;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+{
+    return elements_wide("MPI_Get_elements_x", status, type, count);
+}
+
+API(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+{
+    return elements_wide("MPI_Get_elements_c", status, type, count);
+}
+
+static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type, MPI_Count count)
+{
+    api_enter(call);
+    struct dt_type *t;
+    int err = ignored(status);
+    if (!err)
+        err = api_type(type, &t);
+    if (!err)
+        err = api_count(count);
+    if (!err) {
+        int64_t bytes = count == 0 ? 0 : dt_elements_bytes(t, count);
+        if (bytes < 0)
+            err = err_make(MPI_ERR_ARG, "%s: %lld basic elements of datatype %#x are no number of bytes", call,
+                           (long long)count, (unsigned)type);
+        else
+            status_set_count(status, bytes);
+    }
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype type, int count))
+{
+    return set_elements("MPI_Status_set_elements", status, type, count);
+}
+
+API(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype type, MPI_Count count))
+{
+    return set_elements("MPI_Status_set_elements_x", status, type, count);
+}
+
+/* Fortran's status is an array of five ints with the same content, so is that of Fortran 2008. */
+static int copy_status(const char *call, const void *from, void *to)
+{
+    api_enter(call);
+    int err = api_pointer(from, "the first status");
+    if (!err)
+        err = api_pointer(to, "the second status");
+    if (!err && (from == (void *)MPI_F_STATUS_IGNORE || from == (void *)MPI_STATUS_IGNORE))
+        err = err_make(MPI_ERR_ARG, "%s: the status to convert is MPI_STATUS_IGNORE", call);
+    if (!err)
+        memcpy(to, from, sizeof(MPI_Status));
+    return api_leave(MPI_COMM_NULL, err);
+}
+_Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
+                   sizeof(MPI_Status) == sizeof(MPI_F08_status),
+               "statuses of all languages have one layout");
+
+API(int, MPI_Status_c2f, (const MPI_Status *c, MPI_Fint *f))
+{
+    return copy_status("MPI_Status_c2f", c, f);
+}
+
+API(int, MPI_Status_f2c, (const MPI_Fint *f, MPI_Status *c))
+{
+    return copy_status("MPI_Status_f2c", f, c);
+}
+
+API(int, MPI_Status_c2f08, (const MPI_Status *c, MPI_F08_status *f08))
+{
+    return copy_status("MPI_Status_c2f08", c, f08);
+}
+
+API(int, MPI_Status_f082c, (const MPI_F08_status *f08, MPI_Status *c))
+{
+    return copy_status("MPI_Status_f082c", f08, c);
+}
+
+API(int, MPI_Status_f082f, (const MPI_F08_status *f08, MPI_Fint *f))
+{
+    return copy_status("MPI_Status_f082f", f08, f);
+}
+
+API(int, MPI_Status_f2f08, (const MPI_Fint *f, MPI_F08_status *f08))
+{
+    return copy_status("MPI_Status_f2f08", f, f08);
+}
