@@ -54,9 +54,9 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
 /* One target's memory as this process reaches it. */
 struct acc_target {
     struct acc_ctl *ctl;
-    char *base;      /* mapped: byte `off` of the window is at base + off; NULL: reached by CMA               */
+    char *base;      /* mapped: byte `off` of the window is at base + off (NULL for one's own dynamic window)  */
     uint64_t remote; /* CMA: address of window byte 0 in the target's address space (0 for dynamic windows) */
-    int host_index;  /* CMA: of the target                                                                  */
+    int host_index;  /* CMA: of the target; < 0: mapped                                                     */
 };
 
 /* One accumulate, or a segment of one.

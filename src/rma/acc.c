@@ -1,0 +1,453 @@
+#include "rma/acc.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/atomic.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "dt/dt.h"
+#include "mem/mem.h"
+
+/* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
+ * into the next), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
+ *
+ *   range of packed bytes --dt_iov--> blocks --cut at stripes--> batch --lock--> fetch old, apply --unlock-->
+ *
+ * Mapped memory is worked on in place.  By CMA the batch is read, worked on and written back. */
+
+struct stripe {
+    _Alignas(64) atomic_uint word; /* 0 free, else host index of the holder + 1 */
+};
+
+struct acc_ctl {
+    uint32_t mask;    /* stripes - 1 */
+    uint32_t atomics; /* elements of 1, 2, 4, 8 bytes go by the processor's atomics */
+    struct stripe stripe[];
+};
+
+enum { PIECES = 64, ELEM_MAX = 64, DEAD_LOOK = 4096 };
+
+struct batch {
+    const struct acc_target *t;
+    const struct acc_args *a;
+    size_t pos;    /* packed position of the first byte */
+    size_t bytes;  /* in all pieces */
+    unsigned n;
+    uint64_t first, last; /* stripes held: index of offset / ACC_STRIPE_BYTES, not yet masked */
+    struct iovec piece[PIECES]; /* iov_base: window offset */
+};
+
+unsigned acc_stripes(uint64_t size, int dynamic)
+{
+    unsigned n = 1;
+    while (n < ACC_STRIPES_MAX && (dynamic || (uint64_t)n * ACC_STRIPE_BYTES < size))
+        n *= 2;
+    return n;
+}
+
+size_t acc_ctl_bytes(unsigned stripes)
+{
+    return sizeof(struct acc_ctl) + stripes * sizeof(struct stripe);
+}
+
+void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
+{
+    c->mask = stripes - 1;
+    /* Measured (test/perf): lock, one addition and unlock take 12 ns against 5 ns for one atomic, but a stripe of
+     * plain code moves 40 GB/s and more where element atomics reach 1.7.  So stripes, unless the user says that
+     * single elements are all there will be. */
+    c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
+    for (unsigned i = 0; i < stripes; i++)
+        atomic_init(&c->stripe[i].word, 0);
+}
+
+/* --- stripes ------------------------------------------------------------------ */
+
+static void stripe_take(struct stripe *s)
+{
+    unsigned me = (unsigned)boot_host_index(boot_rank()) + 1;
+    for (unsigned turn = 0;; turn++) {
+        unsigned seen = 0;
+        /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
+        if (atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+            return;
+        /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
+        if (seen && turn % DEAD_LOOK == DEAD_LOOK - 1 && boot_dead_count() && boot_dead(boot_host_rank((int)seen - 1)) &&
+            atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+            return;
+        if (seen)
+            thread_pause(turn);
+    }
+}
+
+static void stripe_give(struct stripe *s)
+{
+    atomic_store_explicit(&s->word, 0, memory_order_release); /* pairs with stripe_take() */
+}
+
+/* Both stripes of a batch, ascending by their place in the table; once when they fall together. */
+static void batch_lock(const struct batch *b, int take)
+{
+    struct acc_ctl *c = b->t->ctl;
+    uint32_t i = (uint32_t)(b->first & c->mask), j = (uint32_t)(b->last & c->mask);
+    if (i > j) {
+        uint32_t k = i;
+        i = j;
+        j = k;
+    }
+    if (take) {
+        stripe_take(&c->stripe[i]);
+        if (j != i)
+            stripe_take(&c->stripe[j]);
+    } else {
+        if (j != i)
+            stripe_give(&c->stripe[j]);
+        stripe_give(&c->stripe[i]);
+    }
+}
+
+/* --- origin and result of a packed range ---------------------------------------- */
+
+/* Origin data of packed bytes [pos, pos+len): in place where it is contiguous, else packed into buf. */
+static const char *origin_at(const struct acc_args *a, size_t pos, size_t len, char *buf)
+{
+    if (!a->otype)
+        return (const char *)a->origin + (pos - a->pos);
+    if (dt_is_block(a->otype, a->ocount))
+        return (const char *)dt_start(a->otype, a->origin) + pos;
+    dt_pack(a->otype, a->ocount, a->origin, pos, buf, len);
+    return buf;
+}
+
+static void result_put(const struct acc_args *a, size_t pos, const void *old, size_t len)
+{
+    if (!a->rtype)
+        memcpy((char *)a->result + (pos - a->pos), old, len);
+    else
+        dt_unpack(a->rtype, a->rcount, a->result, pos, old, len);
+}
+
+/* --- one batch under its lock ------------------------------------------------------ */
+
+static void apply_plain(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, size_t len)
+{
+    if (op->index == DT_REPLACE)
+        memcpy(mem, in, len);
+    else if (op->index != DT_NO_OP)
+        dt_op_elems(op, elem, in, mem, len / elem->elem.bytes);
+}
+
+static void batch_mapped(const struct batch *b, const char *in)
+{
+    const struct acc_args *a = b->a;
+    size_t done = 0;
+    for (unsigned i = 0; i < b->n; i++) {
+        char *mem = (char *)((uintptr_t)b->t->base + (uintptr_t)b->piece[i].iov_base);
+        size_t len = b->piece[i].iov_len;
+        if (a->result)
+            result_put(a, b->pos + done, mem, len);
+        apply_plain(a->op, a->elem, in ? in + done : NULL, mem, len);
+        done += len;
+    }
+}
+
+static int batch_cma(struct batch *b, const char *in)
+{
+    const struct acc_args *a = b->a;
+    char work[ACC_STRIPE_BYTES + ELEM_MAX];
+    struct iovec local = {work, b->bytes}, remote[PIECES];
+    for (unsigned i = 0; i < b->n; i++)
+        remote[i] = (struct iovec){(void *)(uintptr_t)(b->t->remote + (uintptr_t)b->piece[i].iov_base),
+                                   b->piece[i].iov_len};
+    int read = a->result || (a->op->index != DT_REPLACE && a->op->index != DT_NO_OP);
+    int err = read ? mem_cma_read(b->t->host_index, &local, 1, remote, b->n) : 0;
+    if (err)
+        return err;
+    if (a->result)
+        result_put(a, b->pos, work, b->bytes);
+    if (a->op->index == DT_NO_OP)
+        return 0;
+    apply_plain(a->op, a->elem, in, work, b->bytes);
+    return mem_cma_write(b->t->host_index, &local, 1, remote, b->n);
+}
+
+/* Apply what the batch holds and empty it.  Origin data is gathered before the lock is taken. */
+static int batch_run(struct batch *b)
+{
+    char buf[ACC_STRIPE_BYTES + ELEM_MAX];
+    if (!b->n)
+        return 0;
+    int err = 0;
+    const char *in = b->a->op->index == DT_NO_OP ? NULL : origin_at(b->a, b->pos, b->bytes, buf);
+    batch_lock(b, 1);
+    if (b->t->host_index < 0)
+        batch_mapped(b, in);
+    else
+        err = batch_cma(b, in);
+    batch_lock(b, 0);
+    b->pos += b->bytes;
+    b->bytes = 0;
+    b->n = 0;
+    return err;
+}
+
+/* Add a piece that lies in stripes [first, last]. */
+static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, uint64_t last)
+{
+    if (b->n && (b->first != first || b->last != last || b->n == PIECES || b->bytes + len > ACC_STRIPE_BYTES)) {
+        int err = batch_run(b);
+        if (err)
+            return err;
+    }
+    b->first = first;
+    b->last = last;
+    b->piece[b->n++] = (struct iovec){(void *)(uintptr_t)off, len};
+    b->bytes += len;
+    return 0;
+}
+
+/* A block of whole elements at window offset off: cut at stripe boundaries, an element across one by itself. */
+static int batch_block(struct batch *b, uint64_t off, size_t len)
+{
+    size_t e = b->a->elem->elem.bytes;
+    while (len > 0) {
+        uint64_t s = off / ACC_STRIPE_BYTES;
+        uint64_t room = (s + 1) * ACC_STRIPE_BYTES - off; /* to the end of this stripe */
+        size_t whole = len < room ? len : (size_t)(room / e) * e;
+        size_t part = whole ? whole : e; /* none fits: the element crosses */
+        int err = batch_add(b, off, part, s, whole ? s : s + 1);
+        if (err)
+            return err;
+        off += part;
+        len -= part;
+    }
+    return 0;
+}
+
+/* --- elements by the processor's atomics -------------------------------------------- */
+
+static int by_atomics(const struct acc_target *t, const struct dt_type *elem)
+{
+    if (!t->ctl->atomics || t->host_index >= 0)
+        return 0;
+    switch (elem->elem.kind) {
+    case DT_SIGNED: case DT_UNSIGNED: case DT_FLOAT: case DT_LOGICAL: case DT_BYTE: case DT_CHAR: break;
+    default: return 0;
+    }
+    unsigned n = elem->elem.bytes;
+    return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+/* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an element is
+ * ordered with other data only by synchronization calls, whose full fences do that. */
+#define ACC_LOOP(T)                                                                              \
+    do {                                                                                         \
+        _Atomic(T) *p = (_Atomic(T) *)(void *)mem;                                               \
+        T seen = atomic_load_explicit(p, memory_order_relaxed), want;                            \
+        do {                                                                                     \
+            want = seen;                                                                         \
+            apply_plain(op, elem, in, (char *)&want, sizeof want);                               \
+        } while (!atomic_compare_exchange_weak_explicit(p, &seen, want, memory_order_acq_rel,    \
+                                                        memory_order_relaxed));                  \
+        memcpy(old, &seen, sizeof seen);                                                         \
+    } while (0)
+
+static void elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, char *old)
+{
+    int integer = elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED;
+    switch (elem->elem.bytes) {
+    case 1: ACC_LOOP(uint8_t); break;
+    case 2: ACC_LOOP(uint16_t); break;
+    case 4: ACC_LOOP(uint32_t); break;
+    default:
+        if (integer && op->index == DT_SUM) { /* the counter everybody has */
+            uint64_t v;
+            memcpy(&v, in, 8);
+            v = atomic_fetch_add_explicit((_Atomic(uint64_t) *)(void *)mem, v, memory_order_acq_rel);
+            memcpy(old, &v, 8);
+        } else {
+            ACC_LOOP(uint64_t);
+        }
+    }
+}
+
+static int apply_atomics(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t len, size_t pos)
+{
+    size_t e = a->elem->elem.bytes;
+    char buf[ELEM_MAX], old[ELEM_MAX];
+    for (size_t i = 0; i < len; i += e) {
+        char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off + i);
+        const char *in = a->op->index == DT_NO_OP ? NULL : origin_at(a, pos + i, e, buf);
+        if ((uintptr_t)mem % e) { /* misaligned: reached so by everybody, hence under the stripe by everybody */
+            struct batch b = {.t = t, .a = a, .pos = pos + i};
+            int err = batch_block(&b, off + i, e);
+            if (!err)
+                err = batch_run(&b);
+            if (err)
+                return err;
+            continue;
+        }
+        elem_atomic(a->op, a->elem, in, mem, old);
+        if (a->result)
+            result_put(a, pos + i, old, e);
+    }
+    return 0;
+}
+
+/* --- pair types: value and index with a gap, element by element ----------------------- */
+
+static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t pos)
+{
+    const struct dt_type *elem = a->elem;
+    size_t span = (size_t)elem->extent, bytes = elem->elem.bytes;
+    struct batch b = {.t = t, .a = a, .first = off / ACC_STRIPE_BYTES, .last = (off + span - 1) / ACC_STRIPE_BYTES};
+    char work[ELEM_MAX], packed[ELEM_MAX], in_buf[ELEM_MAX];
+    char *mem = t->host_index < 0 ? (char *)((uintptr_t)t->base + (uintptr_t)off) : work;
+    struct iovec local = {work, span}, remote = {(void *)(uintptr_t)(t->remote + off), span};
+    const char *in = a->op->index == DT_NO_OP ? NULL : origin_at(a, pos, bytes, in_buf);
+    int err = 0;
+    batch_lock(&b, 1);
+    if (t->host_index >= 0)
+        err = mem_cma_read(t->host_index, &local, 1, &remote, 1);
+    if (!err && a->result) {
+        dt_pack(elem, 1, mem, 0, packed, bytes);
+        result_put(a, pos, packed, bytes);
+    }
+    if (!err && a->op->index != DT_NO_OP) {
+        dt_op_unpack(a->op, elem, 1, mem, 0, in, bytes);
+        if (t->host_index >= 0)
+            err = mem_cma_write(t->host_index, &local, 1, &remote, 1);
+    }
+    batch_lock(&b, 0);
+    return err;
+}
+
+static int apply_pairs(const struct acc_target *t, const struct acc_args *a)
+{
+    size_t bytes = a->elem->elem.bytes;
+    for (size_t pos = a->pos; pos < a->pos + a->len; pos += bytes) {
+        struct iovec iov;
+        size_t got;
+        /* The value comes first in an element, so its first block starts where the element starts. */
+        if (dt_iov(a->ttype, a->tcount, NULL, pos, bytes, &iov, 1, &got) == 0)
+            return -EFAULT;
+        int err = pair_one(t, a, a->off + (uint64_t)(uintptr_t)iov.iov_base, pos);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* --- entries --------------------------------------------------------------------------- */
+
+int acc_apply(const struct acc_target *t, const struct acc_args *a)
+{
+    if (a->len == 0 || (a->op->index == DT_NO_OP && !a->result))
+        return 0;
+    if (a->elem->elem.kind == DT_PAIR)
+        return apply_pairs(t, a);
+    int atomics = by_atomics(t, a->elem);
+    struct batch b = {.t = t, .a = a, .pos = a->pos};
+    for (size_t pos = a->pos; pos < a->pos + a->len;) {
+        struct iovec iov[16];
+        size_t got = 0;
+        size_t n = dt_iov(a->ttype, a->tcount, NULL, pos, a->pos + a->len - pos, iov, 16, &got);
+        if (n == 0)
+            break;
+        size_t at = pos;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t off = a->off + (uint64_t)(uintptr_t)iov[i].iov_base;
+            int err = atomics ? apply_atomics(t, a, off, iov[i].iov_len, at) : batch_block(&b, off, iov[i].iov_len);
+            if (err)
+                return err;
+            at += iov[i].iov_len;
+        }
+        pos += got;
+    }
+    return batch_run(&b);
+}
+
+int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, struct dt_op *op, const void *origin,
+            void *result)
+{
+    size_t e = elem->elem.bytes;
+    uint64_t s = off / ACC_STRIPE_BYTES;
+    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off);
+    if (elem->elem.kind == DT_PAIR || t->host_index >= 0 || (off + e - 1) / ACC_STRIPE_BYTES != s) {
+        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e,
+                             .origin = origin, .ocount = 1, .otype = elem, .result = result, .rcount = 1,
+                             .rtype = result ? elem : NULL};
+        return acc_apply(t, &a);
+    }
+    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
+        char old[ELEM_MAX];
+        elem_atomic(op, elem, origin, mem, old);
+        if (result)
+            memcpy(result, old, e);
+        return 0;
+    }
+    struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
+    stripe_take(lock);
+    if (result)
+        memcpy(result, mem, e);
+    int integer = elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED;
+    if (integer && e == 8 && op->index == DT_SUM) {
+        uint64_t v, w;
+        memcpy(&v, mem, 8);
+        memcpy(&w, origin, 8);
+        v += w;
+        memcpy(mem, &v, 8);
+    } else {
+        apply_plain(op, elem, origin, mem, e);
+    }
+    stripe_give(lock);
+    return 0;
+}
+
+/* Compare and swap by one locked instruction where elements go by atomics. */
+#define ACC_SWAP(T)                                                                                          \
+    do {                                                                                                     \
+        T want, expect;                                                                                      \
+        memcpy(&want, origin, sizeof want);                                                                  \
+        memcpy(&expect, compare, sizeof expect);                                                             \
+        atomic_compare_exchange_strong_explicit((_Atomic(T) *)(void *)mem, &expect, want,                    \
+                                                memory_order_acq_rel, memory_order_acquire);                 \
+        memcpy(result, &expect, sizeof expect);                                                              \
+    } while (0)
+
+int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, const void *origin, const void *compare,
+            void *result)
+{
+    size_t e = elem->elem.bytes;
+    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off), work[ELEM_MAX];
+    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
+        switch (e) {
+        case 1: ACC_SWAP(uint8_t); break;
+        case 2: ACC_SWAP(uint16_t); break;
+        case 4: ACC_SWAP(uint32_t); break;
+        default: ACC_SWAP(uint64_t); break;
+        }
+        return 0;
+    }
+    struct batch b = {.t = t, .first = off / ACC_STRIPE_BYTES, .last = (off + e - 1) / ACC_STRIPE_BYTES};
+    struct iovec local = {work, e}, remote = {(void *)(uintptr_t)(t->remote + off), e};
+    int cma = t->host_index >= 0, err = 0;
+    batch_lock(&b, 1);
+    if (cma) {
+        err = mem_cma_read(t->host_index, &local, 1, &remote, 1);
+        mem = work;
+    }
+    if (!err) {
+        memcpy(result, mem, e);
+        if (memcmp(mem, compare, e) == 0) {
+            memcpy(mem, origin, e);
+            if (cma)
+                err = mem_cma_write(t->host_index, &local, 1, &remote, 1);
+        }
+    }
+    batch_lock(&b, 0);
+    return err;
+}

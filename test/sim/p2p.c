@@ -1,0 +1,93 @@
+/* Messages and collectives in the simulator. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios.h"
+
+enum { ROUNDS = 12, MAX_BYTES = 40000 };
+
+static unsigned char pattern(int src, int dst, int round, int i)
+{
+    return (unsigned char)(src * 31 + dst * 17 + round * 7 + i);
+}
+
+/* Everybody sends to everybody, sizes from nothing to rendezvous, order of arrival checked by tag. */
+static void all_pairs(void *arg)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    unsigned char *out[ROUNDS];
+    MPI_Request *reqs = malloc(sizeof *reqs * (size_t)(ROUNDS * size));
+    unsigned char *in = malloc(MAX_BYTES);
+    int n = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        static const int bytes[] = {0, 1, 100, 3000, 5000, MAX_BYTES};
+        int len = bytes[r % 6];
+        out[r] = malloc((size_t)len * (size_t)size + 1);
+        for (int d = 0; d < size; d++) {
+            for (int i = 0; i < len; i++)
+                out[r][d * len + i] = pattern(rank, d, r, i);
+            MPI_Isend(out[r] + d * len, len, MPI_BYTE, d, r / 2, MPI_COMM_WORLD, &reqs[n++]);
+        }
+    }
+    int next[SIM_RANKS] = {0};
+    for (int got = 0; got < ROUNDS * size; got++) {
+        static const int bytes[] = {0, 1, 100, 3000, 5000, MAX_BYTES};
+        MPI_Status st;
+        int any = got % 3 != 0, count;
+        int from = any ? MPI_ANY_SOURCE : -1;
+        for (int s = 0; !any && s < size; s++)
+            if (next[(s + got) % size] < ROUNDS) {
+                from = (s + got) % size;
+                break;
+            }
+        MPI_Recv(in, MAX_BYTES, MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &st);
+        int src = st.MPI_SOURCE, r = next[src]++;
+        MPI_Get_count(&st, MPI_BYTE, &count);
+        SIM_CHECK(st.MPI_TAG == r / 2);
+        SIM_CHECK(count == bytes[r % 6]);
+        for (int i = 0; i < count; i++)
+            SIM_CHECK(in[i] == pattern(src, rank, r, i));
+    }
+    MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE);
+    for (int r = 0; r < ROUNDS; r++)
+        free(out[r]);
+    free(reqs);
+    free(in);
+}
+
+static void collectives(void *arg)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 6; i++) {
+        long v = rank + i, sum = 0, root = rank == i % size ? 1000 + i : 0;
+        MPI_Allreduce(&v, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        SIM_CHECK(sum == (long)size * (size - 1) / 2 + (long)size * i);
+        MPI_Bcast(&root, 1, MPI_LONG, i % size, MPI_COMM_WORLD);
+        SIM_CHECK(root == 1000 + i);
+        MPI_Request r[2];
+        int all[SIM_RANKS];
+        int mine = rank * 3 + i;
+        MPI_Iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &r[0]);
+        MPI_Ibarrier(MPI_COMM_WORLD, &r[1]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < size; k++)
+            SIM_CHECK(all[k] == k * 3 + i);
+        MPI_Comm dup;
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+        MPI_Barrier(dup);
+        MPI_Comm_free(&dup);
+    }
+}
+
+const struct scenario scenarios_p2p[] = {
+    {"p2p-all-pairs", 3, 1, all_pairs, NULL, NULL},
+    {"p2p-all-pairs-7", 7, 1, all_pairs, NULL, NULL},
+    {"coll-basics", 4, 1, collectives, NULL, NULL},
+    {"coll-basics-7", 7, 1, collectives, NULL, NULL},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};

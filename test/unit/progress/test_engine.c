@@ -1,0 +1,169 @@
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
+#include "progress/progress.h"
+#include "var/var.h"
+
+Suite *suite_engine(void);
+
+static void up(void)
+{
+    char msg[200];
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    ck_assert_int_eq(boot_init(NULL), 0);
+    lock_init(&proc->lock);
+    ck_assert_int_eq(mem_init(), 0);
+    ck_assert_int_eq(progress_init(), 0);
+}
+
+static void down(void)
+{
+    progress_finalize();
+    mem_finalize();
+    boot_finalize();
+    var_finalize();
+}
+
+struct counting {
+    struct progress_hook hook, *kill;
+    int runs, limit;
+    int nested;
+};
+
+static int count_up(void *arg)
+{
+    struct counting *c = arg;
+    c->nested += progress_poll(); /* P2: does nothing */
+    if (c->kill)
+        progress_hook_del(c->kill);
+    return ++c->runs <= c->limit;
+}
+
+static int enough(void *arg)
+{
+    struct counting *c = arg;
+    return c->runs >= 10;
+}
+
+START_TEST(hooks_run_and_leave)
+{
+    struct counting a = {.limit = 3}, b = {.limit = 0}, c = {.limit = 0};
+    a.hook = (struct progress_hook){.fn = count_up, .arg = &a};
+    b.hook = (struct progress_hook){.fn = count_up, .arg = &b};
+    c.hook = (struct progress_hook){.fn = count_up, .arg = &c};
+    progress_hook_add(&a.hook);
+    progress_hook_add(&a.hook); /* harmless */
+    progress_hook_add(&b.hook);
+    progress_hook_add(&c.hook);
+    ck_assert_int_eq(progress_poll(), 1);
+    ck_assert_int_eq(a.runs + b.runs + c.runs, 3);
+    a.kill = &b.hook; /* removes the next one, and itself later */
+    ck_assert_int_eq(progress_poll(), 1);
+    ck_assert_int_eq(b.runs, 1);
+    ck_assert_int_eq(c.runs, 2);
+    a.kill = &a.hook;
+    progress_poll();
+    progress_poll();
+    ck_assert_int_eq(a.runs, 3);
+    ck_assert_int_eq(c.runs, 4);
+    ck_assert_int_eq(a.nested, 0);
+    progress_hook_del(&c.hook);
+    progress_hook_del(&c.hook);
+    ck_assert_int_eq(progress_poll(), 0);
+}
+END_TEST
+
+START_TEST(waits_until_the_condition_holds)
+{
+    struct counting a = {.limit = 0};
+    a.hook = (struct progress_hook){.fn = count_up, .arg = &a};
+    progress_hook_add(&a.hook);
+    progress_wait(enough, &a, "ten runs", -1);
+    ck_assert_int_ge(a.runs, 10);
+    progress_hook_del(&a.hook);
+}
+END_TEST
+
+static int never(void *arg)
+{
+    return 0;
+}
+
+START_TEST(times_out_asleep)
+{
+    struct timespec c0, c1;
+    uint64_t start = time_now();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &c0);
+    ck_assert_int_eq(progress_wait_for(never, NULL, "nothing", -1, 300000000), -ETIMEDOUT);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &c1);
+    uint64_t wall = time_now() - start;
+    int64_t cpu = (c1.tv_sec - c0.tv_sec) * 1000000000ll + c1.tv_nsec - c0.tv_nsec;
+    ck_assert(wall >= 300000000);
+    ck_assert_msg(cpu < (int64_t)wall / 2, "%lld ns of processor in %llu ns of waiting", (long long)cpu,
+                  (unsigned long long)wall);
+    ck_assert_ptr_null((void *)proc->wait_what);
+}
+END_TEST
+
+enum { WAITERS = 3 };
+
+struct mailbox {
+    int flag[WAITERS];
+    int index;
+};
+
+static int flagged(void *arg)
+{
+    return *(int *)arg;
+}
+
+static void *waiter(void *arg)
+{
+    lock_acquire(&proc->lock);
+    progress_wait(flagged, arg, "its flag", -1);
+    lock_release(&proc->lock);
+    return NULL;
+}
+
+/* Several threads asleep, one of them polling: each completion reaches the right one at once. */
+START_TEST(completions_wake_other_threads)
+{
+    struct mailbox m = {.index = 0};
+    pthread_t t[WAITERS];
+    proc->threaded = 1;
+    for (int i = 0; i < WAITERS; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, waiter, &m.flag[i]), 0);
+    usleep(50000); /* most will be asleep; any timing must work */
+    for (int i = 0; i < WAITERS; i++) {
+        lock_acquire(&proc->lock);
+        m.flag[i] = 1;
+        progress_signal();
+        lock_release(&proc->lock);
+        pthread_join(t[i], NULL);
+    }
+    proc->threaded = 0;
+}
+END_TEST
+
+Suite *suite_engine(void)
+{
+    Suite *s = suite_create("progress/engine");
+    TCase *t = tcase_create("engine");
+    tcase_add_checked_fixture(t, up, down);
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, hooks_run_and_leave);
+    tcase_add_test(t, waits_until_the_condition_holds);
+    tcase_add_test(t, times_out_asleep);
+    tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
+    suite_add_tcase(s, t);
+    return s;
+}

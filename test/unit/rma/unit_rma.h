@@ -1,0 +1,10 @@
+/* unit_rma.h - the suites of the rma unit test program, one per source. */
+#ifndef UNIT_RMA_H
+#define UNIT_RMA_H
+
+#include <check.h>
+
+Suite *suite_acc(void);
+Suite *suite_shmlock(void);
+
+#endif
