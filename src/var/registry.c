@@ -38,7 +38,7 @@ const struct pvar_info pvar_table[PVAR_COUNT] = {
 #undef PVAR
 };
 
-static const char own_prefix[] = "MPIR_CVAR_";
+enum { OWN_PREFIX = sizeof "MPIR_CVAR_" - 1 }; /* bytes */
 static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
 
 static int parse_bool(const char *text, int64_t *out)
@@ -146,7 +146,7 @@ int var_init(char *msg, size_t len)
         /* The first prefix wins, so that MPIR_CVAR_X overrides an old MPICH_X. */
         for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
             char name[160];
-            snprintf(name, sizeof name, "%s%s", prefixes[p], cvar_table[i].name + sizeof own_prefix - 1);
+            snprintf(name, sizeof name, "%s%s", prefixes[p], cvar_table[i].name + OWN_PREFIX);
             const char *text = getenv(name);
             if (!text)
                 continue;
