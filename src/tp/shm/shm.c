@@ -171,7 +171,9 @@ static int shm_address(struct tp *tp, void *buf, size_t *len)
 static int index_of(const struct shm *s, unsigned peer)
 {
     unsigned i = peer - (unsigned)s->ranks[0];
-    return i < s->count && (unsigned)s->ranks[i] == peer ? (int)i : boot_host_index((int)peer);
+    if (i < s->count && (unsigned)s->ranks[i] == peer)
+        return (int)i;
+    return peer < (unsigned)boot_size() ? boot_host_index((int)peer) : -1;
 }
 
 static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)
@@ -179,7 +181,7 @@ static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     struct shm *s = (struct shm *)tp;
     struct mem_key key;
     int i = index_of(s, peer);
-    if (i < 0 || (uint32_t)i >= s->count)
+    if (i < 0)
         return -EHOSTUNREACH;
     if (s->targets[i])
         return 0;

@@ -1,0 +1,500 @@
+/* contract.c - one suite that every transport must pass (tp.h).  A row of `rows` per transport; what a transport
+ * does not offer (flags clear, am_max 0) is skipped for it. */
+#include "job.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
+#include "tp/tp_types.h"
+
+Suite *suite_contract(void);
+
+static const struct row {
+    const struct tp_ops *ops;
+    int few, many; /* processes of the tests for two and for a crowd */
+} rows[] = {
+    {&tp_none_ops, 1, 1},
+    {&tp_self_ops, 1, 1},
+    {&tp_shm_ops, 2, 7},
+};
+enum { ROWS = sizeof rows / sizeof *rows, PEERS = 16 };
+
+/* --- one open transport in one process ---------------------------------------------- */
+
+static struct box {
+    const struct row *row;
+    const struct tp_ops *ops;
+    struct tp *tp;
+    struct tp_caps caps;
+    int rank, size;
+    uint64_t next[PEERS][2]; /* messages taken, by peer and class */
+    uint64_t taken;
+    int refuse[PEERS];       /* requests of a peer are refused while this is not 0; -1 counts not */
+    uint64_t refused;
+    int in_send;             /* a handler must not run inside a send */
+    char *buf;               /* am_max bytes */
+} box;
+
+/* Message number `seq` of a stream: its length and its bytes follow from its name. */
+static size_t len_of(unsigned src, enum tp_class cls, uint64_t seq)
+{
+    uint64_t h = (seq * 1000003u + src * 7919u + (unsigned)cls * 104729u) * 0x9e3779b97f4a7c15ull;
+    switch (seq % 8) {
+    case 0: return box.caps.am_max;
+    case 1: return 0;
+    case 2: return (size_t)(h >> 40) % (box.caps.am_max + 1);
+    default: return (size_t)(h >> 40) % 65;
+    }
+}
+
+static char byte_of(unsigned src, enum tp_class cls, uint64_t seq, size_t i)
+{
+    return (char)(seq * 31 + src * 7 + (unsigned)cls * 101 + i * 13 + (i >> 8));
+}
+
+static int box_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+{
+    job_check(up == &box && !box.in_send);
+    job_check(peer < (unsigned)box.size && ((uintptr_t)msg & 7) == 0);
+    uint64_t seq = box.next[peer][cls];
+    job_check(len == len_of(peer, cls, seq));
+    for (size_t i = 0; i < len; i++)
+        job_check(((const char *)msg)[i] == byte_of(peer, cls, seq, i));
+    if (cls == TP_REQUEST && box.refuse[peer]) {
+        box.refuse[peer] -= box.refuse[peer] > 0;
+        box.refused++;
+        return TP_AGAIN;
+    }
+    box.next[peer][cls]++;
+    box.taken++;
+    return 0;
+}
+
+static void box_connect(int peer)
+{
+    char name[16], addr[BOOT_VALUE_MAX];
+    size_t len = sizeof addr;
+    snprintf(name, sizeof name, "tp.%d", peer);
+    job_check(boot_get(name, addr, &len) == 0);
+    job_check(box.ops->connect(box.tp, (unsigned)peer, addr, len) == 0);
+}
+
+static void box_open(void)
+{
+    char name[16], addr[BOOT_VALUE_MAX];
+    size_t len = sizeof addr;
+    const struct tp_env env = {box_recv, &box, proc};
+    const struct row *row = box.row;
+    memset(&box, 0, sizeof box);
+    box.row = row;
+    box.ops = row->ops;
+    box.rank = boot_rank();
+    box.size = boot_size();
+    job_check(mem_init() == 0);
+    job_check(box.ops->open(&env, &box.tp, &box.caps) == 0);
+    job_check(box.ops->address(box.tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 2);
+    snprintf(name, sizeof name, "tp.%d", box.rank);
+    job_check(boot_put(name, addr, len) == 0);
+    job_check(boot_barrier() == 0);
+    box.buf = malloc(box.caps.am_max + 1);
+}
+
+static void box_close(void)
+{
+    job_check(boot_barrier() == 0);
+    box.ops->close(box.tp);
+    free(box.buf);
+    mem_finalize();
+}
+
+/* Send message `seq` of our stream, cut into three pieces. */
+static int box_send(int peer, enum tp_class cls, uint64_t seq, struct tp_done *d)
+{
+    size_t len = len_of((unsigned)box.rank, cls, seq), cut = len / 3;
+    for (size_t i = 0; i < len; i++)
+        box.buf[i] = byte_of((unsigned)box.rank, cls, seq, i);
+    struct iovec v[3] = {{box.buf, cut}, {box.buf + cut, len - 2 * cut}, {box.buf + len - cut, cut}};
+    box.in_send = 1;
+    int err = box.ops->am(box.tp, (unsigned)peer, cls, v, 3, d);
+    box.in_send = 0;
+    memset(box.buf, 0x55, len); /* without d, or answered 0: the buffer is ours again */
+    return err;
+}
+
+static void box_poll(void)
+{
+    int n = box.ops->progress(box.tp);
+    job_check(n >= 0);
+    if (n == 0)
+        sched_yield();
+}
+
+/* Sleep on the transport's descriptor if it allows. */
+static void box_sleep(void)
+{
+    if (!(box.caps.flags & TP_WAIT_FD) || box.ops->fd(box.tp, 0) < 0) {
+        box_poll();
+        return;
+    }
+    if (box.ops->fd(box.tp, 1) == 0) {
+        struct pollfd p = {.fd = box.ops->fd(box.tp, 0), .events = POLLIN};
+        job_check(poll(&p, 1, 30000) == 1); /* a lost wake-up shows as a time-out */
+    }
+    mem_wake_disarm(); /* the engine's part */
+    box_poll();
+}
+
+/* A flag that all processes see, in the order the test needs. */
+static void word_set(int i, uint64_t v)
+{
+    atomic_store_explicit((_Atomic uint64_t *)&job_words()[i * 8], v, memory_order_release);
+}
+
+static uint64_t word_get(int i)
+{
+    return atomic_load_explicit((_Atomic uint64_t *)&job_words()[i * 8], memory_order_acquire);
+}
+
+static void word_await(int i, uint64_t v)
+{
+    while (word_get(i) < v)
+        sched_yield();
+}
+
+static int has_am(void)
+{
+    return box.caps.am_max > 0;
+}
+
+/* --- entries and flags ----------------------------------------------------------------- */
+
+static void entries(void)
+{
+    box_open();
+    const struct tp_ops *o = box.ops;
+    unsigned f = box.caps.flags;
+    job_check(o->name && o->name[0] && tp_iov_bytes(NULL, 0) == 0);
+    job_check(o->open && o->address && o->connect && o->close && o->am && o->progress && o->fd);
+    job_check(!(f & TP_PUT) == !o->put && !(f & TP_GET) == !o->get && !(f & TP_ATOMIC) == !o->atomic);
+    job_check(!(f & TP_ATOMIC) == !o->atomic_ok && !(f & TP_ATOMIC) == !box.caps.atomic_sizes);
+    job_check(!(f & (TP_PUT | TP_GET | TP_ATOMIC)) == !o->import && !o->import == !o->drop);
+    job_check(!o->import == !o->reg && !o->import == !o->pack && !o->import == !o->dereg);
+    job_check(!(f & (TP_PUT | TP_ATOMIC)) == !o->flush);
+    job_check(!(f & (TP_PUT | TP_GET)) == !box.caps.rma_max);
+    job_check(o->progress(box.tp) == 0);
+    job_check(o->fd(box.tp, 1) == 0);
+    mem_wake_disarm();
+    /* a peer that was never connected; one that does not exist; a message that is too long */
+    struct iovec v = {box.buf, 0};
+    job_check(o->am(box.tp, (unsigned)box.size + 5, TP_REQUEST, &v, 1, NULL) < 0);
+    job_check(o->connect(box.tp, (unsigned)box.size + 5, "", 0) < 0);
+    if (has_am()) {
+        box_connect(0);
+        box_connect(0); /* twice is harmless */
+    }
+    v.iov_len = box.caps.am_max + 1;
+    job_check(o->am(box.tp, 0, TP_REQUEST, &v, 1, NULL) == -EMSGSIZE);
+    job_check(o->am(box.tp, 0, TP_REPLY, &v, 1, NULL) == -EMSGSIZE);
+    struct iovec huge[2] = {{box.buf, SIZE_MAX - 1}, {box.buf, 8}};
+    job_check(o->am(box.tp, 0, TP_REQUEST, huge, 2, NULL) == -EMSGSIZE);
+    job_check(boot_barrier() == 0);
+    job_check(o->progress(box.tp) == 0);
+    box_close();
+}
+
+/* --- order and content ------------------------------------------------------------------- */
+
+enum { STREAM = 600 };
+
+/* Everybody to everybody, both classes at once, lengths 0 .. am_max. */
+static void crowd(void)
+{
+    box_open();
+    uint64_t sent[PEERS][2] = {{0}}, all = (uint64_t)box.size * 2 * STREAM, out = 0;
+    for (int p = 0; has_am() && p < box.size; p++)
+        box_connect(p);
+    while (has_am() && (out < all || box.taken < all)) {
+        for (int p = 0; p < box.size; p++)
+            for (int c = 0; c < 2; c++) {
+                if (sent[p][c] == STREAM)
+                    continue;
+                int err = box_send(p, (enum tp_class)c, sent[p][c], NULL);
+                job_check(err == 0 || err == TP_AGAIN);
+                sent[p][c] += err == 0;
+                out += err == 0;
+            }
+        box_poll();
+    }
+    job_check(!has_am() || (box.ops->progress(box.tp) == 0 && box.taken == all));
+    box_close();
+}
+
+/* --- exhaustion ---------------------------------------------------------------------------- */
+
+/* The last process does not call progress: requests are refused after a while, then the promised number of replies
+ * still finds room.  Then all arrives in order, and the sender has room again. */
+static void exhaust(void)
+{
+    box_open();
+    int target = box.size - 1, sender = 0;
+    uint64_t requests = 0, replies = 0;
+    if (has_am() && box.rank == sender) {
+        box_connect(target);
+        int err;
+        while ((err = box_send(target, TP_REQUEST, requests, NULL)) == 0)
+            job_check(++requests < 1000000);
+        job_check(err == TP_AGAIN);
+        job_check(requests > 0);
+        for (; replies < box.caps.replies && replies < 100000; replies++)
+            job_check(box_send(target, TP_REPLY, replies, NULL) == 0);
+        job_check(box_send(target, TP_REQUEST, requests, NULL) == TP_AGAIN);
+        word_set(1, replies);
+        word_set(2, requests + 1);
+        word_set(0, 1);
+    }
+    if (has_am() && box.rank == target) {
+        word_await(0, 1);
+        uint64_t late = box.rank == sender; /* a process alone has yet to send its last */
+        while (box.next[sender][TP_REPLY] < word_get(1) || box.next[sender][TP_REQUEST] < word_get(2) - late)
+            box_poll();
+    }
+    if (has_am() && box.rank == sender)
+        while (box_send(target, TP_REQUEST, requests, NULL) == TP_AGAIN)
+            box_poll();
+    if (has_am() && box.rank == target)
+        while (box.next[sender][TP_REQUEST] < word_get(2))
+            box_poll();
+    box_close();
+}
+
+/* The same, but the refused sender sleeps until there is room: somebody must wake it. */
+static void refused_sleeper(void)
+{
+    box_open();
+    int target = box.size - 1;
+    enum { N = 3000 };
+    if (has_am() && box.size > 1 && box.rank != target) {
+        box_connect(target);
+        for (uint64_t i = 0; i < N;) {
+            int err = box_send(target, TP_REQUEST, i, NULL);
+            job_check(err == 0 || err == TP_AGAIN);
+            if (err == 0)
+                i++;
+            else
+                box_sleep();
+        }
+    }
+    if (has_am() && box.size > 1 && box.rank == target)
+        while (box.taken < (uint64_t)N * (unsigned)target)
+            box_sleep();
+    box_close();
+}
+
+/* --- refusal by the receiver ------------------------------------------------------------------ */
+
+/* The last process refuses rank 0's requests for a while.  Its replies and the requests of others come through;
+ * later all of it arrives in order. */
+static void hold_back(void)
+{
+    enum { N = 300 };
+    box_open();
+    int target = box.size - 1;
+    if (has_am() && box.rank == target)
+        box.refuse[0] = -1;
+    job_check(boot_barrier() == 0);
+    uint64_t sent[2] = {0};
+    if (has_am() && (box.rank != target || box.size == 1)) {
+        box_connect(target);
+        int open = 1;
+        while (sent[0] < N || sent[1] < N)
+            for (int c = 0; c < 2; c++) {
+                int err = sent[c] < N ? box_send(target, (enum tp_class)c, sent[c], NULL) : 0;
+                job_check(err == 0 || err == TP_AGAIN);
+                sent[c] += err == 0 && sent[c] < N;
+                if (err)
+                    box_poll();
+                if (box.size == 1 && open && sent[1] == N && box.next[0][TP_REPLY] == N) {
+                    job_check(box.next[0][TP_REQUEST] == 0 && box.refused > 0);
+                    open = box.refuse[0] = 0;
+                }
+            }
+    }
+    if (has_am() && box.rank == target) {
+        for (int p = 0; p < box.size; p++) {
+            if (p == target && box.size > 1)
+                continue;
+            /* replies of all, requests of all but rank 0 */
+            while (box.next[p][TP_REPLY] < N || (p && box.next[p][TP_REQUEST] < N))
+                box_poll();
+        }
+        if (box.size > 1)
+            job_check(box.next[0][TP_REQUEST] == 0);
+        job_check(box.refused > 0);
+        box.refuse[0] = 50; /* and now and then again */
+        if (box.size == 1)
+            box.refuse[0] = 0;
+        while (box.next[0][TP_REQUEST] < N)
+            box_poll();
+    }
+    box_close();
+}
+
+/* --- completion --------------------------------------------------------------------------------- */
+
+struct counted {
+    struct tp_done d;
+    int calls;
+};
+
+static void count_done(struct tp_done *d, int err)
+{
+    job_check(err == 0);
+    ((struct counted *)d)->calls++;
+}
+
+static void done_once(void)
+{
+    enum { N = 500 };
+    box_open();
+    struct counted *done = calloc(N, sizeof *done);
+    int pending[N] = {0}, peer = box.size - 1;
+    if (has_am() && box.rank == 0) {
+        box_connect(peer);
+        for (int i = 0; i < N;) {
+            done[i].d.fn = count_done;
+            char *own = box.buf;
+            box.buf = malloc(box.caps.am_max); /* must stay untouched while pending */
+            int err = box_send(peer, TP_REQUEST, (uint64_t)i, &done[i].d);
+            job_check(err == 0 || err == TP_AGAIN || err == TP_PENDING);
+            while (err == TP_PENDING && !done[i].calls)
+                box_poll();
+            free(box.buf);
+            box.buf = own;
+            if (err == TP_AGAIN) {
+                job_check(done[i].calls == 0);
+                box_poll();
+                continue;
+            }
+            pending[i++] = err == TP_PENDING;
+        }
+        word_set(0, 1);
+    }
+    if (has_am() && box.rank == peer)
+        while (box.next[0][TP_REQUEST] < N)
+            box_poll();
+    for (int i = 0; i < 100; i++)
+        job_check(box.ops->progress(box.tp) >= 0);
+    for (int i = 0; has_am() && box.rank == 0 && i < N; i++)
+        job_check(done[i].calls == pending[i]);
+    free(done);
+    box_close();
+}
+
+/* --- arm race -------------------------------------------------------------------------------------- */
+
+/* Two processes bounce messages and sleep between them; each must be woken each time. */
+static void arm_race(void)
+{
+    enum { N = 10000 };
+    box_open();
+    if (has_am() && box.caps.flags & TP_WAIT_FD) {
+        int peer = box.size - 1 - box.rank;
+        box_connect(peer);
+        for (uint64_t i = 0; i < N; i++) {
+            enum tp_class c = i & 1 ? TP_REPLY : TP_REQUEST;
+            if (box.rank == 0)
+                while (box_send(peer, c, i / 2, NULL) != 0)
+                    box_poll();
+            while (box.taken < i + 1)
+                box_sleep();
+            if (box.rank == 1)
+                while (box_send(peer, c, i / 2, NULL) != 0)
+                    box_poll();
+        }
+        /* with a message there the transport forbids sleep */
+        if (box.size == 1) {
+            job_check(box_send(0, TP_REQUEST, N / 2, NULL) == 0);
+            job_check(box.ops->fd(box.tp, 1) == TP_AGAIN);
+            mem_wake_disarm();
+            box_poll();
+            job_check(box.ops->fd(box.tp, 1) == 0);
+            mem_wake_disarm();
+        }
+    }
+    box_close();
+}
+
+/* --- fairness ----------------------------------------------------------------------------------------- */
+
+/* All flood one; none may starve. */
+static void flood(void)
+{
+    enum { PER = 3000 };
+    box_open();
+    int target = box.size - 1;
+    uint64_t all = (uint64_t)PER * (unsigned)target, i = 0;
+    if (has_am() && box.size > 1 && box.rank != target) {
+        box_connect(target);
+        while (!word_get(0)) {
+            int err = box_send(target, TP_REQUEST, i, NULL);
+            i += err == 0;
+            if (err)
+                sched_yield();
+        }
+    }
+    if (has_am() && box.size > 1 && box.rank == target) {
+        while (box.taken < all)
+            box_poll();
+        for (int p = 0; p < target; p++) {
+            if (box.next[p][TP_REQUEST] < PER / 8)
+                fprintf(stderr, "rank %d of %d: only %llu of %llu messages\n", p, target,
+                        (unsigned long long)box.next[p][TP_REQUEST], (unsigned long long)all);
+            job_check(box.next[p][TP_REQUEST] >= PER / 8);
+        }
+        word_set(0, 1);
+    }
+    box_close();
+}
+
+/* --- the suite ------------------------------------------------------------------------------------------ */
+
+#define EACH(test, processes)                                                   \
+    START_TEST(test##_)                                                         \
+    {                                                                           \
+        box.row = &rows[_i];                                                    \
+        ck_assert_int_eq(job_run(rows[_i].processes, NULL, test, 60), 0);       \
+    }                                                                           \
+    END_TEST
+
+EACH(entries, few)
+EACH(crowd, many)
+EACH(exhaust, few)
+EACH(refused_sleeper, many)
+EACH(hold_back, many)
+EACH(done_once, few)
+EACH(arm_race, few)
+EACH(flood, many)
+
+Suite *suite_contract(void)
+{
+    Suite *s = suite_create("tp/contract");
+    TCase *t = tcase_create("contract");
+    tcase_set_timeout(t, 90);
+    tcase_add_loop_test(t, entries_, 0, ROWS);
+    tcase_add_loop_test(t, crowd_, 0, ROWS);
+    tcase_add_loop_test(t, exhaust_, 0, ROWS);
+    tcase_add_loop_test(t, refused_sleeper_, 0, ROWS);
+    tcase_add_loop_test(t, hold_back_, 0, ROWS);
+    tcase_add_loop_test(t, done_once_, 0, ROWS);
+    tcase_add_loop_test(t, arm_race_, 0, ROWS);
+    tcase_add_loop_test(t, flood_, 0, ROWS);
+    suite_add_tcase(s, t);
+    return s;
+}
