@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "fiber.h"
 
 #include <errno.h>
