@@ -69,9 +69,5 @@ int boot_host_rank(int index);          /* world rank of a host index */
 int boot_dead(int rank);
 /* Number of dead ranks so far: cheap test before looking at each. */
 int boot_dead_count(void);
-/* A descriptor that turns readable when a rank died, to be slept on; -1: none will.  Once it did, boot_death_seen()
- * makes it quiet again.  Both are the business of whoever sleeps (progress/). */
-int boot_death_fd(void);
-void boot_death_seen(void);
 
 #endif

@@ -35,8 +35,6 @@ extern const struct boot_ops pmi1_ops, singleton_ops;
 
 /* Whether the environment names a PMI-1 launcher. */
 int pmi1_present(void);
-int pmi1_death_fd(void);
-void pmi1_death_seen(void);
 
 /* Map the page of our mpiexec, if it is there. */
 void boot_page_open(struct boot *b);

@@ -60,17 +60,6 @@ int boot_dead(int rank)
     return atomic_load_explicit(&page->dead[rank], memory_order_acquire);
 }
 
-int boot_death_fd(void)
-{
-    return proc->boot->page ? pmi1_death_fd() : -1;
-}
-
-void boot_death_seen(void)
-{
-    if (proc->boot->page)
-        pmi1_death_seen();
-}
-
 /* --- where are you ----------------------------------------------------------
  * Runs in a signal handler: only write(2), no stdio, no locks. */
 

@@ -129,23 +129,19 @@ static int ask(const char *request, const char *answer, const char *doing, char 
     int err = send_line(c, request, strlen(request), doing);
     if (err)
         return err;
-    for (;;) {
-        err = read_line(c, text, end);
-        if (err == -ETIMEDOUT) {
-            log_warn("%lld seconds passed while %s (MPIR_CVAR_BOOT_TIMEOUT)", (long long)cvar.boot_timeout, doing);
-            return err;
-        }
-        if (err)
-            return lost(doing, err);
-        err = pmi_line_parse(text, line);
-        const char *cmd = err ? NULL : pmi_line_get(line, "cmd");
-        if (cmd && !strcmp(cmd, answer))
-            return 0;
-        if (cmd && !strcmp(cmd, "dead")) /* news from our mpiexec; the page has it already */
-            continue;
-        log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
-        return -EPROTO;
+    err = read_line(c, text, end);
+    if (err == -ETIMEDOUT) {
+        log_warn("%lld seconds passed while %s (MPIR_CVAR_BOOT_TIMEOUT)", (long long)cvar.boot_timeout, doing);
+        return err;
     }
+    if (err)
+        return lost(doing, err);
+    err = pmi_line_parse(text, line);
+    const char *cmd = err ? NULL : pmi_line_get(line, "cmd");
+    if (cmd && !strcmp(cmd, answer))
+        return 0;
+    log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
+    return -EPROTO;
 }
 
 /* --- operations --------------------------------------------------------------- */
@@ -303,21 +299,3 @@ const struct boot_ops pmi1_ops = {
     .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
     .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize,
 };
-
-/* --- news of deaths -------------------------------------------------------------
- * Between requests the only lines our mpiexec sends are cmd=dead: they exist to wake a sleeper. */
-
-int pmi1_death_fd(void)
-{
-    return proc->boot->pmi.fd;
-}
-
-void pmi1_death_seen(void)
-{
-    struct pmi_client *c = &proc->boot->pmi;
-    char waste[512];
-    if (c->fd < 0)
-        return;
-    while (recv(c->fd, waste, sizeof waste, MSG_DONTWAIT) > 0)
-        ;
-}

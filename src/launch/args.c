@@ -1,0 +1,444 @@
+#include "launch/args.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char args_help[] =
+    "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...\n"
+    "\n"
+    "For one program of the line (each block between colons has its own):\n"
+    "  -n N, -np N             ranks to start (default 1)\n"
+    "  -env NAME VALUE         set an environment variable\n"
+    "  -envall, -envnone       pass all (default) or nothing of mpiexec's environment\n"
+    "  -envlist A,B,..         pass only these variables\n"
+    "  -wdir DIR               start in this directory\n"
+    "For all:\n"
+    "  -genv NAME VALUE, -genvall, -genvnone, -genvlist A,B,..    as above\n"
+    "  -gwdir DIR              as above\n"
+    "  -l, -prepend-rank       begin each line of output with [rank]\n"
+    "  -outfile-pattern FILE, -errfile-pattern FILE   write output there; %r rank, %h host, %% percent\n"
+    "  -timeout SECONDS        end the job after this time (also MPIEXEC_TIMEOUT)\n"
+    "  -disable-auto-cleanup   a rank that dies does not end the others\n"
+    "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache numa socket; or none\n"
+    "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
+    "  -ppn N                  ranks per host (one host: no effect)\n"
+    "  -hosts A,B, -host A, -f FILE, -hostfile FILE   this host only, as yet\n"
+    "  -usize N                universe size (default: ranks started)\n"
+    "  -configfile FILE        read the command line from a file, one block per line\n"
+    "  -verbose                say where each rank was started\n"
+    "  --cvars                 list the control variables of the library\n"
+    "  -help, --version\n"
+    "\n"
+    "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds later; a second one\n"
+    "kills at once.  SIGUSR1 makes each rank print where it is.  SIGUSR2, SIGTSTP and SIGCONT are passed on.\n"
+    "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong command line.\n";
+
+enum opt {
+    O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_WDIR,
+    O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GWDIR,
+    O_LABEL, O_OUTFILE, O_ERRFILE, O_TIMEOUT, O_NOCLEAN, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
+    O_USIZE, O_CONFIG, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
+};
+
+static const struct opt_row {
+    const char *name;
+    enum opt opt;
+    int values;
+} options[] = {
+    {"n", O_N, 1}, {"np", O_N, 1}, {"env", O_ENV, 2}, {"envall", O_ENVALL, 0}, {"envnone", O_ENVNONE, 0},
+    {"envlist", O_ENVLIST, 1}, {"wdir", O_WDIR, 1}, {"genv", O_GENV, 2}, {"genvall", O_GENVALL, 0},
+    {"genvnone", O_GENVNONE, 0}, {"genvlist", O_GENVLIST, 1}, {"gwdir", O_GWDIR, 1}, {"l", O_LABEL, 0},
+    {"prepend-rank", O_LABEL, 0}, {"outfile-pattern", O_OUTFILE, 1}, {"errfile-pattern", O_ERRFILE, 1},
+    {"timeout", O_TIMEOUT, 1}, {"disable-auto-cleanup", O_NOCLEAN, 0}, {"bind-to", O_BIND, 1}, {"map-by", O_MAP, 1},
+    {"ppn", O_PPN, 1}, {"hosts", O_HOSTS, 1}, {"host", O_HOSTS, 1}, {"f", O_HOSTFILE, 1}, {"hostfile", O_HOSTFILE, 1},
+    {"machinefile", O_HOSTFILE, 1}, {"usize", O_USIZE, 1}, {"configfile", O_CONFIG, 1}, {"verbose", O_VERBOSE, 0},
+    {"v", O_VERBOSE, 0}, {"cvars", O_CVARS, 0}, {"help", O_HELP, 0}, {"h", O_HELP, 0}, {"version", O_VERSION, 0},
+    {"V", O_VERSION, 0}, {"info", O_VERSION, 0},
+};
+
+/* Where the parser is, and where its complaint goes. */
+struct parse {
+    struct args *a;
+    char **word; /* NULL-terminated */
+    char *msg;
+    size_t len;
+    int in_config;
+};
+
+static int complain(struct parse *p, const char *fmt, const char *a, const char *b)
+{
+    snprintf(p->msg, p->len, fmt, a, b ? b : "");
+    return -EINVAL;
+}
+
+static int count_of(struct parse *p, const char *opt, const char *text, int max, int *out)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (end == text || *end || errno || v < 1 || v > max) {
+        snprintf(p->msg, p->len, "-%s %s: a whole number from 1 to %d is needed", opt, text, max);
+        return -EINVAL;
+    }
+    *out = (int)v;
+    return 0;
+}
+
+int args_seconds(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end || errno || !(v > 0) || v > 1e9)
+        return -EINVAL;
+    *out = v;
+    return 0;
+}
+
+/* --- hosts: only this one, as yet ------------------------------------------- */
+
+static int is_here(const char *host)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    gethostname(name, sizeof name - 1);
+    size_t dot = strcspn(name, ".");
+    return !strcmp(host, "localhost") || !strcmp(host, "127.0.0.1") || !strcmp(host, "::1") || !strcmp(host, name) ||
+           (strlen(host) == dot && !strncmp(host, name, dot));
+}
+
+/* Names with commas, each with an optional :slots. */
+static int check_hosts(struct parse *p, const char *opt, const char *names)
+{
+    char *copy = strdup(names), *save = NULL;
+    int err = copy ? 0 : -ENOMEM, n = 0;
+    for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err; h = strtok_r(NULL, ", \t\n", &save)) {
+        char *colon = strchr(h, ':');
+        if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1))
+            *colon = 0;
+        n++;
+        if (!is_here(h)) {
+            snprintf(p->msg, p->len, "-%s: \"%s\" is not this host; several hosts are not supported yet", opt, h);
+            err = -EINVAL;
+        }
+    }
+    if (!err && !n)
+        err = complain(p, "-%s: no host is named", opt, NULL);
+    free(copy);
+    return err;
+}
+
+static int check_hostfile(struct parse *p, const char *opt, const char *file)
+{
+    FILE *f = fopen(file, "r");
+    char line[1024];
+    int err = 0;
+    if (!f) {
+        snprintf(p->msg, p->len, "-%s %s: %s", opt, file, strerror(errno));
+        return -EINVAL;
+    }
+    while (!err && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "#\n")] = 0;
+        char *name = line + strspn(line, " \t");
+        name[strcspn(name, " \t")] = 0; /* what follows the name is for other launchers */
+        if (*name)
+            err = check_hosts(p, opt, name);
+    }
+    fclose(f);
+    return err;
+}
+
+/* --- blocks and environments -------------------------------------------------- */
+
+static struct block *add_block(struct args *a)
+{
+    if (a->nblocks == a->room) {
+        int room = a->room ? 2 * a->room : 4;
+        struct block *b = realloc(a->block, (size_t)room * sizeof *b);
+        if (!b)
+            return NULL;
+        a->block = b;
+        a->room = room;
+    }
+    struct block *b = &a->block[a->nblocks++];
+    *b = (struct block){.n = 1};
+    return b;
+}
+
+static struct env_spec *block_env(struct block *b)
+{
+    if (!b->env)
+        b->env = calloc(1, sizeof *b->env);
+    return b->env;
+}
+
+static int env_set(struct parse *p, struct env_spec *e, const char *opt, const char *name, const char *value)
+{
+    if (!e)
+        return -ENOMEM;
+    if (!*name || strchr(name, '='))
+        return complain(p, "-%s %s: this is no name of an environment variable", opt, name);
+    if (e->n == ARGS_ENV_MAX)
+        return complain(p, "-%s %s: too many variables are set", opt, name);
+    e->name[e->n] = name;
+    e->value[e->n++] = value;
+    return 0;
+}
+
+static int env_mode(struct env_spec *e, enum env_mode mode, const char *list)
+{
+    if (!e)
+        return -ENOMEM;
+    e->mode = mode;
+    e->list = list;
+    return 0;
+}
+
+/* --- options -------------------------------------------------------------------- */
+
+static int read_config(struct parse *p, const char *file);
+
+/* One option with its values v[0], v[1]. */
+static int apply(struct parse *p, struct block *b, const struct opt_row *o, const char *const *v)
+{
+    struct args *a = p->a;
+    switch (o->opt) {
+    case O_N: return count_of(p, o->name, v[0], ARGS_RANKS_MAX, &b->n);
+    case O_ENV: return env_set(p, block_env(b), o->name, v[0], v[1]);
+    case O_ENVALL: return env_mode(block_env(b), ENV_ALL, NULL);
+    case O_ENVNONE: return env_mode(block_env(b), ENV_NONE, NULL);
+    case O_ENVLIST: return env_mode(block_env(b), ENV_LIST, v[0]);
+    case O_WDIR: b->wdir = v[0]; break;
+    case O_GENV: return env_set(p, &a->genv, o->name, v[0], v[1]);
+    case O_GENVALL: return env_mode(&a->genv, ENV_ALL, NULL);
+    case O_GENVNONE: return env_mode(&a->genv, ENV_NONE, NULL);
+    case O_GENVLIST: return env_mode(&a->genv, ENV_LIST, v[0]);
+    case O_GWDIR: a->gwdir = v[0]; break;
+    case O_LABEL: a->label = 1; break;
+    case O_OUTFILE: a->outfile = v[0]; break;
+    case O_ERRFILE: a->errfile = v[0]; break;
+    case O_TIMEOUT:
+        if (args_seconds(v[0], &a->timeout))
+            return complain(p, "-timeout %s: a number of seconds above 0 is needed", v[0], NULL);
+        break;
+    case O_NOCLEAN: a->no_cleanup = 1; break;
+    case O_BIND: a->bind = v[0]; break;
+    case O_MAP: a->map = v[0]; break;
+    case O_PPN: return count_of(p, o->name, v[0], ARGS_RANKS_MAX, &a->ppn);
+    case O_HOSTS: return check_hosts(p, o->name, v[0]);
+    case O_HOSTFILE: return check_hostfile(p, o->name, v[0]);
+    case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
+    case O_CONFIG: return read_config(p, v[0]);
+    case O_VERBOSE: a->verbose = 1; break;
+    case O_CVARS: a->action = ARGS_CVARS; break;
+    case O_HELP: a->action = ARGS_HELP; break;
+    case O_VERSION: a->action = ARGS_VERSION; break;
+    }
+    return 0;
+}
+
+static const struct opt_row *find_option(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strlen(options[i].name) == n && !strncmp(options[i].name, name, n))
+            return &options[i];
+    return NULL;
+}
+
+/* The option at p->word, which is moved past it and its values. */
+static int parse_option(struct parse *p, struct block *b)
+{
+    const char *word = *p->word++, *v[2] = {NULL, NULL};
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    size_t n = strcspn(name, "=");
+    const struct opt_row *o = find_option(name, n);
+    if (!o)
+        return complain(p, "unknown option %s (mpiexec -help lists them)", word, NULL);
+    int got = 0;
+    if (name[n] == '=') {
+        if (o->values != 1)
+            return complain(p, "option %s takes no =value", word, NULL);
+        v[got++] = name + n + 1;
+    }
+    for (; got < o->values; got++) {
+        if (!*p->word)
+            return complain(p, "option %s needs %s", word, o->values == 2 ? "a name and a value" : "a value");
+        v[got] = *p->word++;
+    }
+    return apply(p, b, o, v);
+}
+
+/* One block: options, then a program and its arguments up to a colon. */
+static int parse_block(struct parse *p)
+{
+    int had = p->a->nblocks;
+    struct block *b = add_block(p->a);
+    if (!b)
+        return -ENOMEM;
+    if (p->a->nblocks > ARGS_BLOCKS_MAX)
+        return complain(p, "too many blocks", "", NULL);
+    while (*p->word && **p->word == '-' && (*p->word)[1]) {
+        int err = parse_option(p, b);
+        if (err || p->a->action != ARGS_RUN)
+            return err;
+        b = &p->a->block[had]; /* a configuration file may have moved the array */
+    }
+    if (p->a->nblocks > had + 1) /* the file brought the blocks; this one was only a place for the option */
+        return *p->word ? complain(p, "-configfile does not go with the program %s on the command line", *p->word, NULL)
+                        : 0;
+    if (!*p->word || !strcmp(*p->word, ":"))
+        return complain(p, "no program is named (mpiexec -help shows how)", "", NULL);
+    b->argv = p->word;
+    while (*p->word && strcmp(*p->word, ":"))
+        p->word++;
+    if (*p->word) {
+        *p->word++ = NULL;
+        if (!*p->word)
+            return complain(p, "nothing follows the last colon", "", NULL);
+    }
+    return 0;
+}
+
+/* --- configuration file ------------------------------------------------------------- */
+
+/* Cut text into words, in place; quotes keep blanks together, # starts a comment, each line that holds
+ * something is a block. */
+static int cut_words(struct parse *p, char *text, char **words)
+{
+    static char colon[] = ":";
+    char *in = text, *out = text;
+    int n = 0, line_had = 0;
+    while (*in) {
+        if (*in == '\n') {
+            line_had = 0;
+            in++;
+        } else if (isspace((unsigned char)*in)) {
+            in++;
+        } else if (*in == '#') {
+            in += strcspn(in, "\n");
+        } else {
+            if (!line_had && n)
+                words[n++] = colon;
+            line_had = 1;
+            words[n++] = out;
+            for (char quote = 0; *in && (quote || !isspace((unsigned char)*in)); in++) {
+                if (quote ? *in == quote : *in == '"' || *in == '\'')
+                    quote = quote ? 0 : *in;
+                else
+                    *out++ = *in;
+                if (quote && !in[1])
+                    return complain(p, "-configfile: a quote is not closed", "", NULL);
+            }
+            int newline = *in == '\n';
+            if (*in)
+                in++;
+            *out++ = 0;
+            if (newline)
+                line_had = 0;
+        }
+    }
+    words[n] = NULL;
+    return 0;
+}
+
+static int load_text(struct parse *p, const char *file, char **out)
+{
+    FILE *f = fopen(file, "r");
+    size_t n = 0, room = 65536;
+    char *text = f ? malloc(room + 1) : NULL;
+    if (!text) {
+        snprintf(p->msg, p->len, "-configfile %s: %s", file, strerror(errno));
+        if (f)
+            fclose(f);
+        return -EINVAL;
+    }
+    for (size_t got; (got = fread(text + n, 1, room - n, f)) > 0;) {
+        n += got;
+        if (n < room)
+            continue;
+        char *bigger = realloc(text, 2 * room + 1);
+        if (!bigger)
+            break;
+        text = bigger;
+        room *= 2;
+    }
+    fclose(f);
+    text[n] = 0;
+    *out = text;
+    return 0;
+}
+
+static int read_config(struct parse *p, const char *file)
+{
+    struct args *a = p->a;
+    if (p->in_config || a->words)
+        return complain(p, "-configfile %s: one file, and only on the command line", file, NULL);
+    int err = load_text(p, file, &a->words_text);
+    if (err)
+        return err;
+    /* Every word has at least one character and one blank, and a colon is added per line at most. */
+    a->words = calloc(strlen(a->words_text) + 2, 2 * sizeof *a->words);
+    if (!a->words)
+        return -ENOMEM;
+    struct parse inner = {.a = a, .word = a->words, .msg = p->msg, .len = p->len, .in_config = 1};
+    err = cut_words(&inner, a->words_text, a->words);
+    if (!err && !*a->words)
+        err = complain(p, "-configfile %s: no program is named there", file, NULL);
+    while (!err && *inner.word && a->action == ARGS_RUN)
+        err = parse_block(&inner);
+    return err;
+}
+
+/* --- all --------------------------------------------------------------------------------- */
+
+static int number_ranks(struct parse *p)
+{
+    struct args *a = p->a;
+    int kept = 0;
+    for (int i = 0; i < a->nblocks; i++) { /* drop places that held only -configfile */
+        if (a->block[i].argv)
+            a->block[kept++] = a->block[i];
+        else
+            free(a->block[i].env);
+    }
+    a->nblocks = kept;
+    for (int i = 0; i < kept; i++) {
+        struct block *b = &a->block[i];
+        b->first = a->size;
+        if (b->n > ARGS_RANKS_MAX - a->size) {
+            snprintf(p->msg, p->len, "more than %d ranks", ARGS_RANKS_MAX);
+            return -EINVAL;
+        }
+        a->size += b->n;
+    }
+    return 0;
+}
+
+int args_parse(struct args *a, int argc, char **argv, char *msg, size_t len)
+{
+    memset(a, 0, sizeof *a);
+    snprintf(msg, len, "out of memory");
+    struct parse p = {.a = a, .word = argv + 1, .msg = msg, .len = len};
+    if (argc < 2)
+        return complain(&p, "no program is named (mpiexec -help shows how)", "", NULL);
+    int err = 0;
+    while (!err && *p.word && a->action == ARGS_RUN)
+        err = parse_block(&p);
+    if (!err && a->action == ARGS_RUN)
+        err = number_ranks(&p);
+    return err;
+}
+
+void args_free(struct args *a)
+{
+    for (int i = 0; i < a->nblocks; i++)
+        free(a->block[i].env);
+    free(a->block);
+    free(a->words);
+    free(a->words_text);
+    memset(a, 0, sizeof *a);
+}

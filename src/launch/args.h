@@ -1,0 +1,60 @@
+/* args.h - the command line of mpiexec, as a plain record.
+ *
+ *   mpiexec [global and local options] program [arguments] : [options] program [arguments] ..
+ *
+ * A local option counts for its block only; a global one for all blocks, wherever it stands.
+ * Every option may be written -x or --x, and with its value as --x=value. */
+#ifndef LAUNCH_ARGS_H
+#define LAUNCH_ARGS_H
+
+#include <stddef.h>
+
+enum args_action { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_CVARS };
+enum env_mode { ENV_UNSET, ENV_ALL, ENV_NONE, ENV_LIST };
+
+enum { ARGS_ENV_MAX = 256, ARGS_BLOCKS_MAX = 1024, ARGS_RANKS_MAX = 65536 };
+
+/* What of mpiexec's environment a program gets, and what is set on top. */
+struct env_spec {
+    enum env_mode mode;
+    const char *list; /* of ENV_LIST: names with commas */
+    int n;
+    const char *name[ARGS_ENV_MAX], *value[ARGS_ENV_MAX];
+};
+
+struct block {
+    int n;           /* ranks */
+    int first;       /* world rank of the first */
+    char **argv;     /* NULL-terminated; points into the caller's words */
+    const char *wdir;
+    struct env_spec *env; /* NULL: nothing said */
+};
+
+struct args {
+    enum args_action action;
+    int nblocks, room;
+    struct block *block;
+    int size; /* ranks of all blocks */
+    struct env_spec genv;
+    const char *gwdir;
+    int ppn;              /* 0: not given */
+    int universe;         /* 0: not given */
+    int label;            /* -l */
+    int no_cleanup;
+    int verbose;
+    double timeout;       /* seconds, 0: none */
+    const char *bind, *map;       /* as written, or NULL */
+    const char *outfile, *errfile; /* patterns, or NULL */
+    char *words_text;     /* -configfile: what its words point into */
+    char **words;
+};
+
+/* Parse argv[1..].  0; -EINVAL with one line in msg; -ENOMEM. */
+int args_parse(struct args *a, int argc, char **argv, char *msg, size_t len);
+void args_free(struct args *a);
+/* Text of -help. */
+extern const char args_help[];
+/* A number of seconds above 0, from text.  0 or -EINVAL. */
+int args_seconds(const char *text, double *out);
+
+#endif

@@ -1,0 +1,118 @@
+#include "launch/env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether `var` ("NAME=value") is called by the n characters at `name`. */
+static int is_called(const char *var, const char *name, size_t n)
+{
+    return !strncmp(var, name, n) && var[n] == '=';
+}
+
+/* Variables of a launcher: one that runs around us must not be taken for ours. */
+static int launchers_own(const char *var)
+{
+    static const char *const names[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID", "PMI_SPAWNED",
+                                        "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "WINDROSE_JOB_FD",
+                                        "WINDROSE_JOB", "WINDROSE_TTY", "MPIEXEC_TIMEOUT"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_called(var, names[i], strlen(names[i])))
+            return 1;
+    return 0;
+}
+
+static int listed(const char *list, const char *var)
+{
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        if (n && is_called(var, list, n))
+            return 1;
+        list += n + (list[n] == ',');
+    }
+    return 0;
+}
+
+static int append(struct env *e, char *var)
+{
+    if (!var)
+        return -ENOMEM;
+    if (e->n + 1 >= e->room) {
+        int room = e->room ? 2 * e->room : 64;
+        char **bigger = realloc(e->var, (size_t)room * sizeof *bigger);
+        if (!bigger) {
+            free(var);
+            return -ENOMEM;
+        }
+        e->var = bigger;
+        e->room = room;
+    }
+    e->var[e->n++] = var;
+    e->var[e->n] = NULL;
+    return 0;
+}
+
+int env_put(struct env *e, const char *name, const char *value)
+{
+    size_t n = strlen(name), size = n + strlen(value) + 2;
+    char *var = malloc(size);
+    if (!var)
+        return -ENOMEM;
+    snprintf(var, size, "%s=%s", name, value);
+    for (int i = 0; i < e->n; i++)
+        if (is_called(e->var[i], name, n)) {
+            free(e->var[i]);
+            e->var[i] = var;
+            return 0;
+        }
+    return append(e, var);
+}
+
+int env_put_int(struct env *e, const char *name, long value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%ld", value);
+    return env_put(e, name, text);
+}
+
+const char *env_find(const struct env *e, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 0; i < e->n; i++)
+        if (is_called(e->var[i], name, n))
+            return e->var[i] + n + 1;
+    return NULL;
+}
+
+static int put_all(struct env *e, const struct env_spec *s)
+{
+    for (int i = 0; s && i < s->n; i++)
+        if (env_put(e, s->name[i], s->value[i]))
+            return -ENOMEM;
+    return 0;
+}
+
+int env_of_block(struct env *e, const struct args *a, const struct block *b, char *const *from)
+{
+    *e = (struct env){0};
+    /* What a block says counts before what is said for all. */
+    const struct env_spec *rule = b->env && b->env->mode != ENV_UNSET ? b->env : &a->genv;
+    int err = append(e, strdup("WINDROSE_JOB=")); /* never an empty array */
+    for (; !err && *from; from++) {
+        int take = rule->mode == ENV_LIST ? listed(rule->list, *from) : rule->mode != ENV_NONE;
+        if (take && !launchers_own(*from))
+            err = append(e, strdup(*from));
+    }
+    if (!err)
+        err = put_all(e, &a->genv);
+    return err ? err : put_all(e, b->env);
+}
+
+void env_free(struct env *e)
+{
+    for (int i = 0; i < e->n; i++)
+        free(e->var[i]);
+    free(e->var);
+    *e = (struct env){0};
+}

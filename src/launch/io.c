@@ -1,0 +1,281 @@
+#include "launch/io.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How long an unfinished line may rest: on a terminal it is likely a prompt; elsewhere a program that prints a line
+ * in pieces should not be cut by another's. */
+#define TTY_PATIENCE 100000000u    /* ns */
+#define FILE_PATIENCE 2000000000u  /* ns */
+
+enum {
+    PIECE = 4096, /* PIPE_BUF: a pipe that polls writable takes that much without blocking */
+};
+
+/* --- sinks ------------------------------------------------------------------ */
+
+int sink_open(struct sink *s, int fd)
+{
+    struct stat st;
+    memset(s, 0, sizeof *s);
+    s->fd = fd;
+    s->may_block = fstat(fd, &st) || !S_ISREG(st.st_mode);
+    s->tty = isatty(fd);
+    s->patience = s->tty ? TTY_PATIENCE : FILE_PATIENCE;
+    s->buf = malloc(SINK_BYTES);
+    return s->buf ? 0 : -ENOMEM;
+}
+
+void sink_close(struct sink *s)
+{
+    free(s->buf);
+    s->buf = NULL;
+    s->have = 0;
+}
+
+void sink_flush(struct sink *s)
+{
+    size_t at = 0;
+    while (at < s->have && !s->broken) {
+        size_t n = s->have - at;
+        if (s->may_block) {
+            struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+            if (poll(&p, 1, 0) <= 0)
+                break;
+            n = n < PIECE ? n : PIECE;
+        }
+        ssize_t w = write(s->fd, s->buf + at, n);
+        if (w > 0)
+            at += (size_t)w;
+        else if (w < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        else
+            s->broken = 1; /* closed, or a full disk: the streams are closed too, so the ranks notice */
+    }
+    s->have -= at;
+    memmove(s->buf, s->buf + at, s->have);
+    if (s->broken)
+        s->have = 0;
+}
+
+static size_t sink_room(const struct sink *s)
+{
+    return SINK_BYTES - s->have;
+}
+
+static void sink_add(struct sink *s, const char *bytes, size_t n)
+{
+    if (!n || s->broken)
+        return;
+    memcpy(s->buf + s->have, bytes, n);
+    s->have += n;
+    s->mid_line = bytes[n - 1] != '\n';
+}
+
+void sink_line(struct sink *s, const char *text)
+{
+    size_t n = strlen(text);
+    if (s->owner) {
+        s->owner->mid_line = 0;
+        s->owner = NULL;
+    }
+    if (sink_room(s) < n + 1)
+        sink_flush(s);
+    /* A reader that has stalled for so long is not worth waiting for with a last message. */
+    if (sink_room(s) < n + 1)
+        return;
+    if (s->mid_line)
+        sink_add(s, "\n", 1);
+    sink_add(s, text, n);
+    sink_flush(s);
+}
+
+/* --- streams ------------------------------------------------------------------ */
+
+void stream_open(struct stream *t, int fd, struct sink *sink, const char *label)
+{
+    memset(t, 0, sizeof *t);
+    t->fd = fd;
+    t->sink = sink;
+    strncpy(t->label, label, sizeof t->label - 1);
+}
+
+void stream_close(struct stream *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    t->fd = -1;
+}
+
+int stream_wants(const struct stream *t)
+{
+    return t->fd >= 0 && t->have < STREAM_BYTES;
+}
+
+int stream_done(const struct stream *t)
+{
+    return t->fd < 0 && !t->have;
+}
+
+/* Whether c ends a line here: on a terminal a carriage return does too, so that progress bars move. */
+static int ends_line(const struct sink *s, char c)
+{
+    return c == '\n' || (c == '\r' && s->tty);
+}
+
+/* Bytes up to and with the last line end; 0 if there is none. */
+static size_t whole_lines(const struct stream *t)
+{
+    size_t n = t->have;
+    while (n && !ends_line(t->sink, t->buf[n - 1]))
+        n--;
+    return n;
+}
+
+/* Whether t may write to its sink now; a resting owner is put aside. */
+static int may_write(struct stream *t, uint64_t now)
+{
+    struct sink *s = t->sink;
+    if (!s->owner || s->owner == t)
+        return 1;
+    if (!stream_done(s->owner) && now < s->owner->since + s->patience)
+        return 0;
+    s->owner->mid_line = 0; /* the rest of its line becomes a line of its own */
+    s->owner = NULL;
+    return 1;
+}
+
+/* Give the first n bytes to the sink, as far as it has room; labels come before line starts.  Bytes given. */
+static size_t give(struct stream *t, size_t n)
+{
+    struct sink *s = t->sink;
+    size_t at = 0, label = strlen(t->label);
+    if (s->mid_line && !t->mid_line && sink_room(s))
+        sink_add(s, "\n", 1); /* somebody's last line had no end */
+    while (at < n) {
+        size_t want = n - at, lead = t->mid_line ? 0 : label;
+        if (label) { /* one line at a time */
+            size_t i = at;
+            while (i < n && !ends_line(s, t->buf[i]))
+                i++;
+            want = i < n ? i - at + 1 : n - at;
+        }
+        if (sink_room(s) < lead + want)
+            break;
+        sink_add(s, t->label, lead);
+        sink_add(s, t->buf + at, want);
+        at += want;
+        t->mid_line = !ends_line(s, t->buf[at - 1]);
+    }
+    if (!t->mid_line && s->mid_line)
+        s->mid_line = 0; /* ended by a carriage return */
+    return at;
+}
+
+void stream_push(struct stream *t, uint64_t now)
+{
+    struct sink *s = t->sink;
+    if (s->broken) {
+        stream_close(t);
+        t->have = 0;
+    }
+    if (t->have && may_write(t, now)) {
+        size_t n = whole_lines(t);
+        int ended = t->fd < 0, full = t->have == STREAM_BYTES && !n;
+        if (ended || full || (!n && now >= t->since + s->patience))
+            n = t->have;
+        n = give(t, n);
+        t->have -= n;
+        memmove(t->buf, t->buf + n, t->have);
+    }
+    if (t->mid_line)
+        s->owner = t;
+    if (s->owner == t && (!t->mid_line || stream_done(t)))
+        s->owner = NULL;
+    if (!t->have) {
+        free(t->buf);
+        t->buf = NULL;
+    }
+}
+
+int stream_read(struct stream *t, uint64_t now)
+{
+    if (!t->buf && !(t->buf = malloc(STREAM_BYTES)))
+        return 0;
+    ssize_t n = read(t->fd, t->buf + t->have, STREAM_BYTES - t->have);
+    if (n > 0) {
+        t->have += (size_t)n;
+        t->since = now;
+    } else if (!n || (errno != EAGAIN && errno != EINTR)) {
+        stream_close(t);
+    }
+    stream_push(t, now);
+    return t->fd < 0;
+}
+
+uint64_t stream_due(const struct stream *t)
+{
+    const struct sink *s = t->sink;
+    if (!t->have || sink_room(s) < STREAM_BYTES + sizeof t->label)
+        return UINT64_MAX;
+    const struct stream *first = s->owner && s->owner != t ? s->owner : t;
+    return first->since + s->patience;
+}
+
+/* --- input -------------------------------------------------------------------- */
+
+void pump_open(struct pump *p, int from, int to)
+{
+    memset(p, 0, sizeof *p);
+    p->from = from;
+    p->to = to;
+}
+
+void pump_close(struct pump *p)
+{
+    if (p->to >= 0)
+        close(p->to);
+    p->to = p->from = -1; /* the terminal itself is not ours to close */
+}
+
+void pump_wants(const struct pump *p, int *fd, short *events)
+{
+    *fd = -1;
+    *events = 0;
+    if (p->to < 0)
+        return;
+    if (p->have > p->at) {
+        *fd = p->to;
+        *events = POLLOUT;
+    } else if (p->from >= 0 && tcgetpgrp(p->from) == getpgrp()) {
+        /* In the background reading would stop us. */
+        *fd = p->from;
+        *events = POLLIN;
+    }
+}
+
+void pump_move(struct pump *p)
+{
+    if (p->to < 0)
+        return;
+    if (p->at == p->have && p->from >= 0) {
+        ssize_t n = read(p->from, p->buf, sizeof p->buf);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            return;
+        if (n <= 0) { /* end of file is passed on */
+            pump_close(p);
+            return;
+        }
+        p->at = 0;
+        p->have = (size_t)n;
+    }
+    ssize_t n = write(p->to, p->buf + p->at, p->have - p->at); /* `to` does not block */
+    if (n > 0)
+        p->at += (size_t)n;
+    else if (errno != EAGAIN && errno != EINTR)
+        pump_close(p); /* rank 0 reads no more */
+}

@@ -1,0 +1,78 @@
+/* io.h - output of many ranks into one place, a line at a time; and a terminal's input to rank 0.
+ *
+ *     rank 0 stdout --pipe--> stream --\
+ *     rank 0 stderr --pipe--> stream ---+--> sink (our stdout, our stderr, or a file)
+ *     rank 1 stdout --pipe--> stream --/
+ *
+ * A stream hands whole lines to its sink.  A line that is longer than the stream's buffer, or that
+ * rests unfinished for the sink's patience, goes out in parts; the stream then owns the sink until
+ * the line ends, or until it has rested for the patience again and another stream wants to write:
+ * then the line is broken by a newline rather than joined with the other's.
+ * A sink holds a bounded number of bytes; streams that find no room are not read, so a slow reader
+ * slows the ranks down as a plain pipe would.  Nothing here blocks. */
+#ifndef LAUNCH_IO_H
+#define LAUNCH_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STREAM_BYTES = 64 << 10, SINK_BYTES = 256 << 10 };
+
+struct sink {
+    int fd;
+    int may_block;     /* a pipe, socket or terminal: ask poll(2) before each write */
+    int tty;
+    int broken;        /* nobody reads any more */
+    int mid_line;      /* the last byte given to it was no newline */
+    uint64_t patience; /* ns */
+    struct stream *owner; /* may write the rest of its line; NULL: anybody may begin one */
+    char *buf;
+    size_t have;
+};
+
+struct stream {
+    int fd;            /* -1: closed */
+    struct sink *sink;
+    char label[24];    /* before each line; "" none */
+    char *buf;         /* STREAM_BYTES, while it holds something */
+    size_t have;
+    int mid_line;      /* begun in the sink, not ended */
+    uint64_t since;    /* when it last got bytes (ns) */
+};
+
+/* Take an open descriptor.  0 or -ENOMEM. */
+int sink_open(struct sink *s, int fd);
+void sink_close(struct sink *s);
+/* Write what can be written without blocking. */
+void sink_flush(struct sink *s);
+/* A line of our own (with newline), whole; may exceed the bound. */
+void sink_line(struct sink *s, const char *text);
+
+void stream_open(struct stream *t, int fd, struct sink *sink, const char *label);
+/* Whether it may be read now. */
+int stream_wants(const struct stream *t);
+/* Its descriptor is readable.  1: it has ended, and fd is closed. */
+int stream_read(struct stream *t, uint64_t now);
+/* Pass on what can be passed on. */
+void stream_push(struct stream *t, uint64_t now);
+/* When stream_push should be called next though nothing came (ns); UINT64_MAX: never. */
+uint64_t stream_due(const struct stream *t);
+/* Everything was passed on and the descriptor is closed. */
+int stream_done(const struct stream *t);
+/* The rank is gone: what is left counts as ended. */
+void stream_close(struct stream *t);
+
+/* --- a terminal's input to rank 0 --------------------------------------------------- */
+struct pump {
+    int from, to; /* -1: closed */
+    size_t have, at;
+    char buf[4096];
+};
+
+void pump_open(struct pump *p, int from, int to);
+void pump_close(struct pump *p);
+/* Which descriptor to wait for: *fd and *events (0: none now). */
+void pump_wants(const struct pump *p, int *fd, short *events);
+void pump_move(struct pump *p);
+
+#endif

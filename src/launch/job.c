@@ -1,0 +1,378 @@
+/* job.c - what happens to ranks, and what follows. */
+#include "launch/job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+#include "launch/spawn.h"
+
+#define MS 1000000u /* ns */
+
+enum { PMI_BACKLOG_MAX = 1 << 20 }; /* bytes of answers a rank may leave unread */
+
+void job_say(struct job *j, const char *fmt, ...)
+{
+    char line[2048] = "mpiexec: ";
+    size_t n = strlen(line);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
+    va_end(ap);
+    strcat(line, "\n");
+    sink_line(j->err, line);
+}
+
+/* --- ending --------------------------------------------------------------------- */
+
+void job_send(struct job *j, int sig)
+{
+    for (int r = 0; r < j->size; r++)
+        if (j->rank[r].pid > 0 && kill(-j->rank[r].pid, sig))
+            kill(j->rank[r].pid, sig);
+}
+
+void job_kill(struct job *j)
+{
+    j->phase = JOB_KILLED;
+    j->kill_at = 0;
+    job_send(j, SIGKILL);
+    /* Dead within moments; but a process stuck in the kernel shall not keep us. */
+    if (!j->leave_at)
+        j->leave_at = time_now() + 3000ull * MS;
+}
+
+void job_end(struct job *j, int status, int sig, int grace_ms)
+{
+    if (j->phase != JOB_RUNNING)
+        return;
+    if (status > j->status)
+        j->status = status;
+    j->phase = JOB_ENDING;
+    j->kill_at = time_now() + (uint64_t)grace_ms * MS;
+    job_send(j, sig);
+    job_send(j, SIGCONT); /* a stopped rank could not act on it */
+}
+
+/* Text for "the others": empty when there are none. */
+static const char *others(const struct job *j, char text[64])
+{
+    if (!j->live)
+        *text = 0;
+    else if (j->args->no_cleanup)
+        snprintf(text, 64, "; the others go on (-disable-auto-cleanup)");
+    else
+        snprintf(text, 64, "; ending the other %d", j->live);
+    return text;
+}
+
+/* --- PMI ------------------------------------------------------------------------- */
+
+static void pmi_hang_up(struct rank *r)
+{
+    if (r->pmi_fd >= 0)
+        close(r->pmi_fd);
+    r->pmi_fd = -1;
+    free(r->pmi_out);
+    r->pmi_out = NULL;
+    r->pmi_have = 0;
+}
+
+void job_pmi_flush(struct job *j, int rank)
+{
+    struct rank *r = &j->rank[rank];
+    size_t at = 0;
+    while (at < r->pmi_have) {
+        ssize_t n = send(r->pmi_fd, r->pmi_out + at, r->pmi_have - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    r->pmi_have -= at;
+    memmove(r->pmi_out, r->pmi_out + at, r->pmi_have);
+}
+
+static void on_reply(void *arg, int rank, const char *line, size_t len)
+{
+    struct job *j = arg;
+    struct rank *r = &j->rank[rank];
+    if (r->pmi_fd < 0)
+        return;
+    char *bigger = r->pmi_have + len > PMI_BACKLOG_MAX ? NULL : realloc(r->pmi_out, r->pmi_have + len);
+    if (!bigger) {
+        pmi_hang_up(r);
+        return;
+    }
+    r->pmi_out = bigger;
+    memcpy(bigger + r->pmi_have, line, len);
+    r->pmi_have += len;
+    job_pmi_flush(j, rank);
+}
+
+static pid_t rank_pid(const struct job *j, int rank)
+{
+    pid_t told = pmi_pid(j->pmi, rank);
+    return told > 0 ? told : j->rank[rank].pid;
+}
+
+static void drain(struct job *j, struct stream *t)
+{
+    /* What the rank said last should come before what we say about it. */
+    uint64_t now = time_now();
+    for (int i = 0; i < 16 && stream_wants(t); i++)
+        if (stream_read(t, now))
+            break;
+    sink_flush(t->sink);
+}
+
+static void on_abort(void *arg, int rank, int code, const char *why)
+{
+    struct job *j = arg;
+    char text[64];
+    if (j->phase != JOB_RUNNING)
+        return;
+    int status = code & 255;
+    if (code && !status)
+        status = 1; /* a shell sees 8 bits, and 256 is no success */
+    drain(j, &j->rank[rank].out);
+    drain(j, &j->rank[rank].err);
+    *text = 0;
+    if (j->live > 1)
+        snprintf(text, sizeof text, "; ending the other %d", j->live - 1);
+    job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank, (long)rank_pid(j, rank), code,
+            *why ? ": " : "", why, text);
+    job_end(j, status, SIGTERM, JOB_GRACE_MS);
+}
+
+static void on_broken(void *arg, int rank, const char *how)
+{
+    struct job *j = arg;
+    job_say(j, "rank %d (pid %ld) does not speak PMI (%s); its connection is closed", rank,
+            (long)j->rank[rank].pid, how);
+    pmi_hang_up(&j->rank[rank]);
+}
+
+static int appnum(void *arg, int rank)
+{
+    struct job *j = arg;
+    return j->rank[rank].block;
+}
+
+int job_pmi_new(struct job *j)
+{
+    struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken, .appnum = appnum, .arg = j};
+    int universe = j->args->universe ? j->args->universe : j->size;
+    return pmi_server_new(&j->pmi, j->size, universe, j->name, &host);
+}
+
+/* A barrier that cannot end: a rank that should enter it has ended. */
+static void check_stuck(struct job *j)
+{
+    if (j->phase != JOB_RUNNING || j->args->no_cleanup || !j->ended || !pmi_waiting(j->pmi))
+        return;
+    int r = 0;
+    while (!j->rank[r].exited)
+        r++;
+    int status = WEXITSTATUS(j->rank[r].wait_status);
+    job_say(j, "rank %d ended with status %d %s, while %d rank%s wait%s for it in MPI_Init or MPI_Finalize; ending them",
+            r, status, pmi_finalized(j->pmi, r) ? "after MPI_Finalize" : "without calling MPI_Init", pmi_waiting(j->pmi),
+            pmi_waiting(j->pmi) == 1 ? "" : "s", pmi_waiting(j->pmi) == 1 ? "s" : "");
+    job_end(j, status ? status : 1, SIGTERM, JOB_GRACE_MS);
+}
+
+void job_pmi_readable(struct job *j, int rank)
+{
+    struct rank *r = &j->rank[rank];
+    char buf[8192];
+    while (r->pmi_fd >= 0) {
+        ssize_t n = recv(r->pmi_fd, buf, sizeof buf, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n <= 0) {
+            pmi_hang_up(r);
+            break;
+        }
+        pmi_feed(j->pmi, rank, buf, (size_t)n);
+    }
+    check_stuck(j);
+}
+
+/* --- deaths ------------------------------------------------------------------------ */
+
+static void mark_dead(struct job *j, int rank)
+{
+    if (!j->page)
+        return;
+    atomic_store_explicit(&j->page->dead[rank], 1, memory_order_release);
+    atomic_fetch_add_explicit(&j->page->dead_count, 1, memory_order_release);
+}
+
+/* A rank ended in a way it should not: `how` says which. */
+static void on_death(struct job *j, int rank, int status, const char *how)
+{
+    char text[64];
+    drain(j, &j->rank[rank].out);
+    drain(j, &j->rank[rank].err);
+    if (j->phase != JOB_RUNNING)
+        return;
+    job_say(j, "rank %d (pid %ld) %s%s", rank, (long)rank_pid(j, rank), how, others(j, text));
+    if (j->args->no_cleanup)
+        mark_dead(j, rank);
+    else
+        job_end(j, status, SIGTERM, JOB_GRACE_MS);
+}
+
+/* The reader of its output went away, which ended it: nothing to report, as in a shell. */
+static int broken_pipe(const struct rank *r, int sig)
+{
+    return sig == SIGPIPE && ((r->out.sink && r->out.sink->broken) || (r->err.sink && r->err.sink->broken));
+}
+
+static void on_exit_of(struct job *j, int rank, int ws)
+{
+    struct rank *r = &j->rank[rank];
+    char how[160] = "";
+    job_report_readable(j);
+    job_pmi_readable(j, rank); /* an abort or finalize that came before the end */
+    r->exited = 1;
+    r->wait_status = ws;
+    j->live--;
+    j->ended++;
+    warden_note(&j->warden, rank, 0);
+    int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
+    int open_end = pmi_initialized(j->pmi, rank);
+    if (j->phase == JOB_RUNNING && status > j->status)
+        j->status = status;
+    if (sig && !broken_pipe(r, sig))
+        snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s", sig, strsignal(sig),
+                 WCOREDUMP(ws) ? ", core dumped" : "", pmi_finalized(j->pmi, rank) ? " after MPI_Finalize" : "");
+    else if (open_end)
+        snprintf(how, sizeof how, "exited with status %d without calling MPI_Finalize", status);
+    if (*how) {
+        if (j->phase == JOB_RUNNING && !j->status)
+            j->status = 1; /* an open end is no success */
+        on_death(j, rank, j->status, how);
+    }
+    r->pid = 0;
+    pmi_gone(j->pmi, rank, j->args->no_cleanup);
+    pmi_hang_up(r);
+    check_stuck(j);
+}
+
+void job_reap(struct job *j)
+{
+    int ws;
+    pid_t pid;
+    while ((pid = waitpid(-1, &ws, WNOHANG)) > 0) {
+        for (int r = 0; r < j->size; r++)
+            if (j->rank[r].pid == pid) {
+                on_exit_of(j, r, ws);
+                break;
+            }
+    }
+}
+
+void job_report_readable(struct job *j)
+{
+    static const char *const what[] = {"enter its directory for", "bind to its processors for", "run"};
+    struct spawn_failure f;
+    while (j->report_fd >= 0) {
+        ssize_t n = read(j->report_fd, &f, sizeof f);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n != sizeof f) { /* all ranks are past exec */
+            close(j->report_fd);
+            j->report_fd = -1;
+            return;
+        }
+        if (j->phase != JOB_RUNNING)
+            continue;
+        job_say(j, "rank %d cannot %s %s: %s", f.rank, what[f.step], j->args->block[j->rank[f.rank].block].argv[0],
+                strerror(f.err));
+        job_end(j, f.err == ENOENT ? 127 : 126, SIGTERM, JOB_GRACE_MS);
+    }
+}
+
+/* --- signals --------------------------------------------------------------------------- */
+
+/* Whether the process catches `sig`; looked up in /proc, so that a plain program is not killed by a question. */
+static int catches(pid_t pid, int sig)
+{
+    char path[64], line[256];
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "SigCgt: %llx", &mask) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (int)(mask >> (sig - 1) & 1);
+}
+
+static void ask_where(struct job *j)
+{
+    for (int r = 0; r < j->size; r++) {
+        pid_t pid = rank_pid(j, r);
+        if (j->rank[r].exited || pid <= 0)
+            continue;
+        if (catches(pid, SIGUSR1))
+            kill(pid, SIGUSR1);
+        else
+            job_say(j, "rank %d (pid %ld) %s", r, (long)pid,
+                    pmi_initialized(j->pmi, r) ? "does not listen to SIGUSR1"
+                    : pmi_finalized(j->pmi, r) ? "has called MPI_Finalize" : "has not called MPI_Init");
+    }
+}
+
+void job_signal(struct job *j, int sig)
+{
+    switch (sig) {
+    case SIGCHLD:
+        job_reap(j);
+        break;
+    case SIGUSR1:
+        ask_where(j);
+        break;
+    case SIGUSR2:
+        for (int r = 0; r < j->size; r++)
+            if (!j->rank[r].exited && rank_pid(j, r) > 0)
+                kill(rank_pid(j, r), SIGUSR2);
+        break;
+    case SIGTSTP:
+        job_send(j, SIGTSTP);
+        raise(SIGSTOP);
+        job_send(j, SIGCONT);
+        break;
+    case SIGCONT:
+        job_send(j, SIGCONT);
+        break;
+    default: /* SIGINT, SIGTERM, SIGHUP, SIGQUIT */
+        if (j->phase != JOB_RUNNING) {
+            job_kill(j);
+            break;
+        }
+        job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live, j->live == 1 ? "" : "s");
+        job_end(j, 128 + sig, sig, JOB_SIGNAL_GRACE_MS);
+    }
+}
+
+void job_tick(struct job *j, uint64_t now)
+{
+    if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
+        job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
+                j->live == 1 ? "" : "s");
+        job_end(j, 255, SIGTERM, JOB_GRACE_MS);
+    }
+    if (j->kill_at && now >= j->kill_at)
+        job_kill(j);
+}

@@ -1,0 +1,81 @@
+/* job.h - a running job: its ranks, who ended how, and what follows from it.
+ *
+ *        RUNNING ---- a rank dies, aborts, time is up, a signal ----> ENDING ---- grace over ----> KILLED
+ *           \________________ all ranks ended ______________________________________________________/
+ *
+ *   J1  One cause is printed, the first; what the ranks do after ENDING began is its consequence.
+ *   J2  status is the largest of the ranks' that ended while RUNNING, and of the cause.
+ *   J3  ENDING lasts at most `grace`, KILLED until all are reaped. */
+#ifndef LAUNCH_JOB_H
+#define LAUNCH_JOB_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/jobpage.h"
+#include "launch/args.h"
+#include "launch/io.h"
+#include "launch/pmi_server.h"
+#include "launch/warden.h"
+
+enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
+
+struct rank {
+    pid_t pid;      /* 0: not started, or reaped */
+    int block;
+    int started;
+    int exited;     /* reaped; how is in wait_status */
+    int wait_status;
+    int pmi_fd;     /* -1: closed */
+    char *pmi_out;  /* answers it has not taken yet */
+    size_t pmi_have;
+    struct stream out, err;
+};
+
+struct job {
+    const struct args *args;
+    int size;
+    char name[PMI_KVS_MAX];
+    struct rank *rank;
+    struct pmi_server *pmi;
+    struct warden warden;
+    struct pump pump;
+    struct sink *out, *err;         /* ours; may be the same one */
+    struct sink **sinks;            /* all, files of -outfile-pattern too */
+    int nsinks;
+    struct job_page *page;
+    int page_fd;
+    int signal_fd;
+    int report_fd;                  /* failures before exec */
+    enum job_phase phase;
+    int live;                       /* ranks not reaped */
+    int ended;                      /* ranks reaped */
+    int status;
+    uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
+};
+
+enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };
+
+/* Make the job and start its ranks.  0, or the exit status after a message. */
+int job_start(struct job *j, const struct args *a, char *const *env);
+int job_pmi_new(struct job *j); /* its PMI server; 0 or -ENOMEM */
+/* Run it to its end; the exit status. */
+int job_run(struct job *j);
+void job_free(struct job *j);
+
+/* --- events, called by the loop --- */
+void job_pmi_readable(struct job *j, int rank);
+void job_pmi_flush(struct job *j, int rank);
+void job_report_readable(struct job *j);
+void job_reap(struct job *j);
+void job_signal(struct job *j, int sig);
+void job_tick(struct job *j, uint64_t now);
+
+/* --- ways to the end --- */
+void job_say(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The first call counts: status of the cause, and the signal the ranks get first. */
+void job_end(struct job *j, int status, int sig, int grace_ms);
+void job_kill(struct job *j);
+void job_send(struct job *j, int sig); /* to the groups of all live ranks */
+
+#endif

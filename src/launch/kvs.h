@@ -1,0 +1,20 @@
+/* kvs.h - the key-value store of a job: text to text. */
+#ifndef LAUNCH_KVS_H
+#define LAUNCH_KVS_H
+
+#include <stddef.h>
+
+#include "base/map.h"
+
+struct kvs {
+    struct map map; /* hash of the key -> chain of entries */
+    size_t bytes;   /* of keys and values */
+};
+
+void kvs_init(struct kvs *k);
+void kvs_free(struct kvs *k);
+/* Set or replace.  0; -ENOMEM; -ENOSPC when the job already keeps more than any sane program would. */
+int kvs_put(struct kvs *k, const char *key, const char *value);
+const char *kvs_get(const struct kvs *k, const char *key); /* NULL if absent */
+
+#endif

@@ -1,0 +1,112 @@
+/* main.c - mpiexec: start the ranks of a job on this host, and stay with them. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/args.h"
+#include "launch/job.h"
+#include "launch/place.h"
+#include "var/var.h"
+
+enum { STATUS_USAGE = 255 };
+
+extern char **environ;
+
+/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their numbers. */
+static int fill_standard(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+    return fd < 0 ? -1 : 0;
+}
+
+static void print_default(const struct cvar_info *c)
+{
+    if (c->kind == CVAR_STR)
+        printf("string, default \"%s\"", c->def_str);
+    else if (c->kind == CVAR_BOOL)
+        printf("boolean, default %s", c->def ? "1 (yes)" : "0 (no)");
+    else
+        printf("integer, default %lld, from %lld to %lld", (long long)c->def, (long long)c->min, (long long)c->max);
+}
+
+static int print_cvars(void)
+{
+    for (int i = 0; i < cvar_count; i++) {
+        const struct cvar_info *c = &cvar_table[i];
+        printf("%s\n    ", c->name);
+        print_default(c);
+        printf("%s\n    %s\n", c->scope == CVAR_GLOBAL_EQ ? "; the same on all ranks" : "", c->text);
+    }
+    printf("\nSet them in the environment, or for one job with -genv NAME VALUE.  The prefixes MPICH_ and MPIR_PARAM_ are\n"
+           "taken for MPIR_CVAR_; integers may end in K, M or G.\n");
+    return 0;
+}
+
+/* MPIEXEC_TIMEOUT counts when -timeout is not given; 0 and below: none. */
+static int timeout_from_environment(struct args *a)
+{
+    const char *text = getenv("MPIEXEC_TIMEOUT");
+    char *end;
+    if (!text || !*text || a->timeout > 0)
+        return 0;
+    double v = strtod(text, &end);
+    if (end != text && !*end && v <= 0)
+        return 0;
+    if (args_seconds(text, &a->timeout)) {
+        fprintf(stderr, "mpiexec: MPIEXEC_TIMEOUT=%s is not a number of seconds\n", text);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int run(const struct args *a)
+{
+    struct job j;
+    int status = job_start(&j, a, environ);
+    if (status) { /* some ranks may run already */
+        job_end(&j, status, SIGKILL, 0);
+        if (j.live) {
+            job_kill(&j);
+            status = job_run(&j);
+        }
+    } else {
+        status = job_run(&j);
+    }
+    job_free(&j);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct args a;
+    char msg[512];
+    if (fill_standard())
+        return STATUS_USAGE;
+    int status = STATUS_USAGE;
+    if (args_parse(&a, argc, argv, msg, sizeof msg)) {
+        fprintf(stderr, "mpiexec: %s\n", msg);
+    } else {
+        switch (a.action) {
+        case ARGS_HELP: status = fputs(args_help, stdout) < 0; break;
+        case ARGS_VERSION: status = printf("mpiexec (Windrose) %s\n", PACKAGE_VERSION) < 0; break;
+        case ARGS_CVARS: status = print_cvars(); break;
+        case ARGS_RUN:
+            if (!timeout_from_environment(&a))
+                status = run(&a);
+            break;
+        }
+    }
+    args_free(&a);
+    return status;
+}

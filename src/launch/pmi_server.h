@@ -1,0 +1,36 @@
+/* pmi_server.h - the server side of the PMI-1 wire (doc/pmi-wire.md) for all ranks of a job.
+ *
+ * Knows lines, not descriptors: bytes of a rank go in by pmi_feed(), answers and events come out
+ * through the functions of struct pmi_host.  Ranks are not trusted to send well-formed lines. */
+#ifndef LAUNCH_PMI_SERVER_H
+#define LAUNCH_PMI_SERVER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/pmiline.h"
+
+struct pmi_host {
+    void (*reply)(void *arg, int rank, const char *line, size_t len);
+    void (*aborted)(void *arg, int rank, int code, const char *why); /* why: "" when none was sent */
+    void (*broken)(void *arg, int rank, const char *how);            /* it does not speak PMI: hang up */
+    int (*appnum)(void *arg, int rank);
+    void *arg;
+};
+
+struct pmi_server;
+
+int pmi_server_new(struct pmi_server **s, int size, int universe, const char *job, const struct pmi_host *host);
+void pmi_server_free(struct pmi_server *s);
+
+void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
+
+/* What a rank did so far. */
+int pmi_initialized(const struct pmi_server *s, int rank); /* and not finalized since */
+int pmi_finalized(const struct pmi_server *s, int rank);
+pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not say */
+int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
+/* The rank has ended.  go_on = 1: the others' barriers count it as arrived from now on. */
+void pmi_gone(struct pmi_server *s, int rank, int go_on);
+
+#endif

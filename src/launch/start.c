@@ -1,0 +1,376 @@
+/* start.c - make a job and start its ranks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+#include "launch/env.h"
+#include "launch/job.h"
+#include "launch/place.h"
+#include "launch/spawn.h"
+
+enum { STATUS_USAGE = 255, FILES_PER_RANK = 3, FILES_OWN = 32 };
+
+/* What is needed while ranks are started, and not after. */
+struct start {
+    struct place place;
+    struct topo *topo;
+    struct rlimit files;
+    struct env env;       /* of the block being started */
+    int in_first, in_rest; /* what ranks get as standard input */
+    int report;
+};
+
+static int cannot(struct job *j, const char *what, int err)
+{
+    job_say(j, "cannot %s: %s", what, strerror(-err));
+    return STATUS_USAGE;
+}
+
+/* --- signals, descriptors ---------------------------------------------------------- */
+
+static int take_signals(struct job *j)
+{
+    static const int ours[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        sigaddset(&set, ours[i]);
+    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, no death would ever be told */
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    j->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return j->signal_fd < 0 ? -errno : 0;
+}
+
+/* Pipes to every rank need descriptors: raise our limit, and remember the old one for the ranks. */
+static int raise_limit(struct job *j, struct start *s)
+{
+    rlim_t need = (rlim_t)j->size * FILES_PER_RANK + FILES_OWN;
+    if (j->args->outfile || j->args->errfile)
+        need += 2 * (rlim_t)j->size;
+    if (getrlimit(RLIMIT_NOFILE, &s->files))
+        return cannot(j, "read the limit on open files", -errno);
+    if (s->files.rlim_cur >= need)
+        return 0;
+    struct rlimit more = s->files;
+    if (more.rlim_max != RLIM_INFINITY && more.rlim_max < need) {
+        job_say(j, "%d ranks need %llu open files, and the limit (ulimit -Hn) is %llu", j->size,
+                (unsigned long long)need, (unsigned long long)more.rlim_max);
+        return STATUS_USAGE;
+    }
+    more.rlim_cur = need;
+    return setrlimit(RLIMIT_NOFILE, &more) ? cannot(j, "raise the limit on open files", -errno) : 0;
+}
+
+/* The page that tells the ranks who died; they get it read-only. */
+static int make_page(struct job *j)
+{
+    size_t bytes = job_page_bytes(j->size);
+    char path[64];
+    int fd = memfd_create("windrose-job", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes))
+        return -errno;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    j->page = p;
+    j->page->magic = JOB_PAGE_MAGIC;
+    j->page->version = JOB_PAGE_VERSION;
+    j->page->size = (uint32_t)j->size;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    j->page_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (j->page_fd < 0)
+        j->page_fd = fd; /* no /proc: the ranks are trusted a little more */
+    else
+        close(fd);
+    return 0;
+}
+
+/* --- sinks ------------------------------------------------------------------------------ */
+
+static struct sink *new_sink(struct job *j, int fd)
+{
+    struct sink **bigger = realloc(j->sinks, (size_t)(j->nsinks + 1) * sizeof *bigger);
+    struct sink *s = bigger ? malloc(sizeof *s) : NULL;
+    if (bigger)
+        j->sinks = bigger;
+    if (!s || sink_open(s, fd)) {
+        free(s);
+        return NULL;
+    }
+    return j->sinks[j->nsinks++] = s;
+}
+
+static int own_sinks(struct job *j)
+{
+    struct stat o, e;
+    if (!(j->out = new_sink(j, 1)))
+        return -ENOMEM;
+    /* One place for both (a terminal, 2>&1): one sink, so that lines of the two are not torn by each other. */
+    int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino;
+    j->err = same ? j->out : new_sink(j, 2);
+    return j->err ? 0 : -ENOMEM;
+}
+
+/* Fill in %r and %h. */
+static void expand(const char *pattern, int rank, char path[PATH_MAX])
+{
+    size_t n = 0;
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    for (const char *c = pattern; *c && n < PATH_MAX - 1; c++) {
+        int w = 1;
+        if (*c == '%' && c[1] == 'r')
+            w = snprintf(path + n, PATH_MAX - n, "%d", rank);
+        else if (*c == '%' && c[1] == 'h')
+            w = snprintf(path + n, PATH_MAX - n, "%s", host);
+        else
+            path[n] = *c;
+        if (*c == '%' && c[1] && strchr("rh%", c[1]))
+            c++;
+        n += (size_t)w;
+    }
+    path[n < PATH_MAX ? n : PATH_MAX - 1] = 0;
+}
+
+/* The file of a pattern for one rank; ranks of equal names share it. */
+static struct sink *file_sink(struct job *j, const char *pattern, int rank)
+{
+    char path[PATH_MAX];
+    struct stat st, have;
+    expand(pattern, rank, path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0 || fstat(fd, &st)) {
+        job_say(j, "cannot write %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    for (int i = 0; i < j->nsinks; i++)
+        if (!fstat(j->sinks[i]->fd, &have) && have.st_dev == st.st_dev && have.st_ino == st.st_ino) {
+            close(fd);
+            return j->sinks[i];
+        }
+    if (S_ISREG(st.st_mode) && ftruncate(fd, 0))
+        job_say(j, "cannot empty %s: %s", path, strerror(errno));
+    return new_sink(j, fd);
+}
+
+/* --- one rank ----------------------------------------------------------------------------- */
+
+static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
+{
+    struct env *e = &s->env;
+    char tty[4] = "";
+    if (j->out->tty)
+        strcat(tty, "1");
+    if (j->err->tty)
+        strcat(tty, "2");
+    int err = env_put(e, JOB_ENV, j->name) | env_put_int(e, JOB_PAGE_ENV, j->page_fd) |
+              env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) | env_put_int(e, "PMI_RANK", rank) |
+              env_put_int(e, "PMI_SIZE", j->size) | env_put_int(e, "MPI_LOCALRANKID", rank) |
+              env_put_int(e, "MPI_LOCALNRANKS", j->size);
+    return err ? -ENOMEM : 0;
+}
+
+static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
+{
+    int out[2], err[2], pmi[2];
+    char label[24] = "";
+    const struct args *a = j->args;
+    if (a->label)
+        snprintf(label, sizeof label, "[%d] ", rank);
+    struct sink *to = a->outfile ? file_sink(j, a->outfile, rank) : j->out;
+    struct sink *eto = a->errfile ? file_sink(j, a->errfile, rank) : j->err;
+    if (!to || !eto)
+        return -EIO;
+    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi))
+        return -errno;
+    fcntl(out[0], F_SETFL, O_NONBLOCK); /* ours only: the rank's end is another open file */
+    fcntl(err[0], F_SETFL, O_NONBLOCK);
+    stream_open(&r->out, out[0], to, label);
+    stream_open(&r->err, err[0], eto, label);
+    r->pmi_fd = pmi[0];
+    sp->out = out[1];
+    sp->err = err[1];
+    sp->keep[0] = pmi[1];
+    return 0;
+}
+
+static int start_rank(struct job *j, struct start *s, int rank)
+{
+    struct rank *r = &j->rank[rank];
+    const struct block *b = &j->args->block[r->block];
+    struct topo_set cpus = {0};
+    char msg[256] = "";
+    struct spawn sp = {.rank = rank, .argv = b->argv, .gwdir = j->args->gwdir, .wdir = b->wdir, .files = s->files,
+                       .in = rank ? s->in_rest : s->in_first, .keep = {-1, j->page_fd}, .report = s->report};
+    if (s->place.bound) {
+        if (place_rank(&s->place, s->topo, rank, &cpus, msg, sizeof msg)) {
+            job_say(j, "%s", msg);
+            return STATUS_USAGE;
+        }
+        sp.cpus = &cpus;
+    }
+    int err = rank_pipes(j, r, rank, &sp);
+    if (!err)
+        err = rank_env(j, s, rank, sp.keep[0]);
+    if (err)
+        return cannot(j, "set up a rank", err);
+    sp.env = s->env.var;
+    pid_t pid = spawn_rank(&sp);
+    close(sp.out);
+    close(sp.err);
+    close(sp.keep[0]);
+    if (pid < 0)
+        return cannot(j, "start a process", pid);
+    r->pid = pid;
+    r->started = 1;
+    j->live++;
+    warden_note(&j->warden, rank, pid);
+    if (j->args->verbose) {
+        topo_set_text(&cpus, msg, sizeof msg);
+        job_say(j, "rank %d: %s, pid %ld, processors %s", rank, b->argv[0], (long)pid, *msg ? msg : "any");
+    }
+    topo_set_free(&cpus);
+    return 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* Rank 0 gets our standard input itself unless it is a terminal, which only the foreground group may read:
+ * then we read it and pass it on. */
+static int share_input(struct job *j, struct start *s)
+{
+    int fd[2];
+    s->in_rest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (s->in_rest < 0)
+        return -errno;
+    if (!isatty(0)) {
+        s->in_first = fcntl(0, F_DUPFD_CLOEXEC, 3);
+        return s->in_first < 0 ? -errno : 0;
+    }
+    if (pipe2(fd, O_CLOEXEC))
+        return -errno;
+    fcntl(fd[1], F_SETFL, O_NONBLOCK);
+    s->in_first = fd[0];
+    pump_open(&j->pump, 0, fd[1]);
+    return 0;
+}
+
+static int start_ranks(struct job *j, struct start *s, char *const *env)
+{
+    for (int b = 0, rank = 0; b < j->args->nblocks; b++) {
+        if (env_of_block(&s->env, j->args, &j->args->block[b], env))
+            return cannot(j, "make an environment", -ENOMEM);
+        int err = 0;
+        for (int i = 0; i < j->args->block[b].n && !err; i++, rank++) {
+            j->rank[rank].block = b;
+            err = start_rank(j, s, rank);
+        }
+        env_free(&s->env);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int prepare(struct job *j, struct start *s)
+{
+    const struct args *a = j->args;
+    char msg[256], host[HOST_NAME_MAX + 1] = "";
+    int err = place_parse(&s->place, a->bind, a->map, msg, sizeof msg);
+    if (err) {
+        job_say(j, "%s", msg);
+        return STATUS_USAGE;
+    }
+    if (s->place.bound && (err = topo_load(NULL, &s->topo)))
+        return cannot(j, "learn the processors of this machine from hwloc", err);
+    if ((err = raise_limit(j, s)))
+        return err;
+    gethostname(host, sizeof host - 1);
+    snprintf(j->name, sizeof j->name, "job_%.64s_%ld_%016llx", host, (long)getpid(), (unsigned long long)random_bits());
+    if (!(j->rank = calloc((size_t)j->size, sizeof *j->rank)))
+        return cannot(j, "start", -ENOMEM);
+    for (int r = 0; r < j->size; r++)
+        j->rank[r].pmi_fd = j->rank[r].out.fd = j->rank[r].err.fd = -1;
+    if ((err = job_pmi_new(j)) || (err = make_page(j)) || (err = share_input(j, s)))
+        return cannot(j, "start", err);
+    return 0;
+}
+
+int job_start(struct job *j, const struct args *a, char *const *env)
+{
+    struct start s = {.in_first = -1, .in_rest = -1};
+    int report[2] = {-1, -1};
+    memset(j, 0, sizeof *j);
+    j->args = a;
+    j->size = a->size;
+    j->page_fd = j->signal_fd = j->report_fd = -1;
+    j->pump.from = j->pump.to = -1;
+    j->warden.pipe = -1;
+    if (own_sinks(j))
+        return STATUS_USAGE;
+    int err = prepare(j, &s);
+    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = warden_start(&j->warden, j->size, j->name))))
+        err = cannot(j, "start", err ? err : -errno);
+    if (!err) {
+        fcntl(report[0], F_SETFL, O_NONBLOCK);
+        j->report_fd = report[0];
+        s.report = report[1];
+        if (a->timeout > 0)
+            j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
+        err = start_ranks(j, &s, env);
+        close(report[1]);
+    }
+    if (s.in_first >= 0)
+        close(s.in_first);
+    if (s.in_rest >= 0) {
+        if (j->pump.to < 0)
+            dup2(s.in_rest, 0); /* rank 0 alone decides how long our input stays open */
+        close(s.in_rest);
+    }
+    env_free(&s.env);
+    topo_free(s.topo);
+    return err;
+}
+
+void job_free(struct job *j)
+{
+    warden_stop(&j->warden);
+    for (int r = 0; j->rank && r < j->size; r++) {
+        struct rank *k = &j->rank[r];
+        stream_close(&k->out);
+        stream_close(&k->err);
+        free(k->out.buf);
+        free(k->err.buf);
+        if (k->pmi_fd >= 0)
+            close(k->pmi_fd);
+        free(k->pmi_out);
+    }
+    free(j->rank);
+    for (int i = 0; i < j->nsinks; i++) {
+        sink_close(j->sinks[i]);
+        if (j->sinks[i]->fd > 2)
+            close(j->sinks[i]->fd);
+        free(j->sinks[i]);
+    }
+    free(j->sinks);
+    pump_close(&j->pump);
+    pmi_server_free(j->pmi);
+    if (j->page)
+        munmap(j->page, job_page_bytes(j->size));
+    const int fds[] = {j->page_fd, j->signal_fd, j->report_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}

@@ -1,0 +1,140 @@
+#include "launch/warden.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ENVIRON_MAX = 1 << 20, ROUNDS = 100 };
+
+/* --- strays --------------------------------------------------------------------- */
+
+/* Whether the environment of process `pid` holds `want`, an entire "NAME=value". */
+static int carries(const char *pid, const char *want, char *buf)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* other users' are refused: they cannot be ours */
+    if (fd < 0)
+        return 0;
+    size_t n = 0;
+    for (ssize_t got; n < ENVIRON_MAX && (got = read(fd, buf + n, ENVIRON_MAX - n)) > 0;)
+        n += (size_t)got;
+    close(fd);
+    buf[n] = 0;
+    for (size_t i = 0; i < n; i += strlen(buf + i) + 1)
+        if (!strcmp(buf + i, want))
+            return 1;
+    return 0;
+}
+
+int strays_kill(const char *job, pid_t spare)
+{
+    char want[512];
+    char *buf = malloc(ENVIRON_MAX + 1);
+    DIR *dir = buf ? opendir("/proc") : NULL;
+    int n = 0;
+    snprintf(want, sizeof want, JOB_ENV "=%s", job);
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        if (!isdigit((unsigned char)*d->d_name))
+            continue;
+        pid_t pid = (pid_t)atol(d->d_name);
+        if (pid == spare || pid == getpid() || !carries(d->d_name, want, buf))
+            continue;
+        kill(pid, SIGKILL);
+        n++;
+    }
+    if (dir)
+        closedir(dir);
+    free(buf);
+    return n;
+}
+
+/* --- the warden -------------------------------------------------------------------- */
+
+static void watch(const struct warden *w, int fd, const char *job) __attribute__((noreturn));
+
+static void watch(const struct warden *w, int fd, const char *job)
+{
+    char c;
+    ssize_t n;
+    while ((n = read(fd, &c, 1)) < 0 && errno == EINTR)
+        ;
+    if (n == 1) /* goodbye */
+        _exit(0);
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int r = 0; r < w->size; r++)
+            if (w->group[r] > 0)
+                kill(-w->group[r], SIGKILL);
+        /* Processes may be forking while we look; until nobody is found. */
+        if (!strays_kill(job, 0) && i > 0)
+            break;
+        poll(NULL, 0, 10);
+    }
+    _exit(0);
+}
+
+static void become_warden(const struct warden *w, int fd, const char *job)
+{
+    setsid(); /* kill(-group of mpiexec) and the terminal do not reach us */
+    prctl(PR_SET_NAME, "windrose-warden"); /* nor does killing by name */
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_IGN);
+    /* Nothing of mpiexec's may be kept open by us: its readers wait for the end of its output. */
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(null, i);
+    dup2(fd, 3);
+    for (int i = 4, end = (int)sysconf(_SC_OPEN_MAX); i < end && i < 1024; i++)
+        close(i);
+    watch(w, 3, job);
+}
+
+int warden_start(struct warden *w, int size, const char *job)
+{
+    int fd[2];
+    memset(w, 0, sizeof *w);
+    w->size = size;
+    w->pipe = -1;
+    void *p = mmap(NULL, (size_t)size * sizeof *w->group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    w->group = p;
+    if (pipe2(fd, O_CLOEXEC))
+        return -errno;
+    w->pid = fork();
+    if (w->pid == 0) {
+        close(fd[1]);
+        become_warden(w, fd[0], job);
+    }
+    close(fd[0]);
+    w->pipe = fd[1];
+    return w->pid < 0 ? -errno : 0;
+}
+
+void warden_note(struct warden *w, int rank, pid_t group)
+{
+    w->group[rank] = group;
+}
+
+void warden_stop(struct warden *w)
+{
+    if (w->pid > 0) {
+        ssize_t ignored = write(w->pipe, "", 1);
+        (void)ignored;
+        close(w->pipe);
+        waitpid(w->pid, NULL, 0);
+    }
+    if (w->group)
+        munmap((void *)w->group, (size_t)w->size * sizeof *w->group);
+    *w = (struct warden){.pipe = -1};
+}

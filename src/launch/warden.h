@@ -1,0 +1,31 @@
+/* warden.h - so that nothing outlives mpiexec, even when it is killed with SIGKILL.
+ *
+ *     mpiexec ---- pipe ----> warden       end of file without goodbye: mpiexec is dead, kill all
+ *        \---- ranks ---- their children
+ *
+ * The kernel kills the ranks (PR_SET_PDEATHSIG), but not what they started.  The warden, a process
+ * in a session of its own, kills the ranks' process groups and every process whose environment
+ * names the job. */
+#ifndef LAUNCH_WARDEN_H
+#define LAUNCH_WARDEN_H
+
+#include <sys/types.h>
+
+#define JOB_ENV "WINDROSE_JOB"
+
+struct warden {
+    pid_t pid;
+    int pipe;
+    int size;
+    volatile pid_t *group; /* shared with the warden; 0: none, or over */
+};
+
+/* 0 or -errno. */
+int warden_start(struct warden *w, int size, const char *job);
+void warden_note(struct warden *w, int rank, pid_t group);
+void warden_stop(struct warden *w);
+
+/* Kill every process, but `spare`, that carries WINDROSE_JOB=job in its environment.  How many there were. */
+int strays_kill(const char *job, pid_t spare);
+
+#endif
