@@ -1,0 +1,192 @@
+/* p2p_types.h - private types of point-to-point.  All under proc->lock.
+ *
+ * Invariants
+ *  P1  a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards included
+ *  P2  an unexpected message stands in four bins of p2p->unex, one per key a receive could look for
+ *  P3  no posted receive matches an unexpected message
+ *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends queue behind
+ *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
+ *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED */
+#ifndef P2P_TYPES_H
+#define P2P_TYPES_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "dt/dt.h"
+#include "obj/comm.h"
+#include "obj/request.h"
+#include "p2p/p2p.h"
+#include "p2p/packets.h"
+#include "progress/progress.h"
+
+enum {
+    P2P_BINS = 512,       /* powers of two */
+    P2P_UNEX_BINS = 256,
+    P2P_KEYS = 4,         /* exact, any tag, any source, any of both */
+    P2P_CHARGE = 64,     /* bytes of window an empty message takes: its record at the receiver */
+    P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
+    P2P_PULL_SEGMENTS = 8, /* DATA messages of one window */
+    P2P_PULL_WINDOWS = 2   /* asked for at once */
+};
+
+struct p2p_peer;
+
+/* Something to send to a peer that had no room: tried again in order. 0, AM_AGAIN, or -errno. */
+struct p2p_op {
+    struct list link;
+    int (*try)(struct p2p_op *op, struct p2p_peer *p);
+    /* the peer is dead or the transport failed */
+    void (*fail)(struct p2p_op *op, int neg_errno);
+};
+
+enum p2p_cma { P2P_CMA_UNKNOWN, P2P_CMA_WORKS, P2P_CMA_REFUSED };
+
+struct p2p_peer {
+    int world;
+    int near;          /* on this node */
+    int host;          /* host index, when near */
+    enum p2p_cma cma;  /* may this process read the peer's memory */
+    int ordered;
+    int dead;
+    size_t eager_max;  /* bytes of the longest eager message */
+    size_t eager_out;  /* P5 */
+    size_t eager_in;   /* taken here and not yet acknowledged */
+    uint32_t seq_out, seq_in;
+    struct list pending; /* struct p2p_op */
+    struct list busy;    /* link in p2p->busy */
+    struct list early;   /* struct p2p_early: came before their turn, unordered transports only */
+};
+
+enum p2p_state {
+    P2P_IDLE,     /* not started, or complete */
+    P2P_QUEUED,   /* send: in peer->pending */
+    P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
+    P2P_POSTED,   /* receive: in a bin */
+    P2P_PULLING   /* receive: matched, data is coming, on p2p->pulls */
+};
+
+struct p2p_req {
+    struct request r;
+    struct p2p_op op;    /* op.link: bin, pending, open or pulls, by state */
+    enum p2p_state state;
+    int flags;           /* enum p2p_flags */
+    int is_send;
+    int block;           /* the buffer is one block, at `start` */
+    int pooled;          /* from p2p->free; else on the stack */
+    int holds;           /* references on comm and type are ours */
+    uint32_t ctx;
+    int32_t rank;        /* send: own rank; receive: wanted rank or MPI_ANY_SOURCE */
+    int32_t tag;
+    int world;           /* the peer, -1: any or none */
+    int target;          /* persistent: destination or source as the user gave it */
+    uint64_t serial;     /* receive: order of posting */
+    void *buf;
+    size_t count;
+    struct dt_type *type;
+    char *start;
+    size_t size;         /* bytes of the buffer */
+    /* rendezvous */
+    size_t want, next, got; /* bytes: to move; asked for; moved */
+    size_t asked;        /* end of the window under way */
+    size_t full;         /* receive: bytes of the message; more than size: truncated */
+    uint64_t remote;     /* cookie of the send request */
+    void *copy;          /* buffered send: its piece of the attached buffer */
+};
+
+struct p2p_unex {
+    struct list link[P2P_KEYS];
+    struct p2p_match m;
+    int world;
+    int type;            /* P2P_EAGER, P2P_EAGER_SYNC, P2P_RTS */
+    uint32_t nruns;
+    uint64_t serial;     /* order of arrival */
+    uint64_t sreq;
+    size_t size;         /* bytes of the message */
+    char data[] __attribute__((aligned(8))); /* message, or runs */
+};
+
+struct p2p_early {
+    struct list link;
+    int type;
+    size_t len;
+    char msg[] __attribute__((aligned(8)));
+};
+
+struct p2p_buffer; /* buffer.c */
+
+struct p2p {
+    struct list posted[P2P_BINS];
+    struct list unex[P2P_KEYS][P2P_UNEX_BINS]; /* a table for each kind of key */
+    unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses cost nothing */
+    unsigned unexpected;  /* messages in unex */
+    uint64_t serial;      /* last given to a receive */
+    uint64_t arrivals;    /* unexpected messages so far: probes look again when it moves */
+    struct map peers;     /* world rank + 1 -> struct p2p_peer */
+    struct p2p_peer *last; /* looked up last */
+    struct list busy;
+    struct list open, pulls;
+    struct progress_hook hook;
+    struct p2p_req *free; /* pool, through op.link.next */
+    char *scratch;        /* am_max bytes: packed eager data */
+    size_t scratch_size;
+    char *bounce;
+    struct p2p_buffer *buffer;
+    int dead_seen;        /* boot_dead_count() that has been dealt with */
+    int me;               /* world rank */
+};
+
+/* match.c */
+void match_init(struct p2p *s);
+void match_post(struct p2p_req *q);
+void match_unpost(struct p2p_req *q);
+/* The posted receive that takes a message, out of its bin; NULL if none. */
+struct p2p_req *match_arrival(const struct p2p_match *m);
+void match_keep(struct p2p_unex *u);
+/* First message that (ctx, rank, tag), wildcards allowed, would take; it stays. */
+struct p2p_unex *match_find(uint32_t ctx, int rank, int tag);
+void match_take(struct p2p_unex *u);
+
+/* peer.c */
+struct p2p_peer *peer_get(int world); /* NULL: out of memory */
+void peer_queue(struct p2p_peer *p, struct p2p_op *op);
+/* Send a small control message, now or later. */
+void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
+void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
+/* Deal with processes that died since the last look. */
+void peer_reap(void);
+static inline void peer_look_for_dead(void);
+
+/* send.c */
+int send_begin(struct p2p_req *q);
+void send_done(struct p2p_req *q, int err);
+/* recv.c */
+int recv_begin(struct p2p_req *q);
+void recv_consume(struct p2p_req *q, struct p2p_unex *u); /* u is freed */
+void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len);
+void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, uint64_t sreq, size_t size,
+                     const struct p2p_run *runs, uint32_t nruns);
+void recv_done(struct p2p_req *q, int err);
+/* by_am.c: the rendezvous machinery and the packets */
+void p2p_handlers(void);
+int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs, uint32_t nruns);
+void rndv_pull(struct p2p_req *q);
+
+/* p2p.c: requests */
+struct p2p_req *req_alloc(void);
+void req_fill(struct p2p_req *q, const void *buf, size_t count, struct dt_type *t, struct comm *c);
+int req_wait(struct p2p_req *q, MPI_Status *status);
+int req_done_or_dead(void *q);
+
+/* buffer.c */
+int buffer_send(struct p2p_req *q);
+void buffer_sent(struct p2p_req *q);
+
+#include "base/proc.h"
+#include "boot/boot.h"
+static inline void peer_look_for_dead(void)
+{
+    if (__builtin_expect(boot_dead_count() != proc->p2p->dead_seen, 0))
+        peer_reap();
+}
+
+#endif

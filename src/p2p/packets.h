@@ -1,0 +1,71 @@
+/* packets.h - what point-to-point puts on the wire; private to p2p/.
+ *
+ *   eager           S --EAGER(data)----------------------> R            (S is done when it is sent)
+ *   synchronous     S --EAGER_SYNC(data)--> R matches --FIN--> S
+ *   rendezvous, one node (single copy)
+ *                   S --RTS(runs of memory)--> R matches, reads S's memory --FIN--> S
+ *   rendezvous, elsewhere, or where reading is refused
+ *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ... (S is done when it
+ *                   has sent `want` bytes)
+ *   credit          R --ACK(bytes)--> S once a quarter of the window was taken by receives
+ *   cancel          S --CANCEL--> R; if still unmatched R --CANCELLED--> S, else nothing (FIN or PULL comes)
+ *
+ * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its room: an RTS
+ * may stay unmatched for long and must hold no reply room meanwhile.
+ * Fixed width, host order (homogeneous jobs). Cookies are addresses in the process that made them. */
+#ifndef P2P_PACKETS_H
+#define P2P_PACKETS_H
+
+#include <stdint.h>
+
+#include "am/am.h"
+
+enum p2p_packet {
+    P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL, P2P_CANCELLED
+};
+
+struct p2p_match { /* what receives are matched by */
+    uint32_t ctx;
+    int32_t rank; /* of the sender in the communicator */
+    int32_t tag;
+    uint32_t seq; /* per pair of processes: puts messages of an unordered transport in order */
+};
+struct p2p_eager_sync {
+    struct p2p_match m;
+    uint64_t sreq;
+};
+struct p2p_run { /* a piece of the sender's memory */
+    uint64_t addr, len;
+};
+enum { P2P_RTS_RUNS = 64 }; /* a layout of more runs than this is pulled */
+struct p2p_rts {
+    struct p2p_match m;
+    uint64_t sreq;
+    uint64_t size;  /* bytes */
+    uint32_t nruns; /* that follow; 0: the data must be pulled */
+    uint32_t pad;
+};
+struct p2p_fin { /* also CANCEL, CANCELLED */
+    uint64_t sreq;
+};
+struct p2p_pull {
+    uint64_t sreq, rreq;
+    uint64_t off;     /* of the window in the packed message, bytes */
+    uint64_t want;    /* bytes the receiver will take in all */
+    uint32_t len;     /* of the window */
+    uint32_t segment; /* bytes of one DATA */
+};
+struct p2p_data {
+    uint64_t rreq;
+    uint64_t off;
+};
+struct p2p_ack {
+    uint64_t bytes;
+};
+
+_Static_assert(sizeof(struct p2p_match) == 16, "the common prefix of EAGER and RTS");
+_Static_assert(sizeof(struct p2p_eager_sync) == 24, "payload stays 8-aligned");
+_Static_assert(sizeof(struct p2p_rts) == 40, "runs stay 8-aligned");
+_Static_assert(sizeof(struct p2p_data) == 16, "payload stays 8-aligned");
+
+#endif

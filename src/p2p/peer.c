@@ -1,0 +1,196 @@
+/* What is known of each process talked to, what waits to be sent to it, credits, and its death. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+#include "var/var.h"
+
+static struct p2p_peer *peer_make(int world)
+{
+    struct p2p_peer *p = calloc(1, sizeof *p);
+    if (!p || map_put(&proc->p2p->peers, (uint64_t)world, p) != 0) {
+        free(p);
+        return NULL;
+    }
+    p->world = world;
+    p->near = boot_same_node(world);
+    p->host = p->near ? boot_host_index(world) : -1;
+    p->ordered = am_ordered(world);
+    size_t longest = am_max(world) - sizeof(struct p2p_eager_sync);
+    p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
+    list_init(&p->pending);
+    list_init(&p->busy);
+    list_init(&p->early);
+    return p;
+}
+
+struct p2p_peer *peer_get(int world)
+{
+    struct p2p *s = proc->p2p;
+    if (s->last && s->last->world == world)
+        return s->last;
+    struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
+    if (!p)
+        p = peer_make(world);
+    if (p)
+        s->last = p;
+    return p;
+}
+
+/* Offer what is pending, in order.  Returns how many went. */
+static int peer_try(struct p2p_peer *p)
+{
+    int sent = 0;
+    while (!list_empty(&p->pending)) {
+        struct p2p_op *op = LIST_OBJ(p->pending.next, struct p2p_op, link);
+        list_del(&op->link); /* first: a completion may free or restart what holds it */
+        int rc = op->try(op, p);
+        if (rc == AM_AGAIN) {
+            list_push_front(&p->pending, &op->link);
+            return sent;
+        }
+        if (rc < 0)
+            op->fail(op, rc);
+        sent++;
+    }
+    list_del(&p->busy);
+    return sent;
+}
+
+static int retry(void *arg)
+{
+    struct p2p *s = arg;
+    int sent = 0;
+    for (struct list *l = s->busy.next, *next; l != &s->busy; l = next) {
+        next = l->next;
+        sent += peer_try(LIST_OBJ(l, struct p2p_peer, busy));
+    }
+    if (list_empty(&s->busy))
+        progress_hook_del(&s->hook);
+    return sent;
+}
+
+void peer_queue(struct p2p_peer *p, struct p2p_op *op)
+{
+    struct p2p *s = proc->p2p;
+    list_push(&p->pending, &op->link);
+    if (list_empty(&p->busy))
+        list_push(&s->busy, &p->busy);
+    s->hook.fn = retry;
+    s->hook.arg = s;
+    progress_hook_add(&s->hook);
+}
+
+struct control {
+    struct p2p_op op;
+    int type;
+    size_t len;
+    char msg[48];
+};
+
+static int control_try(struct p2p_op *op, struct p2p_peer *p)
+{
+    struct control *c = LIST_OBJ(op, struct control, op);
+    struct iovec v = {c->msg, c->len};
+    int rc = am_request(p->world, c->type, &v, 1, 0);
+    if (rc == 0)
+        free(c);
+    return rc;
+}
+
+static void control_fail(struct p2p_op *op, int neg_errno)
+{
+    (void)neg_errno; /* nobody waits for a control message here; the other side is dead */
+    free(LIST_OBJ(op, struct control, op));
+}
+
+void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)
+{
+    struct iovec v = {(void *)msg, len};
+    if (am_request(p->world, type, &v, 1, 0) != AM_AGAIN)
+        return;
+    struct control *c = malloc(sizeof *c);
+    if (!c || len > sizeof c->msg)
+        log_fatal("no memory for a control message to process %d", p->world);
+    c->op = (struct p2p_op){.try = control_try, .fail = control_fail};
+    c->type = type;
+    c->len = len;
+    memcpy(c->msg, msg, len);
+    peer_queue(p, &c->op);
+}
+
+void peer_credit(struct p2p_peer *p, size_t bytes)
+{
+    p->eager_in += bytes;
+    if (p->eager_in * 4 < (size_t)cvar.p2p_eager_window)
+        return;
+    struct p2p_ack a = {p->eager_in};
+    p->eager_in = 0;
+    peer_control(p, P2P_ACK, &a, sizeof a);
+}
+
+/* --- death ---------------------------------------------------------------- */
+
+static int death_of(const struct p2p_req *q, int world)
+{
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died", q->is_send ? "send" : "receive", world);
+}
+
+/* May the message that q waits for come from `world`?  Any-source receives fail too: the dead process could
+ * have been the only sender left. */
+static int waits_for(const struct p2p_req *q, int world)
+{
+    if (q->world >= 0)
+        return q->world == world;
+    const struct comm *c = q->r.comm;
+    return c && rankmap_find(c->remote ? c->remote : c->map, world) >= 0;
+}
+
+static void fail_list(struct list *head, int world, void (*done)(struct p2p_req *, int))
+{
+    for (struct list *l = head->next; l != head;) {
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        l = l->next;
+        if (!waits_for(q, world))
+            continue;
+        if (q->state == P2P_POSTED)
+            match_unpost(q);
+        else
+            list_del(&q->op.link);
+        done(q, death_of(q, world));
+    }
+}
+
+static void peer_died(int world)
+{
+    struct p2p *s = proc->p2p;
+    struct p2p_peer *p = peer_get(world);
+    if (p)
+        p->dead = 1;
+    while (p && !list_empty(&p->pending)) {
+        struct p2p_op *op = LIST_OBJ(list_pop(&p->pending), struct p2p_op, link);
+        op->fail(op, -ENOTCONN);
+    }
+    if (p)
+        list_del(&p->busy);
+    fail_list(&s->open, world, send_done);
+    fail_list(&s->pulls, world, recv_done);
+    for (int i = 0; i < P2P_BINS; i++)
+        fail_list(&s->posted[i], world, recv_done);
+}
+
+void peer_reap(void)
+{
+    struct p2p *s = proc->p2p;
+    s->dead_seen = boot_dead_count();
+    for (int r = 0; r < boot_size(); r++) {
+        if (!boot_dead(r))
+            continue;
+        struct p2p_peer *p = map_get(&s->peers, (uint64_t)r);
+        if (!p || !p->dead)
+            peer_died(r);
+    }
+}

@@ -1,0 +1,111 @@
+/* Receiving: look among the unexpected, else post; take what arrives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+
+void recv_done(struct p2p_req *q, int err)
+{
+    q->state = P2P_IDLE;
+    if (!err && q->full > q->size)
+        err = err_make(MPI_ERR_TRUNCATE, "receive: the message has %zu bytes, the buffer %zu", q->full, q->size);
+    request_complete(&q->r, err);
+}
+
+static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, size_t size)
+{
+    size_t n = size < q->size ? size : q->size;
+    q->world = world;
+    q->full = size;
+    q->r.status.MPI_SOURCE = m->rank;
+    q->r.status.MPI_TAG = m->tag;
+    q->r.status.count_lo = (int)(uint32_t)n;
+    q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1);
+}
+
+void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len)
+{
+    set_status(q, m, world, len);
+    size_t n = len < q->size ? len : q->size;
+    if (q->block)
+        memcpy(q->start, data, n);
+    else if (n)
+        dt_unpack(q->type, q->count, q->buf, 0, data, n);
+    recv_done(q, MPI_SUCCESS);
+}
+
+static void finish_sender(struct p2p_peer *p, uint64_t sreq)
+{
+    struct p2p_fin f = {sreq};
+    peer_control(p, P2P_FIN, &f, sizeof f);
+}
+
+/* Both sides are this process: copy from layout to layout. */
+static void recv_self(struct p2p_req *q, struct p2p_req *s)
+{
+    size_t n = s->size < q->size ? s->size : q->size;
+    dt_copy_part(s->buf, s->count, s->type, q->buf, q->count, q->type, 0, n);
+    list_del(&s->op.link);
+    send_done(s, MPI_SUCCESS);
+    recv_done(q, MPI_SUCCESS);
+}
+
+void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, uint64_t sreq, size_t size,
+                     const struct p2p_run *runs, uint32_t nruns)
+{
+    set_status(q, m, world, size);
+    q->remote = sreq;
+    q->want = size < q->size ? size : q->size;
+    q->next = q->got = q->asked = 0;
+    struct p2p_peer *p = peer_get(world);
+    if (!p) {
+        recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
+    } else if (world == proc->p2p->me) {
+        recv_self(q, (struct p2p_req *)(uintptr_t)sreq);
+    } else if (q->want == 0 || rndv_read(q, p, runs, nruns)) {
+        finish_sender(p, sreq);
+        recv_done(q, MPI_SUCCESS);
+    } else {
+        rndv_pull(q);
+    }
+}
+
+void recv_consume(struct p2p_req *q, struct p2p_unex *u)
+{
+    struct p2p_peer *p = peer_get(u->world);
+    if (u->type == P2P_RTS) {
+        recv_rendezvous(q, &u->m, u->world, u->sreq, u->size, (const struct p2p_run *)u->data, u->nruns);
+    } else {
+        if (p)
+            peer_credit(p, u->size + P2P_CHARGE);
+        if (p && u->type == P2P_EAGER_SYNC)
+            finish_sender(p, u->sreq);
+        recv_eager(q, &u->m, u->world, u->data, u->size);
+    }
+    free(u);
+}
+
+/* q is filled in; from here to its completion by recv_done(). */
+int recv_begin(struct p2p_req *q)
+{
+    if (q->target == MPI_PROC_NULL) {
+        status_empty(&q->r.status);
+        q->r.status.MPI_SOURCE = MPI_PROC_NULL;
+        request_complete(&q->r, MPI_SUCCESS);
+        return MPI_SUCCESS;
+    }
+    struct p2p_unex *u = match_find(q->ctx, q->rank, q->tag);
+    if (u) {
+        match_take(u);
+        recv_consume(q, u);
+        return MPI_SUCCESS;
+    }
+    match_post(q);
+    if (__builtin_expect(boot_dead_count() != 0, 0) && q->world >= 0 && boot_dead(q->world)) {
+        match_unpost(q);
+        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job has died", q->world));
+    }
+    return MPI_SUCCESS;
+}
