@@ -82,7 +82,10 @@ int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs,
 static int pull_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
-    size_t segment = am_max(p->world) - sizeof(struct p2p_data), window = segment * P2P_PULL_SEGMENTS;
+    size_t segment = am_max(p->world) - sizeof(struct p2p_data), window;
+    if (segment > proc->p2p->scratch_size) /* where the sender packs one: as large in every process */
+        segment = proc->p2p->scratch_size;
+    window = segment * P2P_PULL_SEGMENTS;
     int rc = 0;
     while (q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;
@@ -93,9 +96,10 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
             break;
         q->next += len;
     }
-    if (rc != AM_AGAIN)
+    q->waiting = rc == AM_AGAIN;
+    if (rc == 0)
         list_push(&proc->p2p->pulls, &q->op.link);
-    return rc < 0 ? rc : rc == AM_AGAIN ? AM_AGAIN : 0;
+    return rc;
 }
 
 static void pull_fail(struct p2p_op *op, int neg_errno)
@@ -106,6 +110,7 @@ static void pull_fail(struct p2p_op *op, int neg_errno)
                           "receive: process %d of the job: %s", q->world, strerror(-neg_errno)));
 }
 
+/* Ask for as many windows as may be under way; called again as data arrives. */
 void rndv_pull(struct p2p_req *q)
 {
     struct p2p_peer *p = peer_get(q->world);
@@ -159,13 +164,9 @@ static int on_data(int src, const void *msg, size_t len)
     if (q->got == q->want) {
         list_del(&q->op.link);
         recv_done(q, MPI_SUCCESS);
-    } else if (q->next < q->want && q->state == P2P_PULLING) {
-        /* Already waiting among the pending?  Then the hook will ask. */
-        size_t window = (am_max(q->world) - sizeof *m) * P2P_PULL_SEGMENTS;
-        if (q->asked == 0 && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
-            list_del(&q->op.link);
-            rndv_pull(q);
-        }
+    } else if (!q->waiting && q->next < q->want) {
+        list_del(&q->op.link);
+        rndv_pull(q);
     }
     return 0;
 }

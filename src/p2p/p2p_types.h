@@ -12,6 +12,8 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "base/proc.h"
+#include "boot/boot.h"
 #include "dt/dt.h"
 #include "obj/comm.h"
 #include "obj/request.h"
@@ -72,8 +74,7 @@ struct p2p_req {
     int flags;           /* enum p2p_flags */
     int is_send;
     int block;           /* the buffer is one block, at `start` */
-    int pooled;          /* from p2p->free; else on the stack */
-    int holds;           /* references on comm and type are ours */
+    int holds;           /* a reference on the type */
     uint32_t ctx;
     int32_t rank;        /* send: own rank; receive: wanted rank or MPI_ANY_SOURCE */
     int32_t tag;
@@ -87,9 +88,10 @@ struct p2p_req {
     size_t size;         /* bytes of the buffer */
     /* rendezvous */
     size_t want, next, got; /* bytes: to move; asked for; moved */
-    size_t asked;        /* end of the window under way */
+    int waiting;         /* a PULL stands in peer->pending */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* cookie of the send request */
+    struct p2p_req *next_free;
     void *copy;          /* buffered send: its piece of the attached buffer */
 };
 
@@ -118,21 +120,21 @@ struct p2p {
     struct list posted[P2P_BINS];
     struct list unex[P2P_KEYS][P2P_UNEX_BINS]; /* a table for each kind of key */
     unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses cost nothing */
-    unsigned unexpected;  /* messages in unex */
-    uint64_t serial;      /* last given to a receive */
-    uint64_t arrivals;    /* unexpected messages so far: probes look again when it moves */
-    struct map peers;     /* world rank + 1 -> struct p2p_peer */
+    unsigned unexpected;   /* messages in unex */
+    uint64_t serial;       /* last given to a receive */
+    uint64_t arrivals;     /* unexpected messages so far: probes look again when it moves */
+    struct map peers;      /* world rank -> struct p2p_peer */
     struct p2p_peer *last; /* looked up last */
     struct list busy;
     struct list open, pulls;
     struct progress_hook hook;
-    struct p2p_req *free; /* pool, through op.link.next */
-    char *scratch;        /* am_max bytes: packed eager data */
+    struct p2p_req *free;  /* pool */
+    char *scratch;         /* packed data of one message, while it is sent */
     size_t scratch_size;
     char *bounce;
     struct p2p_buffer *buffer;
-    int dead_seen;        /* boot_dead_count() that has been dealt with */
-    int me;               /* world rank */
+    int dead_seen;         /* boot_dead_count() that has been dealt with */
+    int me;                /* world rank */
 };
 
 /* match.c */
@@ -148,17 +150,24 @@ void match_take(struct p2p_unex *u);
 
 /* peer.c */
 struct p2p_peer *peer_get(int world); /* NULL: out of memory */
+void peer_drop(struct p2p_peer *p);
+int peer_retry(void *p2p); /* progress hook */
 void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 /* Send a small control message, now or later. */
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
 /* Deal with processes that died since the last look. */
 void peer_reap(void);
-static inline void peer_look_for_dead(void);
+static inline void peer_look_for_dead(void)
+{
+    if (__builtin_expect(boot_dead_count() != proc->p2p->dead_seen, 0))
+        peer_reap();
+}
 
 /* send.c */
 int send_begin(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
+
 /* recv.c */
 int recv_begin(struct p2p_req *q);
 void recv_consume(struct p2p_req *q, struct p2p_unex *u); /* u is freed */
@@ -166,27 +175,21 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
 void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, uint64_t sreq, size_t size,
                      const struct p2p_run *runs, uint32_t nruns);
 void recv_done(struct p2p_req *q, int err);
-/* by_am.c: the rendezvous machinery and the packets */
+
+/* by_am.c: the packets and the rendezvous machinery */
 void p2p_handlers(void);
+/* 1: all is here; 0: the sender's memory cannot be read, pull it. */
 int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs, uint32_t nruns);
 void rndv_pull(struct p2p_req *q);
 
-/* p2p.c: requests */
+/* p2p.c */
 struct p2p_req *req_alloc(void);
-void req_fill(struct p2p_req *q, const void *buf, size_t count, struct dt_type *t, struct comm *c);
-int req_wait(struct p2p_req *q, MPI_Status *status);
-int req_done_or_dead(void *q);
+void req_recycle(struct p2p_req *q);
+/* A receive on the heap, filled in, from no process. */
+int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out);
 
 /* buffer.c */
 int buffer_send(struct p2p_req *q);
 void buffer_sent(struct p2p_req *q);
-
-#include "base/proc.h"
-#include "boot/boot.h"
-static inline void peer_look_for_dead(void)
-{
-    if (__builtin_expect(boot_dead_count() != proc->p2p->dead_seen, 0))
-        peer_reap();
-}
 
 #endif

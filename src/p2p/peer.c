@@ -8,6 +8,29 @@
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
+struct control {
+    struct p2p_op op;
+    int type;
+    size_t len;
+    char msg[48];
+};
+
+static int control_try(struct p2p_op *op, struct p2p_peer *p)
+{
+    struct control *c = LIST_OBJ(op, struct control, op);
+    struct iovec v = {c->msg, c->len};
+    int rc = am_request(p->world, c->type, &v, 1, 0);
+    if (rc == 0)
+        free(c);
+    return rc;
+}
+
+static void control_fail(struct p2p_op *op, int neg_errno)
+{
+    (void)neg_errno; /* nobody waits for a control message here; the other side is dead */
+    free(LIST_OBJ(op, struct control, op));
+}
+
 static struct p2p_peer *peer_make(int world)
 {
     struct p2p_peer *p = calloc(1, sizeof *p);
@@ -40,6 +63,18 @@ struct p2p_peer *peer_get(int world)
     return p;
 }
 
+void peer_drop(struct p2p_peer *p)
+{
+    while (!list_empty(&p->early))
+        free(LIST_OBJ(list_pop(&p->early), struct p2p_early, link));
+    while (!list_empty(&p->pending)) {
+        struct p2p_op *op = LIST_OBJ(list_pop(&p->pending), struct p2p_op, link);
+        if (op->try == control_try)
+            control_fail(op, 0);
+    }
+    free(p);
+}
+
 /* Offer what is pending, in order.  Returns how many went. */
 static int peer_try(struct p2p_peer *p)
 {
@@ -60,7 +95,7 @@ static int peer_try(struct p2p_peer *p)
     return sent;
 }
 
-static int retry(void *arg)
+int peer_retry(void *arg)
 {
     struct p2p *s = arg;
     int sent = 0;
@@ -79,32 +114,7 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op)
     list_push(&p->pending, &op->link);
     if (list_empty(&p->busy))
         list_push(&s->busy, &p->busy);
-    s->hook.fn = retry;
-    s->hook.arg = s;
     progress_hook_add(&s->hook);
-}
-
-struct control {
-    struct p2p_op op;
-    int type;
-    size_t len;
-    char msg[48];
-};
-
-static int control_try(struct p2p_op *op, struct p2p_peer *p)
-{
-    struct control *c = LIST_OBJ(op, struct control, op);
-    struct iovec v = {c->msg, c->len};
-    int rc = am_request(p->world, c->type, &v, 1, 0);
-    if (rc == 0)
-        free(c);
-    return rc;
-}
-
-static void control_fail(struct p2p_op *op, int neg_errno)
-{
-    (void)neg_errno; /* nobody waits for a control message here; the other side is dead */
-    free(LIST_OBJ(op, struct control, op));
 }
 
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)

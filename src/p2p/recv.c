@@ -22,7 +22,7 @@ static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, 
     q->r.status.MPI_SOURCE = m->rank;
     q->r.status.MPI_TAG = m->tag;
     q->r.status.count_lo = (int)(uint32_t)n;
-    q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1);
+    q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
 }
 
 void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len)
@@ -58,7 +58,7 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, ui
     set_status(q, m, world, size);
     q->remote = sreq;
     q->want = size < q->size ? size : q->size;
-    q->next = q->got = q->asked = 0;
+    q->next = q->got = 0;
     struct p2p_peer *p = peer_get(world);
     if (!p) {
         recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
@@ -91,8 +91,7 @@ void recv_consume(struct p2p_req *q, struct p2p_unex *u)
 int recv_begin(struct p2p_req *q)
 {
     if (q->target == MPI_PROC_NULL) {
-        status_empty(&q->r.status);
-        q->r.status.MPI_SOURCE = MPI_PROC_NULL;
+        status_proc_null(&q->r.status);
         request_complete(&q->r, MPI_SUCCESS);
         return MPI_SUCCESS;
     }

@@ -1,0 +1,194 @@
+/* The calls of coll.h. */
+#include "coll/coll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "coll/coll_types.h"
+#include "coll/select.h"
+#include "obj/err.h"
+
+int coll_init(void)
+{
+    char why[256];
+    if (coll_select_check(why, sizeof why)) {
+        log_warn("MPI_Init: %s", why);
+        return -EINVAL;
+    }
+    struct coll_room *room = calloc(1, sizeof *room);
+    if (!room)
+        return -ENOMEM;
+    list_init(&room->active);
+    room->byte = dt_find(MPI_BYTE);
+    proc->coll = room;
+    ctx_start(room);
+    return 0;
+}
+
+void coll_finalize(void)
+{
+    struct coll_room *room = proc->coll;
+    if (!room)
+        return;
+    progress_hook_del(&room->hook);
+    ctx_stop(room);
+    while (room->free) {
+        struct sched *s = room->free;
+        room->free = s->next_free;
+        if (s->steps != s->small)
+            free(s->steps);
+        free(s);
+    }
+    free(room);
+    proc->coll = NULL;
+}
+
+static int no_memory(void)
+{
+    return err_make(MPI_ERR_NO_MEM, "no memory for one more collective operation");
+}
+
+int coll_run(const struct coll_args *a)
+{
+    struct sched *s = sched_make(a);
+    if (!s)
+        return no_memory();
+    coll_build(s);
+    return sched_run(s);
+}
+
+int coll_begin(const struct coll_args *a, struct request **out)
+{
+    struct sched *s = sched_make(a);
+    if (!s)
+        return no_memory();
+    coll_build(s);
+    sched_begin(s);
+    *out = &s->r;
+    return MPI_SUCCESS;
+}
+
+int coll_prepare(const struct coll_args *a, struct request **out)
+{
+    struct sched *s = sched_make(a);
+    if (!s)
+        return no_memory();
+    sched_persist(s);
+    *out = &s->r;
+    return MPI_SUCCESS;
+}
+
+/* --- by name -------------------------------------------------------------------- */
+
+int coll_barrier(struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
+}
+
+int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c)
+{
+    return coll_run(
+        &(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root});
+}
+
+int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, int root,
+                struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_REDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf, .rcount = count,
+                                        .rtype = t, .op = op, .root = root});
+}
+
+int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf,
+                                        .rcount = count, .rtype = t, .op = op});
+}
+
+int coll_gather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                struct dt_type *rt, int root, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_GATHER, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
+                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt, .root = root});
+}
+
+int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                   struct dt_type *rt, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf, .scount = scount,
+                                        .stype = st, .rbuf = rbuf, .rcount = rcount, .rtype = rt});
+}
+
+int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, const int *rcounts,
+                    const int *displs, struct dt_type *rt, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_ALLGATHERV, .comm = c, .sbuf = sbuf, .scount = scount,
+                                        .stype = st, .rbuf = rbuf, .rcounts = coll_ints(rcounts),
+                                        .rdispls = coll_ints(displs), .rtype = rt});
+}
+
+int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                 struct dt_type *rt, int root, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_SCATTER, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
+                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt, .root = root});
+}
+
+int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
+                  struct dt_type *rt, struct comm *c)
+{
+    return coll_run(&(struct coll_args){.call = COLL_ALLTOALL, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
+                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt});
+}
+
+int coll_ibarrier(struct comm *c, struct request **out)
+{
+    return coll_begin(&(struct coll_args){.call = COLL_BARRIER, .comm = c}, out);
+}
+
+int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c, struct request **out)
+{
+    return coll_begin(
+        &(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root}, out);
+}
+
+int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c,
+                    struct request **out)
+{
+    return coll_begin(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf,
+                                          .rcount = count, .rtype = t, .op = op}, out);
+}
+
+/* --- plain bytes ------------------------------------------------------------------ */
+
+int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c)
+{
+    return coll_bcast(buf, (MPI_Aint)len, proc->coll->byte, root, c);
+}
+
+int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c)
+{
+    struct dt_type *byte = proc->coll->byte;
+    const void *sbuf = in == (char *)out + (size_t)c->rank * len ? MPI_IN_PLACE : in;
+    return coll_allgather(sbuf, (MPI_Aint)len, byte, out, (MPI_Aint)len, byte, c);
+}
+
+int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c)
+{
+    static const MPI_Op ops[] = {[COLL_SUM] = MPI_SUM, [COLL_MAX] = MPI_MAX, [COLL_MIN] = MPI_MIN,
+                                 [COLL_BAND] = MPI_BAND, [COLL_BOR] = MPI_BOR};
+    return coll_allreduce(MPI_IN_PLACE, v, n, dt_find(MPI_INT64_T), dt_op_find(ops[op]), c);
+}
+
+int coll_agree_error(int err, struct comm *c)
+{
+    int64_t worst = err ? err_class(err) : 0;
+    int e = coll_allreduce_i64(&worst, 1, COLL_MAX, c);
+    if (err)
+        return err;
+    if (e)
+        return e;
+    return worst ? err_make((int)worst, "%s failed on another process", proc->call ? proc->call : "the call")
+                 : MPI_SUCCESS;
+}

@@ -1,0 +1,73 @@
+/* coll_types.h - private types of coll/.  All under proc->lock. */
+#ifndef COLL_TYPES_H
+#define COLL_TYPES_H
+
+#include "coll/coll.h"
+#include "coll/sched.h"
+#include "progress/progress.h"
+
+struct coll_room {
+    struct list active;      /* schedules driven by the hook */
+    struct progress_hook hook;
+    struct sched *free;      /* pool */
+    struct dt_type *byte;
+    uint32_t ctx_next;       /* counter of the id to try next */
+    int ctx_bits;            /* of an id's counter */
+    struct map ctx_live;     /* ids made here whose communicator lives here */
+};
+
+/* build.c: lists the steps of a call; a zero-byte call may list none. */
+void coll_build(struct sched *s);
+
+/* One file per family.  Names say what is done on s->comm, whatever call it serves. */
+void build_barrier(struct sched *s);
+void build_bcast(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
+void build_bcast_binomial(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
+void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
+                  int root);
+void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op);
+void build_scan(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
+                int exclusive);
+
+/* The same number of bytes for each rank, or a vector: block i lies at base + at(i). */
+struct blocks {
+    char *base;
+    struct dt_type *type;      /* all blocks, unless types */
+    const MPI_Datatype *types; /* w forms */
+    int vector;                /* a v or w form, also where its arrays are not significant */
+    MPI_Aint count;            /* all blocks, unless vector */
+    struct coll_vec counts, displs; /* displs in extents, bytes for w forms */
+};
+struct block {
+    char *at;
+    MPI_Aint n;
+    struct dt_type *t;
+};
+struct block block_of(const struct blocks *b, int i);
+struct blocks blocks_even(const void *base, MPI_Aint count, struct dt_type *t);
+struct blocks blocks_vector(const void *base, struct coll_vec counts, struct coll_vec displs, struct dt_type *t);
+struct blocks blocks_types(const void *base, struct coll_vec counts, struct coll_vec displs, const MPI_Datatype *types);
+static inline size_t block_bytes(struct block b)
+{
+    return (size_t)b.n * (size_t)b.t->size;
+}
+
+void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r, int root);
+void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount, struct dt_type *rt, int root);
+void build_allgather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r);
+void build_alltoall(struct sched *s, const struct blocks *out, const struct blocks *in);
+void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct coll_vec counts, MPI_Aint even,
+                          struct dt_type *t, struct dt_op *op);
+void build_inter(struct sched *s);     /* any call on an intercommunicator */
+void build_neighbor(struct sched *s);  /* any neighbourhood call */
+
+/* ctxid.c */
+void ctx_start(struct coll_room *room);
+void ctx_stop(struct coll_room *room);
+
+static inline int coll_tag(struct comm *c)
+{
+    return (int)(c->coll_seq++ & 0x3fffffff); /* bit 30: MPI_Comm_create_group, see ctxid.c */
+}
+
+#endif

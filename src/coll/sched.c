@@ -1,0 +1,405 @@
+#include "coll/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "coll/coll_types.h"
+#include "obj/err.h"
+#include "p2p/p2p.h"
+
+struct sched_mem {
+    struct sched_mem *next;
+    char data[] __attribute__((aligned(16)));
+};
+
+/* --- life ----------------------------------------------------------------- */
+
+static void hold(struct coll_args *a)
+{
+    if (a->stype)
+        dt_ref(a->stype);
+    if (a->rtype)
+        dt_ref(a->rtype);
+    if (a->op)
+        dt_op_ref(a->op);
+}
+
+static void let_go(struct coll_args *a)
+{
+    if (a->stype)
+        dt_drop(a->stype);
+    if (a->rtype)
+        dt_drop(a->rtype);
+    if (a->op)
+        dt_op_drop(a->op);
+}
+
+static void free_mem(struct sched *s)
+{
+    while (s->mem) {
+        struct sched_mem *m = s->mem;
+        s->mem = m->next;
+        free(m);
+    }
+}
+
+void sched_reset(struct sched *s)
+{
+    for (unsigned i = 0; i < s->n; i++) {
+        /* w forms have types of their own, which the user may free meanwhile */
+        if (s->steps[i].type)
+            dt_drop(s->steps[i].type);
+        if (s->steps[i].type2)
+            dt_drop(s->steps[i].type2);
+    }
+    free_mem(s);
+    s->n = s->at = s->done = 0;
+    s->error = s->doomed = 0;
+    sched_global(s);
+}
+
+static int start(struct request *r)
+{
+    struct sched *s = (struct sched *)r;
+    sched_reset(s);
+    coll_build(s);
+    sched_begin(s);
+    return MPI_SUCCESS;
+}
+
+static void poke(struct request *r)
+{
+    (void)r;
+    p2p_look_for_dead();
+}
+
+static void free_request(struct request *r)
+{
+    sched_destroy((struct sched *)r);
+}
+
+static const struct request_ops sched_ops = {.start = start, .poke = poke, .free = free_request};
+
+struct sched *sched_make(const struct coll_args *a)
+{
+    struct coll_room *room = proc->coll;
+    struct sched *s = room->free;
+    if (s) {
+        room->free = s->next_free;
+    } else {
+        s = malloc(sizeof *s);
+        if (!s)
+            return NULL;
+        s->steps = s->small;
+        s->room = SCHED_STEPS;
+    }
+    request_init(&s->r, REQUEST_COLL, &sched_ops, a->comm);
+    s->r.what = "a collective operation";
+    s->args = *a;
+    s->n = 0;
+    s->mem = NULL;
+    s->running = 0;
+    s->holds = 0;
+    list_init(&s->link);
+    s->tags[0] = coll_tag(a->comm);
+    s->tags[1] = a->comm->local ? coll_tag(a->comm->local) : 0;
+    sched_reset(s);
+    return s;
+}
+
+void sched_destroy(struct sched *s)
+{
+    struct coll_room *room = proc->coll;
+    sched_reset(s);
+    if (s->holds)
+        let_go(&s->args);
+    if (s->room > 1024) { /* a pool of small ones */
+        free(s->steps);
+        s->steps = s->small;
+        s->room = SCHED_STEPS;
+    }
+    s->next_free = room->free;
+    room->free = s;
+}
+
+/* --- building --------------------------------------------------------------- */
+
+void sched_fail(struct sched *s, int err)
+{
+    if (!s->error)
+        s->error = err;
+}
+
+static void no_memory(struct sched *s)
+{
+    sched_fail(s, err_make(MPI_ERR_NO_MEM, "no memory for the steps or buffers of a collective operation"));
+    s->doomed = 1;
+}
+
+static struct step *add(struct sched *s, enum step_kind kind)
+{
+    if (s->n == s->room) {
+        struct step *bigger = malloc(2 * s->room * sizeof *bigger);
+        if (!bigger) {
+            no_memory(s);
+            s->n = 0; /* the list is not run any more; its end stays writable */
+        } else {
+            memcpy(bigger, s->steps, s->n * sizeof *bigger);
+            if (s->steps != s->small)
+                free(s->steps);
+            s->steps = bigger;
+            s->room *= 2;
+        }
+    }
+    struct step *p = &s->steps[s->n++];
+    *p = (struct step){.kind = kind, .comm = s->comm, .tag = s->tag};
+    return p;
+}
+
+void sched_send(struct sched *s, const void *buf, MPI_Aint n, struct dt_type *t, int peer)
+{
+    struct step *p = add(s, STEP_SEND);
+    p->from = buf;
+    p->n = n;
+    p->type = dt_ref(t);
+    p->peer = peer;
+}
+
+void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int peer)
+{
+    struct step *p = add(s, STEP_RECV);
+    p->to = buf;
+    p->n = n;
+    p->type = dt_ref(t);
+    p->peer = peer;
+}
+
+void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to, MPI_Aint n2,
+                struct dt_type *t2)
+{
+    if (n == 0 || t->size == 0 || n2 == 0)
+        return;
+    struct step *p = add(s, STEP_COPY);
+    p->from = from;
+    p->n = n;
+    p->type = dt_ref(t);
+    p->to = to;
+    p->n2 = n2;
+    p->type2 = dt_ref(t2);
+}
+
+void sched_move(struct sched *s, const void *from, void *to, size_t bytes)
+{
+    struct dt_type *byte = proc->coll->byte;
+    sched_copy(s, from, (MPI_Aint)bytes, byte, to, (MPI_Aint)bytes, byte);
+}
+
+void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n, struct dt_type *t)
+{
+    struct step *p = add(s, STEP_REDUCE);
+    p->op = op;
+    p->from = in;
+    p->to = inout;
+    p->n = n;
+    p->type = dt_ref(t);
+}
+
+void sched_fence(struct sched *s)
+{
+    if (s->n > 0 && s->steps[s->n - 1].kind != STEP_FENCE)
+        add(s, STEP_FENCE);
+}
+
+void sched_call(struct sched *s, void (*call)(void *arg), void *arg)
+{
+    struct step *p = add(s, STEP_CALL);
+    p->call = call;
+    p->to = arg;
+}
+
+void *sched_bytes(struct sched *s, size_t bytes)
+{
+    struct sched_mem *m = malloc(sizeof *m + bytes);
+    if (!m) {
+        no_memory(s);
+        return NULL;
+    }
+    m->next = s->mem;
+    s->mem = m;
+    return m->data;
+}
+
+void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t)
+{
+    int64_t lo, hi;
+    if (dt_bounds(t, (size_t)n, &lo, &hi)) {
+        no_memory(s);
+        return NULL;
+    }
+    char *p = sched_bytes(s, (size_t)(hi - lo));
+    return p ? p - lo : NULL;
+}
+
+void sched_local(struct sched *s)
+{
+    s->comm = s->args.comm->local;
+    s->tag = s->tags[1];
+}
+
+void sched_global(struct sched *s)
+{
+    s->comm = s->args.comm;
+    s->tag = s->tags[0];
+}
+
+/* --- running ------------------------------------------------------------------ */
+
+static void issue(struct sched *s, struct step *p)
+{
+    int err = MPI_SUCCESS;
+    switch (p->kind) {
+    case STEP_SEND:
+        err = p2p_isend(p->from, p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
+        break;
+    case STEP_RECV:
+        err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
+        break;
+    case STEP_COPY:
+        dt_copy(p->from, (size_t)p->n, p->type, p->to, (size_t)p->n2, p->type2);
+        break;
+    case STEP_REDUCE:
+        dt_op_apply(p->op, p->from, p->to, (size_t)p->n, p->type);
+        break;
+    case STEP_CALL:
+        p->call(p->to);
+        break;
+    case STEP_FENCE:
+        break;
+    }
+    if (err) {
+        sched_fail(s, err);
+        s->doomed = 1;
+    }
+}
+
+/* One request that is done.  Short and long messages (mismatched calls) are reported at the end, so that the
+ * others are not left waiting; a death ends the schedule. */
+static void settle(struct sched *s, struct step *p)
+{
+    int err = request_finish(p->req, NULL);
+    p->req = NULL;
+    if (!err)
+        return;
+    sched_fail(s, err);
+    if (err_class(err) != MPI_ERR_TRUNCATE)
+        s->doomed = 1;
+}
+
+/* Give up what is under way.  Buffers of sends that are still out are left to them. */
+static void abandon(struct sched *s)
+{
+    for (unsigned i = s->done; i < s->at; i++) {
+        struct step *p = &s->steps[i];
+        if (!p->req)
+            continue;
+        if (!p->req->done)
+            p->req->ops->cancel(p->req);
+        if (p->req->done) {
+            request_finish(p->req, NULL);
+        } else {
+            request_release(p->req);
+            s->mem = NULL;
+        }
+        p->req = NULL;
+    }
+}
+
+/* As far as it goes without waiting.  1: the schedule is at its end. */
+static int advance(struct sched *s)
+{
+    while (!s->doomed) {
+        for (; s->done < s->at; s->done++) {
+            struct step *p = &s->steps[s->done];
+            if (!p->req)
+                continue;
+            if (!p->req->done)
+                return 0;
+            settle(s, p);
+        }
+        if (s->at == s->n)
+            return 1;
+        if (s->doomed)
+            break;
+        while (s->at < s->n && !s->doomed) {
+            struct step *p = &s->steps[s->at++];
+            if (p->kind == STEP_FENCE)
+                break;
+            issue(s, p);
+        }
+    }
+    abandon(s);
+    return 1;
+}
+
+static int drive(void *arg)
+{
+    struct coll_room *room = arg;
+    int events = 0;
+    for (struct list *l = room->active.next, *next; l != &room->active; l = next) {
+        struct sched *s = LIST_OBJ(l, struct sched, link);
+        unsigned before = s->done + s->at;
+        next = l->next;
+        if (advance(s)) {
+            list_del(&s->link);
+            request_complete(&s->r, s->error);
+            events++;
+        } else {
+            events += s->done + s->at != before;
+        }
+    }
+    if (list_empty(&room->active))
+        progress_hook_del(&room->hook);
+    return events;
+}
+
+void sched_begin(struct sched *s)
+{
+    struct coll_room *room = proc->coll;
+    if (!s->holds) {
+        hold(&s->args);
+        s->holds = 1;
+    }
+    if (advance(s)) {
+        request_complete(&s->r, s->error);
+        return;
+    }
+    room->hook.fn = drive;
+    room->hook.arg = room;
+    list_push(&room->active, &s->link);
+    progress_hook_add(&room->hook);
+}
+
+static int run_on(void *arg)
+{
+    struct sched *s = arg;
+    p2p_look_for_dead();
+    return advance(s);
+}
+
+void sched_persist(struct sched *s)
+{
+    struct comm *c = s->r.comm;
+    request_init(&s->r, REQUEST_PERSISTENT_COLL, &sched_ops, c);
+    s->r.what = "a collective operation";
+    hold(&s->args);
+    s->holds = 1;
+}
+
+int sched_run(struct sched *s)
+{
+    progress_wait(run_on, s, s->r.what, -1);
+    int err = s->error;
+    sched_destroy(s);
+    return err;
+}

@@ -1,0 +1,84 @@
+/* sched.h - a collective as a list of steps; private to coll/.
+ *
+ *   build:   sched_send / recv / copy / reduce ... sched_fence ...   (nothing moves yet)
+ *   run:     the steps up to a fence are issued; when all of them are done, those after it
+ *
+ * Copies and reductions happen when they are reached, so whatever needs received data stands after a fence.
+ * Between two processes all messages of a schedule carry one tag: sends and receives between them must be listed
+ * in the same order on both sides.
+ * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not run. */
+#ifndef COLL_SCHED_H
+#define COLL_SCHED_H
+
+#include "base/list.h"
+#include "coll/coll.h"
+#include "dt/dt.h"
+#include "obj/request.h"
+
+enum step_kind { STEP_SEND, STEP_RECV, STEP_COPY, STEP_REDUCE, STEP_FENCE, STEP_CALL };
+
+struct sched;
+struct step {
+    enum step_kind kind;
+    int peer;            /* rank in comm's peer group */
+    int tag;
+    struct comm *comm;
+    const void *from;
+    void *to;
+    MPI_Aint n, n2;      /* counts of from and to */
+    struct dt_type *type, *type2;
+    struct dt_op *op;
+    void (*call)(void *arg);
+    struct request *req; /* while under way */
+};
+
+enum { SCHED_STEPS = 16 }; /* kept in the object */
+
+struct sched {
+    struct request r;
+    struct coll_args args;
+    struct list link;    /* on coll->active while a hook drives it */
+    struct sched *next_free;
+    struct step *steps;
+    unsigned n, room;    /* steps listed; places */
+    unsigned at;         /* next step to issue */
+    unsigned done;       /* steps before it are complete */
+    int running;
+    struct comm *comm;   /* where steps go: the communicator, or its local one */
+    int tag;             /* of steps on comm */
+    int tags[2];         /* of args.comm and of its local communicator */
+    int error;
+    int doomed;          /* a peer died: give up */
+    struct sched_mem *mem;
+    int holds;           /* references on types and op are ours */
+    struct step small[SCHED_STEPS];
+};
+
+/* life */
+struct sched *sched_make(const struct coll_args *a); /* NULL: out of memory */
+void sched_reset(struct sched *s);
+void sched_destroy(struct sched *s);
+void sched_begin(struct sched *s);   /* driven by the hook from now on */
+void sched_persist(struct sched *s); /* the request starts it again and again */
+int sched_run(struct sched *s);      /* drive it here until it is done: MPI error code */
+
+/* building */
+void sched_send(struct sched *s, const void *buf, MPI_Aint n, struct dt_type *t, int peer);
+void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int peer);
+void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to, MPI_Aint n2,
+                struct dt_type *t2);
+void sched_move(struct sched *s, const void *from, void *to, size_t bytes);
+/* inout = in op inout */
+void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n, struct dt_type *t);
+void sched_fence(struct sched *s);
+void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
+/* Memory that lives as long as the schedule. */
+void *sched_bytes(struct sched *s, size_t bytes);
+/* The same for n instances of t: what is returned stands where the buffer of (n, t) would. */
+void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t);
+/* Steps listed from now on go to the local group of an intercommunicator, or back to the communicator. */
+void sched_local(struct sched *s);
+void sched_global(struct sched *s);
+void sched_fail(struct sched *s, int err);
+
+#endif

@@ -1,0 +1,419 @@
+/* The calls of p2p.h and the life of their requests. */
+#include "p2p/p2p.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+#include "var/var.h"
+
+int p2p_init(void)
+{
+    struct p2p *s = calloc(1, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    proc->p2p = s;
+    match_init(s);
+    map_init(&s->peers);
+    list_init(&s->busy);
+    list_init(&s->open);
+    list_init(&s->pulls);
+    s->me = boot_rank();
+    s->hook.fn = peer_retry;
+    s->hook.arg = s;
+    struct p2p_peer *self = peer_get(s->me);
+    s->scratch_size = 65536;
+    s->scratch = malloc(s->scratch_size);
+    if (!self || !s->scratch)
+        return -ENOMEM;
+    p2p_handlers();
+    return 0;
+}
+
+static int on_late(int src, const void *msg, size_t len)
+{
+    (void)src;
+    (void)msg;
+    (void)len;
+    return 0;
+}
+
+void p2p_finalize(void)
+{
+    struct p2p *s = proc->p2p;
+    if (!s)
+        return;
+    /* Credits may still come in until the transport closes. */
+    for (int type = P2P_EAGER; type <= P2P_CANCELLED; type++)
+        am_handler(type, on_late);
+    progress_hook_del(&s->hook);
+    for (int i = 0; i < P2P_UNEX_BINS; i++)
+        for (struct list *l = s->unex[0][i].next; l != &s->unex[0][i];) {
+            struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
+            l = l->next;
+            match_take(u);
+            free(u);
+        }
+    size_t cursor = 0;
+    for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
+        peer_drop(e->value);
+    map_destroy(&s->peers);
+    while (s->free) {
+        struct p2p_req *q = s->free;
+        s->free = q->next_free;
+        free(q);
+    }
+    free(s->buffer);
+    free(s->scratch);
+    free(s->bounce);
+    free(s);
+    proc->p2p = NULL;
+}
+
+/* Sends that nobody will wait for any more: buffered ones and those of freed requests. */
+static int left_behind(void)
+{
+    struct p2p *s = proc->p2p;
+    for (struct list *l = s->open.next; l != &s->open; l = l->next) {
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        if (q->r.freed || q->copy)
+            return 1;
+    }
+    return 0;
+}
+
+static int drained(void *arg)
+{
+    (void)arg;
+    peer_look_for_dead();
+    return list_empty(&proc->p2p->busy) && !left_behind();
+}
+
+void p2p_look_for_dead(void)
+{
+    peer_look_for_dead();
+}
+
+void p2p_drain_wait(void)
+{
+    progress_wait(drained, NULL, "messages to be taken before MPI_Finalize", -1);
+}
+
+/* --- requests ----------------------------------------------------------------- */
+
+struct p2p_req *req_alloc(void)
+{
+    struct p2p *s = proc->p2p;
+    struct p2p_req *q = s->free;
+    if (q)
+        s->free = q->next_free;
+    else
+        q = malloc(sizeof *q);
+    return q;
+}
+
+void req_recycle(struct p2p_req *q)
+{
+    if (q->holds)
+        dt_drop(q->type);
+    q->next_free = proc->p2p->free;
+    proc->p2p->free = q;
+}
+
+static void req_free(struct request *r)
+{
+    req_recycle((struct p2p_req *)r);
+}
+
+static int req_start(struct request *r)
+{
+    struct p2p_req *q = (struct p2p_req *)r;
+    return q->is_send ? send_begin(q) : recv_begin(q);
+}
+
+static int req_cancel(struct request *r)
+{
+    struct p2p_req *q = (struct p2p_req *)r;
+    if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && !q->copy)) {
+        if (q->state == P2P_POSTED)
+            match_unpost(q);
+        else
+            list_del(&q->op.link); /* peer_try() finds the queue empty and settles the rest */
+        status_empty(&r->status);
+        status_set_cancelled(&r->status, 1);
+        q->full = 0;
+        q->state = P2P_IDLE;
+        request_complete(r, MPI_SUCCESS);
+    } else if (q->state == P2P_OPEN && q->got == 0) {
+        struct p2p_peer *p = peer_get(q->world);
+        struct p2p_fin m = {(uintptr_t)q};
+        if (p)
+            peer_control(p, P2P_CANCEL, &m, sizeof m);
+    }
+    return MPI_SUCCESS;
+}
+
+static void req_poke(struct request *r)
+{
+    (void)r;
+    peer_look_for_dead();
+}
+
+static const struct request_ops req_ops = {
+    .start = req_start, .cancel = req_cancel, .poke = req_poke, .free = req_free};
+
+/* What send and receive share.  The communicator's reference comes with request_publish(). */
+static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count, struct dt_type *t,
+                    struct comm *c)
+{
+    request_init(&q->r, kind, &req_ops, c);
+    q->state = P2P_IDLE;
+    q->holds = 0;
+    q->copy = NULL;
+    q->buf = (void *)(uintptr_t)buf;
+    q->count = (size_t)count;
+    q->type = t;
+    q->full = 0;
+    q->block = dt_is_block(t, (size_t)count);
+    q->start = dt_start(t, buf);
+    if (__builtin_mul_overflow((size_t)t->size, (size_t)count, &q->size) || q->size > (size_t)INT64_MAX)
+        return dt_total(t, (size_t)count, &q->size);
+    return MPI_SUCCESS;
+}
+
+static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count, struct dt_type *t,
+                     int dest, int tag, struct comm *c, int flags)
+{
+    q->is_send = 1;
+    q->flags = flags;
+    q->ctx = c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4;
+    q->rank = c->rank;
+    q->tag = tag;
+    q->target = dest;
+    q->world = dest == MPI_PROC_NULL ? -1 : comm_peer_world(c, dest);
+    int err = req_fill(q, kind, buf, count, t, c);
+    q->r.what = "a message to be taken";
+    q->r.peer = q->world;
+    return err;
+}
+
+static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_Aint count, struct dt_type *t,
+                     int source, int tag, struct comm *c, int flags)
+{
+    q->is_send = 0;
+    q->flags = flags;
+    q->ctx = c->ctx_recv | ((unsigned)flags & P2P_STREAM) >> 4;
+    q->rank = source;
+    q->tag = tag;
+    q->target = source;
+    q->world = source < 0 ? -1 : comm_peer_world(c, source);
+    int err = req_fill(q, kind, buf, count, t, c);
+    q->r.what = "a message";
+    q->r.peer = q->world;
+    return err;
+}
+
+/* Blocking calls: a request on the stack; a dead peer is looked for now and then. */
+static int done_or_dead(void *arg)
+{
+    struct p2p_req *q = arg;
+    if (q->r.done)
+        return 1;
+    peer_look_for_dead();
+    return q->r.done;
+}
+
+static int wait_here(struct p2p_req *q, MPI_Status *status)
+{
+    progress_wait(done_or_dead, q, q->r.what, q->r.peer);
+    if (status && status != MPI_STATUS_IGNORE) {
+        int keep = status->MPI_ERROR; /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
+        *status = q->r.status;
+        status->MPI_ERROR = keep;
+    }
+    return q->r.error;
+}
+
+/* --- calls ---------------------------------------------------------------------- */
+
+/* A short message of one block to a peer with room: no request at all.  1: sent. */
+static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
+                             int flags)
+{
+    if ((flags & P2P_MODE & ~P2P_READY) != P2P_STANDARD || dest < 0 || !dt_is_block(t, (size_t)count))
+        return 0;
+    struct p2p_peer *p = peer_get(comm_peer_world(c, dest));
+    size_t size;
+    if (!p || !list_empty(&p->pending) || __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) ||
+        size > p->eager_max || p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window)
+        return 0;
+    struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->rank, tag, p->seq_out};
+    struct iovec v[2] = {{&h, sizeof h}, {dt_start(t, buf), size}};
+    if (am_request(p->world, P2P_EAGER, v, size ? 2 : 1, 0) != 0)
+        return 0; /* the long way finds the reason */
+    p->seq_out++;
+    p->eager_out += size + P2P_CHARGE;
+    return 1;
+}
+
+int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags)
+{
+    if (send_short(buf, count, t, dest, tag, c, flags))
+        return MPI_SUCCESS;
+    struct p2p_req q;
+    int err = send_fill(&q, REQUEST_SEND, buf, count, t, dest, tag, c, flags);
+    if (!err)
+        err = send_begin(&q);
+    return err ? err : wait_here(&q, NULL);
+}
+
+int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
+             MPI_Status *status)
+{
+    struct p2p_req q;
+    int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, flags);
+    if (!err)
+        err = recv_begin(&q);
+    return err ? err : wait_here(&q, status);
+}
+
+static int no_memory(struct request **out)
+{
+    *out = NULL;
+    return err_make(MPI_ERR_NO_MEM, "no memory for one more request");
+}
+
+/* A filled request on the heap: hold the type, begin. */
+static int launch(struct p2p_req *q, int err, struct request **out)
+{
+    if (!err) {
+        dt_ref(q->type);
+        q->holds = 1;
+        err = q->is_send ? send_begin(q) : recv_begin(q);
+    }
+    if (err) {
+        req_recycle(q);
+        *out = NULL;
+        return err;
+    }
+    *out = &q->r;
+    return MPI_SUCCESS;
+}
+
+int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
+              struct request **out)
+{
+    struct p2p_req *q = req_alloc();
+    if (!q)
+        return no_memory(out);
+    return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
+}
+
+int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
+              struct request **out)
+{
+    struct p2p_req *q = req_alloc();
+    if (!q)
+        return no_memory(out);
+    return launch(q, recv_fill(q, REQUEST_RECV, buf, count, t, source, tag, c, flags), out);
+}
+
+int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, struct p2p_req **out)
+{
+    struct p2p_req *q = req_alloc();
+    if (!q)
+        return err_make(MPI_ERR_NO_MEM, "no memory for one more request");
+    int err = recv_fill(q, REQUEST_RECV, buf, count, t, MPI_PROC_NULL, MPI_ANY_TAG, c, 0);
+    if (err) {
+        req_recycle(q);
+        return err;
+    }
+    dt_ref(t);
+    q->holds = 1;
+    *out = q;
+    return MPI_SUCCESS;
+}
+
+int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
+                 MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int flags,
+                 MPI_Status *status)
+{
+    struct p2p_req r;
+    int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, flags);
+    if (!err)
+        err = recv_begin(&r);
+    if (err)
+        return err;
+    int serr = p2p_send(sbuf, scount, st, dest, stag, c, flags);
+    if (serr && r.state == P2P_POSTED) {
+        match_unpost(&r);
+        return serr;
+    }
+    err = wait_here(&r, status);
+    return serr ? serr : err;
+}
+
+static int prepare(struct p2p_req *q, int err, struct request **out)
+{
+    if (err) {
+        req_recycle(q);
+        *out = NULL;
+        return err;
+    }
+    dt_ref(q->type);
+    q->holds = 1;
+    *out = &q->r;
+    return MPI_SUCCESS;
+}
+
+int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
+                  struct request **out)
+{
+    struct p2p_req *q = req_alloc();
+    if (!q)
+        return no_memory(out);
+    return prepare(q, send_fill(q, REQUEST_PERSISTENT_SEND, buf, count, t, dest, tag, c, flags), out);
+}
+
+int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
+                  struct request **out)
+{
+    struct p2p_req *q = req_alloc();
+    if (!q)
+        return no_memory(out);
+    return prepare(q, recv_fill(q, REQUEST_PERSISTENT_RECV, buf, count, t, source, tag, c, flags), out);
+}
+
+/* --- by world rank ----------------------------------------------------------------- */
+
+static void fill_world(struct p2p_req *q, void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+{
+    req_fill(q, REQUEST_SEND, buf, (MPI_Aint)len, dt_find(MPI_BYTE), NULL);
+    q->flags = P2P_STANDARD;
+    q->ctx = ctx;
+    q->rank = src;
+    q->tag = tag;
+    q->target = src;
+    q->world = q->r.peer = world;
+    q->r.what = "the set-up of a communicator";
+}
+
+int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+{
+    struct p2p_req q;
+    fill_world(&q, (void *)(uintptr_t)buf, len, world, ctx, src, tag);
+    q.is_send = 1;
+    int err = send_begin(&q);
+    return err ? err : wait_here(&q, NULL);
+}
+
+int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+{
+    struct p2p_req q;
+    fill_world(&q, buf, len, world, ctx, src, tag);
+    q.is_send = 0;
+    int err = recv_begin(&q);
+    return err ? err : wait_here(&q, NULL);
+}

@@ -1,0 +1,129 @@
+/* Probes: looking at unexpected messages, and taking one out of matching. */
+#include <stdlib.h>
+
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+
+struct p2p_message {
+    struct request r; /* REQUEST_MESSAGE; r.comm is the communicator it came on */
+    struct p2p_unex *u;
+};
+
+struct look {
+    uint32_t ctx;
+    int rank, tag;
+    int world;
+    uint64_t seen; /* arrivals when looked at last */
+    struct p2p_unex *found;
+    int dead;
+};
+
+static int look(struct look *l)
+{
+    l->seen = proc->p2p->arrivals;
+    l->found = match_find(l->ctx, l->rank, l->tag);
+    return l->found != NULL;
+}
+
+static int look_again(void *arg)
+{
+    struct look *l = arg;
+    if (l->seen != proc->p2p->arrivals && look(l))
+        return 1;
+    /* Another thread may have taken what was found. */
+    l->dead = boot_dead_count() != 0 && l->world >= 0 && boot_dead(l->world);
+    return l->dead;
+}
+
+static void message_free(struct request *r)
+{
+    struct p2p_message *m = (struct p2p_message *)r;
+    free(m->u); /* not received: lost with its handle */
+    free(m);
+}
+
+static const struct request_ops message_ops = {.free = message_free};
+
+static int message_make(struct p2p_unex *u, struct comm *c, struct request **out)
+{
+    struct p2p_message *m = malloc(sizeof *m);
+    if (!m)
+        return err_make(MPI_ERR_NO_MEM, "MPI_Mprobe: no memory for the message object");
+    request_init(&m->r, REQUEST_MESSAGE, &message_ops, c);
+    m->r.done = 1;
+    m->u = u;
+    match_take(u);
+    *out = &m->r;
+    return MPI_SUCCESS;
+}
+
+int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message, MPI_Status *status)
+{
+    int keep = status && status != MPI_STATUS_IGNORE;
+    if (source == MPI_PROC_NULL) {
+        if (keep)
+            status_proc_null(status);
+        if (flag)
+            *flag = 1;
+        if (message)
+            *message = NULL;
+        return MPI_SUCCESS;
+    }
+    struct look l = {.ctx = c->ctx_recv, .rank = source, .tag = tag,
+                     .world = source < 0 ? -1 : comm_peer_world(c, source)};
+    if (!look(&l)) {
+        if (flag)
+            progress_test();
+        else
+            progress_wait(look_again, &l, "a message to probe", l.world);
+        if (flag && !look(&l)) {
+            *flag = 0;
+            return MPI_SUCCESS;
+        }
+    }
+    if (!l.found)
+        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died", l.world);
+    if (flag)
+        *flag = 1;
+    if (keep) {
+        status->MPI_SOURCE = l.found->m.rank;
+        status->MPI_TAG = l.found->m.tag;
+        status->count_hi_and_cancelled = 0;
+        status_set_count(status, (int64_t)l.found->size);
+    }
+    return message ? message_make(l.found, c, message) : MPI_SUCCESS;
+}
+
+static struct p2p_unex *open_message(struct request *message)
+{
+    struct p2p_unex *u = ((struct p2p_message *)message)->u;
+    ((struct p2p_message *)message)->u = NULL;
+    request_release(message);
+    return u;
+}
+
+/* A receive that is matched already: posted to nobody, it takes the message in begin. */
+int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, struct request **out)
+{
+    struct comm *c = message ? message->comm : proc->obj->world;
+    struct p2p_req *q;
+    int err = recv_make(buf, count, t, c, &q);
+    if (err)
+        return err;
+    if (message)
+        recv_consume(q, open_message(message));
+    else
+        recv_begin(q); /* from no process */
+    *out = &q->r;
+    return MPI_SUCCESS;
+}
+
+int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, MPI_Status *status)
+{
+    struct request *r;
+    int err = p2p_imrecv(buf, count, t, message, &r);
+    if (err)
+        return err;
+    request_wait(r);
+    return request_finish(r, status);
+}
