@@ -90,7 +90,7 @@ static void inter_gather(struct sched *s, const struct blocks *r)
     if (a->root == MPI_PROC_NULL)
         return;
     if (a->root != MPI_ROOT) {
-        if ((size_t)a->scount * (size_t)a->stype->size)
+        if (a->scount && a->stype->size)
             sched_send(s, a->sbuf, a->scount, a->stype, a->root);
         return;
     }
@@ -107,7 +107,7 @@ static void inter_scatter(struct sched *s, const struct blocks *x)
     if (a->root == MPI_PROC_NULL)
         return;
     if (a->root != MPI_ROOT) {
-        if ((size_t)a->rcount * (size_t)a->rtype->size)
+        if (a->rcount && a->rtype->size)
             sched_recv(s, a->rbuf, a->rcount, a->rtype, a->root);
         return;
     }
