@@ -1,0 +1,147 @@
+/* What the MPI test programs share.
+ *
+ * A program calls mt_init(), checks with CHECK() and CHECK_EQ(), and returns mt_finish().  Rank 0
+ * prints " No Errors" only if no rank counted an error; else each failure stands on a line with
+ * rank, file and line, and the exit status is 1.  Programs run on any number of ranks. */
+#ifndef MT_H
+#define MT_H
+
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define MT_UNUSED __attribute__((unused))
+#else
+#define MT_UNUSED
+#endif
+
+static int mt_rank, mt_size, mt_errors;
+
+#define CHECK(cond) mt_check((cond) != 0, __FILE__, __LINE__, "%s", #cond)
+#define CHECK_EQ(got, want) \
+    mt_check_eq((long long)(got), (long long)(want), __FILE__, __LINE__, #got, #want)
+/* like CHECK, with a message of one's own: MUST(cond, "count %d", n) */
+#define MUST(cond, ...) mt_check((cond) != 0, __FILE__, __LINE__, __VA_ARGS__)
+
+static MT_UNUSED int mt_check(int good, const char *file, int line, const char *fmt, ...)
+{
+    va_list ap;
+    char text[400];
+
+    if (good)
+        return 1;
+    mt_errors++;
+    if (mt_errors > 10)
+        return 0;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    printf("rank %d of %d: %s:%d: failed: %s\n", mt_rank, mt_size, file, line, text);
+    fflush(stdout);
+    return 0;
+}
+
+static MT_UNUSED int mt_check_eq(long long got, long long want, const char *file, int line, const char *got_text,
+                                 const char *want_text)
+{
+    return mt_check(got == want, file, line, "%s is %lld, expected %s = %lld", got_text, got, want_text, want);
+}
+
+static MT_UNUSED void mt_init(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
+}
+
+/* Returns 0 if MPI_THREAD_MULTIPLE is not to be had. */
+static MT_UNUSED int mt_init_threads(int *argc, char ***argv)
+{
+    int provided;
+
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
+    return provided == MPI_THREAD_MULTIPLE;
+}
+
+/* Gathers the counts with plain sends, so that programs of other chapters need no collective. */
+static MT_UNUSED int mt_finish(void)
+{
+    int total = mt_errors, one, r;
+
+    if (mt_rank) {
+        MPI_Send(&mt_errors, 1, MPI_INT, 0, 4711, MPI_COMM_WORLD);
+        MPI_Recv(&total, 1, MPI_INT, 0, 4712, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        for (r = 1; r < mt_size; r++) {
+            MPI_Recv(&one, 1, MPI_INT, r, 4711, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            total += one;
+        }
+        for (r = 1; r < mt_size; r++)
+            MPI_Send(&total, 1, MPI_INT, r, 4712, MPI_COMM_WORLD);
+        if (total == 0)
+            printf(" No Errors\n");
+        else
+            printf(" Found %d errors\n", total);
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    return total != 0;
+}
+
+static MT_UNUSED int mt_class(int err)
+{
+    int c = err;
+
+    MPI_Error_class(err, &c);
+    return c;
+}
+
+static MT_UNUSED void *mt_alloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+
+    if (!p) {
+        fprintf(stderr, "out of memory: %zu bytes\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return p;
+}
+
+/* A byte that depends on all of seed and i: neighbours, shifts and swaps show. */
+static MT_UNUSED unsigned char mt_byte(unsigned seed, size_t i)
+{
+    uint64_t x = (uint64_t)i * 0x9e3779b97f4a7c15u + seed * 0xbf58476d1ce4e5b9u;
+
+    x ^= x >> 29;
+    x *= 0x94d049bb133111ebu;
+    return (unsigned char)(x >> 56);
+}
+
+static MT_UNUSED void mt_fill(void *buf, size_t n, unsigned seed)
+{
+    unsigned char *p = buf;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        p[i] = mt_byte(seed, i);
+}
+
+/* Index of the first wrong byte, or -1. */
+static MT_UNUSED long mt_wrong(const void *buf, size_t n, unsigned seed)
+{
+    const unsigned char *p = buf;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (p[i] != mt_byte(seed, i))
+            return (long)i;
+    return -1;
+}
+
+#endif
