@@ -1,0 +1,426 @@
+/* Communicators (MPI-3.1 6.4, 6.6, 6.8). */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/newcomm.h"
+#include "boot/boot.h"
+#include "obj/attr.h"
+
+/* --- questions ------------------------------------------------------------------ */
+
+API(int, MPI_Comm_size, (MPI_Comm comm, int *size))
+{
+    api_enter("MPI_Comm_size");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(size, "size");
+    if (!err)
+        *size = c->size;
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
+{
+    api_enter("MPI_Comm_rank");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(rank, "rank");
+    if (!err)
+        *rank = c->rank;
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
+{
+    api_enter("MPI_Comm_remote_size");
+    struct comm *c;
+    int err = api_intercomm(comm, &c);
+    if (!err)
+        err = api_pointer(size, "size");
+    if (!err)
+        *size = c->remote->size;
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
+{
+    api_enter("MPI_Comm_test_inter");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err)
+        *flag = c->remote != NULL;
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
+{
+    api_enter("MPI_Comm_group");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(group, "group");
+    if (!err)
+        err = api_group_publish(c->map, group);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+{
+    api_enter("MPI_Comm_remote_group");
+    struct comm *c;
+    int err = api_intercomm(comm, &c);
+    if (!err)
+        err = api_pointer(group, "group");
+    if (!err)
+        err = api_group_publish(c->remote, group);
+    return api_leave(comm, err);
+}
+
+/* The worse of two results of api_rankmap_compare. */
+static int compare(const struct comm *a, const struct comm *b, int *result)
+{
+    int remote = MPI_IDENT;
+    *result = MPI_IDENT;
+    if (a == b)
+        return MPI_SUCCESS;
+    *result = MPI_UNEQUAL;
+    if (!a->remote != !b->remote)
+        return MPI_SUCCESS;
+    int err = api_rankmap_compare(a->map, b->map, result);
+    if (!err && a->remote)
+        err = api_rankmap_compare(a->remote, b->remote, &remote);
+    if (*result == MPI_IDENT)
+        *result = MPI_CONGRUENT;
+    if (remote != MPI_IDENT && remote > *result)
+        *result = remote;
+    return err;
+}
+
+API(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
+{
+    api_enter("MPI_Comm_compare");
+    struct comm *a, *b;
+    int err = api_comm(comm1, &a);
+    if (!err)
+        err = api_comm(comm2, &b);
+    if (!err)
+        err = api_pointer(result, "result");
+    if (!err)
+        err = compare(a, b, result);
+    return api_leave(comm1, err);
+}
+
+/* --- names and hints -------------------------------------------------------------- */
+
+API(int, MPI_Comm_set_name, (MPI_Comm comm, const char *name))
+{
+    api_enter("MPI_Comm_set_name");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(name, "comm_name");
+    if (!err)
+        snprintf(c->name, sizeof c->name, "%s", name);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_get_name, (MPI_Comm comm, char *name, int *resultlen))
+{
+    api_enter("MPI_Comm_get_name");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(name, "comm_name");
+    if (!err)
+        err = api_pointer(resultlen, "resultlen");
+    if (!err)
+        *resultlen = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", c->name);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
+{
+    api_enter("MPI_Comm_set_info");
+    struct comm *c;
+    struct info *i = NULL;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = newcomm_hints(c, i);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info))
+{
+    api_enter("MPI_Comm_get_info");
+    struct comm *c;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(info, "info_used");
+    if (!err)
+        err = api_info_publish(c->info, info);
+    return api_leave(comm, err);
+}
+
+/* --- making -------------------------------------------------------------------------- */
+
+/* End of a call that makes a communicator: its handle or MPI_COMM_NULL goes out. */
+static int leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
+{
+    if (out)
+        *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_dup");
+    struct comm *c, *n = NULL;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = newcomm_dup(c, NULL, &n);
+    return leave_new(comm, err, n, newcomm);
+}
+
+API(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_dup_with_info");
+    struct comm *c, *n = NULL;
+    struct info *i = NULL, empty = {.pairs = LIST_INIT(empty.pairs)};
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = newcomm_dup(c, i ? i : &empty, &n);
+    return leave_new(comm, err, n, newcomm);
+}
+
+static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    api_enter(call);
+    struct comm *c, *n = NULL;
+    struct request *r;
+    struct info *i = NULL, empty = {.pairs = LIST_INIT(empty.pairs)};
+    int err = api_comm(comm, &c);
+    if (!err && with_info)
+        err = api_info(info, &i);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = api_pointer(request, "request");
+    if (!err)
+        err = newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r);
+    if (!err)
+        err = request_publish(r, request);
+    return leave_new(comm, err, n, newcomm);
+}
+
+API(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
+{
+    return idup("MPI_Comm_idup", comm, 0, MPI_INFO_NULL, newcomm, request);
+}
+
+API(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
+{
+    return idup("MPI_Comm_idup_with_info", comm, 1, info, newcomm, request);
+}
+
+API(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_create");
+    struct comm *c, *n = NULL;
+    struct group *g;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_group(group, &g);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = newcomm_check_subset(c, g->map);
+    if (!err)
+        err = newcomm_create(c, g->map, &n);
+    return leave_new(comm, err, n, newcomm);
+}
+
+API(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_create_group");
+    struct comm *c, *n = NULL;
+    struct group *g;
+    int err = api_intracomm(comm, &c);
+    if (!err)
+        err = api_group(group, &g);
+    if (!err)
+        err = api_tag(tag, 0);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = newcomm_check_subset(c, g->map);
+    if (!err)
+        err = newcomm_subset(c, g->map, tag, &n);
+    return leave_new(comm, err, n, newcomm);
+}
+
+API(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_split");
+    struct comm *c, *n = NULL;
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err && color < 0 && color != MPI_UNDEFINED)
+        err = err_make(MPI_ERR_ARG, "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
+    if (!err)
+        err = newcomm_split(c, color, key, &n);
+    return leave_new(comm, err, n, newcomm);
+}
+
+/* The kind of hardware an info names.  Only what the node map knows: shared memory and the node. */
+static int is_node(const struct info *i)
+{
+    const char *kind = info_value(i, "mpi_hw_resource_type");
+    return kind && (!strcmp(kind, "mpi_shared_memory") || !strcmp(kind, "node") || !strcmp(kind, "Machine") ||
+                    !strcmp(kind, "hwloc://Machine"));
+}
+
+/* Is there a member of c on another node?  Then nodes divide it. */
+static int spans_nodes(const struct comm *c)
+{
+    for (int i = 0; i < c->size; i++)
+        if (!boot_same_node(comm_world(c, i)))
+            return 1;
+    return 0;
+}
+
+static int split_type_color(const struct comm *c, int type, struct info *i, int *color)
+{
+    *color = MPI_UNDEFINED;
+    switch (type) {
+    case MPI_UNDEFINED:
+    case MPIX_COMM_TYPE_NEIGHBORHOOD: /* nothing is known of networks and file systems */
+        return MPI_SUCCESS;
+    case MPI_COMM_TYPE_SHARED:
+        *color = boot_node_of(proc->obj->world->rank);
+        return MPI_SUCCESS;
+    case MPI_COMM_TYPE_HW_GUIDED:
+        if (is_node(i))
+            *color = boot_node_of(proc->obj->world->rank);
+        return MPI_SUCCESS;
+    case MPI_COMM_TYPE_HW_UNGUIDED: /* only proper subsets (MPI-4 7.4.2) */
+        if (!spans_nodes(c))
+            return MPI_SUCCESS;
+        *color = boot_node_of(proc->obj->world->rank);
+        if (i && info_put(i, "mpi_hw_resource_type", "mpi_shared_memory"))
+            return err_make(MPI_ERR_NO_MEM, "MPI_Comm_split_type: no memory for the info key");
+        return MPI_SUCCESS;
+    }
+    return err_make(MPI_ERR_ARG, "MPI_Comm_split_type: split_type %d is not known", type);
+}
+
+API(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_split_type");
+    struct comm *c, *n = NULL;
+    struct info *i = NULL;
+    int color, err = api_intracomm(comm, &c);
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = split_type_color(c, split_type, i, &color);
+    if (!err)
+        err = newcomm_split(c, color, key, &n);
+    if (!err && n)
+        err = newcomm_hints(n, i);
+    return leave_new(comm, err, n, newcomm);
+}
+
+API(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                                MPI_Comm *newintercomm))
+{
+    api_enter("MPI_Intercomm_create");
+    struct comm *local, *peer = NULL, *n = NULL;
+    int err = api_intracomm(local_comm, &local);
+    if (!err && (local_leader < 0 || local_leader >= local->size))
+        err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: local_leader %d is not in the group of %d processes",
+                       local_leader, local->size);
+    if (!err)
+        err = api_tag(tag, 0);
+    if (!err)
+        err = api_pointer(newintercomm, "newintercomm");
+    if (!err && local->rank == local_leader) { /* the rest has no say in these */
+        err = api_comm(peer_comm, &peer);
+        if (!err)
+            err = api_rank(remote_leader, comm_peer_size(peer), 0);
+        if (!err && !peer->remote && remote_leader == peer->rank)
+            err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: remote_leader %d is this process", remote_leader);
+    }
+    if (!err)
+        err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
+    return leave_new(local_comm, err, n, newintercomm);
+}
+
+API(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
+{
+    api_enter("MPI_Intercomm_merge");
+    struct comm *c, *n = NULL;
+    int err = api_intercomm(intercomm, &c);
+    if (!err)
+        err = api_pointer(newintracomm, "newintracomm");
+    if (!err)
+        err = newcomm_merge(c, high, &n);
+    return leave_new(intercomm, err, n, newintracomm);
+}
+
+/* --- end --------------------------------------------------------------------------------- */
+
+static int release(const char *call, MPI_Comm *comm)
+{
+    api_enter(call);
+    struct comm *c = NULL;
+    MPI_Comm h = comm ? *comm : MPI_COMM_NULL;
+    int err = api_pointer(comm, "comm");
+    if (!err)
+        err = api_comm(h, &c);
+    if (!err && obj_is_builtin(&c->obj))
+        err = err_make(MPI_ERR_COMM, "%s: %s cannot be freed", call,
+                       h == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+    if (!err)
+        err = comm_release(c);
+    if (!err)
+        *comm = MPI_COMM_NULL;
+    return api_leave(h, err);
+}
+
+API(int, MPI_Comm_free, (MPI_Comm *comm))
+{
+    return release("MPI_Comm_free", comm);
+}
+
+/* Unlike MPI_Comm_free it waits for pending communication, which has ended when the requests were waited for; what
+ * else goes on belongs to nobody outside this library. */
+API(int, MPI_Comm_disconnect, (MPI_Comm *comm))
+{
+    return release("MPI_Comm_disconnect", comm);
+}
+
+API(int, MPI_Comm_get_parent, (MPI_Comm *parent))
+{
+    api_enter("MPI_Comm_get_parent");
+    int err = api_pointer(parent, "parent");
+    if (!err)
+        *parent = MPI_COMM_NULL; /* nobody was spawned */
+    return api_leave(MPI_COMM_NULL, err);
+}

@@ -1,0 +1,440 @@
+#include "api/newcomm.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "coll/coll.h"
+#include "dt/dt.h"
+#include "obj/attr.h"
+#include "obj/err.h"
+#include "obj/topo.h"
+#include "p2p/p2p.h"
+#include "progress/progress.h"
+
+/* Tag of this file's own messages on the collective stream of an intercommunicator, which has no other sends
+ * between single processes at that moment. */
+enum { TAG_NEWCOMM = 0x6e63 };
+
+static int no_memory(const char *call)
+{
+    return err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
+}
+
+/* proc->call changes while we wait (other threads, callbacks): keep it for texts and put it back. */
+static const char *call_name(void)
+{
+    return proc->call ? proc->call : "MPI call";
+}
+
+static int done(const char *call, int err)
+{
+    proc->call = call;
+    return err;
+}
+
+/* Forget a communicator that came into being but is not given to the user. */
+static void discard(struct comm *c)
+{
+    if (c) {
+        attr_delete_all(OBJ_COMM, c->obj.handle, &c->attrs);
+        comm_drop(c);
+    }
+}
+
+/* --- hints ------------------------------------------------------------------- */
+
+int newcomm_hints(struct comm *c, const struct info *info)
+{
+    static const char *const known[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+                                        "mpi_assert_allow_overtaking"};
+    for (size_t i = 0; info && i < sizeof known / sizeof *known; i++) {
+        const char *v = info_value(info, known[i]);
+        if (!v || (strcasecmp(v, "true") && strcasecmp(v, "false")))
+            continue; /* hints of no meaning are passed over (MPI-3.1 9) */
+        if (!c->info && !(c->info = info_make()))
+            return no_memory(call_name());
+        if (info_put(c->info, known[i], v))
+            return no_memory(call_name());
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- duplicates ----------------------------------------------------------------- */
+
+/* All of a duplicate but its ids and, for intercommunicators, its local one. */
+static int dup_rest(struct comm *c, const struct info *info, struct comm *n)
+{
+    comm_set_errhandler(n, c->errhandler);
+    n->topo = topo_ref(c->topo);
+    int err = newcomm_hints(n, info ? info : c->info);
+    return err ? err : attr_copy(OBJ_COMM, c->obj.handle, &c->attrs, n->obj.handle, &n->attrs);
+}
+
+int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
+{
+    const char *call = call_name();
+    uint32_t recv, send;
+    struct comm *n = NULL;
+    *out = NULL;
+    int err = coll_ctx_agree(c, &recv, &send);
+    if (err)
+        return done(call, err);
+    if (!(n = comm_make(c->map, c->rank, c->remote, recv, send)))
+        return done(call, no_memory(call));
+    if (c->remote)
+        err = coll_comm_dup(c->local, &n->local);
+    if (!err)
+        err = dup_rest(c, info, n);
+    if (err) {
+        discard(n);
+        n = NULL;
+    }
+    *out = n;
+    return done(call, err);
+}
+
+/* A duplicate of an intercommunicator needs two ids: a request over both. */
+struct idup {
+    struct request r;
+    struct request *part[2];
+    int error;
+    struct progress_hook hook;
+};
+
+static int idup_hook(void *arg)
+{
+    struct idup *d = arg;
+    for (int i = 0; i < 2; i++) {
+        if (!d->part[i])
+            continue;
+        if (!d->part[i]->done)
+            return 0;
+        int err = request_finish(d->part[i], MPI_STATUS_IGNORE);
+        d->part[i] = NULL;
+        d->error = d->error ? d->error : err;
+    }
+    progress_hook_del(&d->hook);
+    request_complete(&d->r, d->error);
+    return 1;
+}
+
+static void idup_free(struct request *r)
+{
+    free(r);
+}
+
+static const struct request_ops idup_ops = {.free = idup_free};
+
+static int idup_inter(struct comm *c, struct comm *n, struct request **req)
+{
+    struct idup *d = calloc(1, sizeof *d);
+    if (!d || !(n->local = comm_make(c->local->map, c->local->rank, NULL, CTX_NONE, CTX_NONE))) {
+        free(d);
+        return no_memory("MPI_Comm_idup");
+    }
+    request_init(&d->r, REQUEST_COLL, &idup_ops, c);
+    d->r.what = "MPI_Comm_idup";
+    d->hook = (struct progress_hook){.fn = idup_hook, .arg = d};
+    int err = coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, &d->part[0]);
+    if (!err)
+        err = coll_ctx_iagree(c->local, &n->local->ctx_recv, &n->local->ctx_send, &d->part[1]);
+    d->error = err;
+    progress_hook_add(&d->hook);
+    *req = &d->r;
+    return MPI_SUCCESS;
+}
+
+int newcomm_idup(struct comm *c, const struct info *info, struct comm **out, struct request **req)
+{
+    const char *call = call_name();
+    struct comm *n = comm_make(c->map, c->rank, c->remote, CTX_NONE, CTX_NONE);
+    *out = NULL;
+    if (!n)
+        return no_memory(call);
+    int err = dup_rest(c, info, n);
+    if (!err)
+        err = c->remote ? idup_inter(c, n, req) : coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, req);
+    if (err)
+        discard(n);
+    else
+        *out = n;
+    return done(call, err);
+}
+
+/* --- subsets ------------------------------------------------------------------------ */
+
+int newcomm_check_subset(const struct comm *c, const struct rankmap *map)
+{
+    struct rankindex x;
+    if (map == c->map)
+        return MPI_SUCCESS;
+    if (rankindex_init(&x, c->map))
+        return no_memory(call_name());
+    int i = 0;
+    while (i < map->size && rankindex_find(&x, rankmap_world(map, i)) >= 0)
+        i++;
+    rankindex_destroy(&x);
+    if (i < map->size)
+        return err_make(MPI_ERR_GROUP, "%s: rank %d of the group (process %d) is not in communicator %#x", call_name(),
+                        i, rankmap_world(map, i), (unsigned)c->obj.handle);
+    return MPI_SUCCESS;
+}
+
+int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **out)
+{
+    const char *call = call_name();
+    uint32_t ctx;
+    int rank = rankmap_find(map, proc->obj->world->rank);
+    *out = NULL;
+    if (rank < 0)
+        return MPI_SUCCESS;
+    int err = coll_ctx_agree_map(c, map, rank, tag, &ctx);
+    if (err)
+        return done(call, err);
+    struct comm *n = comm_make(map, rank, NULL, ctx, ctx);
+    if (n)
+        comm_set_errhandler(n, c->errhandler);
+    *out = n;
+    return done(call, n ? MPI_SUCCESS : no_memory(call));
+}
+
+/* --- between the groups of an intercommunicator --------------------------------------- */
+
+/* n numbers of rank 0 of each group go to all members of the other. */
+static int swap_groups(struct comm *c, const int64_t *mine, int64_t *theirs, int n)
+{
+    int err = MPI_SUCCESS;
+    if (c->rank == 0)
+        err = p2p_sendrecv(mine, n, dt_find(MPI_INT64_T), 0, TAG_NEWCOMM, theirs, n, dt_find(MPI_INT64_T), 0,
+                           TAG_NEWCOMM, c, P2P_COLL, MPI_STATUS_IGNORE);
+    int err2 = coll_bcast_bytes(theirs, (size_t)n * sizeof *theirs, 0, c->local);
+    return err ? err : err2;
+}
+
+/* Rank in c's local group of the first member of map; -1 for an empty one. */
+static int first_member(const struct comm *c, const struct rankmap *map)
+{
+    return map->size ? rankmap_find(c->map, rankmap_world(map, 0)) : -1;
+}
+
+/* An intercommunicator from subset `map` of this side of c; remote_first: rank, in the remote group of c, of the
+ * first member of the other side's subset, -1: it is empty. */
+static int inter_subset(struct comm *c, struct rankmap *map, int remote_first, struct comm **out)
+{
+    struct comm *local;
+    *out = NULL;
+    if (remote_first < 0)
+        return MPI_SUCCESS;
+    int err = newcomm_subset(c->local, map, 0, &local);
+    if (err || !local)
+        return err;
+    comm_set_errhandler(local, c->errhandler);
+    err = newcomm_inter(local, 0, c, remote_first, TAG_NEWCOMM, out);
+    if (!err)
+        comm_set_errhandler(*out, c->errhandler);
+    comm_drop(local);
+    return err;
+}
+
+int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out)
+{
+    if (!c->remote)
+        return newcomm_subset(c, map, 0, out);
+    const char *call = call_name();
+    int64_t mine = first_member(c, map), theirs = -1;
+    *out = NULL;
+    int err = swap_groups(c, &mine, &theirs, 1);
+    if (!err)
+        err = inter_subset(c, map, (int)theirs, out);
+    return done(call, err);
+}
+
+/* --- split ----------------------------------------------------------------------------- */
+
+struct split_item {
+    int color, key;
+};
+
+struct split_order {
+    int key, rank;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct split_order *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Ranks of c's local group with this color, by (key, rank), as a map. */
+static struct rankmap *color_map(const struct comm *c, const struct split_item *all, int color)
+{
+    struct split_order *o = malloc((size_t)c->size * sizeof *o);
+    int *world = malloc((size_t)c->size * sizeof *world), n = 0;
+    for (int i = 0; o && world && i < c->size; i++)
+        if (all[i].color == color)
+            o[n++] = (struct split_order){all[i].key, i};
+    struct rankmap *m = NULL;
+    if (o && world) {
+        qsort(o, (size_t)n, sizeof *o, by_key);
+        for (int i = 0; i < n; i++)
+            world[i] = comm_world(c, o[i].rank);
+        m = rankmap_make(world, n);
+    }
+    free(o);
+    free(world);
+    return m;
+}
+
+/* For rank 0 of the other side: the first member, a rank of this side, of each color of ours; a table of
+ * (color, rank) pairs. */
+static int color_table(const struct comm *c, const struct split_item *all, struct split_item **table, int *n)
+{
+    struct split_item *t = malloc(((size_t)c->size + 1) * sizeof *t);
+    struct map seen;
+    map_init(&seen);
+    *n = 0;
+    *table = t;
+    for (int i = 0; t && i < c->size; i++) {
+        if (all[i].color == MPI_UNDEFINED)
+            continue;
+        intptr_t at = (intptr_t)map_get(&seen, (uint64_t)all[i].color) - 1;
+        if (at < 0) {
+            if (map_put(&seen, (uint64_t)all[i].color, (void *)(intptr_t)(*n + 1)))
+                break;
+            t[(*n)++] = (struct split_item){all[i].color, i};
+        } else if (all[i].key < all[t[at].key].key) {
+            t[at].key = i;
+        }
+    }
+    map_destroy(&seen);
+    return t ? MPI_SUCCESS : no_memory(call_name());
+}
+
+/* The rank, in the remote group, of the first member of the remote subset of `color`, or -1. */
+static int remote_color(struct comm *c, const struct split_item *all, int color, int *first)
+{
+    struct split_item *mine = NULL, *theirs = NULL;
+    int n = 0;
+    int64_t count, their_count = 0;
+    int err = color_table(c, all, &mine, &n);
+    count = n;
+    if (!err)
+        err = swap_groups(c, &count, &their_count, 1);
+    if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
+        err = no_memory(call_name());
+    struct dt_type *byte = dt_find(MPI_BYTE);
+    if (!err && c->rank == 0)
+        err = p2p_sendrecv(mine, (MPI_Aint)((size_t)n * sizeof *mine), byte, 0, TAG_NEWCOMM, theirs,
+                           (MPI_Aint)((size_t)their_count * sizeof *theirs), byte, 0, TAG_NEWCOMM, c, P2P_COLL,
+                           MPI_STATUS_IGNORE);
+    if (!err)
+        err = coll_bcast_bytes(theirs, (size_t)their_count * sizeof *theirs, 0, c->local);
+    *first = -1;
+    for (int64_t i = 0; !err && i < their_count; i++)
+        if (theirs[i].color == color)
+            *first = theirs[i].key;
+    free(mine);
+    free(theirs);
+    return err;
+}
+
+int newcomm_split(struct comm *c, int color, int key, struct comm **out)
+{
+    const char *call = call_name();
+    struct comm *local = c->remote ? c->local : c;
+    struct split_item mine = {color, key}, *all = malloc((size_t)c->size * sizeof *all);
+    struct rankmap *map = NULL;
+    int first = -1;
+    *out = NULL;
+    if (!all)
+        return no_memory(call);
+    int err = coll_allgather_bytes(&mine, all, sizeof mine, local);
+    if (!err && c->remote)
+        err = remote_color(c, all, color, &first);
+    if (!err && color != MPI_UNDEFINED && !(map = color_map(c, all, color)))
+        err = no_memory(call);
+    free(all);
+    if (!err && map)
+        err = c->remote ? inter_subset(c, map, first, out) : newcomm_subset(c, map, 0, out);
+    rankmap_drop(map);
+    return done(call, err);
+}
+
+/* --- intercommunicators -------------------------------------------------------------------- */
+
+static int disjoint(const struct comm *local, const struct rankmap *remote, const char *call)
+{
+    struct rankindex x;
+    if (rankindex_init(&x, remote))
+        return no_memory(call);
+    int i = 0;
+    while (i < local->size && rankindex_find(&x, comm_world(local, i)) < 0)
+        i++;
+    rankindex_destroy(&x);
+    return i == local->size ? MPI_SUCCESS
+                            : err_make(MPI_ERR_COMM, "%s: process %d is in both groups", call, comm_world(local, i));
+}
+
+int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
+                  struct comm **out)
+{
+    const char *call = call_name();
+    uint32_t recv, send;
+    struct rankmap *remote = NULL;
+    struct comm *n = NULL;
+    *out = NULL;
+    int err = coll_intercomm_exchange(local, local_leader, peer, remote_leader, tag, &recv, &send, &remote, 0, NULL);
+    if (!err)
+        err = disjoint(local, remote, call);
+    if (!err && !(n = comm_make(local->map, local->rank, remote, recv, send)))
+        err = no_memory(call);
+    rankmap_drop(remote);
+    if (!err)
+        err = coll_comm_dup(local, &n->local);
+    if (err) {
+        discard(n);
+        return done(call, err);
+    }
+    comm_set_errhandler(n, local->errhandler);
+    *out = n;
+    return done(call, MPI_SUCCESS);
+}
+
+/* Both groups as one map; ours first or second. */
+static struct rankmap *joined(const struct comm *c, int ours_first)
+{
+    const struct rankmap *a = ours_first ? c->map : c->remote, *b = ours_first ? c->remote : c->map;
+    int n = a->size + b->size, *world = malloc((size_t)n * sizeof *world);
+    for (int i = 0; world && i < n; i++)
+        world[i] = i < a->size ? rankmap_world(a, i) : rankmap_world(b, i - a->size);
+    struct rankmap *m = world ? rankmap_make(world, n) : NULL;
+    free(world);
+    return m;
+}
+
+int newcomm_merge(struct comm *c, int high, struct comm **out)
+{
+    const char *call = call_name();
+    int64_t mine = high != 0, theirs = 0;
+    uint32_t ctx;
+    *out = NULL;
+    int err = swap_groups(c, &mine, &theirs, 1);
+    if (!err)
+        err = coll_ctx_merge(c, &ctx);
+    if (err)
+        return done(call, err);
+    /* Rank 0 decides for its group; equal wishes: the group whose rank 0 has the lower world rank is first. */
+    err = coll_bcast_bytes(&mine, sizeof mine, 0, c->local);
+    int first = mine != theirs ? !mine : rankmap_world(c->map, 0) < rankmap_world(c->remote, 0);
+    struct rankmap *m = err ? NULL : joined(c, first);
+    struct comm *n = m ? comm_make(m, first ? c->rank : c->remote->size + c->rank, NULL, ctx, ctx) : NULL;
+    rankmap_drop(m);
+    if (n)
+        comm_set_errhandler(n, c->errhandler);
+    *out = n;
+    return done(call, n ? MPI_SUCCESS : err ? err : no_memory(call));
+}
