@@ -149,8 +149,8 @@ static int build_repeat(struct build *b, int64_t n, int64_t stride)
     if (err)
         b->place.node = NULL;
     int err2 = sig_rep(n, s, &b->sig);
-    if (n == 0)
-        b->lb = b->ub = 0;
+    if (n == 0 || (!b->sig && !b->flags))
+        b->lb = b->ub = 0; /* an empty typemap has no bounds to move */
     else if (!err)
         err = span(n, stride, &b->lb, &b->ub);
     return err ? err : err2;
@@ -389,10 +389,10 @@ static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, str
         if (span(lens[i], t->extent, &lo, &hi) || add64(lo, off[i], &lo) || add64(hi, off[i], &hi))
             return -EOVERFLOW;
         bounds_add(&bd, t, lo, hi);
-        if (t->align > model->align)
-            model->align = t->align;
         if (!t->size)
             continue;
+        if (t->align > model->align)
+            model->align = t->align;
         mixed |= !t->basic || (model->basic && model->basic != t->basic);
         model->basic = t->basic;
     }

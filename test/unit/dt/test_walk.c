@@ -1,0 +1,122 @@
+/* Positions: pack and unpack cut at random points, block lists from random points. */
+#include "model.h"
+
+#include <string.h>
+
+Suite *suite_walk(void);
+
+static void check_pack(const struct model *m, size_t count, struct rng *r)
+{
+    struct image i = image_make(m, count, r);
+    size_t total = (size_t)model_size(m) * count;
+    char *want = model_pack(m, count, i.base), *got = malloc(total + 1);
+    for (size_t from = 0; from < total;) {
+        size_t len = (size_t)rng_range(r, 1, rng_next(r) & 1 ? 9 : (int64_t)total);
+        size_t n = dt_pack(m->type, count, i.base, from, got + from, len);
+        ck_assert_uint_eq(n, len < total - from ? len : total - from);
+        from += n;
+    }
+    ck_assert_uint_eq(dt_pack(m->type, count, i.base, total, got, 5), 0);
+    ck_assert_mem_eq(got, want, total);
+    free(want);
+    free(got);
+    image_free(&i);
+}
+
+static void check_unpack(const struct model *m, size_t count, struct rng *r)
+{
+    struct image a = image_make(m, count, r), b = image_make(m, count, r);
+    size_t total = (size_t)model_size(m) * count;
+    char *data = malloc(total + 1);
+    for (size_t k = 0; k < total; k++)
+        data[k] = (char)rng_next(r);
+    memcpy(b.memory, a.memory, a.len);
+    model_unpack(m, count, a.base, data, total);
+    for (size_t from = 0; from < total;) {
+        size_t len = (size_t)rng_range(r, 1, rng_next(r) & 1 ? 9 : (int64_t)total);
+        from += dt_unpack(m->type, count, b.base, from, data + from, len < total - from ? len : total - from);
+    }
+    ck_assert_mem_eq(a.memory, b.memory, a.len);
+    free(data);
+    image_free(&a);
+    image_free(&b);
+}
+
+static void check_iov(const struct model *m, size_t count, struct rng *r)
+{
+    struct image i = image_make(m, count, r);
+    size_t total = (size_t)model_size(m) * count, at = 0, blocks = 0;
+    char *want = model_pack(m, count, i.base), *got = malloc(total + 1);
+    while (at < total) {
+        struct iovec iov[7];
+        size_t bytes, len = (size_t)rng_range(r, 1, (int64_t)total);
+        size_t max = (size_t)rng_range(r, 1, 7), n = dt_iov(m->type, count, i.base, at, len, iov, max, &bytes);
+        ck_assert(n >= 1 && n <= max && bytes >= 1 && bytes <= len);
+        for (size_t k = 0; k < n; k++) {
+            if (k)
+                ck_assert_ptr_ne((char *)iov[k - 1].iov_base + iov[k - 1].iov_len, iov[k].iov_base);
+            memcpy(got + at, iov[k].iov_base, iov[k].iov_len);
+            at += iov[k].iov_len;
+            bytes -= iov[k].iov_len;
+        }
+        ck_assert_uint_eq(bytes, 0);
+    }
+    ck_assert_mem_eq(got, want, total);
+    struct iovec *all = malloc((dt_blocks(m->type, count) + 1) * sizeof *all);
+    size_t bytes;
+    blocks = dt_iov(m->type, count, i.base, 0, SIZE_MAX, all, dt_blocks(m->type, count), &bytes);
+    ck_assert_uint_eq(bytes, total);
+    ck_assert_uint_le(blocks, dt_blocks(m->type, count));
+    free(all);
+    free(want);
+    free(got);
+    image_free(&i);
+}
+
+START_TEST(against_model)
+{
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        struct rng r = {seed * 3 + 1};
+        struct model m = model_random(&r, 1 + (int)(seed % 5), 300, NULL);
+        size_t count = (size_t)rng_range(&r, 0, 4);
+        check_pack(&m, count, &r);
+        check_unpack(&m, count, &r);
+        check_iov(&m, count, &r);
+        model_free(&m);
+    }
+}
+END_TEST
+
+/* Larger than 4 GiB by position, small by memory: the same bytes again and again (stride 0 and negative). */
+START_TEST(positions_past_4g)
+{
+    struct dt_type *t, *u;
+    char data[64], out[64];
+    for (int i = 0; i < 64; i++)
+        data[i] = (char)i;
+    ck_assert_int_eq(dt_make_vector_b(1ll << 31, 1, 0, dt_find(MPI_DOUBLE), &t), MPI_SUCCESS);
+    ck_assert_int_eq(dt_make_vector_b(4, 1, -8, t, &u), MPI_SUCCESS);
+    ck_assert_int_eq(u->size, 1ll << 36);
+    size_t from = (3ull << 34) - 5; /* in the third of four, 5 bytes before its end */
+    ck_assert_uint_eq(dt_pack(u, 1, data + 24, from, out, 10), 10);
+    ck_assert_mem_eq(out, data + 24 - 16 + 3, 5);
+    ck_assert_mem_eq(out + 5, data + 24 - 24, 5);
+    struct iovec iov[2];
+    size_t bytes;
+    ck_assert_uint_eq(dt_iov(u, 1, NULL, (size_t)u->size - 4, 99, iov, 2, &bytes), 1);
+    ck_assert_int_eq((intptr_t)iov[0].iov_base, -20);
+    ck_assert_uint_eq(bytes, 4);
+    dt_drop(t);
+    dt_drop(u);
+}
+END_TEST
+
+Suite *suite_walk(void)
+{
+    Suite *s = suite_create("dt/walk");
+    TCase *t = room_case("walk", 60);
+    tcase_add_test(t, against_model);
+    tcase_add_test(t, positions_past_4g);
+    suite_add_tcase(s, t);
+    return s;
+}
