@@ -107,7 +107,7 @@ void dt_drop(struct dt_type *t);
 /* Packed bytes of count instances: *bytes; MPI_ERR_COUNT if they do not fit 63 bits. */
 int dt_total(const struct dt_type *t, size_t count, size_t *bytes);
 /* Lowest byte touched and one past the highest, relative to the buffer; both 0 when no data.
- * MPI_ERR_COUNT on overflow. */
+ * MPI_ERR_COUNT when they or their distance overflow. */
 int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi);
 /* Is (t, count) one block?  Then it starts at dt_start(t, buf) and has count * size bytes. */
 static inline int dt_is_block(const struct dt_type *t, size_t count)

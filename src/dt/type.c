@@ -114,7 +114,10 @@ int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi)
         return type_errno(-EOVERFLOW);
     *lo = t->true_lb;
     *hi = t->true_ub;
-    return type_errno(span((int64_t)count, t->extent, lo, hi));
+    int64_t width;
+    if (span((int64_t)count, t->extent, lo, hi) || __builtin_sub_overflow(*hi, *lo, &width))
+        return type_errno(-EOVERFLOW);
+    return MPI_SUCCESS;
 }
 
 /* --- building ---------------------------------------------------------------- */
@@ -149,6 +152,8 @@ static int build_repeat(struct build *b, int64_t n, int64_t stride)
     if (err)
         b->place.node = NULL;
     int err2 = sig_rep(n, s, &b->sig);
+    if (n == 0)
+        b->flags = 0;
     if (n == 0 || (!b->sig && !b->flags))
         b->lb = b->ub = 0; /* an empty typemap has no bounds to move */
     else if (!err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "var/var.h"
 
 /* --- random ------------------------------------------------------------------ */
 uint64_t rng_next(struct rng *r)
@@ -31,12 +32,19 @@ static int alone_put(const char *key, const void *value, size_t len) { return 0;
 static int alone_get(const char *key, void *value, size_t *len) { return -ENOENT; }
 static int alone_done(void) { return 0; }
 static int alone_text(char *text, size_t len) { return -ENOENT; }
+static int alone_id(char *text, size_t len)
+{
+    memcpy(text, "alone", 6);
+    return 0;
+}
 static void alone_abort(int code, const char *why) { exit(code); }
 static const struct boot_ops alone = {"singleton", alone_init, alone_put, alone_get, alone_done,
-                                      alone_text, alone_text, alone_abort, alone_done};
+                                      alone_text, alone_id, alone_abort, alone_done};
 
 void room_setup(void)
 {
+    char why[256];
+    ck_assert_int_eq(var_init(why, sizeof why), 0);
     ck_assert_int_eq(boot_init(&alone), 0);
     ck_assert_int_eq(obj_init(), 0);
     ck_assert_int_eq(dt_init(), 0);
@@ -49,6 +57,7 @@ void room_teardown(void)
     dt_finalize();
     obj_finalize();
     boot_finalize();
+    var_finalize();
 }
 
 TCase *room_case(const char *name, double timeout)
@@ -230,7 +239,8 @@ static void make_struct(struct model *m, struct rng *r, int depth, size_t max, s
         if (i && rng_next(r) % 4 == 0) {
             part[i] = part[i - 1]; /* the same type again */
             part[i].e = malloc((part[i].n + 1) * sizeof *part[i].e);
-            memcpy(part[i].e, part[i - 1].e, part[i].n * sizeof *part[i].e);
+            if (part[i].n)
+                memcpy(part[i].e, part[i - 1].e, part[i].n * sizeof *part[i].e);
             dt_ref(part[i].type);
         } else {
             part[i] = model_random(r, depth - 1, max / PARTS, uniform);

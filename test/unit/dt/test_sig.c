@@ -30,14 +30,14 @@ START_TEST(elements_against_model)
 }
 END_TEST
 
-struct list {
+struct listing {
     const struct model *m;
     size_t i;
 };
 
 static int compare_run(void *arg, const struct dt_type *basic, int64_t n)
 {
-    struct list *l = arg;
+    struct listing *l = arg;
     for (int64_t k = 0; k < n * basic->elem.parts; k++, l->i++)
         ck_assert_ptr_eq(l->m->e[l->i].basic, basic);
     return 0;
@@ -48,7 +48,7 @@ START_TEST(runs_in_order)
     for (uint64_t seed = 0; seed < 2000; seed++) {
         struct rng r = {seed * 11 + 5};
         struct model m = model_random(&r, 1 + (int)(seed % 5), 200, NULL);
-        struct list l = {&m, 0};
+        struct listing l = {&m, 0};
         sig_walk(m.type->sig, compare_run, &l);
         ck_assert_uint_eq(l.i, m.n);
         model_free(&m);
