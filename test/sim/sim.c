@@ -209,6 +209,9 @@ static void run_rank(void *arg)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[f->rank];
     int provided;
+    static const struct tp_ops *const transports[] = {&sim_tp_ops, NULL};
+    if (tp_use(transports) != 0)
+        sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
     if (s->thread_program)
         for (int i = 0; i < s->nfibers; i++)
@@ -263,6 +266,8 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     s->k = *k;
     if (!s->k.inbox)
         s->k.inbox = 64;
+    if (!s->k.replies)
+        s->k.replies = 64;
     if (!s->k.am_max)
         s->k.am_max = 4096;
     if (!s->k.max_steps)

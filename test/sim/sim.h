@@ -25,6 +25,7 @@ struct sim_knobs {
     int again_percent;  /* chance that a send is refused for the moment */
     int refuse_percent; /* chance that delivery pauses for a while (bursts of TP_AGAIN towards senders) */
     int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
+    int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */

@@ -19,7 +19,8 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
         return -ENOMEM;
     t->env = *env;
     t->rank = boot_rank();
-    *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max};
+    *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max,
+                             .replies = (unsigned)the_sim->k.replies};
     *out = t;
     return 0;
 }
@@ -150,5 +151,5 @@ static int sim_fd(struct tp *t, int arm)
     return -1;
 }
 
-const struct tp_ops sim_tp_ops = {.name = "sim", .open = sim_open, .address = sim_address, .connect = sim_connect,
+const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect,
                                   .close = sim_close, .am = sim_am, .progress = sim_progress, .fd = sim_fd};
