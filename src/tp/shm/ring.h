@@ -43,8 +43,10 @@ struct ring_sender { /* written by one sender, read by the receiver when it is i
 };
 
 struct ring {
+    /* A line pair each: tail moves between senders, waiting is read by everybody and seldom written, head is written
+     * by the receiver and seldom read. */
     _Alignas(128) _Atomic uint64_t tail; /* next position to reserve */
-    atomic_uint waiting;                 /* senders with `want` set; beside tail, which senders read anyway */
+    _Alignas(128) atomic_uint waiting;   /* senders with `want` set */
     _Alignas(128) _Atomic uint64_t head; /* next position to read */
     _Alignas(128) struct ring_sender sender[]; /* by host index; the cells follow */
 };
