@@ -112,6 +112,7 @@ int api_stop(void)
     if (err)
         return err;
     progress_async_stop();
+    p2p_drain_wait();
     /* Everybody is done with everybody: only then may inboxes go. */
     err = coll_barrier(proc->obj->world);
     if (err)

@@ -4,6 +4,7 @@
 
 #include "coll/coll_types.h"
 #include "coll/select.h"
+#include "obj/err.h"
 #include "obj/topo.h"
 
 enum { WINDOW = 32 }; /* messages under way at once, each direction */
@@ -96,6 +97,21 @@ static int recv_slot(const struct comm *c, int i)
     return c->topo->kind == TOPO_CART ? i ^ 1 : i;
 }
 
+/* The w forms' types are checked here, where the number of neighbours is known. */
+static int types_fit(struct sched *s, const struct blocks *b, int n)
+{
+    for (int i = 0; b->types && i < n; i++) {
+        struct dt_type *t = coll_at(b->counts, i) > 0 ? dt_find(b->types[i]) : proc->coll->byte;
+        if (t && (t->flags & DT_COMMITTED))
+            continue;
+        sched_fail(s, err_make(MPI_ERR_TYPE, "neighborhood collective: datatype %d (%#x) is invalid or not committed", i,
+                               (unsigned)b->types[i]));
+        s->doomed = 1;
+        return 0;
+    }
+    return 1;
+}
+
 static void neighbor_exchange(struct sched *s, const struct blocks *out, int one_block, const struct blocks *in)
 {
     int nsrc, ndst, *src, *dst;
@@ -105,6 +121,8 @@ static void neighbor_exchange(struct sched *s, const struct blocks *out, int one
         s->doomed = 1;
         return;
     }
+    if (!types_fit(s, out, one_block ? 0 : ndst) || !types_fit(s, in, nsrc))
+        nsrc = ndst = 0;
     for (int i = 0; i < nsrc; i++) {
         int k = recv_slot(s->comm, i);
         struct block b = block_of(in, k);

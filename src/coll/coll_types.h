@@ -67,7 +67,7 @@ void ctx_stop(struct coll_room *room);
 
 static inline int coll_tag(struct comm *c)
 {
-    return (int)(c->coll_seq++ & 0x3fffffff); /* bit 30: MPI_Comm_create_group, see ctxid.c */
+    return (int)(c->coll_seq++ & 0x7fffffff);
 }
 
 #endif

@@ -8,6 +8,7 @@
  * the leader are passed over.  (A member that has not yet freed a communicator the leader has freed cannot meet its
  * id again: a new communicator needs that member's own part in its creation, and MPI_Comm_free comes before it in
  * the order of collective calls.) */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "boot/boot.h"
@@ -15,7 +16,7 @@
 #include "obj/err.h"
 #include "p2p/p2p.h"
 
-enum { ID_BITS = 30, GROUP_TAG = 0x40000000 };
+enum { ID_BITS = 30, GROUP_TAG = INT_MIN }; /* tags of collectives are not negative */
 
 static void ctx_gone(uint32_t ctx)
 {
@@ -140,6 +141,8 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
     uint32_t stream = c->ctx_recv | CTX_COLL, id = 0;
     int p = map->size, me = boot_rank(), mask = 1, err = MPI_SUCCESS;
     tag |= GROUP_TAG;
+    if (tag == MPI_ANY_TAG) /* of the largest tag */
+        tag--;
     while (mask < p && !(rank & mask))
         mask <<= 1;
     if (rank == 0) {

@@ -23,6 +23,8 @@ struct block block_of(const struct blocks *b, int i)
 {
     struct block x;
     x.t = b->types ? dt_find(b->types[i]) : b->type;
+    if (!x.t) /* beside a count of 0 any handle may stand */
+        x.t = proc->coll->byte;
     if (!b->vector) {
         x.n = b->count;
         x.at = b->base + i * b->count * x.t->extent;

@@ -308,6 +308,7 @@ static void abandon(struct sched *s)
         if (p->req->done) {
             request_finish(p->req, NULL);
         } else {
+            comm_ref(p->req->comm); /* goes with it */
             request_release(p->req);
             s->mem = NULL;
         }

@@ -49,6 +49,10 @@ int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag,
 int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
                  MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int flags,
                  MPI_Status *status);
+/* One request for both.  aside: the outgoing data is packed aside first (MPI_Isendrecv_replace). */
+int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
+                  MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int aside,
+                  struct request **out);
 /* Persistent: inactive requests; ops->start begins them. */
 int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
                   struct request **out);

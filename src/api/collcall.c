@@ -1,0 +1,239 @@
+/* Checks of collective calls: which arguments count depends on the root and on in-place. */
+#include "api/collcall.h"
+
+#include "api/api.h"
+#include "dt/dt.h"
+#include "obj/topo.h"
+
+enum side { SEND = 1, RECV = 2 };
+
+static int has_root(enum coll_call call)
+{
+    return call == COLL_BCAST || call == COLL_REDUCE || call == COLL_GATHER || call == COLL_GATHERV ||
+           call == COLL_SCATTER || call == COLL_SCATTERV;
+}
+
+static int from_root(enum coll_call call)
+{
+    return call == COLL_BCAST || call == COLL_SCATTER || call == COLL_SCATTERV;
+}
+
+static int is_reduction(enum coll_call call)
+{
+    return call == COLL_REDUCE || call == COLL_ALLREDUCE || call == COLL_REDUCE_SCATTER ||
+           call == COLL_REDUCE_SCATTER_BLOCK || call == COLL_SCAN || call == COLL_EXSCAN;
+}
+
+static int is_neighbor(enum coll_call call)
+{
+    return call >= COLL_NEIGHBOR_ALLGATHER;
+}
+
+/* Which buffers of this process take part. */
+static int sides(const struct coll_args *a)
+{
+    const struct comm *c = a->comm;
+    if (a->call == COLL_BARRIER)
+        return 0;
+    if (!has_root(a->call))
+        return SEND | RECV;
+    if (c->remote)
+        return a->root == MPI_PROC_NULL ? 0 : (a->root == MPI_ROOT) == from_root(a->call) ? SEND : RECV;
+    if (a->root == c->rank)
+        return SEND | RECV;
+    return from_root(a->call) ? RECV : SEND;
+}
+
+/* Entries of the count arrays. */
+static int vector_length(const struct coll_args *a)
+{
+    return a->call == COLL_REDUCE_SCATTER ? a->comm->size : comm_peer_size(a->comm);
+}
+
+static int check_counts(struct coll_vec v, int n, const char *what)
+{
+    int err = api_pointer(v.v, what);
+    for (int i = 0; i < n && !err; i++)
+        err = api_count(coll_at(v, i));
+    return err;
+}
+
+static int check_types(const MPI_Datatype *types, struct coll_vec counts, int n, const char *what)
+{
+    struct dt_type *t;
+    int err = api_pointer(types, what);
+    for (int i = 0; i < n && !err; i++)
+        if (coll_at(counts, i) > 0)
+            err = api_type_committed(types[i], &t);
+    return err;
+}
+
+static int in_place_error(const struct collcall *x)
+{
+    return err_make(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here", x->name);
+}
+
+/* May this process say MPI_IN_PLACE for its send (scatter: receive) buffer? */
+static int in_place_fits(const struct coll_args *a)
+{
+    if (a->comm->remote || is_neighbor(a->call))
+        return 0;
+    return !has_root(a->call) || a->root == a->comm->rank;
+}
+
+static int w_form(enum coll_call call)
+{
+    return call == COLL_ALLTOALLW || call == COLL_NEIGHBOR_ALLTOALLW;
+}
+
+static int check_send(struct collcall *x)
+{
+    struct coll_args *a = &x->a;
+    if (a->sbuf == MPI_IN_PLACE) {
+        a->stype = NULL;
+        return in_place_fits(a) && !from_root(a->call) ? MPI_SUCCESS : in_place_error(x);
+    }
+    int neighbor = is_neighbor(a->call), n = neighbor ? 0 : vector_length(a), err = MPI_SUCCESS;
+    int vector = a->call == COLL_SCATTERV || a->call == COLL_ALLTOALLV || a->call == COLL_NEIGHBOR_ALLTOALLV;
+    if (w_form(a->call)) {
+        err = neighbor ? MPI_SUCCESS : check_counts(a->scounts, n, "sendcounts");
+        return err || neighbor ? err : check_types(a->stypes, a->scounts, n, "sendtypes");
+    }
+    err = api_type_committed(x->stype, &a->stype);
+    if (!err && vector)
+        err = neighbor ? MPI_SUCCESS : check_counts(a->scounts, n, "sendcounts");
+    else if (!err)
+        err = api_count(a->scount);
+    return err || vector ? err : api_buffer(a->sbuf, a->scount, a->stype);
+}
+
+static int check_recv(struct collcall *x)
+{
+    struct coll_args *a = &x->a;
+    if (a->rbuf == MPI_IN_PLACE) {
+        a->rtype = NULL;
+        return in_place_fits(a) && (a->call == COLL_SCATTER || a->call == COLL_SCATTERV) ? MPI_SUCCESS
+                                                                                          : in_place_error(x);
+    }
+    int neighbor = is_neighbor(a->call), n = neighbor ? 0 : vector_length(a), err = MPI_SUCCESS;
+    int vector = a->call == COLL_GATHERV || a->call == COLL_ALLGATHERV || a->call == COLL_ALLTOALLV ||
+                 a->call == COLL_NEIGHBOR_ALLGATHERV || a->call == COLL_NEIGHBOR_ALLTOALLV;
+    if (w_form(a->call)) {
+        err = neighbor ? MPI_SUCCESS : check_counts(a->rcounts, n, "recvcounts");
+        return err || neighbor ? err : check_types(a->rtypes, a->rcounts, n, "recvtypes");
+    }
+    err = api_type_committed(x->rtype, &a->rtype);
+    if (!err && vector)
+        err = neighbor ? MPI_SUCCESS : check_counts(a->rcounts, n, "recvcounts");
+    else if (!err)
+        err = api_count(a->rcount);
+    return err || vector ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
+}
+
+static int alias_error(const struct collcall *x)
+{
+    return err_make(MPI_ERR_BUFFER, "%s: send and receive buffer are the same; use MPI_IN_PLACE", x->name);
+}
+
+static int check_reduction(struct collcall *x, int which)
+{
+    struct coll_args *a = &x->a;
+    int err = api_op(x->op, &a->op);
+    if (!err)
+        err = api_type_committed(x->rtype, &a->rtype);
+    if (!err)
+        err = a->call == COLL_REDUCE_SCATTER ? check_counts(a->rcounts, vector_length(a), "recvcounts")
+                                             : api_count(a->rcount);
+    if (!err)
+        err = dt_op_check(a->op, a->rtype, DT_FOR_REDUCE);
+    if (err)
+        return err;
+    if (a->sbuf == MPI_IN_PLACE)
+        return (which & RECV) && in_place_fits(a) ? MPI_SUCCESS : in_place_error(x);
+    int some = a->call == COLL_REDUCE_SCATTER || a->rcount > 0;
+    if ((which & RECV) && (which & SEND) && a->sbuf == a->rbuf && some && a->rtype->size && a->call != COLL_REDUCE_SCATTER)
+        return alias_error(x);
+    if (which & SEND)
+        err = api_buffer(a->sbuf, a->rcount, a->rtype);
+    return err || !(which & RECV) ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
+}
+
+/* Equal buffers of all-to-all and of even gathers are a sure mistake when there is data. */
+static int check_alias(struct collcall *x, int which)
+{
+    const struct coll_args *a = &x->a;
+    if (which != (SEND | RECV) || a->sbuf == MPI_IN_PLACE || a->rbuf == MPI_IN_PLACE || a->comm->remote)
+        return MPI_SUCCESS;
+    const char *mine = a->rbuf, *out = a->sbuf;
+    switch (a->call) {
+    case COLL_ALLTOALL:
+        return a->sbuf == a->rbuf && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
+        return a->sbuf && a->sbuf == a->rbuf && a->scounts.v == a->rcounts.v ? alias_error(x) : MPI_SUCCESS;
+    case COLL_GATHER:
+    case COLL_ALLGATHER:
+        mine += a->comm->rank * a->rcount * a->rtype->extent;
+        return mine == out && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+    case COLL_GATHERV:
+    case COLL_ALLGATHERV:
+        if (!a->rdispls.v)
+            return MPI_SUCCESS;
+        mine += coll_at(a->rdispls, a->comm->rank) * a->rtype->extent;
+        return mine == out && a->scount && coll_at(a->rcounts, a->comm->rank) ? alias_error(x) : MPI_SUCCESS;
+    case COLL_SCATTER:
+        out += a->comm->rank * a->scount * a->stype->extent;
+        return mine == out && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
+    case COLL_SCATTERV:
+        if (!a->sdispls.v)
+            return MPI_SUCCESS;
+        out += coll_at(a->sdispls, a->comm->rank) * a->stype->extent;
+        return mine == out && a->rcount && coll_at(a->scounts, a->comm->rank) ? alias_error(x) : MPI_SUCCESS;
+    default:
+        return MPI_SUCCESS;
+    }
+}
+
+static int check(struct collcall *x)
+{
+    struct coll_args *a = &x->a;
+    int err = api_comm(x->comm, &a->comm);
+    if (!err && x->form != COLLCALL_RUN)
+        err = api_pointer(x->request, "request");
+    if (!err && has_root(a->call))
+        err = api_root(a->root, a->comm);
+    if (!err && a->comm->remote && (a->call == COLL_SCAN || a->call == COLL_EXSCAN || is_neighbor(a->call)))
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", x->name, (unsigned)x->comm);
+    if (!err && is_neighbor(a->call) && !a->comm->topo)
+        err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has no topology", x->name, (unsigned)x->comm);
+    if (err)
+        return err;
+    int which = sides(a);
+    if (which == 0)
+        return MPI_SUCCESS;
+    if (is_reduction(a->call))
+        return check_reduction(x, which);
+    if (a->call == COLL_BCAST)
+        return check_recv(x);
+    if (which & RECV)
+        err = check_recv(x);
+    if (!err && (which & SEND))
+        err = check_send(x);
+    return err ? err : check_alias(x, which);
+}
+
+int collcall(struct collcall *x)
+{
+    struct request *r = NULL;
+    api_enter(x->name);
+    int err = check(x);
+    if (!err && x->form == COLLCALL_RUN)
+        err = coll_run(&x->a);
+    else if (!err)
+        err = x->form == COLLCALL_BEGIN ? coll_begin(&x->a, &r) : coll_prepare(&x->a, &r);
+    if (r)
+        err = request_publish(r, x->request);
+    else if (err && x->form != COLLCALL_RUN && x->request)
+        *x->request = MPI_REQUEST_NULL;
+    return api_leave(x->comm, err);
+}

@@ -1,0 +1,24 @@
+/* collcall.h - one path for every collective function, whatever its form; private to api/.
+ *
+ *   MPI_Xxx, MPI_Ixxx, MPI_Xxx_init, and their _c forms: fill in what they were given, call collcall(). */
+#ifndef API_COLLCALL_H
+#define API_COLLCALL_H
+
+#include "coll/coll.h"
+
+enum collcall_form { COLLCALL_RUN, COLLCALL_BEGIN, COLLCALL_PREPARE };
+
+struct collcall {
+    const char *name;
+    enum collcall_form form;
+    MPI_Comm comm;
+    MPI_Datatype stype, rtype;
+    MPI_Op op;
+    MPI_Request *request; /* BEGIN, PREPARE */
+    struct coll_args a;   /* call, buffers, counts, root as given; handles are resolved into it */
+};
+
+/* Check, run or start, leave: the MPI function's result. */
+int collcall(struct collcall *x);
+
+#endif

@@ -1,0 +1,625 @@
+/* Point-to-point calls (MPI-3.1 chapter 3).  Counts arrive as MPI_Count; the _c forms share everything. */
+#include "api/api.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "dt/dt.h"
+#include "p2p/p2p.h"
+
+/* What a send or receive names, checked and resolved. */
+struct ends {
+    struct comm *c;
+    struct dt_type *t;
+};
+
+static inline int send_args(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                            MPI_Comm comm)
+{
+    int err = api_comm(comm, &e->c);
+    if (!err)
+        err = api_count(count);
+    if (!err)
+        err = api_type_committed(type, &e->t);
+    if (!err)
+        err = api_rank(dest, comm_peer_size(e->c), API_PROC_NULL);
+    if (!err)
+        err = api_tag(tag, 0);
+    return err ? err : api_buffer(buf, count, e->t);
+}
+
+static inline int recv_args(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+                            MPI_Comm comm)
+{
+    int err = api_comm(comm, &e->c);
+    if (!err)
+        err = api_count(count);
+    if (!err)
+        err = api_type_committed(type, &e->t);
+    if (!err)
+        err = api_rank(source, comm_peer_size(e->c), API_PROC_NULL | API_ANY_SOURCE);
+    if (!err)
+        err = api_tag(tag, 1);
+    return err ? err : api_buffer(buf, count, e->t);
+}
+
+static int publish(int err, struct request *r, MPI_Request *out)
+{
+    if (err) {
+        *out = MPI_REQUEST_NULL;
+        return err;
+    }
+    return request_publish(r, out);
+}
+
+static inline int send_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                            MPI_Comm comm, int mode)
+{
+    struct ends e;
+    api_enter(call);
+    int err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (!err)
+        err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
+    return api_leave(comm, err);
+}
+
+static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                      MPI_Comm comm, int mode, MPI_Request *request)
+{
+    struct ends e;
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (!err)
+        err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), r, request);
+    return api_leave(comm, err);
+}
+
+static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                          MPI_Comm comm, int mode, MPI_Request *request)
+{
+    struct ends e;
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = send_args(&e, buf, count, type, dest, tag, comm);
+    if (!err)
+        err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), r, request);
+    return api_leave(comm, err);
+}
+
+static inline int recv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+                            MPI_Comm comm, MPI_Status *status)
+{
+    struct ends e;
+    api_enter(call);
+    int err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (!err)
+        err = api_pointer(status, "status");
+    if (!err)
+        err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
+    return api_leave(comm, err);
+}
+
+static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    struct ends e;
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (!err)
+        err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), r, request);
+    return api_leave(comm, err);
+}
+
+static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+                          MPI_Comm comm, MPI_Request *request)
+{
+    struct ends e;
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = recv_args(&e, buf, count, type, source, tag, comm);
+    if (!err)
+        err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), r, request);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Send", buf, count, datatype, dest, tag, comm, P2P_STANDARD);
+}
+
+API(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Bsend", buf, count, datatype, dest, tag, comm, P2P_BUFFERED);
+}
+
+API(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Ssend", buf, count, datatype, dest, tag, comm, P2P_SYNC);
+}
+
+API(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Rsend", buf, count, datatype, dest, tag, comm, P2P_READY);
+}
+
+API(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request *request))
+{
+    return isend_call("MPI_Isend", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+}
+
+API(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request))
+{
+    return isend_call("MPI_Ibsend", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+}
+
+API(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request))
+{
+    return isend_call("MPI_Issend", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+}
+
+API(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request))
+{
+    return isend_call("MPI_Irsend", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+}
+
+API(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                        MPI_Request *request))
+{
+    return send_init_call("MPI_Send_init", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+}
+
+API(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                         MPI_Request *request))
+{
+    return send_init_call("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+}
+
+API(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                         MPI_Request *request))
+{
+    return send_init_call("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+}
+
+API(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                         MPI_Request *request))
+{
+    return send_init_call("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+}
+
+API(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Status *status))
+{
+    return recv_call("MPI_Recv", buf, count, datatype, source, tag, comm, status);
+}
+
+API(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                    MPI_Request *request))
+{
+    return irecv_call("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
+}
+
+API(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                        MPI_Request *request))
+{
+    return recv_init_call("MPI_Recv_init", buf, count, datatype, source, tag, comm, request);
+}
+
+API(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Send_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD);
+}
+
+API(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Bsend_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED);
+}
+
+API(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Ssend_c", buf, count, datatype, dest, tag, comm, P2P_SYNC);
+}
+
+API(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+{
+    return send_call("MPI_Rsend_c", buf, count, datatype, dest, tag, comm, P2P_READY);
+}
+
+API(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                      MPI_Request *request))
+{
+    return isend_call("MPI_Isend_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+}
+
+API(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                       MPI_Request *request))
+{
+    return isend_call("MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+}
+
+API(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                       MPI_Request *request))
+{
+    return isend_call("MPI_Issend_c", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+}
+
+API(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                       MPI_Request *request))
+{
+    return isend_call("MPI_Irsend_c", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+}
+
+API(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                          MPI_Request *request))
+{
+    return send_init_call("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+}
+
+API(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                           MPI_Request *request))
+{
+    return send_init_call("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+}
+
+API(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                           MPI_Request *request))
+{
+    return send_init_call("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+}
+
+API(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                           MPI_Request *request))
+{
+    return send_init_call("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+}
+
+API(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                     MPI_Status *status))
+{
+    return recv_call("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
+}
+
+API(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                      MPI_Request *request))
+{
+    return irecv_call("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
+}
+
+API(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                          MPI_Request *request))
+{
+    return recv_init_call("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
+}
+
+/* --- both ways at once ------------------------------------------------------------- */
+
+struct exchange {
+    const void *sbuf;
+    MPI_Count scount;
+    MPI_Datatype stype;
+    int dest, stag;
+    void *rbuf;
+    MPI_Count rcount;
+    MPI_Datatype rtype;
+    int source, rtag;
+    MPI_Comm comm;
+    struct ends s, r;
+};
+
+static int exchange_args(struct exchange *x)
+{
+    int err = send_args(&x->s, x->sbuf, x->scount, x->stype, x->dest, x->stag, x->comm);
+    return err ? err : recv_args(&x->r, x->rbuf, x->rcount, x->rtype, x->source, x->rtag, x->comm);
+}
+
+static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status)
+{
+    api_enter(call);
+    int err = exchange_args(&x);
+    if (!err)
+        err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t, x.source, x.rtag, x.s.c, 0,
+                           status);
+    return api_leave(x.comm, err);
+}
+
+static int isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
+{
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = exchange_args(&x);
+    if (!err)
+        err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t, x.source, x.rtag,
+                                    x.s.c, 0, &r), r, request);
+    return api_leave(x.comm, err);
+}
+
+/* The outgoing data is packed aside, so that the buffer can be received into. */
+static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest, int stag,
+                        int source, int rtag, MPI_Comm comm, MPI_Status *status)
+{
+    struct ends s, e;
+    size_t bytes;
+    void *packed = NULL;
+    api_enter(call);
+    int err = send_args(&s, buf, count, type, dest, stag, comm);
+    if (!err)
+        err = recv_args(&e, buf, count, type, source, rtag, comm);
+    if (!err)
+        err = dt_total(s.t, (size_t)count, &bytes);
+    if (!err && !(packed = malloc(bytes ? bytes : 1)))
+        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a copy of %zu bytes", call, bytes);
+    if (!err) {
+        dt_pack(s.t, (size_t)count, buf, 0, packed, bytes);
+        err = p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf, count, e.t, source, rtag, s.c, 0,
+                           status);
+    }
+    free(packed);
+    return api_leave(comm, err);
+}
+
+static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest, int stag,
+                         int source, int rtag, MPI_Comm comm, MPI_Request *request)
+{
+    struct ends s, e;
+    struct request *r = NULL;
+    api_enter(call);
+    int err = api_pointer(request, "request");
+    if (!err)
+        err = send_args(&s, buf, count, type, dest, stag, comm);
+    if (!err)
+        err = recv_args(&e, buf, count, type, source, rtag, comm);
+    if (!err)
+        err = publish(p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r), r, request);
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                       void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                       MPI_Comm comm, MPI_Status *status))
+{
+    return sendrecv_call("MPI_Sendrecv",
+                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
+                  status);
+}
+
+API(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                        void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                        MPI_Comm comm, MPI_Request *request))
+{
+    return isendrecv_call("MPI_Isendrecv",
+                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
+                  request);
+}
+
+API(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                               int recvtag, MPI_Comm comm, MPI_Status *status))
+{
+    return replace_call("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+API(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                                int recvtag, MPI_Comm comm, MPI_Request *request))
+{
+    return ireplace_call("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+API(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                         MPI_Comm comm, MPI_Status *status))
+{
+    return sendrecv_call("MPI_Sendrecv_c",
+                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
+                  status);
+}
+
+API(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                          MPI_Comm comm, MPI_Request *request))
+{
+    return isendrecv_call("MPI_Isendrecv_c",
+                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
+                  request);
+}
+
+API(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                                 int recvtag, MPI_Comm comm, MPI_Status *status))
+{
+    return replace_call("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+}
+
+API(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                                  int recvtag, MPI_Comm comm, MPI_Request *request))
+{
+    return ireplace_call("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+}
+
+/* --- probes --------------------------------------------------------------------------- */
+
+static int probe_call(const char *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                      MPI_Status *status)
+{
+    struct comm *c;
+    struct request *m = NULL;
+    int got = 1;
+    api_enter(call);
+    int err = api_comm(comm, &c);
+    if (!err)
+        err = api_rank(source, comm_peer_size(c), API_PROC_NULL | API_ANY_SOURCE);
+    if (!err)
+        err = api_tag(tag, 1);
+    if (!err)
+        err = api_pointer(status, "status");
+    if (!err)
+        err = p2p_probe(source, tag, c, flag ? &got : NULL, message ? &m : NULL, status);
+    if (flag)
+        *flag = !err && got;
+    if (message) {
+        *message = MPI_MESSAGE_NULL;
+        if (!err && got && !m)
+            *message = MPI_MESSAGE_NO_PROC;
+        else if (m)
+            err = request_publish(m, message);
+    }
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
+{
+    return probe_call("MPI_Probe", source, tag, comm, NULL, NULL, status);
+}
+
+API(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
+{
+    return probe_call("MPI_Iprobe", source, tag, comm, flag, NULL, status);
+}
+
+API(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
+{
+    return probe_call("MPI_Mprobe", source, tag, comm, NULL, message, status);
+}
+
+API(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
+{
+    return probe_call("MPI_Improbe", source, tag, comm, flag, message, status);
+}
+
+/* *m: the message, NULL for the one of no process. */
+static int message_args(const void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, struct dt_type **t,
+                        struct request **m)
+{
+    *m = NULL;
+    int err = api_pointer(message, "message");
+    if (!err)
+        err = api_count(count);
+    if (!err)
+        err = api_type_committed(type, t);
+    if (!err)
+        err = api_buffer(buf, count, *t);
+    if (err || *message == MPI_MESSAGE_NO_PROC)
+        return err;
+    *m = *message == MPI_MESSAGE_NULL ? NULL : obj_find(OBJ_REQUEST, *message);
+    if (*m && (*m)->kind == REQUEST_MESSAGE)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_REQUEST, "%s: handle %#x is no message", proc->call, (unsigned)*message);
+}
+
+static MPI_Comm comm_of(const struct request *m)
+{
+    return m && m->comm ? m->comm->obj.handle : MPI_COMM_WORLD;
+}
+
+static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
+                      MPI_Status *status)
+{
+    struct dt_type *t;
+    struct request *m;
+    api_enter(call);
+    int err = message_args(buf, count, type, message, &t, &m);
+    MPI_Comm comm = comm_of(err ? NULL : m);
+    if (!err) {
+        err = p2p_mrecv(buf, count, t, m, status);
+        *message = MPI_MESSAGE_NULL;
+    }
+    return api_leave(comm, err);
+}
+
+static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
+                       MPI_Request *request)
+{
+    struct dt_type *t;
+    struct request *m, *r = NULL;
+    api_enter(call);
+    int err = message_args(buf, count, type, message, &t, &m);
+    MPI_Comm comm = comm_of(err ? NULL : m);
+    if (!err) {
+        err = publish(p2p_imrecv(buf, count, t, m, &r), r, request);
+        *message = MPI_MESSAGE_NULL;
+    }
+    return api_leave(comm, err);
+}
+
+API(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
+{
+    return mrecv_call("MPI_Mrecv", buf, count, datatype, message, status);
+}
+
+API(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
+{
+    return mrecv_call("MPI_Mrecv_c", buf, count, datatype, message, status);
+}
+
+API(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
+{
+    return imrecv_call("MPI_Imrecv", buf, count, datatype, message, request);
+}
+
+API(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
+{
+    return imrecv_call("MPI_Imrecv_c", buf, count, datatype, message, request);
+}
+
+/* --- the buffer of buffered sends -------------------------------------------------------- */
+
+static int attach_call(const char *call, void *buffer, MPI_Count size)
+{
+    api_enter(call);
+    int err = size < 0 ? err_make(MPI_ERR_ARG, "%s: size is %lld, less than 0", call, (long long)size) : MPI_SUCCESS;
+    if (!err && size)
+        err = api_pointer(buffer, "buffer");
+    if (!err)
+        err = p2p_buffer_attach(buffer, (size_t)size);
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+static int detach_call(const char *call, void *buffer_addr, MPI_Count *size)
+{
+    size_t n = 0;
+    api_enter(call);
+    int err = api_pointer(buffer_addr, "buffer_addr");
+    if (!err)
+        err = p2p_buffer_detach(buffer_addr, &n);
+    *size = (MPI_Count)n;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Buffer_attach, (void *buffer, int size))
+{
+    return attach_call("MPI_Buffer_attach", buffer, size);
+}
+
+API(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
+{
+    return attach_call("MPI_Buffer_attach_c", buffer, size);
+}
+
+API(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
+{
+    MPI_Count n;
+    int err = detach_call("MPI_Buffer_detach", buffer_addr, &n);
+    *size = n > INT_MAX ? INT_MAX : (int)n;
+    return err;
+}
+
+API(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
+{
+    return detach_call("MPI_Buffer_detach_c", buffer_addr, size);
+}
