@@ -14,4 +14,7 @@ struct api {
 
 void api_attrs_init(struct api_attrs *a);
 
+/* Is MPI_T in use?  Then it has read the variables, has perhaps set some, and frees them if it ends last. */
+int tool_holds_vars(void);
+
 #endif

@@ -52,7 +52,8 @@ static void start_fails(const char *room, int err)
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
     char why[320];
-    if (var_init(why, sizeof why) != 0)
+    /* MPI_T may have read them before, and its user set some. */
+    if (!proc->var && var_init(why, sizeof why) != 0)
         log_fatal("MPI_Init: %s", why);
     int err = boot_init(forced);
     if (err)
@@ -127,7 +128,8 @@ int api_stop(void)
     proc->api = NULL;
     atomic_store_explicit(&proc->phase, PROC_FINALIZED, memory_order_relaxed);
     boot_finalize();
-    var_finalize();
+    if (!tool_holds_vars())
+        var_finalize();
     return MPI_SUCCESS;
 }
 

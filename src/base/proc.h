@@ -36,6 +36,7 @@ struct proc {
     struct rma *rma;
     struct api *api;
     struct var_room *var;
+    struct tool *tool; /* MPI_T; may begin before MPI_Init and end after MPI_Finalize */
     void *sim; /* the simulator's own record of this rank; NULL in production */
 };
 
