@@ -43,13 +43,14 @@ static inline int recv_args(struct ends *e, const void *buf, MPI_Count count, MP
     return err ? err : api_buffer(buf, count, e->t);
 }
 
-static int publish(int err, struct request *r, MPI_Request *out)
+/* r is where a call of the same argument list leaves the request: read only here. */
+static int publish(int err, struct request *const *r, MPI_Request *out)
 {
     if (err) {
         *out = MPI_REQUEST_NULL;
         return err;
     }
-    return request_publish(r, out);
+    return request_publish(*r, out);
 }
 
 static inline int send_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -73,7 +74,7 @@ static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Da
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
-        err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), r, request);
+        err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
     return api_leave(comm, err);
 }
 
@@ -87,7 +88,7 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     if (!err)
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
-        err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), r, request);
+        err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
     return api_leave(comm, err);
 }
 
@@ -114,7 +115,7 @@ static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
-        err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), r, request);
+        err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     return api_leave(comm, err);
 }
 
@@ -128,7 +129,7 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     if (!err)
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
-        err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), r, request);
+        err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
     return api_leave(comm, err);
 }
 
@@ -344,7 +345,7 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
         err = exchange_args(&x);
     if (!err)
         err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t, x.source, x.rtag,
-                                    x.s.c, 0, &r), r, request);
+                                    x.s.c, 0, &r), &r, request);
     return api_leave(x.comm, err);
 }
 
@@ -384,7 +385,7 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
     if (!err)
-        err = publish(p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r), r, request);
+        err = publish(p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r), &r, request);
     return api_leave(comm, err);
 }
 
@@ -551,7 +552,7 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
     int err = message_args(buf, count, type, message, &t, &m);
     MPI_Comm comm = comm_of(err ? NULL : m);
     if (!err) {
-        err = publish(p2p_imrecv(buf, count, t, m, &r), r, request);
+        err = publish(p2p_imrecv(buf, count, t, m, &r), &r, request);
         *message = MPI_MESSAGE_NULL;
     }
     return api_leave(comm, err);
