@@ -1,9 +1,13 @@
 #include "unit.h"
 
+Suite *suite_util(void);
+Suite *suite_open(void);
+Suite *suite_ring(void);
+Suite *suite_shm(void);
 Suite *suite_contract(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_contract};
-    return unit_run(suites, 1);
+    Suite *(*const suites[])(void) = {suite_util, suite_open, suite_ring, suite_shm, suite_contract};
+    return unit_run(suites, 5);
 }

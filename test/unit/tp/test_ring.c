@@ -1,0 +1,193 @@
+#include "unit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "tp/shm/ring.h"
+
+Suite *suite_ring(void);
+
+enum { CELLS = 16, BYTES = 512 };
+
+static struct ring_view make(uint32_t senders)
+{
+    void *at = aligned_alloc(128, ring_bytes(senders, CELLS, BYTES));
+    ck_assert_ptr_nonnull(at);
+    memset(at, 0, ring_bytes(senders, CELLS, BYTES));
+    return ring_view(at, senders, CELLS, BYTES);
+}
+
+static struct ring_out out_of(struct ring_view v, uint32_t self)
+{
+    return (struct ring_out){.v = v, .self = self};
+}
+
+static int put(struct ring_out *o, uint64_t value)
+{
+    struct iovec v = {&value, sizeof value};
+    return ring_send(o, &v, 1, sizeof value);
+}
+
+static uint64_t value_of(const struct ring_cell *c)
+{
+    uint64_t v;
+    memcpy(&v, c->payload, sizeof v);
+    return v;
+}
+
+/* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of seq. */
+START_TEST(full_and_wrap)
+{
+    struct ring_view v = make(2);
+    struct ring_out o = out_of(v, 1);
+    uint64_t head = (uint64_t)UINT32_MAX - 3 * CELLS, n = 0;
+    head -= head % CELLS;
+    atomic_store(&v.ring->tail, head);
+    atomic_store(&v.ring->head, head);
+    /* as if earlier laps had been */
+    for (uint64_t p = head - CELLS; p < head; p++)
+        atomic_store((atomic_uint *)&ring_cell_at(&v, p)->seq, (uint32_t)(p + 1));
+    ck_assert_ptr_null(ring_peek(&v, head));
+    for (uint64_t i = 0; i < CELLS; i++)
+        ck_assert_int_eq(put(&o, i), 0);
+    ck_assert_int_eq(put(&o, 99), 1);
+    ck_assert_int_eq(o.waiting, 1);
+    ck_assert_uint_eq(atomic_load(&v.ring->waiting), 1);
+    ck_assert_int_eq(ring_has_room(&o), 0);
+    for (uint64_t sent = CELLS; n < 8 * CELLS; n++) {
+        const struct ring_cell *c = ring_peek(&v, head);
+        ck_assert_ptr_nonnull(c);
+        ck_assert_uint_eq(value_of(c), n);
+        ck_assert_uint_eq(c->src, 1);
+        ck_assert_uint_eq(c->len, 8);
+        ring_advance(&v, ++head);
+        ck_assert_int_eq(ring_has_room(&o), 1);
+        ck_assert_int_eq(put(&o, sent++), 0);
+        ck_assert_int_eq(o.waiting, 0);
+        ck_assert_int_eq(put(&o, 99), 1);
+    }
+    free(v.ring);
+}
+END_TEST
+
+/* R3: while another waits a sender has at most its share unread. */
+START_TEST(share)
+{
+    struct ring_view v = make(3);
+    struct ring_out a = out_of(v, 0), b = out_of(v, 1), c = out_of(v, 2);
+    uint64_t head = 0;
+    while (put(&a, 0) == 0)
+        ;
+    ck_assert_int_eq(put(&b, 1), 1);
+    for (int i = 0; i < CELLS / 2; i++)
+        ring_advance(&v, ++head);
+    ck_assert_int_eq(put(&a, 0), 1); /* has CELLS/2 unread: its share beside one that waits */
+    ck_assert_int_eq(put(&b, 1), 0);
+    ck_assert_int_eq(put(&c, 2), 0); /* a still waits */
+    for (int i = 0; i < CELLS / 2; i++)
+        ring_advance(&v, ++head);
+    ck_assert_int_eq(put(&a, 0), 0);
+    ck_assert_uint_eq(atomic_load(&v.ring->waiting), 0);
+    free(v.ring);
+}
+END_TEST
+
+static int is_dead(void *arg, uint32_t index)
+{
+    return (*(unsigned *)arg >> index) & 1;
+}
+
+/* R4: a place that a dead sender reserved is skipped; one that a living sender may still write is not. */
+START_TEST(hole)
+{
+    struct ring_view v = make(3);
+    struct ring_out a = out_of(v, 0), b = out_of(v, 1);
+    unsigned dead = 0;
+    ck_assert_int_eq(ring_is_hole(&v, 0, is_dead, &dead), 0); /* nothing reserved */
+    /* sender 0 reserves position 0 and dies */
+    atomic_store(&v.ring->sender[0].intent, 1);
+    atomic_store(&v.ring->tail, 1);
+    ck_assert_int_eq(ring_is_hole(&v, 0, is_dead, &dead), 0);
+    dead = 1;
+    ck_assert_int_eq(put(&b, 7), 0);
+    ck_assert_int_eq(ring_is_hole(&v, 0, is_dead, &dead), 1);
+    ck_assert_ptr_null(ring_peek(&v, 0));
+    ring_advance(&v, 1);
+    ck_assert_uint_eq(value_of(ring_peek(&v, 1)), 7);
+    ck_assert_int_eq(ring_is_hole(&v, 1, is_dead, &dead), 0); /* published */
+    ring_advance(&v, 2);
+    /* sender 1 wins position 2 while dead sender 0 had tried for it too */
+    atomic_store(&v.ring->sender[0].intent, 3);
+    atomic_store(&v.ring->sender[1].intent, 3);
+    atomic_store(&v.ring->tail, 3);
+    ck_assert_int_eq(ring_is_hole(&v, 2, is_dead, &dead), 0);
+    /* a refused sender leaves no intent behind */
+    for (int i = 0; i < 2 * CELLS; i++)
+        put(&a, 0);
+    ck_assert_uint_eq(atomic_load(&v.ring->sender[0].intent), 0);
+    free(v.ring);
+}
+END_TEST
+
+/* Senders and receiver as threads (what a thread sanitizer can watch): each stream in order, nothing torn. */
+enum { SENDERS = 4, EACH = 20000 };
+
+static void *sender(void *arg)
+{
+    struct ring_out *o = arg;
+    uint64_t words[BYTES / 8];
+    for (uint64_t i = 0; i < EACH; i++) {
+        size_t n = 1 + i % 40;
+        for (size_t k = 0; k < n; k++)
+            words[k] = i + k;
+        struct iovec v = {words, n * 8};
+        while (ring_send(o, &v, 1, n * 8) != 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    struct ring_view v = make(SENDERS);
+    struct ring_out o[SENDERS];
+    pthread_t t[SENDERS];
+    uint64_t next[SENDERS] = {0}, head = 0;
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        o[i] = out_of(v, i);
+        ck_assert_int_eq(pthread_create(&t[i], NULL, sender, &o[i]), 0);
+    }
+    while (head < (uint64_t)SENDERS * EACH) {
+        const struct ring_cell *c = ring_peek(&v, head);
+        if (!c) {
+            sched_yield();
+            continue;
+        }
+        uint64_t i = next[c->src]++, words[BYTES / 8];
+        ck_assert_uint_eq(c->len, (1 + i % 40) * 8);
+        memcpy(words, c->payload, c->len);
+        for (size_t k = 0; k < c->len / 8; k++)
+            ck_assert(words[k] == i + k);
+        ring_advance(&v, ++head);
+    }
+    for (int i = 0; i < SENDERS; i++)
+        pthread_join(t[i], NULL);
+    ck_assert_uint_eq(atomic_load(&v.ring->waiting), 0);
+    ck_assert_ptr_null(ring_peek(&v, head));
+    free(v.ring);
+}
+END_TEST
+
+Suite *suite_ring(void)
+{
+    Suite *s = suite_create("tp/shm/ring");
+    TCase *t = tcase_create("ring");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, full_and_wrap);
+    tcase_add_test(t, share);
+    tcase_add_test(t, hole);
+    tcase_add_test(t, threads);
+    suite_add_tcase(s, t);
+    return s;
+}
