@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/proc.h"
-#include "boot/boot.h"
+#include "boot/boot_types.h"
 #include "mem/mem.h"
 #include "tp/shm/ring.h"
 #include "tp/tp_types.h"
@@ -43,6 +44,13 @@ static struct tp *open_all(struct tp_caps *caps, struct mem_key *other)
     return tp;
 }
 
+/* Our own view of the request ring of the other inbox, to write there what tp/shm would not. */
+static struct ring_view view_of(struct mem_segment *seg, uint32_t processes)
+{
+    size_t first = 256; /* the fixed part and up to 128 stop flags */
+    return ring_view((char *)seg->base + first, processes, (uint32_t)cvar.shm_cells, (size_t)cvar.shm_cell_bytes);
+}
+
 static void close_all(struct tp *tp)
 {
     job_check(boot_barrier() == 0);
@@ -59,13 +67,9 @@ static void damaged(void)
     struct tp *tp = open_all(&caps, &other);
     if (boot_rank() == 1) {
         job_check(tp_shm_ops.connect(tp, 0, &other, sizeof other) == 0);
-        /* our own view of the ring, to write what tp/shm would not */
         struct mem_segment *seg;
         job_check(mem_segment_attach(&other, &seg) == 0);
-        uint32_t cells = (uint32_t)cvar.shm_cells;
-        size_t bytes = (size_t)cvar.shm_cell_bytes;
-        size_t first = 256; /* the fixed part and two stop flags, to a multiple of 128 */
-        struct ring_view v = ring_view((char *)seg->base + first, 2, cells, bytes);
+        struct ring_view v = view_of(seg, 2);
         uint64_t word = 5;
         struct iovec iov = {&word, sizeof word};
         static const struct {
@@ -92,6 +96,51 @@ static void damaged(void)
 START_TEST(damaged_cells)
 {
     ck_assert_int_eq(job_run(2, NULL, damaged, 20), 0);
+}
+END_TEST
+
+/* Process 1 reserves a cell and dies; what comes after it still arrives. */
+static void dead_sender(void)
+{
+    struct tp_caps caps;
+    struct mem_key other;
+    struct tp *tp = open_all(&caps, &other);
+    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t word = 5;
+    struct iovec iov = {&word, sizeof word};
+    if (boot_rank() == 1) {
+        struct mem_segment *seg;
+        job_check(tp_shm_ops.connect(tp, 0, &other, sizeof other) == 0);
+        job_check(tp_shm_ops.am(tp, 0, TP_REQUEST, &iov, 1, NULL) == 0);
+        job_check(mem_segment_attach(&other, &seg) == 0);
+        struct ring_view v = view_of(seg, 2);
+        uint64_t pos = atomic_load(&v.ring->tail);
+        atomic_store(&v.ring->sender[1].intent, pos + 1);
+        atomic_store(&v.ring->tail, pos + 1);
+        job_check(tp_shm_ops.am(tp, 0, TP_REQUEST, &iov, 1, NULL) == 0);
+        /* what the killed process would have left */
+        atomic_store(&v.ring->sender[1].intent, pos + 1);
+        mem_segment_drop(seg);
+        job_check(boot_barrier() == 0);
+    } else {
+        job_check(boot_barrier() == 0);
+        for (int i = 0; i < 2000; i++)
+            tp_shm_ops.progress(tp);
+        job_check(taken == 1);
+        proc->boot->page = page; /* unmapped by boot_finalize */
+        proc->boot->page_bytes = 4096;
+        atomic_store(&page->dead[1], 1);
+        atomic_store(&page->dead_count, 1);
+        for (int i = 0; i < 2000; i++)
+            tp_shm_ops.progress(tp);
+        job_check(taken == 2);
+    }
+    close_all(tp);
+}
+
+START_TEST(hole_of_the_dead)
+{
+    ck_assert_int_eq(job_run(2, NULL, dead_sender, 20), 0);
 }
 END_TEST
 
@@ -148,6 +197,7 @@ Suite *suite_shm(void)
     TCase *t = tcase_create("shm");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, damaged_cells);
+    tcase_add_test(t, hole_of_the_dead);
     tcase_add_test(t, bad_addresses);
     tcase_add_test(t, power_of_two);
     suite_add_tcase(s, t);

@@ -1,0 +1,131 @@
+#include "job.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "am/am_types.h"
+#include "base/proc.h"
+#include "boot/boot_types.h"
+#include "mem/mem.h"
+#include "progress/progress.h"
+#include "var/var.h"
+
+Suite *suite_peer(void);
+
+static int on_any(int src, const void *msg, size_t len)
+{
+    return 0;
+}
+
+static void start(void)
+{
+    job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
+    am_handler(AM_TEST, on_any);
+}
+
+static void stop(void)
+{
+    job_check(boot_barrier() == 0);
+    am_finalize();
+    progress_finalize();
+    mem_finalize();
+}
+
+/* Peers exist from the first word on, not before. */
+static void lazy(void)
+{
+    start();
+    const struct am *a = proc->am;
+    job_check(a->peers.count == 0);
+    job_check(am_peer_known(1) == NULL);
+    if (boot_rank() == 0)
+        job_check(am_request(3, AM_TEST, NULL, 0, 0) == 0 && a->peers.count == 1 && am_peer_known(3) != NULL);
+    stop();
+}
+
+START_TEST(on_first_talk)
+{
+    ck_assert_int_eq(job_run(4, NULL, lazy, 20), 0);
+}
+END_TEST
+
+/* The launcher reports a death: sends to it fail, its credits come back, replies kept for it are dropped. */
+static void death(void)
+{
+    start();
+    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct am *a = proc->am;
+    if (boot_rank() == 0) {
+        char text[100] = {0};
+        struct iovec v = {text, sizeof text};
+        unsigned all = (unsigned)cvar.shm_cells;
+        job_check(am_request(1, AM_TEST, NULL, 0, all - 1) == 0);
+        job_check(am_request(2, AM_TEST, NULL, 0, 1) == 0);
+        for (unsigned i = 0; i < all + 5; i++) /* more than it has room for, as it has gone and reads none */
+            job_check(am_reply(1, AM_TEST, &v, 1) == 0);
+        job_check(!list_empty(&a->keepers));
+        job_check(am_request(2, AM_TEST, NULL, 0, 1) == AM_AGAIN);
+        proc->boot->page = page; /* unmapped by boot_finalize */
+        proc->boot->page_bytes = 4096;
+        atomic_store(&page->dead[1], 1);
+        atomic_store(&page->dead[3], 1);
+        atomic_store(&page->dead_count, 2);
+        progress_poll();
+        job_check(list_empty(&a->keepers));
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
+        job_check(am_reply(1, AM_TEST, NULL, 0) == -ENOTCONN);
+        job_check(am_request(3, AM_TEST, NULL, 0, 0) == -ENOTCONN); /* never talked to before */
+        job_check(am_max(1) == 0);
+        am_credit_return(1, 5); /* a late one counts no more */
+        job_check(am_request(2, AM_TEST, NULL, 0, all) == AM_AGAIN);
+        job_check(am_request(2, AM_TEST, NULL, 0, all - 1) == 0);
+        am_credit_return(2, all);
+        job_words()[0] = 1;
+    } else {
+        while (!*(volatile uint64_t *)job_words())
+            usleep(1000);
+    }
+    stop();
+}
+
+START_TEST(dead_peer)
+{
+    ck_assert_int_eq(job_run(4, NULL, death, 20), 0);
+}
+END_TEST
+
+/* A published address that is cut short or names nothing of ours leads nowhere, and nothing breaks. */
+static void addresses(void)
+{
+    start();
+    if (boot_rank() == 0) {
+        job_check(boot_put("am.1", "\xff", 1) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -EHOSTUNREACH);
+        job_check(boot_put("am.1", "\003shm\xff\xff", 6) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -EHOSTUNREACH);
+        job_check(boot_put("am.1", "\003shm\001\000x", 7) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -EPROTO);
+        job_check(boot_put("am.1", "", 0) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -EHOSTUNREACH);
+    }
+    stop();
+}
+
+START_TEST(bad_addresses)
+{
+    ck_assert_int_eq(job_run(2, NULL, addresses, 20), 0);
+}
+END_TEST
+
+Suite *suite_peer(void)
+{
+    Suite *s = suite_create("am/peer");
+    TCase *t = tcase_create("peer");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, on_first_talk);
+    tcase_add_test(t, dead_peer);
+    tcase_add_test(t, bad_addresses);
+    suite_add_tcase(s, t);
+    return s;
+}
