@@ -80,6 +80,8 @@ int api_info(MPI_Info h, struct info **out)
 int api_type(MPI_Datatype h, struct dt_type **out)
 {
     *out = dt_find(h);
+    if (*out && !(*out)->holders) /* freed; pending operations keep it */
+        *out = NULL;
     return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_TYPE, "datatype", h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
 }
 

@@ -119,6 +119,8 @@ struct dt_room {
     struct dt_type *types; /* predefined, in the order of predef.c */
     int ntypes;
     struct dt_op ops[DT_OPS];
+    struct dt_type **f90; /* parameterised Fortran types made so far */
+    int nf90;
     uint64_t next_id;
 };
 
@@ -126,6 +128,7 @@ struct dt_room {
 struct dt_type *type_alloc(void);
 void type_derive(struct dt_type *t); /* flags and bounds that follow from node, lb, extent */
 int type_errno(int neg_errno); /* -ENOMEM, -EOVERFLOW to an MPI error code */
+void f90_finalize(void);
 /* predef.c */
 int predef_init(void);
 void predef_finalize(void);

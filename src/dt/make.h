@@ -26,6 +26,10 @@ int dt_make_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes, c
 int dt_make_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs, const int *dargs,
                    const int *psizes, int order, struct dt_type *old, struct dt_type **out);
 
+/* MPI_COMBINER_F90_REAL, _COMPLEX or _INTEGER; the same type for the same precision and range. It counts as
+ * predefined: not to be dropped. MPI_ERR_ARG when no kind is large enough. */
+int dt_make_f90(int combiner, int p, int r, struct dt_type **out);
+
 /* --- envelope and contents ---------------------------------------------------- */
 struct dt_contents {
     int combiner; /* MPI_COMBINER_* */

@@ -148,7 +148,7 @@ static void predef_ops(void)
 {
     for (int i = DT_MAX; i < DT_OPS; i++) {
         struct dt_op *o = &proc->dt->ops[i];
-        *o = (struct dt_op){.obj = {MPI_MAX - DT_MAX + i, 1}, .index = i, .commute = i != DT_REPLACE};
+        *o = (struct dt_op){.obj = {MPI_MAX - DT_MAX + i, 1}, .index = i, .commute = i < DT_REPLACE};
         obj_set_builtin(OBJ_OP, o->obj.handle, &o->obj);
     }
 }
