@@ -48,7 +48,7 @@ __asm__(".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_s
         "  call fiber_main\n"
         "  ud2\n"
         ".size fiber_start,.-fiber_start\n");
-enum { FRAME_WORDS = 8, FRAME_FIBER = 4, FRAME_RETURN = 6 };
+enum { FRAME_WORDS = 7, FRAME_FIBER = 4, FRAME_RETURN = 6 };
 #elif defined(__aarch64__)
 __asm__(".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_swap_stack,%function\n"
         "fiber_swap_stack:\n"

@@ -76,6 +76,12 @@ static int sim_node_map(char *text, size_t len)
     return 0;
 }
 
+static int sim_job_id(char *text, size_t len)
+{
+    snprintf(text, len, "sim.%llx", (unsigned long long)the_sim->k.seed);
+    return 0;
+}
+
 static void sim_abort(int code, const char *why)
 {
     sim_fail("boot_abort(%d): %s", code, why);
@@ -87,5 +93,5 @@ static int sim_finalize(void)
 }
 
 const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put, .get = sim_get,
-                                      .barrier = sim_barrier, .node_map = sim_node_map, .abort = sim_abort,
+                                      .barrier = sim_barrier, .node_map = sim_node_map, .job_id = sim_job_id, .abort = sim_abort,
                                       .finalize = sim_finalize};
