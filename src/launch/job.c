@@ -116,10 +116,11 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     job_pmi_flush(j, rank);
 }
 
+/* The MPI process itself, which may be a child of what we started. */
 static pid_t rank_pid(const struct job *j, int rank)
 {
     pid_t told = pmi_pid(j->pmi, rank);
-    return told > 0 ? told : j->rank[rank].pid;
+    return told > 0 ? told : j->rank[rank].shown;
 }
 
 static void drain(struct job *j, struct stream *t)
@@ -155,7 +156,7 @@ static void on_broken(void *arg, int rank, const char *how)
 {
     struct job *j = arg;
     job_say(j, "rank %d (pid %ld) does not speak PMI (%s); its connection is closed", rank,
-            (long)j->rank[rank].pid, how);
+            (long)j->rank[rank].shown, how);
     pmi_hang_up(&j->rank[rank]);
 }
 
@@ -244,6 +245,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     job_report_readable(j);
     job_pmi_readable(j, rank); /* an abort or finalize that came before the end */
     r->exited = 1;
+    r->pid = 0;
     r->wait_status = ws;
     j->live--;
     j->ended++;
@@ -262,7 +264,6 @@ static void on_exit_of(struct job *j, int rank, int ws)
             j->status = 1; /* an open end is no success */
         on_death(j, rank, j->status, how);
     }
-    r->pid = 0;
     pmi_gone(j->pmi, rank, j->args->no_cleanup);
     pmi_hang_up(r);
     check_stuck(j);

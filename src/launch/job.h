@@ -21,9 +21,9 @@
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
 struct rank {
-    pid_t pid;      /* 0: not started, or reaped */
+    pid_t pid;      /* 0: not started, or reaped: then the number may be somebody else's */
+    pid_t shown;    /* for messages */
     int block;
-    int started;
     int exited;     /* reaped; how is in wait_status */
     int wait_status;
     int pmi_fd;     /* -1: closed */

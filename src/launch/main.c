@@ -74,15 +74,12 @@ static int run(const struct args *a)
 {
     struct job j;
     int status = job_start(&j, a, environ);
-    if (status) { /* some ranks may run already */
+    if (status && j.live) { /* some ranks run already */
         job_end(&j, status, SIGKILL, 0);
-        if (j.live) {
-            job_kill(&j);
-            status = job_run(&j);
-        }
-    } else {
-        status = job_run(&j);
+        job_kill(&j);
     }
+    if (!status || j.live)
+        status = job_run(&j);
     job_free(&j);
     return status;
 }

@@ -21,7 +21,8 @@ static void give_up(const struct spawn *s, enum spawn_step step)
 
 static void default_signals(void)
 {
-    static const int changed[] = {SIGPIPE, SIGCHLD, SIGTTOU};
+    /* SIGINT and SIGQUIT: a shell that starts mpiexec in the background ignores them, but we pass them on. */
+    static const int changed[] = {SIGPIPE, SIGCHLD, SIGINT, SIGQUIT};
     sigset_t none;
     sigemptyset(&none);
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)

@@ -46,6 +46,9 @@ static int take_signals(struct job *j)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         sigaddset(&set, ours[i]);
+    struct sigaction hup;
+    if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+        sigdelset(&set, SIGHUP); /* nohup mpiexec */
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, no death would ever be told */
     signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -233,8 +236,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
     close(sp.keep[0]);
     if (pid < 0)
         return cannot(j, "start a process", pid);
-    r->pid = pid;
-    r->started = 1;
+    r->pid = r->shown = pid;
     j->live++;
     warden_note(&j->warden, rank, pid);
     if (j->args->verbose) {
