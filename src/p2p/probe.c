@@ -61,8 +61,11 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
 {
     int keep = status && status != MPI_STATUS_IGNORE;
     if (source == MPI_PROC_NULL) {
-        if (keep)
+        if (keep) {
+            int error = status->MPI_ERROR; /* not ours to set (MPI-3.1 3.2.5) */
             status_proc_null(status);
+            status->MPI_ERROR = error;
+        }
         if (flag)
             *flag = 1;
         if (message)
