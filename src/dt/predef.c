@@ -75,7 +75,7 @@ static const struct row rows[] = {
     NUMBER(MPI_UINT32_T, DT_UNSIGNED, uint32_t, NUM_U32, 4),
     NUMBER(MPI_UINT64_T, DT_UNSIGNED, uint64_t, NUM_U64, 8),
     NUMBER(MPI_C_BOOL, DT_LOGICAL, bool, NUM_BOOL8, 1),
-    NUMBER(MPI_C_FLOAT_COMPLEX, DT_COMPLEX, float _Complex, NUM_C32, 8),
+    {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", {DT_COMPLEX, 8, 8, NUM_C32, 1, _Alignof(float _Complex), 8}}, /* two names */
     NUMBER(MPI_C_DOUBLE_COMPLEX, DT_COMPLEX, double _Complex, NUM_C64, 16),
     NUMBER(MPI_C_LONG_DOUBLE_COMPLEX, DT_COMPLEX, long double _Complex, NUM_CLD, 32),
     {MPIX_C_FLOAT16, "MPIX_C_FLOAT16", {DT_FLOAT, 2, 2, NUM_F16, 1, 2, 2}},

@@ -405,8 +405,8 @@ static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, str
         model->basic = NULL;
     if (model->basic)
         model->elem = model->basic->elem;
-    b->lb = bd.has_lo ? bd.lo : bd.has_hi && bd.hi < 0 ? bd.hi : 0;
-    b->ub = bd.has_hi ? bd.hi : b->lb;
+    b->lb = bd.lo; /* 0 when nothing bounds that side */
+    b->ub = bd.hi;
     b->flags = (bd.lo_set ? DT_LB_SET : 0) | (bd.hi_set ? DT_UB_SET : 0);
     int64_t extent;
     if (__builtin_sub_overflow(b->ub, b->lb, &extent))
