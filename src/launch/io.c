@@ -189,6 +189,8 @@ void stream_push(struct stream *t, uint64_t now)
         if (ended || full || (!n && now >= t->since + s->patience))
             n = t->have;
         n = give(t, n);
+        if (t->mid_line)
+            t->since = now; /* as the sink's owner it may rest once more */
         t->have -= n;
         memmove(t->buf, t->buf + n, t->have);
     }

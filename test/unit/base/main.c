@@ -5,9 +5,12 @@ Suite *suite_map(void);
 Suite *suite_list(void);
 Suite *suite_log(void);
 Suite *suite_time(void);
+Suite *suite_pmiline(void);
+Suite *suite_topo(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_list, suite_map, suite_lock, suite_log, suite_time};
-    return unit_run(suites, 5);
+    Suite *(*const suites[])(void) = {suite_list, suite_map, suite_lock, suite_log, suite_time, suite_pmiline,
+                                             suite_topo};
+    return unit_run(suites, 7);
 }

@@ -1,10 +1,12 @@
 #include "unit.h"
 
+Suite *suite_boot(void);
+Suite *suite_death(void);
 Suite *suite_nodemap(void);
 Suite *suite_pmi1(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_nodemap, suite_pmi1};
-    return unit_run(suites, 2);
+    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_nodemap, suite_pmi1};
+    return unit_run(suites, 4);
 }

@@ -174,31 +174,6 @@ START_TEST(timeout)
 }
 END_TEST
 
-START_TEST(singleton)
-{
-    char msg[200], v[8];
-    size_t n = sizeof v;
-    unsetenv("PMI_FD");
-    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-    ck_assert_int_eq(boot_init(NULL), 0);
-    ck_assert_int_eq(boot_rank(), 0);
-    ck_assert_int_eq(boot_size(), 1);
-    ck_assert_int_eq(boot_nodes(), 1);
-    ck_assert_int_eq(boot_local_size(), 1);
-    ck_assert_int_eq(boot_host_processes(), 1);
-    ck_assert_int_eq(boot_put("k", "one", 4), 0);
-    ck_assert_int_eq(boot_put("k", "two", 4), 0);
-    ck_assert_int_eq(boot_barrier(), 0);
-    ck_assert_int_eq(boot_get("k", v, &n), 0);
-    ck_assert_str_eq(v, "two");
-    n = 2;
-    ck_assert_int_eq(boot_get("k", v, &n), -EMSGSIZE);
-    ck_assert_int_eq(boot_get("other", v, &n), -ENOENT);
-    ck_assert_int_eq(boot_finalize(), 0);
-    var_finalize();
-}
-END_TEST
-
 Suite *suite_pmi1(void)
 {
     Suite *s = suite_create("boot/pmi1");
@@ -209,7 +184,6 @@ Suite *suite_pmi1(void)
     tcase_add_test(t, endless_line);
     tcase_add_test(t, bad_environment);
     tcase_add_test(t, timeout);
-    tcase_add_test(t, singleton);
     suite_add_tcase(s, t);
     return s;
 }

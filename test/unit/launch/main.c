@@ -1,0 +1,14 @@
+#include "unit.h"
+
+Suite *suite_args(void);
+Suite *suite_env(void);
+Suite *suite_io(void);
+Suite *suite_kvs(void);
+Suite *suite_place(void);
+Suite *suite_pmi_server(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_args, suite_env, suite_io, suite_kvs, suite_place, suite_pmi_server};
+    return unit_run(suites, 6);
+}
