@@ -1,0 +1,229 @@
+/* Wrong arguments: each call returns an error of the right class through the right error handler,
+ * with a text that is not empty, and the library goes on working. */
+#include "../mt.h"
+
+static int handled;
+static MPI_Comm handled_comm;
+
+static void handler(MPI_Comm *c, int *err, ...)
+{
+    (void)err;
+    handled++;
+    handled_comm = *c;
+}
+
+/* Evaluates a call that must fail with one of two classes. */
+#define BAD2(call, c1, c2) \
+    do { \
+        int e_ = (call), k_ = mt_class(e_); \
+        MUST(k_ == (c1) || k_ == (c2), "%s: class %d, expected %d", #call, k_, (int)(c1)); \
+        if (e_) \
+            text(e_, #call); \
+    } while (0)
+#define BAD(call, c1) BAD2(call, c1, c1)
+
+static void text(int err, const char *what)
+{
+    char s[MPI_MAX_ERROR_STRING];
+    int n = 0;
+
+    s[0] = 0;
+    MPI_Error_string(err, s, &n);
+    MUST(n > 0 && n == (int)strlen(s), "no text for the error of %s", what);
+}
+
+static void pt2pt(void)
+{
+    int v = 0, flag;
+    MPI_Request req = MPI_REQUEST_NULL;
+    MPI_Status st;
+    MPI_Comm w = MPI_COMM_WORLD;
+
+    BAD(MPI_Send(&v, 1, MPI_INT, mt_size, 0, w), MPI_ERR_RANK);
+    BAD(MPI_Send(&v, 1, MPI_INT, -7, 0, w), MPI_ERR_RANK);
+    BAD(MPI_Send(&v, 1, MPI_INT, MPI_ANY_SOURCE, 0, w), MPI_ERR_RANK);
+    BAD(MPI_Send(&v, -1, MPI_INT, 0, 0, w), MPI_ERR_COUNT);
+    BAD(MPI_Send(&v, 1, MPI_DATATYPE_NULL, 0, 0, w), MPI_ERR_TYPE);
+    BAD(MPI_Send(&v, 1, MPI_INT, 0, -5, w), MPI_ERR_TAG);
+    BAD(MPI_Send(&v, 1, MPI_INT, 0, MPI_ANY_TAG, w), MPI_ERR_TAG);
+    BAD(MPI_Send(&v, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);
+    BAD(MPI_Recv(&v, 1, MPI_INT, mt_size, 0, w, &st), MPI_ERR_RANK);
+    BAD(MPI_Recv(&v, -3, MPI_INT, 0, 0, w, &st), MPI_ERR_COUNT);
+    BAD(MPI_Recv(&v, 1, MPI_INT, 0, -9, w, &st), MPI_ERR_TAG);
+    BAD(MPI_Irecv(&v, 1, MPI_DATATYPE_NULL, 0, 0, w, &req), MPI_ERR_TYPE);
+    BAD(MPI_Isend(&v, 1, MPI_INT, mt_size + 3, 0, w, &req), MPI_ERR_RANK);
+    BAD(MPI_Send_init(&v, 1, MPI_INT, 0, -2, w, &req), MPI_ERR_TAG);
+    BAD(MPI_Probe(mt_size, 0, w, &st), MPI_ERR_RANK);
+    BAD(MPI_Iprobe(0, -4, w, &flag, &st), MPI_ERR_TAG);
+    BAD2(MPI_Start(&req), MPI_ERR_REQUEST, MPI_ERR_ARG);
+    BAD2(MPI_Request_free(&req), MPI_ERR_REQUEST, MPI_ERR_ARG);
+    BAD2(MPI_Cancel(&req), MPI_ERR_REQUEST, MPI_ERR_ARG);
+    req = (MPI_Request)0x12345678;
+    BAD(MPI_Wait(&req, &st), MPI_ERR_REQUEST);
+    BAD(MPI_Buffer_attach(&v, -1), MPI_ERR_ARG);
+    {
+        MPI_Datatype t;
+
+        MPI_Type_contiguous(2, MPI_INT, &t);       /* not committed */
+        BAD(MPI_Send(&v, 1, t, 0, 0, w), MPI_ERR_TYPE);
+        MPI_Type_free(&t);
+    }
+}
+
+static void collectives(void)
+{
+    int v = 0, w = 0;
+    MPI_Comm c = MPI_COMM_WORLD;
+    MPI_Op op;
+
+    BAD(MPI_Bcast(&v, 1, MPI_INT, mt_size, c), MPI_ERR_ROOT);
+    BAD(MPI_Bcast(&v, 1, MPI_INT, -1, c), MPI_ERR_ROOT);
+    BAD(MPI_Bcast(&v, -1, MPI_INT, 0, c), MPI_ERR_COUNT);
+    BAD(MPI_Bcast(&v, 1, MPI_DATATYPE_NULL, 0, c), MPI_ERR_TYPE);
+    BAD(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
+    BAD(MPI_Reduce(&v, &w, 1, MPI_INT, MPI_OP_NULL, 0, c), MPI_ERR_OP);
+    BAD(MPI_Reduce(&v, &w, 1, MPI_INT, MPI_SUM, mt_size, c), MPI_ERR_ROOT);
+    BAD(MPI_Allreduce(&v, &w, 1, MPI_BYTE, MPI_SUM, c), MPI_ERR_OP);
+    BAD(MPI_Allreduce(&v, &w, 1, MPI_FLOAT, MPI_BAND, c), MPI_ERR_OP);
+    BAD(MPI_Allreduce(&v, &w, 1, MPI_INT, MPI_MAXLOC, c), MPI_ERR_OP);
+    BAD(MPI_Gather(&v, 1, MPI_INT, &w, 1, MPI_INT, -3, c), MPI_ERR_ROOT);
+    BAD(MPI_Alltoall(&v, -1, MPI_INT, &w, 1, MPI_INT, c), MPI_ERR_COUNT);
+    BAD(MPI_Allreduce(&v, &v, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER);   /* aliased buffers */
+    op = MPI_SUM;
+    BAD(MPI_Op_free(&op), MPI_ERR_OP);
+}
+
+static void types(void)
+{
+    MPI_Datatype t = MPI_DATATYPE_NULL;
+    int len[1] = { -1 }, d[1] = { 0 }, pos = 0, buf[4];
+
+    BAD2(MPI_Type_contiguous(-1, MPI_INT, &t), MPI_ERR_COUNT, MPI_ERR_ARG);
+    BAD2(MPI_Type_vector(1, -1, 1, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_COUNT);
+    BAD(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &t), MPI_ERR_TYPE);
+    BAD2(MPI_Type_indexed(1, len, d, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_COUNT);
+    BAD2(MPI_Type_create_subarray(1, (int[]){ 4 }, (int[]){ 3 }, (int[]){ 2 }, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_ARG);
+    t = MPI_DATATYPE_NULL;
+    BAD(MPI_Type_commit(&t), MPI_ERR_TYPE);
+    t = MPI_INT;
+    BAD2(MPI_Type_free(&t), MPI_ERR_TYPE, MPI_ERR_ARG);
+    BAD2(MPI_Pack(buf, 4, MPI_INT, buf, 3, &pos, MPI_COMM_WORLD), MPI_ERR_ARG, MPI_ERR_TRUNCATE);
+    BAD2(MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 3, &t), MPI_ERR_ARG, MPI_ERR_TYPE);
+}
+
+static void comms_and_groups(void)
+{
+    MPI_Comm c = MPI_COMM_NULL;
+    MPI_Group g, h;
+    int r[2] = { 0, 0 }, key = MPI_KEYVAL_INVALID, n, d[2] = { 5, 0 };
+
+    BAD(MPI_Comm_dup(MPI_COMM_NULL, &c), MPI_ERR_COMM);
+    BAD(MPI_Comm_size(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+    BAD2(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &c), MPI_ERR_ARG, MPI_ERR_ARG);
+    c = MPI_COMM_WORLD;
+    BAD2(MPI_Comm_free(&c), MPI_ERR_COMM, MPI_ERR_ARG);
+    c = (MPI_Comm)0x77777777;
+    BAD(MPI_Comm_rank(c, &n), MPI_ERR_COMM);
+    MPI_Comm_group(MPI_COMM_WORLD, &g);
+    BAD(MPI_Group_incl(g, 2, r, &h), MPI_ERR_RANK);               /* twice the same */
+    r[0] = mt_size;
+    BAD(MPI_Group_incl(g, 1, r, &h), MPI_ERR_RANK);
+    BAD(MPI_Group_size(MPI_GROUP_NULL, &n), MPI_ERR_GROUP);
+    MPI_Group_free(&g);
+    BAD2(MPI_Comm_free_keyval(&key), MPI_ERR_KEYVAL, MPI_ERR_ARG);
+    BAD2(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, NULL), MPI_ERR_KEYVAL, MPI_ERR_ARG);
+    BAD2(MPI_Dims_create(7, 2, d), MPI_ERR_DIMS, MPI_ERR_ARG);
+    BAD2(MPI_Cart_coords(MPI_COMM_WORLD, 0, 2, d), MPI_ERR_TOPOLOGY, MPI_ERR_TOPOLOGY);
+    {
+        int dims[1], per[1] = { 0 };
+
+        dims[0] = mt_size + 1;
+        BAD2(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, per, 0, &c), MPI_ERR_ARG, MPI_ERR_DIMS);
+    }
+    BAD2(MPI_Intercomm_merge(MPI_COMM_WORLD, 0, &c), MPI_ERR_COMM, MPI_ERR_COMM);
+}
+
+static void info(void)
+{
+    MPI_Info i;
+    char key[MPI_MAX_INFO_KEY + 10];
+
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = 0;
+    MPI_Info_create(&i);
+    BAD(MPI_Info_set(i, key, "v"), MPI_ERR_INFO_KEY);
+    BAD2(MPI_Info_set(i, "", "v"), MPI_ERR_INFO_KEY, MPI_ERR_INFO_KEY);
+    BAD(MPI_Info_delete(i, "none"), MPI_ERR_INFO_NOKEY);
+    BAD2(MPI_Info_get_nthkey(i, 0, key), MPI_ERR_ARG, MPI_ERR_ARG);
+    MPI_Info_free(&i);
+    BAD2(MPI_Info_free(&i), MPI_ERR_INFO, MPI_ERR_ARG);
+}
+
+/* The handler of the communicator in question is called, with that communicator. */
+static void handlers(void)
+{
+    MPI_Errhandler h, got;
+    MPI_Comm d, e;
+    int v = 0, cls, code, n;
+    char s[MPI_MAX_ERROR_STRING];
+
+    MPI_Comm_create_errhandler(handler, &h);
+    MPI_Comm_dup(MPI_COMM_WORLD, &d);
+    MPI_Comm_set_errhandler(d, h);
+    MPI_Comm_get_errhandler(d, &got);
+    CHECK(got == h);
+    MPI_Errhandler_free(&got);
+    handled = 0;
+    CHECK(MPI_Send(&v, 1, MPI_INT, mt_size + 1, 0, d) != MPI_SUCCESS);
+    CHECK_EQ(handled, 1);
+    CHECK(handled_comm == d);
+    MPI_Comm_dup(d, &e);                     /* the copy inherits it */
+    MPI_Errhandler_free(&h);
+    CHECK(h == MPI_ERRHANDLER_NULL);
+    CHECK(MPI_Bcast(&v, 1, MPI_INT, -2, e) != MPI_SUCCESS);
+    CHECK_EQ(handled, 2);
+    CHECK(handled_comm == e);
+    MPI_Comm_call_errhandler(e, MPI_ERR_OTHER);
+    CHECK_EQ(handled, 3);
+    MPI_Comm_free(&e);
+    MPI_Comm_free(&d);
+
+    MPI_Add_error_class(&cls);
+    CHECK(cls > MPI_ERR_LASTCODE);
+    MPI_Add_error_code(cls, &code);
+    MPI_Add_error_string(code, "our own error");
+    MPI_Error_class(code, &n);
+    CHECK_EQ(n, cls);
+    MPI_Error_string(code, s, &n);
+    CHECK(strcmp(s, "our own error") == 0);
+    for (code = 1; code < MPI_ERR_LASTCODE && code < 50; code++)
+        text(code, "a class");
+}
+
+/* The library still works. */
+static void alive(void)
+{
+    int v = mt_rank, s = 0, left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size;
+
+    MPI_Sendrecv(&v, 1, MPI_INT, right, 0, &s, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_EQ(s, left);
+    MPI_Allreduce(&v, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(s, mt_size * (mt_size - 1) / 2);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    pt2pt();
+    alive();
+    collectives();
+    alive();
+    types();
+    comms_and_groups();
+    info();
+    handlers();
+    alive();
+    return mt_finish();
+}

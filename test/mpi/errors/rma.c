@@ -1,0 +1,178 @@
+/* Errors of one-sided calls: arguments, synchronization state, ranges, flavours.  The window keeps
+ * working, and nothing outside it is written.  MPI-3.1 11.6. */
+#include "../mt.h"
+
+#define BAD2(call, c1, c2) \
+    do { \
+        int e_ = (call), k_ = mt_class(e_); \
+        MUST(k_ == (c1) || k_ == (c2), "%s: class %d, expected %d", #call, k_, (int)(c1)); \
+    } while (0)
+#define BAD(call, c1) BAD2(call, c1, c1)
+#define GOOD(call) MUST((call) == MPI_SUCCESS, "%s failed", #call)
+
+enum { N = 16 };
+
+static int handled;
+
+static void handler(MPI_Win *w, int *err, ...)
+{
+    (void)w, (void)err;
+    handled++;
+}
+
+static void arguments(MPI_Win w)
+{
+    int v = 1, r = 0, next = (mt_rank + 1) % mt_size;
+    double d[2] = { 0, 0 };
+
+    MPI_Win_lock_all(0, w);
+    BAD(MPI_Put(&v, 1, MPI_INT, mt_size, 0, 1, MPI_INT, w), MPI_ERR_RANK);
+    BAD(MPI_Put(&v, -1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT);
+    BAD(MPI_Put(&v, 1, MPI_DATATYPE_NULL, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE);
+    BAD(MPI_Get(&v, 1, MPI_INT, next, 0, 1, MPI_DATATYPE_NULL, w), MPI_ERR_TYPE);
+    BAD2(MPI_Put(&v, 1, MPI_INT, next, -1, 1, MPI_INT, w), MPI_ERR_DISP, MPI_ERR_RMA_RANGE);
+    BAD(MPI_Put(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_WIN_NULL), MPI_ERR_WIN);
+    BAD(MPI_Accumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP);
+    BAD(MPI_Accumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP);
+    BAD(MPI_Fetch_and_op(&v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK);
+    BAD2(MPI_Compare_and_swap(d, d, d + 1, MPI_DOUBLE, next, 0, w), MPI_ERR_TYPE, MPI_ERR_TYPE);
+    MPI_Win_unlock_all(w);
+    BAD2(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE, MPI_ERR_OTHER);
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK);
+    BAD2(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
+    BAD2(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
+    BAD(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
+    BAD2(MPI_Win_post(MPI_GROUP_NULL, 0, w), MPI_ERR_GROUP, MPI_ERR_GROUP);
+}
+
+/* Calls in the wrong state. */
+static void states(MPI_Win w)
+{
+    int v = 1, r, next = (mt_rank + 1) % mt_size, flag;
+    MPI_Request req = MPI_REQUEST_NULL;
+    MPI_Group g;
+
+    BAD(MPI_Put(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Fetch_and_op(&v, &r, MPI_INT, next, 0, MPI_SUM, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Rput(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, &req), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_flush(next, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_flush_all(w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_flush_local(next, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_complete(w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_wait(w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_test(w, &flag), MPI_ERR_RMA_SYNC);
+
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC);       /* twice */
+    BAD(MPI_Win_lock_all(0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC);
+    if (mt_size > 1)
+        BAD(MPI_Put(&v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC);   /* another target */
+    GOOD(MPI_Win_unlock(next, w));
+    GOOD(MPI_Win_lock_all(0, w));
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC);
+    GOOD(MPI_Win_unlock_all(w));
+
+    MPI_Win_get_group(w, &g);
+    GOOD(MPI_Win_post(g, 0, w));
+    BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_SYNC);
+    GOOD(MPI_Win_start(g, 0, w));
+    BAD(MPI_Win_start(g, 0, w), MPI_ERR_RMA_SYNC);
+    GOOD(MPI_Win_complete(w));
+    GOOD(MPI_Win_wait(w));
+    MPI_Group_free(&g);
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* an open epoch: the window stays */
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    BAD(MPI_Win_free(&w), MPI_ERR_RMA_SYNC);
+    CHECK(w != MPI_WIN_NULL);
+    GOOD(MPI_Win_unlock(next, w));
+}
+
+/* Just past the end: the error comes at the call or at the one that completes the operation. */
+static void ranges(MPI_Win w, int *mem)
+{
+    int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, e1, e2, k, i;
+    MPI_Aint at[] = { N, N - 1, N + 1000000 };
+
+    for (k = 0; k < 3; k++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w);
+        e1 = MPI_Put(v, 4, MPI_INT, next, at[k], 4, MPI_INT, w);
+        e2 = MPI_Win_unlock(next, w);
+        MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE,
+             "put past the end (%ld): classes %d and %d", (long)at[k], mt_class(e1), mt_class(e2));
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w);
+    e1 = MPI_Get(v, 4, MPI_INT, next, N - 2, 4, MPI_INT, w);
+    e2 = MPI_Win_flush(next, w);
+    MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE, "get past the end: classes %d and %d",
+         mt_class(e1), mt_class(e2));
+    MPI_Win_unlock(next, w);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (i = N; i < N + 8; i++)
+        CHECK_EQ(mem[i], -1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void flavours(void)
+{
+    MPI_Win w, d;
+    int mem[4], unit, *p;
+    MPI_Aint size;
+
+    MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    BAD(MPI_Win_shared_query(w, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
+    BAD2(MPI_Win_attach(w, mem, 4), MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_FLAVOR);
+    MPI_Win_free(&w);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &d);
+    MPI_Win_set_errhandler(d, MPI_ERRORS_RETURN);
+    BAD(MPI_Win_shared_query(d, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
+    BAD2(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH, MPI_ERR_ARG);
+    GOOD(MPI_Win_attach(d, mem, sizeof mem));
+    GOOD(MPI_Win_detach(d, mem));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&d);
+    BAD2(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_SIZE, MPI_ERR_SIZE);
+    BAD2(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP, MPI_ERR_ARG);
+    BAD2(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM, MPI_ERR_COMM);
+}
+
+int main(int argc, char **argv)
+{
+    int mem[N + 8], i, v, next, strict = argc > 1 && strcmp(argv[1], "--args-only") == 0 ? 0 : 1;
+    MPI_Win w;
+    MPI_Errhandler h;
+
+    mt_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    next = (mt_rank + 1) % mt_size;
+    for (i = 0; i < N + 8; i++)
+        mem[i] = -1;
+    MPI_Win_create(mem, N * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    arguments(w);
+    states(w);
+    if (strict)
+        ranges(w, mem);
+    /* still in order */
+    MPI_Win_fence(0, w);
+    v = 100 + mt_rank;
+    MPI_Put(&v, 1, MPI_INT, next, 3, 1, MPI_INT, w);
+    MPI_Win_fence(0, w);
+    CHECK_EQ(mem[3], 100 + (mt_rank + mt_size - 1) % mt_size);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    MPI_Win_create_errhandler(handler, &h);
+    MPI_Win_set_errhandler(w, h);
+    MPI_Errhandler_free(&h);
+    CHECK(MPI_Win_unlock(next, w) != MPI_SUCCESS);
+    CHECK_EQ(handled, 1);
+    MPI_Win_call_errhandler(w, MPI_ERR_OTHER);
+    CHECK_EQ(handled, 2);
+    MPI_Win_free(&w);
+    flavours();
+    return mt_finish();
+}
