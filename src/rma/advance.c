@@ -1,0 +1,142 @@
+/* advance.c - MAKE_RMA_PROGRESS_{TARGET,WIN,GLOBAL}, and the hook in the progress engine.
+ *
+ * The hook is there while a window has work: something to send, a barrier or post under way, an answer awaited, a
+ * lock request waiting.  It deals with windows in turn. */
+#include "rma/rma_types.h"
+
+void rma_win_active(struct rma_win *w)
+{
+    struct rma *r = rma_room();
+    if (list_empty(&w->active)) {
+        list_push(&r->active, &w->active);
+        progress_hook_add(&r->hook);
+    }
+}
+
+void rma_ready(struct rma_target *t)
+{
+    if (list_empty(&t->ready))
+        list_push(&t->w->ready, &t->ready);
+    rma_win_active(t->w);
+}
+
+void rma_win_kick(struct rma_win *w)
+{
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (rma_target_due(t))
+            rma_ready(t);
+    rma_issue_win(w);
+    rma_cleanup_win(w);
+}
+
+void rma_advance_target(struct rma_target *t)
+{
+    while (rma_issue_target(t) + rma_cleanup_target(t) != 0)
+        ;
+}
+
+static int win_has_work(const struct rma_win *w)
+{
+    return !list_empty(&w->ready) || w->nops || w->acks || w->lockq.count || w->lockq.stamps != w->lockq.admitted ||
+           !list_empty(&w->resps) || w->barriers || rma_ask(w, ASK_POSTS_OUT) || w->sw;
+}
+
+static int advance_win(struct rma_win *w)
+{
+    int events = rma_lockq_poll(w);
+    events += rma_fence_poll(w);
+    events += rma_start_poll(w);
+    int n;
+    do {
+        n = rma_issue_win(w);
+        events += n;
+    } while (n);
+    return events;
+}
+
+void rma_advance_win(struct rma_win *w)
+{
+    advance_win(w);
+    rma_cleanup_win(w);
+}
+
+int rma_advance_global(void *arg)
+{
+    struct rma *r = arg;
+    int events = 0;
+    int deaths = boot_dead_count();
+    if (deaths != r->deaths) {
+        r->deaths = deaths;
+        rma_bury(r);
+        events++;
+    }
+    for (struct list *l = r->active.next, *next; l != &r->active; l = next) {
+        struct rma_win *w = LIST_OBJ(l, struct rma_win, active);
+        next = l->next;
+        events += advance_win(w);
+#ifdef WR_DEBUG
+        rma_check_invariants(w);
+#endif
+        if (!win_has_work(w))
+            list_del(l);
+    }
+    if (list_empty(&r->active))
+        progress_hook_del(&r->hook);
+    return events;
+}
+
+/* --- death ----------------------------------------------------------------------------- */
+
+void rma_target_bury(struct rma_target *t)
+{
+    struct rma_win *w = t->w;
+    int err = rma_dead_error(w, t->rank);
+    t->flags |= TARGET_DEAD;
+    t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_DIRTY);
+    for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_DONE))
+            op->err = err;
+        op->flags |= OP_DONE;
+        op->flags &= (uint8_t)~OP_RIDES;
+    }
+    t->next = &t->ops;
+    t->queued = 0;
+    t->acks = 0;
+    rma_cleanup_target(t);
+    list_del(&t->called);
+    if (t->state == TARGET_LOCK_CALLED)
+        rma_target_goto(t, TARGET_LOCK_ISSUED);
+    if (t->state == TARGET_LOCK_ISSUED)
+        rma_target_goto(t, TARGET_LOCK_GRANTED);
+    if (t->sync) {
+        t->sync = 0;
+        rma_token_done(w, t->rank, t->token, err);
+    }
+    if (t->tokens_out) {
+        t->tokens_out = 0;
+        rma_token_done(w, t->rank, t->out_token, err);
+    }
+    list_del(&t->ready);
+}
+
+static void bury_in_win(struct rma_win *w)
+{
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (!(t->flags & TARGET_DEAD) && boot_dead(t->world))
+            rma_target_bury(t);
+    for (int i = 0; i < boot_size(); i++) {
+        if (!boot_dead(i) || rankmap_find(w->map, i) < 0)
+            continue;
+        w->dead = 1;
+        rma_lockq_bury(w, i);
+    }
+}
+
+void rma_bury(struct rma *r)
+{
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        bury_in_win(LIST_OBJ(l, struct rma_win, link));
+        rma_win_active(LIST_OBJ(l, struct rma_win, link));
+    }
+}

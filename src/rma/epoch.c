@@ -1,0 +1,281 @@
+/* epoch.c - the state machines of a window: access epoch, target element, exposure epoch.  The only writer of states.
+ *
+ *                      fence                      fence barrier done
+ *           .------> FENCE_ISSUED --------------------------------> FENCE_GRANTED
+ *           |          |   ^                                          |    |
+ *           |          |   '-----------------fence--------------------'    |
+ *           |          | start, lock, lock_all, NOSUCCEED: as from UNSET   |
+ *         UNSET <------+---------------------------------------------------'
+ *           |   start                  all posts seen                complete
+ *           |------> PSCW_ISSUED --------------------> PSCW_GRANTED ----------> UNSET
+ *           |   lock_all                out of target elements        all locks held
+ *           |------> LOCK_ALL_CALLED -----------------> LOCK_ALL_ISSUED -------> LOCK_ALL_GRANTED --> UNSET
+ *           |              '---------unlock_all---> UNSET                             ^
+ *           |   lock_all, NOCHECK                                                      |
+ *           |--------------------------------------------------------------------------'
+ *           |   lock                    last unlock
+ *           '------> PER_TARGET ---------------------> UNSET
+ *
+ *    target element (its lock):
+ *        born CALLED ---LOCK leaves---> ISSUED ---GRANTED comes---> GRANTED --(NOCHECK, to be evicted)--> ISSUED
+ *        born GRANTED: fence, PSCW, window protocol, NOCHECK, evicted before, near lock words
+ *
+ *    exposure:   NONE ---post---> POSTED ---wait, test---> NONE
+ *
+ * What is true in each state:
+ *  E1 UNSET             no element, no answer outstanding; operations are refused
+ *  E2 FENCE_ISSUED      at least one fence barrier is outstanding; operations queue, near ones too
+ *  E3 FENCE_GRANTED     every member has arrived at the opening fence; operations on all
+ *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group queue
+ *  E5 PSCW_GRANTED      all have; operations on the group
+ *  E6 LOCK_ALL_CALLED   near locks are held; a far target is locked by its element (CALLED until the first operation)
+ *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(); others wait
+ *  E8 LOCK_ALL_GRANTED  every target is locked (or NOCHECK); elements come and go
+ *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or w->evicted is set
+ *  E10 an element in CALLED has sent nothing; in ISSUED only operations that ride with the LOCK
+ *
+ * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
+#include "rma/rma_types.h"
+
+#define BIT(s) (1u << (s))
+/* From any state in which no epoch is pending the next synchronization opens its own. */
+#define OPENERS                                                                                                  \
+    (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_GRANTED) | \
+     BIT(WIN_PER_TARGET))
+
+/* maint/gen-states reads these three tables. */
+static const uint16_t win_next[WIN_STATES] = {
+    [WIN_UNSET] = OPENERS,
+    [WIN_FENCE_ISSUED] = OPENERS | BIT(WIN_FENCE_GRANTED) | BIT(WIN_UNSET),
+    [WIN_FENCE_GRANTED] = OPENERS | BIT(WIN_UNSET),
+    [WIN_PSCW_ISSUED] = BIT(WIN_PSCW_GRANTED) | BIT(WIN_UNSET),
+    [WIN_PSCW_GRANTED] = BIT(WIN_UNSET),
+    [WIN_LOCK_ALL_CALLED] = BIT(WIN_LOCK_ALL_ISSUED) | BIT(WIN_UNSET),
+    [WIN_LOCK_ALL_ISSUED] = BIT(WIN_LOCK_ALL_GRANTED),
+    [WIN_LOCK_ALL_GRANTED] = BIT(WIN_UNSET),
+    [WIN_PER_TARGET] = BIT(WIN_UNSET),
+};
+static const uint16_t target_next[TARGET_STATES] = {
+    [TARGET_LOCK_CALLED] = BIT(TARGET_LOCK_ISSUED),
+    [TARGET_LOCK_ISSUED] = BIT(TARGET_LOCK_GRANTED),
+    [TARGET_LOCK_GRANTED] = BIT(TARGET_LOCK_ISSUED),
+};
+static const uint16_t expo_next[EXPO_STATES] = {
+    [EXPO_NONE] = BIT(EXPO_POSTED),
+    [EXPO_POSTED] = BIT(EXPO_NONE),
+};
+
+static const char *const win_name[WIN_STATES] = {
+    "UNSET",           "FENCE_ISSUED",    "FENCE_GRANTED",    "PSCW_ISSUED", "PSCW_GRANTED",
+    "LOCK_ALL_CALLED", "LOCK_ALL_ISSUED", "LOCK_ALL_GRANTED", "PER_TARGET"};
+static const char *const target_name[TARGET_STATES] = {"LOCK_CALLED", "LOCK_ISSUED", "LOCK_GRANTED"};
+
+const char *rma_state_name(const struct rma_win *w)
+{
+    return win_name[w->state];
+}
+
+const char *rma_target_state_name(const struct rma_target *t)
+{
+    return target_name[t->state];
+}
+
+/* --- transitions -------------------------------------------------------------------- */
+
+void rma_near_opened(struct rma_win *w, struct rma_near *n)
+{
+    int open = n->lock != RMA_UNLOCKED || (w->state == WIN_PSCW_GRANTED && n->started);
+    atomic_store_explicit(&n->open, (unsigned char)open, memory_order_relaxed);
+}
+
+void rma_win_goto(struct rma_win *w, enum win_state s)
+{
+    WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
+    int pscw = w->state == WIN_PSCW_GRANTED || s == WIN_PSCW_GRANTED;
+    w->state = s;
+    unsigned char all = s == WIN_FENCE_GRANTED || s == WIN_LOCK_ALL_CALLED || s == WIN_LOCK_ALL_ISSUED ||
+                        s == WIN_LOCK_ALL_GRANTED;
+    atomic_store_explicit(&w->near.fast, (unsigned char)(RMA_FAST_ON | (all ? RMA_FAST_ALL : 0)),
+                          memory_order_relaxed);
+    if (pscw)
+        for (unsigned i = 0; i < w->nears; i++)
+            rma_near_opened(w, &w->near.near[i]);
+    if (s == WIN_UNSET) {
+        w->evicted = 0;
+        w->starved = 0;
+        w->lock_all_nocheck = 0;
+    }
+}
+
+void rma_target_goto(struct rma_target *t, enum target_state s)
+{
+    WR_ASSERT(target_next[t->state] & BIT(s));
+    t->state = s;
+}
+
+void rma_target_born(struct rma_target *t, enum target_state s)
+{
+    t->state = s;
+}
+
+void rma_expo_goto(struct rma_win *w, enum expo_state s)
+{
+    WR_ASSERT(expo_next[w->expo] & BIT(s));
+    w->expo = s;
+}
+
+/* --- questions ------------------------------------------------------------------------ */
+
+static enum verdict of_lock(const struct rma_target *t)
+{
+    switch (t->state) {
+    case TARGET_LOCK_CALLED:
+        return ADMIT_LOCK_FIRST;
+    case TARGET_LOCK_ISSUED:
+        return ADMIT_QUEUE;
+    default:
+        return ADMIT_ISSUE;
+    }
+}
+
+enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t)
+{
+    switch (w->state) {
+    case WIN_FENCE_ISSUED:
+        return ADMIT_QUEUE;
+    case WIN_FENCE_GRANTED:
+    case WIN_LOCK_ALL_GRANTED:
+        return ADMIT_ISSUE;
+    case WIN_PSCW_ISSUED:
+        return rma_in_start(w, rank) ? ADMIT_QUEUE : ADMIT_NO;
+    case WIN_PSCW_GRANTED:
+        return rma_in_start(w, rank) ? ADMIT_ISSUE : ADMIT_NO;
+    case WIN_LOCK_ALL_CALLED:
+        return n ? ADMIT_ISSUE : t ? of_lock(t) : ADMIT_LOCK_FIRST;
+    case WIN_LOCK_ALL_ISSUED:
+        return n ? ADMIT_ISSUE : t ? of_lock(t) : ADMIT_WAIT;
+    case WIN_PER_TARGET:
+        if (n)
+            return n->lock != RMA_UNLOCKED ? ADMIT_ISSUE : ADMIT_NO;
+        return t ? of_lock(t) : w->evicted ? ADMIT_ISSUE : ADMIT_NO;
+    default:
+        return ADMIT_NO;
+    }
+}
+
+enum verdict rma_may_issue(const struct rma_target *t)
+{
+    switch (t->w->state) {
+    case WIN_FENCE_GRANTED:
+    case WIN_PSCW_GRANTED:
+    case WIN_LOCK_ALL_GRANTED:
+        /* A NOCHECK lock that is being taken for real (eviction) holds its operations back. */
+        return t->state == TARGET_LOCK_ISSUED ? ADMIT_QUEUE : ADMIT_ISSUE;
+    case WIN_LOCK_ALL_CALLED:
+    case WIN_LOCK_ALL_ISSUED:
+    case WIN_PER_TARGET:
+        if (t->flags & TARGET_REFUSED)
+            return ADMIT_LOCK_FIRST;
+        return of_lock(t);
+    default:
+        return ADMIT_QUEUE;
+    }
+}
+
+/* Operations were called since the fence that opened this epoch, so only a fence may close it. */
+static int fence_pending(const struct rma_win *w)
+{
+    return w->nops > 0 || rma_ops_total(w) != w->ops_at_fence;
+}
+
+static int idle_fence(const struct rma_win *w)
+{
+    return (w->state == WIN_FENCE_ISSUED || w->state == WIN_FENCE_GRANTED) && !fence_pending(w);
+}
+
+int rma_ask(const struct rma_win *w, enum win_question q)
+{
+    enum win_state s = w->state;
+    int open = s == WIN_UNSET || idle_fence(w);
+    switch (q) {
+    case ASK_FENCE_MAY:
+        return s == WIN_UNSET || s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
+    case ASK_START_MAY:
+    case ASK_LOCK_ALL_MAY:
+    case ASK_FREE_MAY:
+        return open;
+    case ASK_LOCK_MAY:
+        return open || s == WIN_PER_TARGET;
+    case ASK_IN_PSCW:
+        return s == WIN_PSCW_ISSUED || s == WIN_PSCW_GRANTED;
+    case ASK_IN_LOCK_ALL:
+        return s == WIN_LOCK_ALL_CALLED || s == WIN_LOCK_ALL_ISSUED || s == WIN_LOCK_ALL_GRANTED;
+    case ASK_IN_PASSIVE:
+        return s == WIN_PER_TARGET || rma_ask(w, ASK_IN_LOCK_ALL);
+    case ASK_BARRIER_OUT:
+        return s == WIN_FENCE_ISSUED;
+    case ASK_POSTS_OUT:
+        return s == WIN_PSCW_ISSUED;
+    case ASK_SWITCHING:
+        return s == WIN_LOCK_ALL_ISSUED;
+    case ASK_LAZY_ALL:
+        return s == WIN_LOCK_ALL_CALLED;
+    case ASK_ALL_LOCKED:
+        return s == WIN_LOCK_ALL_GRANTED;
+    case ASK_PER_TARGET:
+        return s == WIN_PER_TARGET;
+    case ASK_ACTIVE:
+        return s == WIN_FENCE_GRANTED || s == WIN_PSCW_GRANTED;
+    case ASK_UNSET:
+        return s == WIN_UNSET;
+    case ASK_IN_FENCE:
+        return s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
+    }
+    return 0;
+}
+
+/* --- debug ----------------------------------------------------------------------------- */
+
+static unsigned check_target(const struct rma_win *w, const struct rma_target *t)
+{
+    unsigned n = 0, queued = 0, past = 0;
+    for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        WR_ASSERT(op->t == t);
+        past |= l == t->next;
+        queued += past;
+        n++;
+        if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
+            WR_ASSERT(op->flags & (OP_RIDES | OP_DONE)); /* E10 */
+        if (t->state == TARGET_LOCK_CALLED)
+            WR_ASSERT(op->sent == 0); /* E10 */
+    }
+    WR_ASSERT(past || t->next == &t->ops);        /* R1 */
+    WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
+    WR_ASSERT(list_empty(&t->called) || t->state != TARGET_LOCK_GRANTED); /* R6 */
+    WR_ASSERT(t->w == w);
+    return n;
+}
+
+void rma_check_invariants(const struct rma_win *w)
+{
+    unsigned ops = 0, targets = 0;
+    for (const struct list *l = w->slots_used.next; l != &w->slots_used; l = l->next) {
+        const struct rma_slot *s = LIST_OBJ(l, struct rma_slot, used);
+        WR_ASSERT(!list_empty(&s->targets)); /* R3 */
+        for (const struct list *m = s->targets.next; m != &s->targets; m = m->next) {
+            ops += check_target(w, LIST_OBJ(m, struct rma_target, link));
+            targets++;
+        }
+    }
+    WR_ASSERT(ops == w->nops && targets == w->ntargets); /* R2 */
+    if (w->state == WIN_UNSET)
+        WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */
+    if (w->state == WIN_FENCE_ISSUED)
+        WR_ASSERT(w->barriers > 0); /* E2 */
+    if (w->state == WIN_PSCW_ISSUED)
+        WR_ASSERT(w->nwaiting > 0); /* E4 */
+    if (w->state == WIN_PER_TARGET)
+        WR_ASSERT(w->locks > 0); /* E9 */
+    WR_ASSERT(w->op_quota.free <= w->op_quota.size && w->target_quota.free <= w->target_quota.size);
+}

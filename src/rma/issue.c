@@ -1,0 +1,655 @@
+/* issue.c - ISSUE_OPS_{TARGET,WIN,GLOBAL} and what rides on the packets ([design] Basic routines, Performance).
+ *
+ *   queue of a target:  [answers awaited ...] next -> [op] [op] [op] ... [tail]
+ *
+ * One step sends one packet: a LOCK alone, a BATCH of small operations, one part of an operation, or a flag that
+ * found no operation to ride on.  Windows deal steps to their targets in turn.  Nothing here waits: AM_AGAIN
+ * leaves everything as it was. */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum step { STEP_NOTHING, STEP_SENT, STEP_AGAIN };
+enum { PIECES = 6, PACKET_MIN = 200 };
+
+/* A packet being put together. */
+struct packet {
+    struct rma_hdr h;
+    struct rma_ext e;
+    struct iovec iov[PIECES];
+    int n;
+    size_t part;      /* packed bytes of the (last) operation that it covers */
+    unsigned replies;
+    unsigned ops;     /* operations in it */
+    int dirty;        /* something in it has no answer of its own */
+};
+
+static struct rma_op *op_at(const struct list *l)
+{
+    return LIST_OBJ(l, struct rma_op, link);
+}
+
+static size_t packet_room(const struct rma_target *t)
+{
+    size_t n = am_max(t->world);
+    return n < (size_t)cvar.rma_packet ? n : (size_t)cvar.rma_packet;
+}
+
+static struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
+{
+    return (struct rma_hdr){.type = (uint8_t)type, .win = t->w->id, .src = (uint32_t)t->w->rank};
+}
+
+/* --- one operation as a packet -------------------------------------------------------- */
+
+/* The target layout as `count` elements of a predefined type, if it is that. */
+static struct dt_type *simple_elem(const struct rma_op *op, size_t *count)
+{
+    struct dt_type *t = op->a.ttype;
+    if (t->flags & DT_PREDEFINED) {
+        *count = (size_t)op->a.tcount;
+        return t;
+    }
+    if (!(t->flags & DT_CONTIG) || t->true_lb != 0)
+        return NULL;
+    struct dt_type *e = t->basic;
+    if (!e && !op->elem)
+        e = dt_find(MPI_BYTE);
+    if (!e || e->elem.bytes != e->elem.stride)
+        return NULL;
+    *count = op->bytes / e->elem.bytes;
+    return e;
+}
+
+static int has_data(const struct rma_op *op)
+{
+    return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
+}
+
+/* Bytes of payload if the whole operation goes without extension; SIZE_MAX: it cannot. */
+static size_t whole_bytes(const struct rma_op *op, size_t room)
+{
+    size_t count;
+    struct dt_type *e = simple_elem(op, &count);
+    if (!e || op->sent || count > UINT32_MAX)
+        return SIZE_MAX;
+    size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
+    size_t most = op->flags & OP_ANSWERS && op->bytes > data ? op->bytes : data;
+    return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
+}
+
+static enum rma_packet packet_type(const struct rma_op *op)
+{
+    static const uint8_t of[] = {[RMA_PUT] = RMA_PKT_PUT,   [RMA_GET] = RMA_PKT_GET,  [RMA_ACC] = RMA_PKT_ACC,
+                                 [RMA_GACC] = RMA_PKT_GACC, [RMA_FOP] = RMA_PKT_GACC, [RMA_CAS] = RMA_PKT_CAS};
+    return of[op->kind];
+}
+
+static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
+{
+    *h = header(t, packet_type(op));
+    h->aop = op->aop;
+    h->disp = (uint64_t)op->a.disp;
+    h->op = op->id;
+    if (!(op->flags & OP_ANSWERS) && !am_ordered(t->world))
+        h->flags |= RMA_F_ACK;
+}
+
+/* Copy the data of a whole small operation to `out`. */
+static void data_out(const struct rma_op *op, char *out)
+{
+    if (op->kind == RMA_CAS) {
+        dt_pack(op->a.ttype, 1, op->a.compare, 0, out, op->bytes);
+        dt_pack(op->a.ttype, 1, op->a.origin, 0, out + op->bytes, op->bytes);
+    } else if (has_data(op)) {
+        dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, 0, out, op->bytes);
+    }
+}
+
+/* Data [sent, sent + part) as a piece: in place, or packed into `room` of the scratch buffer. */
+static void data_piece(struct packet *p, const struct rma_op *op, char *scratch)
+{
+    if (!has_data(op))
+        return;
+    struct iovec *v = &p->iov[p->n++];
+    v->iov_len = p->part;
+    if (op->kind == RMA_CAS) {
+        data_out(op, scratch);
+        v->iov_base = scratch;
+        v->iov_len = 2 * op->bytes;
+    } else if (dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
+        v->iov_base = (char *)dt_start(op->a.otype, op->a.origin) + op->sent;
+    } else {
+        dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, op->sent, scratch, p->part);
+        v->iov_base = scratch;
+        rma_count(op->t->w, PVAR_RMA_PACKED, 1);
+    }
+    p->h.len += (uint32_t)v->iov_len;
+}
+
+/* Blocks of the target layout for this part, at most `max`; fills p->part. */
+static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_run *run, size_t max, size_t len)
+{
+    struct iovec v[64];
+    size_t n = 0, done = 0;
+    /* Elements of a pair type may have gaps inside: one run each, which names where the element begins. */
+    size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes : 0;
+    while (n < max && done < len) {
+        size_t got = 0, ask = step ? step : len - done;
+        size_t room = max - n < 64 ? max - n : 64;
+        size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room, &got);
+        if (!k)
+            break;
+        for (size_t i = 0; i < (step ? 1 : k); i++)
+            run[n++] = (struct rma_run){(int64_t)(intptr_t)v[i].iov_base, step ? step : v[i].iov_len};
+        done += got;
+    }
+    p->part = done;
+    return (unsigned)n;
+}
+
+static void part_runs(struct packet *p, const struct rma_op *op, size_t room, size_t len, char **scratch)
+{
+    size_t max = room / (4 * sizeof(struct rma_run)), most = room - max * sizeof(struct rma_run);
+    size_t unit = op->elem ? op->elem->elem.bytes : 1;
+    if (len > most)
+        len = most - most % unit;
+    struct rma_run *run = (struct rma_run *)*scratch;
+    p->e.nruns = make_runs(op, p, run, max, len);
+    size_t bytes = p->e.nruns * sizeof *run;
+    p->iov[p->n++] = (struct iovec){run, bytes};
+    p->h.len += (uint32_t)bytes;
+    *scratch += bytes;
+}
+
+/* A part of a long operation, or one with a derived target type. */
+static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scratch)
+{
+    size_t count, flat_len, len = op->bytes - op->sent;
+    size_t room = cap - sizeof p->h - sizeof p->e;
+    struct dt_type *e = simple_elem(op, &count);
+    size_t unit = op->elem ? op->elem->elem.bytes : e ? e->elem.bytes : 1;
+    p->h.len = sizeof p->e;
+    p->h.flags |= RMA_F_EXT;
+    p->iov[p->n++] = (struct iovec){&p->e, sizeof p->e};
+    p->e = (struct rma_ext){.offset = op->sent};
+    if (e) {
+        p->h.dt = (uint32_t)e->obj.handle;
+        p->e.count = count;
+    } else {
+        const void *flat = dt_flat(op->a.ttype, &flat_len);
+        p->e.count = (uint64_t)op->a.tcount;
+        if (op->elem)
+            p->h.dt = (uint32_t)op->elem->obj.handle;
+        if (!flat || rma_pad(flat_len) > room / 4) {
+            part_runs(p, op, room, len, &scratch);
+            p->e.want = p->part;
+            return;
+        }
+        static const char zeros[RMA_PAD];
+        p->e.flat_len = (uint32_t)flat_len;
+        p->iov[p->n++] = (struct iovec){(void *)(uintptr_t)flat, flat_len};
+        if (rma_pad(flat_len) != flat_len)
+            p->iov[p->n++] = (struct iovec){(void *)(uintptr_t)zeros, rma_pad(flat_len) - flat_len};
+        p->h.len += (uint32_t)rma_pad(flat_len);
+        room -= rma_pad(flat_len);
+    }
+    p->part = len <= room ? len : room - room % unit;
+    p->e.want = p->part;
+}
+
+static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
+{
+    char *scratch = rma_room()->scratch;
+    op_header(op->t, op, &p->h);
+    p->n = 1;
+    p->ops = 1;
+    if (whole_bytes(op, cap) != SIZE_MAX) {
+        size_t count;
+        p->h.dt = (uint32_t)simple_elem(op, &count)->obj.handle;
+        p->h.count = (uint32_t)count;
+        p->part = op->bytes;
+    } else {
+        part_ext(p, op, cap, scratch);
+        scratch += p->e.nruns * sizeof(struct rma_run);
+    }
+    data_piece(p, op, scratch);
+    p->replies = (op->flags & OP_ANSWERS) || (p->h.flags & RMA_F_ACK) ? 1 : 0;
+    p->dirty = !(op->flags & OP_ANSWERS);
+}
+
+/* --- several small ones ------------------------------------------------------------------- */
+
+static int is_small(const struct rma_op *op)
+{
+    return op->bytes <= (size_t)cvar.rma_small;
+}
+
+/* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
+static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
+{
+    char *out = rma_room()->scratch;
+    size_t at = 0;
+    struct rma_hdr *last = NULL;
+    p->ops = p->replies = 0;
+    p->dirty = 0;
+    for (struct list *l = t->next; l != &t->ops && p->ops < n; l = l->next) {
+        struct rma_op *op = op_at(l);
+        size_t count, data = whole_bytes(op, cap);
+        if (data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
+            sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
+            break;
+        last = (struct rma_hdr *)(out + at);
+        op_header(t, op, last);
+        last->dt = (uint32_t)simple_elem(op, &count)->obj.handle;
+        last->count = (uint32_t)count;
+        last->len = (uint32_t)data;
+        data_out(op, out + at + sizeof *last);
+        memset(out + at + sizeof *last + data, 0, rma_pad(data) - data);
+        at += sizeof *last + rma_pad(data);
+        p->ops++;
+        p->replies += (op->flags & OP_ANSWERS) != 0;
+        p->dirty |= !(op->flags & OP_ANSWERS);
+    }
+    if (p->ops < 2)
+        return;
+    p->h = header(t, RMA_PKT_BATCH);
+    p->h.count = p->ops;
+    p->h.len = (uint32_t)at;
+    p->n = 2;
+    p->iov[1] = (struct iovec){out, at};
+}
+
+/* Header of the last operation of the packet, which carries the flags of synchronization. */
+static struct rma_hdr *tail_header(struct packet *p)
+{
+    if (p->h.type != RMA_PKT_BATCH)
+        return &p->h;
+    char *at = p->iov[1].iov_base;
+    struct rma_hdr *h = (struct rma_hdr *)at;
+    for (unsigned i = 1; i < p->ops; i++) {
+        at += sizeof *h + rma_pad(h->len);
+        h = (struct rma_hdr *)at;
+    }
+    return h;
+}
+
+/* --- flags that ride ------------------------------------------------------------------------- */
+
+static int answers(const struct rma_hdr *h)
+{
+    return h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
+}
+
+/* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
+static unsigned sync_flags(const struct rma_target *t, int dirty)
+{
+    unsigned f = t->sync;
+    if ((f & RMA_F_DONE) && !dirty && !(f & RMA_F_UNLOCK))
+        f &= ~(unsigned)RMA_F_DONE;
+    return f;
+}
+
+static void put_sync(const struct rma_target *t, struct rma_hdr *h, unsigned flags, unsigned *replies)
+{
+    h->flags |= (uint16_t)flags;
+    h->token = t->token;
+    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !answers(h) && !(h->flags & RMA_F_ACK))
+        ++*replies;
+}
+
+/* The flags have left: whoever waits on the token waits for an answer, or has what he wants. */
+static void sync_left(struct rma_target *t, unsigned flags)
+{
+    uint32_t token = t->token;
+    t->sync = 0;
+    t->rode = (uint16_t)flags;
+    if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
+        t->flags &= (uint8_t)~TARGET_DIRTY;
+        t->out_token = token;
+        t->tokens_out++;
+    } else {
+        rma_token_done(t->w, t->rank, token, 0);
+    }
+}
+
+static void lock_flags(const struct rma_target *t, struct rma_hdr *h)
+{
+    h->flags |= t->lock == SHMLOCK_EXCLUSIVE ? RMA_F_EXCLUSIVE : RMA_F_SHARED;
+    if (t->flags & TARGET_JOIN)
+        h->flags |= RMA_F_JOIN;
+}
+
+/* --- sending ------------------------------------------------------------------------------------ */
+
+static int failed(struct rma_target *t, int err)
+{
+    if (err != -ENOTCONN && !t->err)
+        t->err = err_from_errno(err, rma_call());
+    rma_target_bury(t);
+    return STEP_SENT;
+}
+
+static int send_packet(struct rma_target *t, struct packet *p)
+{
+    p->iov[0] = (struct iovec){&p->h, sizeof p->h};
+    int err = am_request(t->world, AM_RMA + p->h.type, p->iov, p->n, p->replies);
+    if (!err)
+        rma_count(t->w, PVAR_RMA_MSGS, 1);
+    return err;
+}
+
+/* An operation (or a part of it) has left with the packet. */
+static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
+{
+    op->sent += part;
+    if (rides)
+        op->flags |= OP_RIDES;
+    if (!(op->flags & OP_ANSWERS)) {
+        if (am_ordered(t->world)) {
+            t->flags |= TARGET_DIRTY;
+        } else {
+            op->acks++;
+            t->acks++;
+        }
+    }
+    if (op->sent < op->bytes)
+        return;
+    t->next = t->next->next;
+    t->queued--;
+    rma_count(t->w, PVAR_RMA_AM, 1);
+    /* The data were copied: a put is complete for the origin, and the answer to DONE covers the rest. */
+    if (!(op->flags & (OP_ANSWERS | OP_RIDES)) && !op->acks)
+        op->flags |= OP_DONE;
+}
+
+static void packet_left(struct rma_target *t, const struct packet *p, int lock)
+{
+    size_t part = p->part;
+    for (unsigned i = 0; i < p->ops; i++) {
+        struct rma_op *op = op_at(t->next);
+        op_left(t, op, p->ops > 1 ? op->bytes : part, lock);
+    }
+    if (p->ops > 1)
+        rma_count(t->w, PVAR_RMA_BATCH, p->ops - 1);
+    if (lock) {
+        t->replies = (uint16_t)p->replies;
+        rma_lock_left(t);
+        if (p->ops)
+            rma_count(t->w, PVAR_RMA_PIGGY, 1);
+    }
+}
+
+/* How many operations of the queue may go now: all, or all but a small tail. */
+static unsigned due_ops(const struct rma_target *t)
+{
+    if (t->sync || t->w->starved || (t->flags & TARGET_HURRY))
+        return t->queued;
+    if (!(t->flags & TARGET_SPILL))
+        return 0;
+    return is_small(op_at(t->ops.prev)) ? t->queued - 1 : t->queued;
+}
+
+static int is_acc(const struct rma_op *op)
+{
+    return op->kind != RMA_PUT && op->kind != RMA_GET;
+}
+
+/* On an unordered transport an accumulate waits for the answers of earlier ones to the same target. */
+static int must_wait_turn(const struct rma_target *t, const struct rma_op *op)
+{
+    if (!is_acc(op) || !t->w->ordered_acc || op->sent || am_ordered(t->world))
+        return 0;
+    for (const struct list *l = t->ops.next; l != t->next; l = l->next)
+        if (is_acc(op_at(l)) && !(op_at(l)->flags & OP_DONE))
+            return 1;
+    return 0;
+}
+
+/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way. */
+static int may_ride(const struct rma_target *t)
+{
+    return cvar.rma_hold > 0 && (am_ordered(t->world) || t->ops.next == t->next);
+}
+
+static int send_lock(struct rma_target *t)
+{
+    struct packet p = {.h = header(t, RMA_PKT_LOCK), .n = 1, .replies = 1};
+    lock_flags(t, &p.h);
+    if (t->flags & TARGET_REFUSED) {
+        p.h.flags |= RMA_F_STAMP;
+        p.h.disp = t->stamp;
+    }
+    int err = send_packet(t, &p);
+    if (err == AM_AGAIN)
+        return STEP_AGAIN;
+    if (err)
+        return failed(t, err);
+    packet_left(t, &p, 1);
+    return STEP_SENT;
+}
+
+int rma_lock_send(struct rma_target *t)
+{
+    return send_lock(t) == STEP_SENT;
+}
+
+/* Put together the next packet from the queue; p->ops 0: the LOCK must go alone. */
+static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
+{
+    size_t cap = packet_room(t);
+    struct rma_op *op = op_at(t->next);
+    p->ops = 0;
+    if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || whole_bytes(op, cap) == SIZE_MAX ||
+                 op->bytes > (size_t)cvar.rma_lock_ride))
+        return;
+    if (n > 1 && cvar.rma_hold && am_ordered(t->world))
+        packet_batch(p, t, n, cap);
+    if (p->ops < 2)
+        packet_op(p, op, cap);
+}
+
+static int send_ops(struct rma_target *t, int lock)
+{
+    struct packet p = {.ops = 0};
+    unsigned n = due_ops(t);
+    if (must_wait_turn(t, op_at(t->next)))
+        return STEP_AGAIN;
+    packet_next(&p, t, lock, n);
+    if (p.ops == 0)
+        return send_lock(t);
+    unsigned sync = 0;
+    int ends = p.ops == t->queued && (p.ops > 1 || op_at(t->next)->sent + p.part == op_at(t->next)->bytes);
+    int rides = ends && t->sync && may_ride(t);
+    if (rides) {
+        sync = sync_flags(t, p.dirty || (t->flags & TARGET_DIRTY));
+        put_sync(t, tail_header(&p), sync, &p.replies);
+    }
+    if (lock) {
+        lock_flags(t, &p.h);
+        if (!p.replies)
+            p.replies = 1;
+    }
+    int err = send_packet(t, &p);
+    if (err == AM_AGAIN)
+        return STEP_AGAIN;
+    if (err)
+        return failed(t, err);
+    packet_left(t, &p, lock);
+    t->rode = 0;
+    if (rides) {
+        if (sync)
+            rma_count(t->w, PVAR_RMA_PIGGY, 1);
+        sync_left(t, sync);
+    }
+    return STEP_SENT;
+}
+
+/* The queue is empty: flags go alone, or prove unnecessary. */
+static int send_sync(struct rma_target *t)
+{
+    int clean = !(t->flags & TARGET_DIRTY);
+    /* Never locked, or NOCHECK: nothing was sent that had to be released. */
+    unsigned flags = t->state == TARGET_LOCK_CALLED ? 0 : sync_flags(t, !clean);
+    if (!flags) {
+        sync_left(t, 0);
+        return STEP_SENT;
+    }
+    struct packet p = {.h = header(t, RMA_PKT_DONE), .n = 1};
+    put_sync(t, &p.h, flags, &p.replies);
+    int err = send_packet(t, &p);
+    if (err == AM_AGAIN)
+        return STEP_AGAIN;
+    if (err)
+        return failed(t, err);
+    sync_left(t, flags);
+    return STEP_SENT;
+}
+
+/* Operations on near targets that were queued until the epoch was granted. */
+static void run_direct(struct rma_target *t)
+{
+    struct rma_op *op = op_at(t->next);
+    struct rma_near *n = rma_near_of(t->w, t->rank);
+    int err = n && !(t->flags & TARGET_DIRTY) ? rma_direct(t->w, n, &op->a) : -1;
+    if (err == -1) { /* not reachable after all: by message */
+        op->flags &= (uint8_t)~OP_DIRECT;
+        return;
+    }
+    if (err)
+        op->err = err;
+    op->sent = op->bytes;
+    t->next = t->next->next;
+    t->queued--;
+    op->flags |= OP_DONE;
+}
+
+/* --- steps ------------------------------------------------------------------------------------------ */
+
+int rma_target_due(const struct rma_target *t)
+{
+    enum verdict v = rma_may_issue(t);
+    if (v == ADMIT_QUEUE || (t->flags & TARGET_DEAD))
+        return 0;
+    if (t->flags & TARGET_REFUSED)
+        return 1;
+    if (t->queued)
+        return (op_at(t->next)->flags & OP_DIRECT) || due_ops(t) > 0;
+    if (t->sync)
+        return am_ordered(t->world) || list_empty(&t->ops);
+    return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_HURRY);
+}
+
+static enum step step(struct rma_target *t)
+{
+    if (!rma_target_due(t))
+        return STEP_NOTHING;
+    if (packet_room(t) < PACKET_MIN) /* no way to this peer (any more) */
+        return failed(t, -ENOTCONN);
+    int lock = rma_may_issue(t) == ADMIT_LOCK_FIRST;
+    enum step s;
+    if ((t->flags & TARGET_REFUSED) && time_now() < t->retry_at) {
+        return STEP_AGAIN;
+    } else if (t->flags & TARGET_REFUSED) {
+        rma_count(t->w, PVAR_RMA_LOCKS_RESENT, 1);
+        s = send_lock(t);
+    } else if (t->queued && (op_at(t->next)->flags & OP_DIRECT)) {
+        run_direct(t);
+        s = STEP_SENT;
+    } else if (t->queued) {
+        s = send_ops(t, lock);
+    } else if (t->sync) {
+        s = send_sync(t);
+    } else {
+        s = send_lock(t);
+    }
+    if (!t->queued)
+        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
+    else if (t->queued == 1 && is_small(op_at(t->ops.prev)))
+        t->flags &= (uint8_t)~TARGET_SPILL;
+    return s;
+}
+
+int rma_issue_target(struct rma_target *t)
+{
+    int n = 0;
+    enum step s;
+    while ((s = step(t)) == STEP_SENT)
+        n++;
+    if (s == STEP_AGAIN)
+        rma_ready(t);
+    else
+        list_del(&t->ready);
+    return n;
+}
+
+/* One packet per target in turn, until nobody can send. */
+int rma_issue_win(struct rma_win *w)
+{
+    int n = 0;
+    unsigned idle = 0;
+    while (!list_empty(&w->ready) && idle <= w->ntargets) {
+        struct rma_target *t = LIST_OBJ(list_pop(&w->ready), struct rma_target, ready);
+        enum step s = step(t);
+        if (s == STEP_SENT) {
+            n++;
+            idle = 0;
+            rma_cleanup_target(t);
+        } else {
+            idle++;
+        }
+        if (s != STEP_NOTHING)
+            list_push(&w->ready, &t->ready);
+    }
+    return n;
+}
+
+int rma_issue_global(void)
+{
+    struct rma *r = rma_room();
+    int n = 0;
+    for (struct list *l = r->active.next; l != &r->active; l = l->next)
+        n += rma_issue_win(LIST_OBJ(l, struct rma_win, active));
+    return n;
+}
+
+/* --- what callers ask for -------------------------------------------------------------------------- */
+
+/* Only a get may change its place: its answer then is the acknowledgement too. */
+static void get_to_tail(struct rma_target *t)
+{
+    if (!cvar.rma_hold || t->queued < 2 || !am_ordered(t->world) || op_at(t->ops.prev)->kind == RMA_GET)
+        return;
+    for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
+        struct rma_op *op = op_at(l);
+        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT))
+            continue;
+        if (l == t->next)
+            t->next = l->next;
+        list_del(l);
+        list_push(&t->ops, l);
+        return;
+    }
+}
+
+void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token)
+{
+    WR_ASSERT(!t->sync);
+    get_to_tail(t);
+    t->sync = (uint16_t)sync;
+    t->token = token;
+    rma_ready(t);
+}
+
+int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
+{
+    struct rma_hdr full = *h;
+    full.win = w->id;
+    full.src = (uint32_t)w->rank;
+    struct iovec v = {&full, sizeof full};
+    int err = am_request(rma_world(w, rank), AM_RMA + full.type, &v, 1, replies);
+    if (!err)
+        rma_count(w, PVAR_RMA_MSGS, 1);
+    return err;
+}

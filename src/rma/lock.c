@@ -1,0 +1,228 @@
+/* lock.c - LOCK and UNLOCK ([design] Algorithm for LOCK-UNLOCK; rma.md 5.2, 5.5).
+ *
+ * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first operation.  The
+ * next MPI_Win_lock of this process, on any window, first gets the earlier ones granted, in the order of the calls.
+ * A near lock is taken at the call from the word in the node segment. */
+#include "rma/rma_types.h"
+
+#include "base/atomic.h"
+
+/* --- far ------------------------------------------------------------------------------------ */
+
+void rma_lock_left(struct rma_target *t)
+{
+    t->flags &= (uint8_t)~TARGET_REFUSED;
+    if (t->state != TARGET_LOCK_ISSUED)
+        rma_target_goto(t, TARGET_LOCK_ISSUED);
+}
+
+static int is_granted(void *arg)
+{
+    const struct rma_target *t = arg;
+    return t->state == TARGET_LOCK_GRANTED;
+}
+
+int rma_grant_wait(struct rma_target *t)
+{
+    t->pins++;
+    t->flags |= TARGET_HURRY;
+    rma_ready(t);
+    rma_advance_target(t);
+    progress_wait(is_granted, t, "a window lock", t->world);
+    t->pins--;
+    return t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : MPI_SUCCESS;
+}
+
+int rma_called_grant(void)
+{
+    struct rma *r = rma_room();
+    int err = MPI_SUCCESS;
+    struct list *l;
+    while ((l = list_first(&r->called)) != NULL) {
+        int e = rma_grant_wait(LIST_OBJ(l, struct rma_target, called));
+        err = err ? err : e;
+    }
+    return err;
+}
+
+/* --- near -------------------------------------------------------------------------------------- */
+
+struct near_wait {
+    struct rma_win *w;
+    struct rma_near *n;
+    int result;
+};
+
+static int near_got(void *arg)
+{
+    struct near_wait *x = arg;
+    x->result = shmlock_poll(x->n->lockword, &x->w->node.n);
+    return x->result != 0;
+}
+
+int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
+{
+    if (!shmlock_enter(n->lockword, &w->node.n, type)) {
+        struct near_wait x = {w, n, 0};
+        int holder = shmlock_holder(n->lockword, &w->node.n);
+        progress_wait(near_got, &x, "a window lock",
+                      holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
+        if (x.result < 0)
+            return rma_dead_error(w, n->rank);
+    }
+    n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;
+    /* MEM_SYNC after PROC_SYNC: pairs with the fence before the last holder's release. */
+    fence_full();
+    rma_near_opened(w, n);
+    return MPI_SUCCESS;
+}
+
+void rma_near_unlock(struct rma_win *w, struct rma_near *n)
+{
+    int held = n->lock;
+    n->lock = RMA_UNLOCKED;
+    rma_near_opened(w, n);
+    /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */
+    fence_full();
+    if (held == RMA_LOCKED_SHARED || held == RMA_LOCKED_EXCLUSIVE)
+        shmlock_leave(n->lockword, &w->node.n);
+}
+
+/* --- the calls ------------------------------------------------------------------------------------ */
+
+static int sync_error(const struct rma_win *w, int rank, const char *why)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (rank %d, window 0x%x in state %s)", rma_call(), why, rank,
+                    (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+static int lock_check(const struct rma_win *w, int type, int rank, int assert)
+{
+    if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
+        return err_make(MPI_ERR_LOCKTYPE, "%s: lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                        rma_call(), type);
+    if (assert & ~MPI_MODE_NOCHECK)
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    if (!rma_ask(w, ASK_LOCK_MAY))
+        return sync_error(w, rank, "another kind of epoch is open");
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    const struct rma_near *n = rma_near_of(w, rank);
+    if (n ? n->lock != RMA_UNLOCKED : w->ntargets && rma_target_find(w, rank) != NULL)
+        return sync_error(w, rank, "this rank is locked already");
+    return MPI_SUCCESS;
+}
+
+static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int nocheck)
+{
+    struct rma_target *t;
+    while ((t = rma_target_add(w, rank)) == NULL) {
+        int err = rma_restore_target(w);
+        if (err)
+            return err;
+    }
+    t->lock = (uint8_t)type;
+    if (nocheck) {
+        t->flags |= TARGET_NOCHECK;
+        rma_target_born(t, TARGET_LOCK_GRANTED);
+    } else {
+        rma_target_born(t, TARGET_LOCK_CALLED);
+        list_push(&rma_room()->called, &t->called);
+    }
+    return MPI_SUCCESS;
+}
+
+static void lock_closed(struct rma_win *w)
+{
+    if (--w->locks == 0) {
+        rma_targets_drop(w);
+        rma_win_goto(w, WIN_UNSET);
+    }
+}
+
+int rma_lock(struct rma_win *w, int type, int rank, int assert)
+{
+    int err = lock_check(w, type, rank, assert);
+    if (err || rank == MPI_PROC_NULL)
+        return err;
+    enum shmlock_type kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+    struct rma_near *n = rma_near_of(w, rank);
+    if (!rma_ask(w, ASK_PER_TARGET))
+        rma_win_goto(w, WIN_PER_TARGET);
+    w->locks++; /* before anything waits: the epoch is open */
+    err = rma_called_grant();
+    if (!err && !n)
+        err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
+    else if (!err && !(assert & MPI_MODE_NOCHECK))
+        err = rma_near_lock(w, n, kind);
+    if (err) {
+        lock_closed(w);
+        return err;
+    }
+    if (n && (assert & MPI_MODE_NOCHECK)) {
+        n->lock = RMA_LOCKED_NOCHECK;
+        fence_full();
+        rma_near_opened(w, n);
+    }
+    return MPI_SUCCESS;
+}
+
+/* The element of a far lock that was evicted: it holds the lock. */
+static int element_again(struct rma_win *w, int rank, struct rma_target **out)
+{
+    while ((*out = rma_target_find(w, rank)) == NULL) {
+        struct rma_target *t = rma_target_add(w, rank);
+        if (t) {
+            rma_target_born(t, TARGET_LOCK_GRANTED);
+            continue;
+        }
+        int err = rma_restore_target(w);
+        if (err)
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+static int unlock_far(struct rma_win *w, int rank)
+{
+    struct rma_target *t = rma_target_find(w, rank);
+    if (!t && !w->evicted)
+        return sync_error(w, rank, "this rank is not locked");
+    int err = t ? MPI_SUCCESS : element_again(w, rank, &t);
+    if (err)
+        return err;
+    err = rma_complete_target(w, t, RMA_F_UNLOCK);
+    rma_target_del(w, t);
+    int e = rma_take_err(&w->err);
+    return err ? err : e;
+}
+
+int rma_unlock(struct rma_win *w, int rank)
+{
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    if (rank < 0 || rank >= w->size)
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    if (!rma_ask(w, ASK_PER_TARGET))
+        return sync_error(w, rank, "this rank is not locked");
+    struct rma_near *n = rma_near_of(w, rank);
+    int err = MPI_SUCCESS;
+    if (!n) {
+        err = unlock_far(w, rank);
+        if (err && err_class(err) == MPI_ERR_RMA_SYNC && !w->evicted)
+            return err;
+    } else {
+        if (n->lock == RMA_UNLOCKED)
+            return sync_error(w, rank, "this rank is not locked");
+        struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
+        if (t) {
+            err = rma_complete_target(w, t, RMA_F_DONE);
+            rma_target_del(w, t);
+        }
+        rma_near_unlock(w, n);
+    }
+    lock_closed(w);
+    return err;
+}

@@ -1,0 +1,312 @@
+/* node.c - the node segment of a window, and how each near member's memory is reached.
+ *
+ *   segment, made by the lowest near rank; O(members on the node), nothing O(P):
+ *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter) pairs |
+ *
+ * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
+ * a cookie can be read (yama, seccomp or a user namespace may refuse), by active message otherwise. */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "p2p/p2p.h"
+
+enum { LINE = 64, SETUP_TAG = 1 };
+
+struct layout { /* offsets in the segment */
+    size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, total;
+};
+
+static size_t line(size_t n)
+{
+    return (n + LINE - 1) / LINE * LINE;
+}
+
+static struct layout layout_of(const struct rma_win *w, unsigned stripes)
+{
+    struct layout l;
+    size_t n = w->nears;
+    int dynamic = w->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    l.hosts = line(sizeof(struct shmbar));
+    l.peers = l.hosts + line(n * sizeof(int32_t));
+    l.peer_bytes = line(dynamic ? sizeof(struct rma_peer) : offsetof(struct rma_peer, region));
+    l.locks = l.peers + n * l.peer_bytes;
+    l.lock_bytes = shmlock_bytes((unsigned)n);
+    l.accs = l.locks + n * l.lock_bytes;
+    l.acc_bytes = acc_ctl_bytes(stripes);
+    l.pairs = l.accs + n * l.acc_bytes;
+    l.total = l.pairs + line(n * n * sizeof(struct shmpair));
+    return l;
+}
+
+struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i)
+{
+    return w->near.near[i].peer;
+}
+
+/* --- who is near -------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct rma_near *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+int rma_node_find(struct rma_win *w)
+{
+    int on_node = boot_local_size();
+    int most = on_node < w->size ? on_node : w->size;
+    w->near.near = aligned_alloc(LINE, line((size_t)most * sizeof *w->near.near));
+    if (!w->near.near)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d node peers", rma_call(), most);
+    memset(w->near.near, 0, (size_t)most * sizeof *w->near.near);
+    unsigned n = 0;
+    for (int i = 0; i < on_node; i++) {
+        int world = boot_local_rank(i), rank = rankmap_find(w->map, world);
+        if (rank >= 0)
+            w->near.near[n++] = (struct rma_near){.rank = rank, .host_index = boot_host_index(world)};
+    }
+    qsort(w->near.near, n, sizeof *w->near.near, by_rank);
+    w->nears = n;
+    w->all_near = (int)n == w->size;
+    int together = w->near.near[n - 1].rank - w->near.near[0].rank == (int)n - 1;
+    w->near.first = (unsigned)w->near.near[0].rank;
+    w->near.count = together ? n : 0;
+    for (unsigned i = 0; i < n; i++)
+        if (w->near.near[i].rank == w->rank)
+            w->node.n.me = i;
+    w->node.n.peers = n;
+    return MPI_SUCCESS;
+}
+
+struct rma_near *rma_near_of(const struct rma_win *w, int rank)
+{
+    unsigned i = (unsigned)rank - w->near.first;
+    if (w->near.count)
+        return i < w->near.count ? &w->near.near[i] : NULL;
+    struct rma_near key = {.rank = rank};
+    return bsearch(&key, w->near.near, w->nears, sizeof key, by_rank);
+}
+
+/* --- the segment ---------------------------------------------------------------------------- */
+
+static int page_make(struct rma_win *w, size_t bytes)
+{
+    if (w->nears == 1) {
+        w->node.page = aligned_alloc(LINE, bytes);
+        if (!w->node.page)
+            return -ENOMEM;
+        memset(w->node.page, 0, bytes);
+        return 0;
+    }
+    int err = mem_segment_create(bytes, 0, &w->node.seg);
+    if (!err)
+        w->node.page = w->node.seg->base;
+    return err;
+}
+
+/* Leader: make it and tell the key; others: attach.  A key of size 0 says that the leader failed. */
+static int page_share(struct rma_win *w, size_t bytes)
+{
+    struct mem_key key = {.size = 0};
+    uint32_t ctx = w->id | CTX_RMA;
+    if (w->node.n.me == 0) {
+        int err = page_make(w, bytes);
+        if (!err && w->node.seg)
+            mem_segment_key(w->node.seg, &key);
+        for (unsigned i = 1; i < w->nears; i++) {
+            int e = p2p_send_world(&key, sizeof key, rma_world(w, w->near.near[i].rank), ctx, w->rank, SETUP_TAG);
+            if (e)
+                return e;
+        }
+        return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
+    }
+    int leader = w->near.near[0].rank;
+    int err = p2p_recv_world(&key, sizeof key, rma_world(w, leader), ctx, leader, SETUP_TAG);
+    if (err)
+        return err;
+    if (!key.size)
+        return err_make(MPI_ERR_NO_MEM, "%s: rank %d could not make the segment of the window", rma_call(), leader);
+    err = mem_segment_attach(&key, &w->node.seg);
+    if (err)
+        return err_from_errno(err, "segment of a window");
+    w->node.page = w->node.seg->base;
+    return MPI_SUCCESS;
+}
+
+static void record_fill(struct rma_win *w)
+{
+    struct rma_peer *p = rma_peer_of(w, w->node.n.me);
+    p->rank = w->rank;
+    p->host_index = boot_host_index(boot_rank());
+    p->base = (uint64_t)(uintptr_t)w->base;
+    p->size = (uint64_t)w->bytes;
+    p->disp_unit = (uint32_t)w->disp_unit;
+    p->cookie = w->cookie = random_bits();
+    p->cookie_at = (uint64_t)(uintptr_t)&w->cookie;
+    struct mem_segment *seg = w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
+    if (seg && seg->fd >= 0) {
+        mem_segment_key(seg, &p->key);
+        p->key_off = (uint64_t)((char *)w->base - (char *)seg->base);
+    }
+    ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
+}
+
+int rma_node_open(struct rma_win *w, uint64_t most_bytes)
+{
+    unsigned stripes = acc_stripes(most_bytes, w->flavor == MPI_WIN_FLAVOR_DYNAMIC);
+    struct layout l = layout_of(w, stripes);
+    int err = page_share(w, l.total);
+    if (err)
+        return err;
+    char *page = w->node.page;
+    w->node.bar = (struct shmbar *)page;
+    w->node.pairs = (struct shmpair *)(page + l.pairs);
+    w->node.n.host_index = (int32_t *)(page + l.hosts);
+    for (unsigned i = 0; i < w->nears; i++) {
+        struct rma_near *n = &w->near.near[i];
+        n->peer = (struct rma_peer *)(page + l.peers + i * l.peer_bytes);
+        n->lockword = (struct shmlock *)(page + l.locks + i * l.lock_bytes);
+        n->acc = (struct acc_ctl *)(page + l.accs + i * l.acc_bytes);
+    }
+    unsigned me = w->node.n.me;
+    rma_peer_of(w, me)->stripes = stripes;
+    shmlock_init(w->near.near[me].lockword, w->nears, me);
+    record_fill(w);
+    rma_count(w, PVAR_RMA_WIN_BYTES, l.total / w->nears + w->nears * sizeof *w->near.near);
+    return MPI_SUCCESS;
+}
+
+struct bar_wait {
+    struct rma_win *w;
+    unsigned number;
+};
+
+static int bar_over(void *arg)
+{
+    struct bar_wait *x = arg;
+    return shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) != 0;
+}
+
+void rma_node_barrier(struct rma_win *w)
+{
+    struct bar_wait x = {w, ++w->node.bars};
+    shmbar_arrive(w->node.bar, &w->node.n, x.number);
+    progress_wait(bar_over, &x, "the other processes of a window", -1);
+}
+
+/* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
+
+/* Where each member's part begins: no padding, or whole pages. */
+static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
+    for (unsigned i = 0; i < upto; i++) {
+        uint64_t size = rma_peer_of(w, i)->size;
+        off += noncontig ? (size + page - 1) / page * page : size;
+    }
+    return off;
+}
+
+int rma_node_shared(struct rma_win *w, int noncontig)
+{
+    unsigned me = w->node.n.me;
+    struct rma_peer *first = rma_peer_of(w, 0);
+    rma_node_barrier(w); /* all sizes are there */
+    uint64_t total = part_offset(w, w->nears, noncontig);
+    int err = 0;
+    if (me == 0 && total) {
+        err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
+        if (!err)
+            mem_segment_key(w->memory, &first->key);
+        first->error = err ? MPI_ERR_NO_MEM : 0;
+    }
+    rma_node_barrier(w);
+    if (me != 0 && total && !first->error)
+        err = mem_segment_attach(&first->key, &w->memory);
+    if (!err && first->error)
+        err = -ENOMEM;
+    uint64_t off = part_offset(w, me, noncontig);
+    if (!err && w->bytes)
+        err = mem_segment_reserve(w->memory, off, (size_t)w->bytes);
+    if (err)
+        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory: %s", rma_call(),
+                        (unsigned long long)total, strerror(-err));
+    w->base = w->memory && w->bytes ? (char *)w->memory->base + off : NULL;
+    for (unsigned i = 0; i < w->nears; i++) {
+        struct rma_near *n = &w->near.near[i];
+        n->mapping = w->memory ? (char *)w->memory->base + part_offset(w, i, noncontig) : NULL;
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- everybody's memory ---------------------------------------------------------------------------- */
+
+static int cma_works(const struct rma_near *n)
+{
+    uint64_t cookie = 0;
+    struct iovec l = {&cookie, sizeof cookie}, r = {(void *)(uintptr_t)n->peer->cookie_at, sizeof cookie};
+    return cvar.rma_cma && mem_cma_read(n->host_index, &l, 1, &r, 1) == 0 && cookie == n->peer->cookie;
+}
+
+static void near_attach(struct rma_win *w, struct rma_near *n)
+{
+    struct rma_peer *p = n->peer;
+    n->disp_unit = p->disp_unit;
+    n->size = p->size;
+    n->remote = p->base;
+    n->kind = RMA_NEAR_MAPPED;
+    if (n->rank == w->rank) {
+        n->base = w->base;
+        return;
+    }
+    if (w->flavor == MPI_WIN_FLAVOR_SHARED) {
+        n->base = n->mapping;
+        return;
+    }
+    if (p->size == 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+        n->base = (char *)n; /* no access to 0 bytes is in range */
+        return;
+    }
+    if (p->key.size && mem_segment_attach(&p->key, &n->seg) == 0) {
+        n->mapping = n->base = (char *)n->seg->base + p->key_off;
+        return;
+    }
+    atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
+    n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
+}
+
+int rma_node_attach(struct rma_win *w, unsigned acc_hints)
+{
+    unsigned me = w->node.n.me;
+    rma_node_barrier(w); /* all records are there */
+    for (unsigned i = 0; i < w->nears; i++)
+        near_attach(w, &w->near.near[i]);
+    rma_node_barrier(w); /* all have tried */
+    struct rma_peer *p = rma_peer_of(w, me);
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
+        acc_hints |= ACC_ALL_MAPPED;
+    acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
+    /* The descriptors have served: a process has few. */
+    if (w->node.seg && me == 0)
+        mem_segment_shut(w->node.seg);
+    if (w->memory && w->memory->owner)
+        mem_segment_shut(w->memory);
+    return MPI_SUCCESS;
+}
+
+void rma_node_close(struct rma_win *w)
+{
+    for (unsigned i = 0; i < w->nears; i++)
+        mem_segment_drop(w->near.near[i].seg);
+    mem_segment_drop(w->memory);
+    if (w->node.seg)
+        mem_segment_drop(w->node.seg);
+    else
+        free(w->node.page);
+    free(w->near.near);
+    w->near.near = NULL;
+}

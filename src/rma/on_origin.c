@@ -1,0 +1,172 @@
+/* on_origin.c - answers that come back to the origin: data, acknowledgements, granted and refused locks. */
+#include "rma/rma_types.h"
+
+#include "base/atomic.h"
+
+static int far_error(int cls, int rank)
+{
+    if (!cls)
+        return MPI_SUCCESS;
+    return err_make(cls, "%s: an operation on rank %d of the window failed there (out of range, or of a type or count "
+                         "that does not fit)",
+                    rma_call(), rank);
+}
+
+/* --- locks -------------------------------------------------------------------------------- */
+
+/* Operations that left with the LOCK go back into the queue. */
+static void ride_again(struct rma_target *t)
+{
+    for (struct list *l = t->ops.next; l != t->next; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        op->flags &= (uint8_t)~OP_RIDES;
+        op->sent = op->answered = 0;
+        t->acks -= op->acks;
+        op->acks = 0;
+        t->queued++;
+    }
+    t->next = t->ops.next;
+    t->flags |= TARGET_HURRY;
+    if (t->rode) {
+        t->sync = t->rode;
+        if (t->rode & (RMA_F_DONE | RMA_F_UNLOCK))
+            t->tokens_out--;
+        t->rode = 0;
+    }
+    if (t->replies > 1)
+        am_credit_return(t->world, t->replies - 1u);
+}
+
+static void ride_over(struct rma_target *t)
+{
+    for (struct list *l = t->ops.next; l != t->next; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        op->flags &= (uint8_t)~OP_RIDES;
+        if (!(op->flags & OP_ANSWERS) && !op->acks)
+            op->flags |= OP_DONE;
+    }
+    t->rode = 0;
+}
+
+static void granted(struct rma_win *w, int rank, int dropped)
+{
+    if (rma_switch_granted(w, rank))
+        return;
+    struct rma_target *t = rma_target_find(w, rank);
+    if (!t || t->state != TARGET_LOCK_ISSUED)
+        return;
+    /* MEM_SYNC: pairs with the fence before the last holder's release. */
+    fence_full();
+    rma_target_goto(t, TARGET_LOCK_GRANTED);
+    list_del(&t->called);
+    t->retry_ns = 0;
+    if (dropped) {
+        rma_count(w, PVAR_RMA_LOCKS_RESENT, 1);
+        ride_again(t);
+    } else {
+        ride_over(t);
+    }
+    rma_cleanup_target(t);
+    rma_ready(t);
+    rma_advance_target(t);
+    progress_signal();
+}
+
+int rma_on_granted(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return 0;
+    if (h.aop && !w->err)
+        w->err = far_error(h.aop, (int)h.src);
+    granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0);
+    return 0;
+}
+
+int rma_on_refused(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w || rma_switch_refused(w, (int)h.src, h.disp))
+        return 0;
+    struct rma_target *t = rma_target_find(w, (int)h.src);
+    if (!t || t->state != TARGET_LOCK_ISSUED)
+        return 0;
+    ride_again(t);
+    t->flags |= TARGET_REFUSED;
+    t->stamp = h.disp;
+    t->retry_ns = rma_retry_after(t->retry_ns);
+    t->retry_at = time_now() + t->retry_ns;
+    rma_ready(t);
+    return 0;
+}
+
+/* --- acknowledgements ------------------------------------------------------------------------ */
+
+static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
+{
+    struct rma_target *t = rma_target_find(w, (int)h->src);
+    if (t && h->token && t->tokens_out)
+        t->tokens_out--;
+    rma_token_done(w, (int)h->src, h->token, err);
+}
+
+int rma_on_ack(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return 0;
+    if (h.flags & RMA_F_GRANTED)
+        granted(w, (int)h.src, 0);
+    int err = far_error(h.aop, (int)h.src);
+    struct rma_op *op = h.op ? rma_op_by_id(h.op) : NULL;
+    if (op && op->t->w == w && op->acks) {
+        struct rma_target *t = op->t;
+        op->acks--;
+        t->acks--;
+        if (err && !op->err)
+            op->err = err;
+        if (!op->acks && op->sent == op->bytes && !(op->flags & (OP_ANSWERS | OP_RIDES)))
+            op->flags |= OP_DONE;
+        rma_cleanup_target(t);
+        if (rma_target_due(t))
+            rma_ready(t);
+    }
+    if (h.flags & RMA_F_SIGNALED)
+        signaled(w, &h, err);
+    else if (err && !op && !w->err)
+        w->err = err;
+    return 0;
+}
+
+int rma_on_data(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return 0;
+    if (h.flags & RMA_F_GRANTED)
+        granted(w, (int)h.src, 0);
+    int err = far_error(h.aop, (int)h.src);
+    struct rma_op *op = rma_op_by_id(h.op);
+    /* Never more than was asked for: what comes goes into the user's memory. */
+    if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
+        h.count <= op->sent - op->answered && h.disp <= op->bytes && h.len <= op->bytes - h.disp) {
+        struct rma_target *t = op->t;
+        if (h.len)
+            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h.disp, (const char *)msg + sizeof h, h.len);
+        op->answered += h.count;
+        if (err && !op->err)
+            op->err = err;
+        if (op->answered == op->bytes)
+            op->flags |= OP_DONE;
+        rma_cleanup_target(t);
+        if (rma_target_due(t))
+            rma_ready(t);
+    }
+    if (h.flags & RMA_F_SIGNALED)
+        signaled(w, &h, 0);
+    return 0;
+}

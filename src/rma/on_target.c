@@ -1,0 +1,421 @@
+/* on_target.c - packets that act at the target.  Everything in them is checked before memory is touched (rma.md 5.10).
+ *
+ * An error is told with the packet's own answer, or kept for its origin until the next answer goes there. */
+#include "rma/rma_types.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+
+enum { FAR_ERRORS = 64 }; /* origins whose errors are remembered; beyond it only the first ones are */
+
+/* One packet under way: what its answers must carry. */
+struct turn {
+    struct rma_win *w;
+    int src;     /* world rank */
+    int granted; /* tell with the first answer that the lock is held */
+};
+
+void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, size_t len)
+{
+    h->win = w->id;
+    h->src = (uint32_t)w->rank;
+    h->len = (uint32_t)len;
+    struct iovec v[2] = {{h, sizeof *h}, {(void *)(uintptr_t)data, len}};
+    am_reply(src, AM_RMA + h->type, v, len ? 2 : 1);
+    rma_count(w, PVAR_RMA_MSGS, 1);
+}
+
+static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t len)
+{
+    if (x->granted) {
+        r->flags |= RMA_F_GRANTED;
+        x->granted = 0;
+    }
+    rma_reply(x->w, x->src, r, data, len);
+}
+
+/* --- where an operation acts -------------------------------------------------------------- */
+
+struct place {
+    struct dt_type *t;   /* layout; NULL: runs */
+    size_t count, from, len;
+    char *at;            /* address of the target buffer */
+    uint64_t off;        /* the same as an offset in the window */
+    const struct rma_run *runs;
+    unsigned nruns;
+    struct dt_type *elem; /* accumulates */
+    const char *data;
+    size_t data_len;
+};
+
+static struct dt_type *type_of(struct rma *r, const void *flat, size_t len)
+{
+    for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++)
+        if (r->types[i].t && r->types[i].len == len && !memcmp(r->types[i].flat, flat, len))
+            return r->types[i].t;
+    return rma_type_learn(r, flat, len);
+}
+
+static struct dt_type *predefined(uint32_t handle)
+{
+    struct dt_type *t = dt_find((MPI_Datatype)handle);
+    return t && (t->flags & DT_PREDEFINED) && t->size > 0 ? t : NULL;
+}
+
+/* The extension and what follows it. MPI error class or 0. */
+static int place_ext(const struct rma_hdr *h, const char *payload, struct place *p)
+{
+    struct rma_ext e;
+    size_t left = h->len, total;
+    if (left < sizeof e)
+        return MPI_ERR_OTHER;
+    memcpy(&e, payload, sizeof e);
+    payload += sizeof e;
+    left -= sizeof e;
+    p->count = e.count;
+    p->from = e.offset;
+    p->len = e.want;
+    if (e.flat_len) {
+        if (e.flat_len > left || rma_pad(e.flat_len) > left)
+            return MPI_ERR_OTHER;
+        p->t = type_of(rma_room(), payload, e.flat_len);
+        if (!p->t)
+            return MPI_ERR_TYPE;
+        payload += rma_pad(e.flat_len);
+        left -= rma_pad(e.flat_len);
+    } else if (e.nruns) {
+        if (e.nruns > left / sizeof *p->runs)
+            return MPI_ERR_OTHER;
+        p->runs = (const struct rma_run *)payload;
+        p->nruns = e.nruns;
+        payload += e.nruns * sizeof *p->runs;
+        left -= e.nruns * sizeof *p->runs;
+    } else if ((p->t = predefined(h->dt)) == NULL) {
+        return MPI_ERR_TYPE;
+    }
+    p->data = payload;
+    p->data_len = left;
+    if (p->t && (dt_total(p->t, p->count, &total) || p->from > total || p->len > total - p->from))
+        return MPI_ERR_COUNT;
+    return 0;
+}
+
+/* [disp + lo, disp + hi) of the window as memory. */
+static char *window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off)
+{
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        *off = disp;
+        if (lo == hi || !rma_win_local(w, disp + (uint64_t)lo, (uint64_t)(hi - lo)))
+            return NULL;
+        return (char *)(uintptr_t)disp;
+    }
+    if (rma_offset(disp, (uint32_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
+        return NULL;
+    return (char *)w->base + *off;
+}
+
+static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *p)
+{
+    size_t sum = 0;
+    for (unsigned i = 0; i < p->nruns; i++) {
+        int64_t lo = p->runs[i].disp, hi;
+        uint64_t off;
+        if (p->runs[i].len > INT64_MAX || __builtin_add_overflow(lo, (int64_t)p->runs[i].len, &hi) ||
+            p->runs[i].len > p->len - sum || (p->elem && p->runs[i].len % p->elem->elem.bytes))
+            return MPI_ERR_RMA_RANGE;
+        /* An element of a pair type spans more bytes than it has. */
+        if (p->elem && dt_bounds(p->elem, p->runs[i].len / p->elem->elem.bytes, &(int64_t){0}, &hi))
+            return MPI_ERR_RMA_RANGE;
+        if (p->elem && __builtin_add_overflow(lo, hi, &hi))
+            return MPI_ERR_RMA_RANGE;
+        if (!window_at(w, h->disp, lo, hi, &off))
+            return MPI_ERR_RMA_RANGE;
+        sum += p->runs[i].len;
+    }
+    p->off = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? h->disp : h->disp * (uint64_t)w->disp_unit;
+    p->at = (char *)((uintptr_t)(w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? NULL : w->base) + p->off);
+    return sum == p->len ? 0 : MPI_ERR_COUNT;
+}
+
+static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload, struct place *p)
+{
+    int64_t lo, hi;
+    int acc = h->type == RMA_PKT_ACC || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
+    memset(p, 0, sizeof *p);
+    if (h->flags & RMA_F_EXT) {
+        int cls = place_ext(h, payload, p);
+        if (cls)
+            return cls;
+    } else {
+        p->t = predefined(h->dt);
+        if (!p->t)
+            return MPI_ERR_TYPE;
+        p->count = h->count;
+        p->len = p->count * (size_t)p->t->size;
+        p->data = payload;
+        p->data_len = h->len;
+    }
+    if (acc) {
+        p->elem = predefined(h->dt);
+        if (!p->elem || p->elem->basic != p->elem || (p->t && p->t->basic != p->elem) ||
+            p->from % p->elem->elem.bytes || p->len % p->elem->elem.bytes)
+            return MPI_ERR_TYPE;
+    }
+    if (!p->t)
+        return place_runs(w, h, p);
+    if (dt_bounds(p->t, p->count, &lo, &hi))
+        return MPI_ERR_COUNT;
+    p->at = window_at(w, h->disp, lo, hi, &p->off);
+    return p->at ? 0 : MPI_ERR_RMA_RANGE;
+}
+
+/* --- operations -------------------------------------------------------------------------------- */
+
+static int run_put(const struct place *p)
+{
+    if (p->data_len != p->len)
+        return MPI_ERR_COUNT;
+    if (p->t) {
+        dt_unpack(p->t, p->count, p->at, p->from, p->data, p->len);
+        return 0;
+    }
+    const char *data = p->data;
+    for (unsigned i = 0; i < p->nruns; i++) {
+        memcpy((char *)((uintptr_t)p->at + (uint64_t)p->runs[i].disp), data, p->runs[i].len);
+        data += p->runs[i].len;
+    }
+    return 0;
+}
+
+/* Data for the answer: in place when contiguous, else packed. */
+static const char *run_get(const struct place *p, char *buf)
+{
+    if (p->t && dt_is_block(p->t, p->count))
+        return (const char *)dt_start(p->t, p->at) + p->from;
+    if (p->t) {
+        dt_pack(p->t, p->count, p->at, p->from, buf, p->len);
+        return buf;
+    }
+    char *out = buf;
+    for (unsigned i = 0; i < p->nruns; i++) {
+        memcpy(out, (const char *)((uintptr_t)p->at + (uint64_t)p->runs[i].disp), p->runs[i].len);
+        out += p->runs[i].len;
+    }
+    return buf;
+}
+
+static struct acc_target own_memory(const struct rma_win *w)
+{
+    const struct rma_near *n = &w->near.near[w->node.n.me];
+    return (struct acc_target){
+        .ctl = n->acc, .base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? NULL : w->base, .host_index = -1};
+}
+
+static int run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *p, char *result)
+{
+    struct dt_op *op = h->aop > 0 && h->aop < DT_OPS ? dt_op_find((MPI_Op)(0x58000000 | h->aop)) : NULL;
+    if (!op || dt_op_check(op, p->elem, DT_FOR_ACC))
+        return MPI_ERR_OP;
+    if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
+        return MPI_ERR_COUNT;
+    struct acc_target at = own_memory(w);
+    if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes)
+        return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
+    struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data, .result = result};
+    if (p->t) {
+        a.tcount = p->count;
+        a.ttype = p->t;
+        a.pos = p->from;
+        a.len = p->len;
+        return acc_apply(&at, &a) ? MPI_ERR_OTHER : 0;
+    }
+    a.ttype = p->elem;
+    for (unsigned i = 0; i < p->nruns; i++) {
+        a.off = p->off + (uint64_t)p->runs[i].disp;
+        a.len = p->runs[i].len;
+        a.tcount = a.len / p->elem->elem.bytes;
+        if (acc_apply(&at, &a))
+            return MPI_ERR_OTHER;
+        if (op->index != DT_NO_OP)
+            a.origin = (const char *)a.origin + a.len;
+        if (result)
+            a.result = (char *)a.result + a.len;
+    }
+    return 0;
+}
+
+static int run_cas(struct rma_win *w, const struct place *p, char *result)
+{
+    size_t size = p->elem->elem.bytes;
+    if (p->t != p->elem || p->count != 1 || p->data_len != 2 * size)
+        return MPI_ERR_COUNT;
+    struct acc_target at = own_memory(w);
+    return acc_cas(&at, p->off, p->elem, p->data + size, p->data, result) ? MPI_ERR_OTHER : 0;
+}
+
+/* --- errors to tell ------------------------------------------------------------------------------- */
+
+static void error_keep(struct rma_win *w, uint32_t rank, int cls)
+{
+    if (!map_get(&w->far_errors, (uint64_t)rank + 1) && w->far_errors.count < FAR_ERRORS)
+        map_put(&w->far_errors, (uint64_t)rank + 1, (void *)(uintptr_t)cls);
+}
+
+static int error_take(struct rma_win *w, uint32_t rank)
+{
+    return w->far_errors.count ? (int)(uintptr_t)map_del(&w->far_errors, (uint64_t)rank + 1) : 0;
+}
+
+/* --- one packet ------------------------------------------------------------------------------------ */
+
+/* UNLOCK and COMPLETE, after the operation and before its answer. */
+static void run_sync(struct turn *x, const struct rma_hdr *h)
+{
+    if (h->flags & RMA_F_COMPLETE) {
+        x->w->completes++;
+        progress_signal();
+    }
+    if (h->flags & RMA_F_UNLOCK) {
+        int cls = rma_lockq_release(x->w, x->src);
+        if (cls)
+            error_keep(x->w, h->src, cls);
+    }
+}
+
+static int is_answered(int type)
+{
+    return type == RMA_PKT_GET || type == RMA_PKT_GACC || type == RMA_PKT_CAS;
+}
+
+static void run_answered(struct turn *x, const struct rma_hdr *h, const char *payload)
+{
+    struct rma *r = rma_room();
+    struct place p;
+    const char *data = r->reply;
+    int cls = place_find(x->w, h, payload, &p);
+    if (!cls && p.len > r->reply_bytes - sizeof *h)
+        cls = MPI_ERR_COUNT;
+    if (!cls && h->type == RMA_PKT_GET)
+        data = run_get(&p, r->reply);
+    else if (!cls)
+        cls = h->type == RMA_PKT_CAS ? run_cas(x->w, &p, r->reply) : run_acc(x->w, h, &p, r->reply);
+    run_sync(x, h);
+    struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
+    if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
+        a.flags |= RMA_F_SIGNALED;
+        int kept = error_take(x->w, h->src);
+        cls = cls ? cls : kept;
+    }
+    a.aop = (uint8_t)cls;
+    if (h->flags & RMA_F_EXT && cls) { /* what the origin asked for, however wrong the rest was */
+        struct rma_ext e;
+        if (h->len >= sizeof e) {
+            memcpy(&e, payload, sizeof e);
+            a.count = (uint32_t)e.want;
+        }
+    }
+    answer(x, &a, data, cls ? 0 : p.len);
+}
+
+static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
+{
+    struct place p;
+    int cls = 0;
+    if (is_answered(h->type)) {
+        run_answered(x, h, payload);
+        return;
+    }
+    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC) {
+        cls = place_find(x->w, h, payload, &p);
+        if (!cls)
+            cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
+        if (cls)
+            error_keep(x->w, h->src, cls);
+    }
+    run_sync(x, h);
+    if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
+        return;
+    struct rma_hdr a = {.type = RMA_PKT_ACK, .token = h->token};
+    a.aop = (uint8_t)error_take(x->w, h->src);
+    if (h->flags & RMA_F_ACK)
+        a.op = h->op;
+    if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK))
+        a.flags |= RMA_F_SIGNALED;
+    answer(x, &a, NULL, 0);
+}
+
+static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < h->count && h->len - at >= sizeof *h; i++) {
+        struct rma_hdr one;
+        memcpy(&one, payload + at, sizeof one);
+        at += sizeof one;
+        if (one.len > h->len - at || one.type > RMA_PKT_CAS || one.win != h->win || one.src != h->src ||
+            (one.flags & RMA_F_LOCK)) {
+            error_keep(x->w, h->src, MPI_ERR_OTHER);
+            return;
+        }
+        run_one(x, &one, payload + at);
+        at += rma_pad(one.len) <= h->len - at ? rma_pad(one.len) : h->len - at;
+    }
+}
+
+void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, int granted)
+{
+    struct turn x = {w, src, granted};
+    if (h->type == RMA_PKT_BATCH)
+        run_batch(&x, h, payload);
+    else
+        run_one(&x, h, payload);
+    if (x.granted) {
+        struct rma_hdr a = {.type = RMA_PKT_GRANTED};
+        answer(&x, &a, NULL, 0);
+    }
+}
+
+/* The window a packet names, if it may come from src. */
+struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct rma_hdr *h)
+{
+    if (len < sizeof *h)
+        return NULL;
+    memcpy(h, msg, sizeof *h);
+    struct rma_win *w = rma_win_find(h->win);
+    if (!w || h->src >= (uint32_t)w->size || rma_world(w, (int)h->src) != src || h->len != len - sizeof *h)
+        return NULL;
+    return w;
+}
+
+static int nonsense(int src, const char *what)
+{
+    log_warn("process %d sent %s for no window of this process; it is dropped", src, what);
+    return 0;
+}
+
+int rma_on_op(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return nonsense(src, "an operation");
+    const char *payload = (const char *)msg + sizeof h;
+    if (h.flags & RMA_F_LOCK)
+        rma_lockq_ask(w, src, &h, payload);
+    else
+        rma_run_packet(w, src, &h, payload, 0);
+    return 0;
+}
+
+int rma_on_post(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return nonsense(src, "a post");
+    uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)h.src + 1);
+    if (map_put(&w->posts, (uint64_t)h.src + 1, (void *)(posts + 1)))
+        log_fatal("out of memory for the posts of a window");
+    progress_signal();
+    return 0;
+}

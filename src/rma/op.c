@@ -1,0 +1,420 @@
+/* op.c - RMA_OP: one path for put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap.
+ *
+ *     admit() -> near and open: done here and now
+ *             -> element, queue -> issue.c
+ *             -> pools dry: restore.c, then from the top again */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_HERE = -1 }; /* rma_direct: by message, please */
+
+const char *rma_call(void)
+{
+    return proc->call ? proc->call : "RMA";
+}
+
+/* --- requests -------------------------------------------------------------------------- */
+
+static void request_poke(struct request *r)
+{
+    struct rma_request *q = (struct rma_request *)r;
+    if (!q->op)
+        return;
+    /* The user need not flush to make it complete (rma.md 5.7): send lock and operations now. */
+    struct rma_target *t = q->op->t;
+    t->flags |= TARGET_HURRY;
+    rma_ready(t);
+    rma_advance_target(t);
+}
+
+static void request_free(struct request *r)
+{
+    free(r);
+}
+
+static const struct request_ops request_table = {.poke = request_poke, .free = request_free};
+
+static int request_make(struct rma_request **out, MPI_Request *req)
+{
+    struct rma_request *q = malloc(sizeof *q);
+    if (!q)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", rma_call());
+    request_init(&q->r, REQUEST_RMA, &request_table, NULL);
+    q->r.what = "a one-sided operation";
+    q->op = NULL;
+    int err = request_publish(&q->r, req);
+    if (err) {
+        free(q);
+        return err;
+    }
+    *out = q;
+    return MPI_SUCCESS;
+}
+
+/* --- near ---------------------------------------------------------------------------------- */
+
+int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
+{
+    uint64_t start;
+    if (disp > INT64_MAX || __builtin_mul_overflow(disp, (uint64_t)unit, &start) || start > INT64_MAX)
+        return -ERANGE;
+    int64_t first, end;
+    if (__builtin_add_overflow((int64_t)start, lo, &first) || __builtin_add_overflow((int64_t)start, hi, &end) ||
+        first < 0 || (uint64_t)end > size)
+        return -ERANGE;
+    *off = start;
+    return 0;
+}
+
+static int range_error(const struct rma_win *w, const struct rma_args *a, uint64_t size)
+{
+    return err_make(MPI_ERR_RMA_RANGE, "%s: %lld elements at displacement %lld do not lie in the %llu bytes of rank %d",
+                    rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
+    (void)w;
+}
+
+/* Is [addr, addr+len) inside a region that the peer has published?  1, 0 no, -1: ask the peer itself. */
+static int region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
+{
+    /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it is at it. */
+    unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
+    unsigned n = atomic_load_explicit(&p->nregions, memory_order_relaxed);
+    int found = 0;
+    if (v & 1 || n > RMA_REGIONS)
+        return NOT_HERE;
+    for (unsigned i = 0; i < n && !found; i++) {
+        uint64_t base = __atomic_load_n(&p->region[i].base, __ATOMIC_RELAXED);
+        uint64_t size = __atomic_load_n(&p->region[i].size, __ATOMIC_RELAXED);
+        found = addr >= base && addr - base <= size && len <= size - (addr - base);
+    }
+    int more = __atomic_load_n(&p->overflow, __ATOMIC_RELAXED) != 0;
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&p->version, memory_order_relaxed) != v || (!found && more))
+        return NOT_HERE;
+    return found;
+}
+
+/* Where the operation acts, as seen from here: *off in the window (an address in dynamic ones). MPI code or NOT_HERE. */
+static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_args *a, uint64_t *off)
+{
+    int64_t lo, hi;
+    int err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
+    if (err)
+        return err;
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off) ? range_error(w, a, n->size)
+                                                                                 : MPI_SUCCESS;
+    *off = (uint64_t)a->disp;
+    uint64_t first = *off + (uint64_t)lo, len = (uint64_t)(hi - lo);
+    if (n->rank == w->rank)
+        return rma_win_local(w, first, len)
+                   ? MPI_SUCCESS
+                   : err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
+                              (unsigned long long)a->disp, a->rank);
+    int shown = region_shown(n->peer, first, len);
+    if (shown == 0)
+        return err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
+                        (unsigned long long)a->disp, a->rank);
+    return shown == 1 ? MPI_SUCCESS : NOT_HERE;
+}
+
+/* Copy between two layouts across processes, without a buffer. */
+static int cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt, const void *remote,
+                    size_t rcount, const struct dt_type *rt, size_t bytes, int write)
+{
+    enum { BLOCKS = 256 };
+    struct iovec l[BLOCKS], r[BLOCKS];
+    for (size_t at = 0, n, m; at < bytes; at += n) {
+        size_t nl = dt_iov(lt, lcount, local, at, bytes - at, l, BLOCKS, &n);
+        size_t nr = dt_iov(rt, rcount, remote, at, n, r, BLOCKS, &m);
+        if (m < n) {
+            nl = dt_iov(lt, lcount, local, at, m, l, BLOCKS, &n);
+            n = m;
+        }
+        if (!nl || !nr)
+            return -EFAULT;
+        int err = write ? mem_cma_write(host, l, nl, r, nr) : mem_cma_read(host, l, nl, r, nr);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
+{
+    size_t tcount = (size_t)a->tcount;
+    if (mapped) {
+        char *at = (char *)((uintptr_t)n->base + off);
+        if (a->kind == RMA_PUT)
+            dt_copy(a->origin, (size_t)a->ocount, a->otype, at, tcount, a->ttype);
+        else
+            dt_copy(at, tcount, a->ttype, a->result, (size_t)a->rcount, a->rtype);
+        return 0;
+    }
+    const void *there = (const void *)(uintptr_t)(n->remote + off);
+    size_t bytes;
+    if (dt_total(a->ttype, tcount, &bytes))
+        return -EFAULT;
+    if (a->kind == RMA_PUT)
+        return cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount, a->ttype, bytes, 1);
+    return cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount, a->ttype, bytes, 0);
+}
+
+static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
+{
+    struct acc_target at = {.ctl = n->acc,
+                            .base = n->base,
+                            .remote = n->remote,
+                            .host_index = mapped ? -1 : n->host_index};
+    if (a->kind == RMA_CAS)
+        return acc_cas(&at, off, a->ttype, a->origin, a->compare, a->result);
+    if (a->kind == RMA_FOP)
+        return acc_one(&at, off, a->ttype, a->op, a->origin, a->result);
+    if (a->kind == RMA_ACC && a->tcount == 1 && a->ocount == 1 && a->otype == a->ttype &&
+        (a->ttype->flags & DT_PREDEFINED))
+        return acc_one(&at, off, a->ttype, a->op, a->origin, NULL);
+    struct acc_args x = {.elem = a->ttype->basic,
+                         .op = a->op,
+                         .off = off,
+                         .tcount = (size_t)a->tcount,
+                         .ttype = a->ttype,
+                         .origin = a->origin,
+                         .ocount = (size_t)a->ocount,
+                         .otype = a->otype,
+                         .result = a->result,
+                         .rcount = (size_t)a->rcount,
+                         .rtype = a->rtype};
+    int err = dt_total(a->ttype, (size_t)a->tcount, &x.len);
+    return err ? -EFAULT : acc_apply(&at, &x);
+}
+
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
+{
+    int self = n->rank == w->rank;
+    int mapped = n->kind == RMA_NEAR_MAPPED || self;
+    uint64_t off = 0;
+    if (n->kind == RMA_NEAR_AM && !self)
+        return NOT_HERE;
+    int err = locate(w, n, a, &off);
+    if (err)
+        return err;
+    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, off, mapped) : accumulate(n, a, off, mapped);
+    if (err)
+        return err_make(err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER, "%s: memory of rank %d (process %d): %s",
+                        rma_call(), a->rank, rma_world(w, a->rank), strerror(-err));
+    rma_count(w, mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA, 1);
+    return MPI_SUCCESS;
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static void hold_types(const struct rma_args *a)
+{
+    if (a->otype)
+        dt_ref(a->otype);
+    if (a->rtype)
+        dt_ref(a->rtype);
+    dt_ref(a->ttype);
+}
+
+void rma_op_finish(struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    struct rma_win *w = t->w;
+    list_del(&op->link);
+    t->nops--;
+    w->nops--;
+    if (op->err && !op->req && !t->err)
+        t->err = op->err;
+    if (op->req) {
+        op->req->op = NULL;
+        request_complete(&op->req->r, op->err);
+    }
+    if (op->a.otype)
+        dt_drop(op->a.otype);
+    if (op->a.rtype)
+        dt_drop(op->a.rtype);
+    dt_drop(op->a.ttype);
+    rma_op_free(w, op);
+}
+
+static void enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes)
+{
+    op->t = t;
+    op->kind = (uint8_t)a->kind;
+    op->a = *a;
+    op->bytes = bytes;
+    op->seq = ++w->seq;
+    if (a->kind != RMA_PUT && a->kind != RMA_GET)
+        op->elem = a->ttype->basic;
+    if (a->kind != RMA_PUT && a->kind != RMA_ACC)
+        op->flags |= OP_ANSWERS;
+    if (a->op)
+        op->aop = (uint8_t)a->op->index;
+    if (op->aop == DT_NO_OP)
+        op->flags |= OP_NO_DATA;
+    hold_types(&op->a);
+    if (t->next == &t->ops)
+        t->next = &op->link;
+    list_push(&t->ops, &op->link);
+    t->nops++;
+    t->queued++;
+    w->nops++;
+}
+
+/* What is due of t after one more operation; then send it. */
+static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes)
+{
+    if (!cvar.rma_hold || w->starved)
+        t->flags |= TARGET_HURRY;
+    else if (!cvar.rma_delay && (t->queued > (unsigned)cvar.rma_hold || bytes > (size_t)cvar.rma_small))
+        t->flags |= TARGET_SPILL;
+    if (rma_target_due(t)) {
+        rma_ready(t);
+        rma_advance_target(t);
+    }
+}
+
+static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict v)
+{
+    struct rma_target *t = rma_target_add(w, rank);
+    if (!t)
+        return NULL;
+    int lazy = v == ADMIT_LOCK_FIRST;
+    rma_target_born(t, lazy ? TARGET_LOCK_CALLED : TARGET_LOCK_GRANTED);
+    if (lazy) { /* LOCK_ALL by the per-target protocol */
+        t->lock = SHMLOCK_SHARED;
+        t->flags |= TARGET_JOIN;
+    }
+    return t;
+}
+
+static int switching(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
+/* A near operation must not pass earlier ones to the same target that are still queued or went by message. */
+static int in_order(const struct rma_target *t)
+{
+    return !t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out);
+}
+
+static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
+{
+    struct rma_near *n = rma_near_of(w, a->rank);
+    for (;;) {
+        struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
+        enum verdict v = rma_admit(w, a->rank, n, t);
+        if (v == ADMIT_NO)
+            return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch admits operations on rank %d (window 0x%x is in state %s)",
+                            rma_call(), a->rank, (unsigned)w->near.obj.handle, rma_state_name(w));
+        if (v == ADMIT_WAIT) {
+            progress_wait(switching, w, "MPI_Win_lock_all's locks", -1);
+            continue;
+        }
+        if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
+            continue;
+        if (n && v == ADMIT_ISSUE && in_order(t)) {
+            int err = rma_direct(w, n, a);
+            if (err != NOT_HERE)
+                return err;
+        }
+        int err = MPI_SUCCESS;
+        if (!t && !(t = target_make(w, a->rank, v))) {
+            if ((err = rma_restore_target(w)) != MPI_SUCCESS)
+                return err;
+            continue;
+        }
+        if (t->flags & TARGET_DEAD)
+            return rma_dead_error(w, a->rank);
+        struct rma_op *op = rma_op_alloc(w);
+        if (!op) {
+            if ((err = rma_restore_op(w)) != MPI_SUCCESS)
+                return err;
+            continue;
+        }
+        enqueue(w, t, op, a, bytes);
+        if (n)
+            op->flags |= OP_DIRECT;
+        op->req = req;
+        if (req)
+            req->op = op;
+        *later = 1;
+        nudge(w, t, bytes);
+        return MPI_SUCCESS;
+    }
+}
+
+/* --- the call ------------------------------------------------------------------------------------- */
+
+static int check_sizes(const struct rma_args *a, size_t bytes)
+{
+    size_t other;
+    int err;
+    if (a->otype && !(a->op && a->op->index == DT_NO_OP)) {
+        if ((err = dt_total(a->otype, (size_t)a->ocount, &other)) != MPI_SUCCESS)
+            return err;
+        if (other != bytes)
+            return err_make(MPI_ERR_TYPE, "%s: the origin has %zu bytes, the target %zu", rma_call(), other, bytes);
+    }
+    if (a->rtype) {
+        if ((err = dt_total(a->rtype, (size_t)a->rcount, &other)) != MPI_SUCCESS)
+            return err;
+        if (other != bytes)
+            return err_make(MPI_ERR_TYPE, "%s: the result has room for %zu bytes, the target has %zu", rma_call(),
+                            other, bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+static int op_check(const struct rma_win *w, const struct rma_args *a, int request, size_t *bytes)
+{
+    if (a->rank < 0 || a->rank >= w->size)
+        return err_make(MPI_ERR_RANK, "%s: target rank %d is not in the window (0 to %d)", rma_call(), a->rank,
+                        w->size - 1);
+    if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(), (long long)a->disp);
+    if (request && !rma_ask(w, ASK_IN_PASSIVE))
+        return err_make(MPI_ERR_RMA_SYNC, "%s: request-based operations need a passive-target epoch (state %s)",
+                        rma_call(), rma_state_name(w));
+    int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
+    return err ? err : check_sizes(a, *bytes);
+}
+
+int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
+{
+    static const uint8_t counter[] = {[RMA_PUT] = PVAR_RMA_PUT,   [RMA_GET] = PVAR_RMA_GET,
+                                      [RMA_ACC] = PVAR_RMA_ACC,   [RMA_GACC] = PVAR_RMA_GACC,
+                                      [RMA_FOP] = PVAR_RMA_FOP,   [RMA_CAS] = PVAR_RMA_CAS};
+    struct rma_request *q = NULL;
+    size_t bytes = 0;
+    int later = 0, err = MPI_SUCCESS;
+    if (a->rank != MPI_PROC_NULL && (err = op_check(w, a, req != NULL, &bytes)) != MPI_SUCCESS)
+        return err;
+    if (req && (err = request_make(&q, req)) != MPI_SUCCESS)
+        return err;
+    if (a->rank != MPI_PROC_NULL) {
+        struct rma_near *n = rma_near_of(w, a->rank);
+        if (bytes)
+            err = op_run(w, a, bytes, q, &later);
+        else if (rma_admit(w, a->rank, n, rma_target_find(w, a->rank)) == ADMIT_NO)
+            err = err_make(MPI_ERR_RMA_SYNC, "%s: no epoch admits operations on rank %d (state %s)", rma_call(),
+                           a->rank, rma_state_name(w));
+    }
+    if (!err && a->rank != MPI_PROC_NULL) {
+        rma_count(w, counter[a->kind], 1);
+        rma_count(w, PVAR_RMA_BYTES, bytes);
+    }
+    if (q && err) {
+        q->r.done = 1;
+        request_release(&q->r);
+        *req = MPI_REQUEST_NULL;
+    } else if (q && !later) {
+        request_complete(&q->r, MPI_SUCCESS);
+    }
+    return err;
+}

@@ -1,0 +1,101 @@
+/* packets.h - what travels between the windows of two processes (private to rma/).
+ *
+ * Every packet begins with struct rma_hdr.  Host byte order, equal machines.  One ladder per protocol stands in
+ * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] rides along as a flag):
+ *
+ *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
+ *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]   -> DATA, which is the ack of the flags too
+ *   several small ones  => BATCH [LOCK] { each as above, flags on the last }
+ *   lock                => LOCK (or the LOCK flag)    -> GRANTED, or granted as a flag of the first reply
+ *                                                     -> GRANTED with DROPPED: granted, send the data again
+ *                                                     -> REFUSED with a stamp: come again later with the stamp
+ *   end of epoch        => UNLOCK | DONE              -> ACK (token)
+ *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
+ *
+ * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
+ * else of the packet is answered.
+ *
+ * To add a packet: a row below, a handler in on_target.c or on_origin.c, its ladder in the page. */
+#ifndef RMA_PACKETS_H
+#define RMA_PACKETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*        name      direction  handler         */
+#define RMA_PACKETS(P)                \
+    P(PUT, TO_TARGET, rma_on_op)      \
+    P(GET, TO_TARGET, rma_on_op)      \
+    P(ACC, TO_TARGET, rma_on_op)      \
+    P(GACC, TO_TARGET, rma_on_op)     \
+    P(CAS, TO_TARGET, rma_on_op)      \
+    P(BATCH, TO_TARGET, rma_on_op)    \
+    P(LOCK, TO_TARGET, rma_on_op)     \
+    P(DONE, TO_TARGET, rma_on_op)     \
+    P(POST, TO_TARGET, rma_on_post)   \
+    P(DATA, TO_ORIGIN, rma_on_data)   \
+    P(ACK, TO_ORIGIN, rma_on_ack)     \
+    P(GRANTED, TO_ORIGIN, rma_on_granted) \
+    P(REFUSED, TO_ORIGIN, rma_on_refused)
+
+enum rma_packet {
+#define P(name, direction, handler) RMA_PKT_##name,
+    RMA_PACKETS(P)
+#undef P
+    RMA_PKTS
+};
+
+enum rma_flag {
+    RMA_F_SHARED = 1,     /* LOCK: shared ...                                                    */
+    RMA_F_EXCLUSIVE = 2,  /* ... or exclusive                                                    */
+    RMA_F_JOIN = 4,       /* LOCK of a LOCK_ALL: may join readers that are in                    */
+    RMA_F_UNLOCK = 8,     /* release what this origin holds, after the operation; answered       */
+    RMA_F_DONE = 16,      /* answer when everything before and this is done                      */
+    RMA_F_COMPLETE = 32,  /* end of this origin's PSCW access epoch                              */
+    RMA_F_EXT = 64,       /* struct rma_ext follows                                              */
+    RMA_F_ACK = 128,      /* unordered transport: answer this packet by itself (op names it)     */
+    RMA_F_STAMP = 256,    /* LOCK: disp is the stamp of an earlier refusal                       */
+    RMA_F_GRANTED = 512,  /* replies: the lock asked for by the same packet was granted first    */
+    RMA_F_DROPPED = 1024, /* GRANTED: the packet's operations were not kept, send them again     */
+    RMA_F_SIGNALED = 2048, /* ACK, DATA: answers DONE or UNLOCK with `token`                     */
+};
+enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | RMA_F_DONE | RMA_F_COMPLETE };
+
+struct rma_hdr {
+    uint8_t type;   /* enum rma_packet                                                        */
+    uint8_t aop;    /* enum dt_op_index of accumulates; replies: MPI error class, 0 = fine    */
+    uint16_t flags; /* enum rma_flag                                                          */
+    uint32_t win;   /* window id: never used twice                                            */
+    uint32_t src;   /* sender's rank in the window                                            */
+    uint32_t dt;    /* handle of the predefined element type                                  */
+    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream */
+    uint32_t count; /* elements of dt; BATCH: packets within; DATA: bytes asked for            */
+    uint32_t len;   /* payload bytes after header and extension (BATCH: all packets within)    */
+    uint32_t op;    /* origin's operation, echoed; 0: none                                     */
+    uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */
+};
+_Static_assert(sizeof(struct rma_hdr) == 40, "rma_hdr is the common prefix of every RMA packet");
+
+/* Where count elements at disp do not say it all: a part of a long operation, or a derived type. */
+struct rma_ext {
+    uint64_t offset;   /* first packed byte of this part                                        */
+    uint64_t want;     /* packed bytes of this part                                             */
+    uint64_t count;    /* instances of the type                                                 */
+    uint32_t flat_len; /* bytes of dt_flat() that follow, padded to 8; 0: runs, or the type dt  */
+    uint32_t nruns;    /* struct rma_run that follow: this part's blocks, relative to disp      */
+};
+_Static_assert(sizeof(struct rma_ext) == 32, "no padding on the wire");
+
+struct rma_run {
+    int64_t disp; /* bytes from the target buffer's address */
+    uint64_t len; /* bytes                                  */
+};
+
+/* A lock request that found the queue full. */
+enum { RMA_PAD = 8 }; /* packets of a BATCH and parts of a payload begin at multiples of it */
+static inline size_t rma_pad(size_t n)
+{
+    return (n + RMA_PAD - 1) & ~(size_t)(RMA_PAD - 1);
+}
+
+#endif

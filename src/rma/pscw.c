@@ -1,0 +1,294 @@
+/* pscw.c - POST, START, COMPLETE, WAIT, TEST ([design] Algorithm for POST-START-COMPLETE-WAIT).
+ *
+ * Posts and completes are matched per (poster, starter): counters in the node segment between near peers, POST packets
+ * counted in w->posts and COMPLETE flags counted in w->completes between far ones.  START does not wait: until all
+ * posts are seen operations queue (PSCW_ISSUED). */
+#include "rma/rma_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+
+/* --- groups ------------------------------------------------------------------------------ */
+
+static int by_rank(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ranks in the window of the members of g, ascending. */
+static int group_ranks(const struct rma_win *w, const struct group *g, int **out)
+{
+    int n = g->map ? g->map->size : 0;
+    int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
+    if (!ranks)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %d", rma_call(), n);
+    for (int i = 0; i < n; i++) {
+        ranks[i] = rankmap_find(w->map, rankmap_world(g->map, i));
+        if (ranks[i] < 0) {
+            free(ranks);
+            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window", rma_call(), i);
+        }
+    }
+    qsort(ranks, (size_t)n, sizeof *ranks, by_rank);
+    *out = ranks;
+    return MPI_SUCCESS;
+}
+
+static int assert_error(int assert)
+{
+    return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(), (unsigned)assert);
+}
+
+static int sync_error(const struct rma_win *w, const char *why)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (window 0x%x is in state %s)", rma_call(), why,
+                    (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+/* --- origin ------------------------------------------------------------------------------- */
+
+int rma_in_start(const struct rma_win *w, int rank)
+{
+    return w->start && bsearch(&rank, w->start, w->nstart, sizeof rank, by_rank) != NULL;
+}
+
+static unsigned near_index(const struct rma_win *w, const struct rma_near *n)
+{
+    return (unsigned)(n - w->near.near);
+}
+
+/* A post of rank is there: use it up. 1, 0, or -EOWNERDEAD. */
+static int take_post(struct rma_win *w, int rank)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    if (n)
+        return shmpair_start(w->node.pairs, &w->node.n, near_index(w, n));
+    uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
+    if (!posts)
+        return boot_dead_count() && boot_dead(rma_world(w, rank)) ? -1 : 0;
+    if (posts == 1)
+        map_del(&w->posts, (uint64_t)rank + 1);
+    else
+        map_put(&w->posts, (uint64_t)rank + 1, (void *)(posts - 1));
+    return 1;
+}
+
+int rma_start_poll(struct rma_win *w)
+{
+    int n = 0;
+    if (!rma_ask(w, ASK_POSTS_OUT))
+        return 0;
+    for (unsigned i = 0; i < w->nstart; i++) {
+        int got = w->waiting[i] ? take_post(w, w->start[i]) : 0;
+        if (got < 0 && !w->err)
+            w->err = rma_dead_error(w, w->start[i]);
+        if (got) {
+            w->waiting[i] = 0;
+            w->nwaiting--;
+            n++;
+        }
+    }
+    if (!w->nwaiting) {
+        /* MEM_SYNC: pairs with the fence before each post. */
+        fence_full();
+        rma_win_goto(w, WIN_PSCW_GRANTED);
+        rma_win_kick(w);
+        n++;
+    }
+    return n;
+}
+
+int rma_start(struct rma_win *w, struct group *g, int assert)
+{
+    if (assert & ~MPI_MODE_NOCHECK)
+        return assert_error(assert);
+    if (!rma_ask(w, ASK_START_MAY))
+        return sync_error(w, "another access epoch is open");
+    int err = group_ranks(w, g, &w->start);
+    if (err)
+        return err;
+    w->nstart = (unsigned)(g->map ? g->map->size : 0);
+    w->waiting = malloc(w->nstart + 1);
+    if (!w->waiting) {
+        free(w->start);
+        w->start = NULL;
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), w->nstart);
+    }
+    memset(w->waiting, 1, w->nstart);
+    for (unsigned i = 0; i < w->nstart; i++) {
+        struct rma_near *n = rma_near_of(w, w->start[i]);
+        if (n)
+            n->started = 1;
+    }
+    w->nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->nstart;
+    rma_win_goto(w, WIN_PSCW_ISSUED);
+    rma_start_poll(w);
+    if (w->nwaiting)
+        rma_win_active(w);
+    return MPI_SUCCESS;
+}
+
+static int posts_seen(void *arg)
+{
+    rma_start_poll(arg);
+    return !rma_ask(arg, ASK_POSTS_OUT);
+}
+
+/* Tell the posters that got no operation a COMPLETE could ride on. */
+static int complete_far(struct rma_win *w)
+{
+    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};
+    int err = MPI_SUCCESS;
+    for (unsigned i = 0; i < w->nstart; i++) {
+        int rank = w->start[i];
+        if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
+            continue;
+        int e = rma_plain_wait(w, rank, &h, 0);
+        err = err ? err : e;
+    }
+    return err;
+}
+
+int rma_complete(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_IN_PSCW))
+        return sync_error(w, "no access epoch was started");
+    progress_wait(posts_seen, w, "the posts of a window", -1);
+    int err = complete_far(w), e;
+    if (w->ntargets || w->acks) {
+        e = rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE);
+        err = err ? err : e;
+    }
+    e = rma_take_err(&w->err);
+    err = err ? err : e;
+    rma_targets_drop(w);
+    /* MEM_SYNC before PROC_SYNC is in shmpair_complete(). */
+    for (unsigned i = 0; i < w->nstart; i++) {
+        struct rma_near *n = rma_near_of(w, w->start[i]);
+        if (!n)
+            continue;
+        n->started = 0;
+        shmpair_complete(w->node.pairs, &w->node.n, near_index(w, n));
+    }
+    rma_win_goto(w, WIN_UNSET);
+    free(w->start);
+    free(w->waiting);
+    w->start = NULL;
+    w->waiting = NULL;
+    w->nstart = 0;
+    return err;
+}
+
+/* --- target --------------------------------------------------------------------------------- */
+
+static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
+{
+    struct rma_hdr h = {.type = RMA_PKT_POST};
+    int err = MPI_SUCCESS;
+    for (unsigned i = 0; i < n; i++) {
+        const struct rma_near *near = rma_near_of(w, ranks[i]);
+        if (near) {
+            unsigned index = near_index(w, near);
+            w->expo_near[w->nexpo_near++] = (int)index;
+            if (!nocheck)
+                shmpair_post(w->node.pairs, &w->node.n, index);
+            continue;
+        }
+        w->expo_far++;
+        if (!nocheck) {
+            int e = rma_plain_wait(w, ranks[i], &h, 0);
+            err = err ? err : e;
+        }
+    }
+    return err;
+}
+
+int rma_post(struct rma_win *w, struct group *g, int assert)
+{
+    int *ranks;
+    if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
+        return assert_error(assert);
+    if (w->expo != EXPO_NONE)
+        return sync_error(w, "an exposure epoch is open");
+    int err = group_ranks(w, g, &ranks);
+    if (err)
+        return err;
+    w->expo_near = malloc((w->nears + 1) * sizeof *w->expo_near);
+    if (!w->expo_near) {
+        free(ranks);
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %u node peers", rma_call(), w->nears);
+    }
+    w->nexpo_near = w->expo_far = 0;
+    rma_expo_goto(w, EXPO_POSTED);
+    /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
+    fence_full();
+    err = tell_posts(w, ranks, (unsigned)(g->map ? g->map->size : 0), assert & MPI_MODE_NOCHECK);
+    free(ranks);
+    return err;
+}
+
+static int dead_starter(const struct rma_win *w)
+{
+    if (!boot_dead_count())
+        return 0;
+    for (int r = 0; r < w->size; r++)
+        if (boot_dead(rma_world(w, r)))
+            return 1;
+    return 0;
+}
+
+/* 1: every starter has completed. */
+static int completes_seen(void *arg)
+{
+    struct rma_win *w = arg;
+    unsigned open = 0;
+    for (unsigned i = 0; i < w->nexpo_near; i++) {
+        int got = w->expo_near[i] < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
+        if (got < 0 && !w->err)
+            w->err = rma_dead_error(w, w->near.near[w->expo_near[i]].rank);
+        if (got)
+            w->expo_near[i] = -1;
+        else
+            open++;
+    }
+    if (w->completes < w->expo_far && dead_starter(w)) {
+        w->err = w->err ? w->err : rma_dead_error(w, -1);
+        w->expo_far = w->completes;
+    }
+    return !open && w->completes >= w->expo_far;
+}
+
+static int exposure_over(struct rma_win *w)
+{
+    w->completes -= w->expo_far;
+    free(w->expo_near);
+    w->expo_near = NULL;
+    w->nexpo_near = w->expo_far = 0;
+    rma_expo_goto(w, EXPO_NONE);
+    /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
+    fence_full();
+    return rma_take_err(&w->err);
+}
+
+int rma_wait(struct rma_win *w)
+{
+    if (w->expo == EXPO_NONE)
+        return sync_error(w, "no exposure epoch was posted");
+    progress_wait(completes_seen, w, "the completes of a window", -1);
+    return exposure_over(w);
+}
+
+int rma_test(struct rma_win *w, int *flag)
+{
+    if (w->expo == EXPO_NONE)
+        return sync_error(w, "no exposure epoch was posted");
+    *flag = completes_seen(w);
+    if (!*flag) {
+        progress_test();
+        *flag = completes_seen(w);
+    }
+    return *flag ? exposure_over(w) : MPI_SUCCESS;
+}

@@ -1,0 +1,226 @@
+/* restore.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win elements back.
+ *
+ * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening fence or the
+ * posts of the start (the calls that opened the epoch may wait for these), the grant of a lock already called,
+ * answers that the target's progress engine sends.  Never for a further call of some user.  While a window is short of elements nothing
+ * of it is held back for piggybacking (w->starved, until the epoch ends).
+ *
+ *   epoch                     what is waited for                                       then
+ *   FENCE/PSCW_ISSUED         until granted, or an element is idle
+ *   FENCE/PSCW_GRANTED,       a victim's operations have left and are answered         DONE leaves, the window counts
+ *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks)
+ *   LOCK_ALL_CALLED           the switch to the window protocol (lockall.c)
+ *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
+ *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6) */
+#include "rma/rma_types.h"
+
+static int target_free_now(const struct rma_win *w)
+{
+    return w->target_quota.free || rma_room()->target_quota.free;
+}
+
+static int op_free_now(const struct rma_win *w)
+{
+    return w->op_quota.free || rma_room()->op_quota.free;
+}
+
+static void short_of(struct rma_win *w, enum pvar_id id)
+{
+    w->starved = 1;
+    rma_count(w, id, 1);
+    rma_count(w, PVAR_RMA_CLEANUPS, 1);
+}
+
+/* --- victims ------------------------------------------------------------------------------ */
+
+static int idle(const struct rma_target *t)
+{
+    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY);
+}
+
+/* May an idle element be forgotten without a word?  Not where it is all that tells of a lock. */
+static int forgettable(const struct rma_win *w)
+{
+    return !rma_ask(w, ASK_PER_TARGET) && !rma_ask(w, ASK_LAZY_ALL);
+}
+
+static int better(const struct rma_target *a, const struct rma_target *b)
+{
+    static const uint8_t order[TARGET_STATES] = {
+        [TARGET_LOCK_GRANTED] = 0, [TARGET_LOCK_ISSUED] = 1, [TARGET_LOCK_CALLED] = 2};
+    if (!b || order[a->state] != order[b->state])
+        return !b || order[a->state] < order[b->state];
+    return a->nops < b->nops;
+}
+
+static struct rma_target *victim_of(struct rma_win *w)
+{
+    /* CALLED ones in the order of the calls: the first on the list of the process that is of this window. */
+    struct rma_target *best = NULL, *called = NULL;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (!t->pins && better(t, best))
+            best = t;
+    if (!best || best->state != TARGET_LOCK_CALLED)
+        return best;
+    const struct list *head = &rma_room()->called;
+    for (const struct list *l = head->next; l != head && !called; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
+        if (t->w == w && !t->pins && t->state == TARGET_LOCK_CALLED)
+            called = t;
+    }
+    return called ? called : best;
+}
+
+static int something_free(void *arg)
+{
+    struct rma_win *w = arg;
+    return target_free_now(w) || victim_of(w) != NULL;
+}
+
+/* --- ways to evict ---------------------------------------------------------------------------- */
+
+/* FENCE/PSCW_ISSUED: wait until it is granted, or some element turns idle. */
+static int epoch_granted(void *arg)
+{
+    struct rma_win *w = arg;
+    rma_fence_poll(w);
+    rma_start_poll(w);
+    if (!rma_ask(w, ASK_BARRIER_OUT) && !rma_ask(w, ASK_POSTS_OUT))
+        return 1;
+    return target_free_now(w);
+}
+
+struct done_wait {
+    struct rma_target *t;
+    int err;
+};
+
+static int done_sent(void *arg)
+{
+    struct done_wait *x = arg;
+    struct rma_target *t = x->t;
+    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
+    if (t->flags & TARGET_DEAD)
+        return 1;
+    x->err = rma_send_plain(t->w, t->rank, &h, 1);
+    return x->err != AM_AGAIN;
+}
+
+/* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
+static int evict_active(struct rma_win *w, struct rma_target *t)
+{
+    t->pins++;
+    rma_local_wait(w, t);
+    /* Another thread may have queued more or be flushing meanwhile. */
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
+        struct done_wait x = {t, 0};
+        progress_wait(done_sent, &x, "room for a message", t->world);
+        if (!x.err && !(t->flags & TARGET_DEAD)) {
+            w->acks++;
+            t->flags &= (uint8_t)~TARGET_DIRTY;
+        }
+    }
+    t->pins--;
+    if (idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+        rma_count(w, PVAR_RMA_EVICTIONS, 1);
+        rma_target_del(w, t);
+    }
+    return MPI_SUCCESS;
+}
+
+static int lock_sent(void *arg)
+{
+    struct rma_target *t = arg;
+    return (t->flags & TARGET_DEAD) || rma_lock_send(t);
+}
+
+/* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK finds a lock. */
+static int take_really(struct rma_target *t)
+{
+    t->pins++;
+    progress_wait(lock_sent, t, "room for a message", t->world);
+    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : rma_grant_wait(t);
+    t->pins--;
+    t->flags &= (uint8_t)~TARGET_NOCHECK;
+    return err;
+}
+
+static int evict_passive(struct rma_win *w, struct rma_target *t)
+{
+    int err = MPI_SUCCESS;
+    t->pins++;
+    if (t->state != TARGET_LOCK_GRANTED)
+        err = rma_grant_wait(t);
+    if (!err)
+        err = rma_complete_target(w, t, RMA_F_DONE);
+    if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR))
+        err = take_really(t);
+    t->pins--;
+    if (err && !w->err)
+        w->err = err;
+    if (idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+        rma_count(w, PVAR_RMA_EVICTIONS, 1);
+        if (!(t->flags & TARGET_NEAR))
+            w->evicted = 1;
+        rma_target_del(w, t);
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- the two calls ------------------------------------------------------------------------------- */
+
+static int forget_idle(struct rma_win *w)
+{
+    if (!forgettable(w))
+        return 0;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        if (!idle(t))
+            continue;
+        rma_count(w, PVAR_RMA_EVICTIONS, 1);
+        rma_target_del(w, t);
+        return 1;
+    }
+    return 0;
+}
+
+int rma_restore_target(struct rma_win *w)
+{
+    short_of(w, PVAR_RMA_TARGETS_DRY);
+    if (rma_ask(w, ASK_LAZY_ALL))
+        return rma_lockall_switch(w);
+    if (forget_idle(w))
+        return MPI_SUCCESS;
+    if (rma_ask(w, ASK_BARRIER_OUT) || rma_ask(w, ASK_POSTS_OUT)) {
+        progress_wait(epoch_granted, w, "the opening of an epoch", -1);
+        return MPI_SUCCESS;
+    }
+    struct rma_target *t = victim_of(w);
+    if (!t) { /* other threads hold all elements */
+        progress_wait(something_free, w, "another thread's operations", -1);
+        return MPI_SUCCESS;
+    }
+    return rma_ask(w, ASK_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
+}
+
+static int op_free_soon(void *arg)
+{
+    struct rma_win *w = arg;
+    rma_fence_poll(w);
+    rma_start_poll(w);
+    if (op_free_now(w))
+        return 1;
+    rma_issue_win(w);
+    return op_free_now(w);
+}
+
+int rma_restore_op(struct rma_win *w)
+{
+    short_of(w, PVAR_RMA_OPS_DRY);
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        t->flags |= TARGET_HURRY;
+        rma_ready(t);
+    }
+    rma_advance_win(w);
+    progress_wait(op_free_soon, w, "operations on a window", -1);
+    return MPI_SUCCESS;
+}

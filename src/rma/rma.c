@@ -1,0 +1,115 @@
+/* rma.c - start and end of the room, what its windows share, the table of counters. */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rma_packet_name[RMA_PKTS] = {
+#define P(name, direction, handler) #name,
+    RMA_PACKETS(P)
+#undef P
+};
+
+int rma_init(void)
+{
+    struct rma *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
+    if (!r)
+        return -ENOMEM;
+    memset(r, 0, sizeof *r);
+    list_init(&r->windows);
+    list_init(&r->active);
+    list_init(&r->called);
+    map_init(&r->wins);
+    r->hook = (struct progress_hook){.fn = rma_advance_global, .arg = r};
+    r->scratch_bytes = r->reply_bytes = (size_t)cvar.rma_packet;
+    /* Untouched pages cost nothing. */
+    r->scratch = malloc(r->scratch_bytes + RMA_PAD);
+    r->reply = malloc(r->reply_bytes + RMA_PAD);
+    proc->rma = r;
+    if (!r->scratch || !r->reply || rma_pools_init(r)) {
+        rma_finalize();
+        return -ENOMEM;
+    }
+#define P(name, direction, handler) am_handler(AM_RMA + RMA_PKT_##name, handler);
+    RMA_PACKETS(P)
+#undef P
+    return 0;
+}
+
+struct dt_type *rma_type_learn(struct rma *r, const void *flat, size_t len)
+{
+    struct dt_type *t;
+    void *copy = malloc(len);
+    if (!copy || dt_unflat(flat, len, &t)) {
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, flat, len);
+    unsigned i = r->type_next++ % (sizeof r->types / sizeof *r->types);
+    free(r->types[i].flat);
+    if (r->types[i].t)
+        dt_drop(r->types[i].t);
+    r->types[i].flat = copy;
+    r->types[i].len = len;
+    r->types[i].t = t;
+    return t;
+}
+
+/* --- counters -------------------------------------------------------------------------------- */
+
+void rma_pvars_collect(void)
+{
+    const struct rma *r = rma_room();
+    struct pvar_set *all = pvar_proc();
+    for (int i = 0; i < PVAR_COUNT; i++) {
+        if (pvar_table[i].bind != PVAR_WIN)
+            continue;
+        uint64_t sum = atomic_load_explicit(&r->closed.v[i], memory_order_relaxed);
+        for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+            const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+            uint64_t v = atomic_load_explicit(&w->near.pvars.v[i], memory_order_relaxed);
+            sum = pvar_table[i].cls == PVAR_HIGHWATER ? (v > sum ? v : sum) : sum + v;
+        }
+        atomic_store_explicit(&all->v[i], sum, memory_order_relaxed);
+    }
+}
+
+static void print_stats(void)
+{
+    char line[160];
+    const struct pvar_set *all = pvar_proc();
+    rma_pvars_collect();
+    for (int i = 0; i < PVAR_COUNT; i++) {
+        uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
+        if (pvar_table[i].bind != PVAR_WIN || !v)
+            continue;
+        snprintf(line, sizeof line, "[%d] %-34s %12llu %s", boot_rank(), pvar_table[i].name, (unsigned long long)v,
+                 pvar_table[i].unit);
+        fprintf(stderr, "%s\n", line);
+    }
+}
+
+void rma_finalize(void)
+{
+    struct rma *r = proc->rma;
+    if (!r)
+        return;
+    if (cvar.rma_stats)
+        print_stats();
+    while (!list_empty(&r->windows))
+        rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
+    progress_hook_del(&r->hook);
+    for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
+        free(r->types[i].flat);
+        if (r->types[i].t)
+            dt_drop(r->types[i].t);
+    }
+    rma_pools_free(r);
+    map_destroy(&r->wins);
+    free(r->scratch);
+    free(r->reply);
+    free(r);
+    proc->rma = NULL;
+}

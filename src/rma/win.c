@@ -1,0 +1,496 @@
+/* win.c - windows: creation, memory, attached regions, information, end.
+ *
+ * Creation: duplicate the communicator (its context id, never used twice, is the window's id in packets), find the
+ * node peers, share the node segment, reach everybody's memory, agree on errors.  After the last agreement every
+ * member knows the id, so packets may come. */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/atomic.h"
+#include "coll/coll.h"
+
+struct plan { /* what a creation call asks for */
+    int flavor;
+    void *base;
+    MPI_Aint size, disp_unit;
+    struct info *info;
+};
+
+struct rma_win *rma_win_find(uint32_t id)
+{
+    return map_get(&rma_room()->wins, (uint64_t)id + 1);
+}
+
+uint64_t rma_ops_total(const struct rma_win *w)
+{
+    uint64_t n = 0;
+    for (int i = PVAR_RMA_PUT; i <= PVAR_RMA_CAS; i++)
+        n += atomic_load_explicit(&w->near.pvars.v[i], memory_order_relaxed);
+    return n;
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+static int plan_check(const struct plan *p)
+{
+    if (p->size < 0)
+        return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)p->size);
+    if (p->disp_unit <= 0 || p->disp_unit > INT32_MAX)
+        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive", rma_call(),
+                        (long long)p->disp_unit);
+    if (p->flavor == MPI_WIN_FLAVOR_CREATE && !p->base && p->size)
+        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)p->size);
+    return MPI_SUCCESS;
+}
+
+static struct rma_win *win_blank(const struct plan *p)
+{
+    struct rma_win *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof *w);
+    w->flavor = (uint8_t)p->flavor;
+    w->create_flavor = p->flavor;
+    w->model = MPI_WIN_UNIFIED;
+    w->base = p->base;
+    w->bytes = p->size;
+    w->disp_unit = (int)p->disp_unit;
+    w->op_quota.size = w->op_quota.free = (unsigned)cvar.rma_op_win;
+    w->target_quota.size = w->target_quota.free = (unsigned)cvar.rma_target_win;
+    list_init(&w->link);
+    list_init(&w->active);
+    list_init(&w->ready);
+    list_init(&w->resps);
+    list_init(&w->slots_used);
+    map_init(&w->posts);
+    map_init(&w->far_errors);
+    rma_lockq_init(&w->lockq);
+    attr_list_init(&w->attrs);
+    w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
+    return w;
+}
+
+void rma_win_drop(struct rma_win *w)
+{
+    struct rma *r = rma_room();
+    if (w->near.obj.handle) {
+        atomic_store_explicit(&r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], NULL, memory_order_relaxed);
+        obj_del(OBJ_WIN, &w->near.obj);
+    }
+    if (w->id)
+        map_del(&r->wins, (uint64_t)w->id + 1);
+    list_del(&w->link);
+    list_del(&w->active);
+    for (int i = 0; i < PVAR_COUNT; i++)
+        if (pvar_table[i].cls == PVAR_COUNTER)
+            counter_add(&r->closed.v[i], w->near.pvars.v[i]);
+        else if (pvar_table[i].cls == PVAR_HIGHWATER)
+            counter_max(&r->closed.v[i], w->near.pvars.v[i]);
+    rma_lockq_free(&w->lockq);
+    map_destroy(&w->posts);
+    map_destroy(&w->far_errors);
+    if (w->near.near)
+        rma_node_close(w);
+    rma_slots_free(w);
+    if (w->heap)
+        free(w->base);
+    free(w->regions);
+    info_drop(w->info);
+    errhandler_drop(w->errhandler);
+    if (w->comm)
+        comm_drop(w->comm);
+    free(w);
+}
+
+/* --- hints --------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key, *value; /* default */
+} hints[] = {{"no_locks", "false"},
+             {"accumulate_ordering", "rar,raw,war,waw"},
+             {"accumulate_ops", "same_op_no_op"},
+             {"mpi_accumulate_granularity", "0"},
+             {"same_size", "false"},
+             {"same_disp_unit", "false"},
+             {"alloc_shared_noncontig", "false"},
+             {"mpi_assert_memory_alloc_kinds", NULL}};
+enum { HINTS = sizeof hints / sizeof *hints };
+
+static void hints_apply(struct rma_win *w)
+{
+    const char *order = info_value(w->info, "accumulate_ordering");
+    w->ordered_acc = !(order && !strcasecmp(order, "none"));
+}
+
+static int hints_take(struct rma_win *w, const struct info *given)
+{
+    if (!w->info)
+        w->info = info_make();
+    if (!w->info)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+    for (int i = 0; i < HINTS; i++) {
+        const char *v = given ? info_value(given, hints[i].key) : NULL;
+        if (!v && !info_value(w->info, hints[i].key))
+            v = hints[i].value;
+        if (v && info_put(w->info, hints[i].key, v))
+            return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+    }
+    hints_apply(w);
+    return MPI_SUCCESS;
+}
+
+static unsigned acc_hints(const struct rma_win *w)
+{
+    unsigned h = 0;
+    const char *grain = info_value(w->info, "mpi_accumulate_granularity");
+    const char *ops = info_value(w->info, "accumulate_ops");
+    if (grain && atoll(grain) > 0 && atoll(grain) <= 16)
+        h |= ACC_SINGLE_ELEMENTS;
+    if (ops && !strncmp(ops, "same_op", 7))
+        h |= ACC_SAME_OP;
+    return h;
+}
+
+int rma_win_set_info(struct rma_win *w, struct info *info)
+{
+    return hints_take(w, info);
+}
+
+int rma_win_get_info(struct rma_win *w, struct info **out)
+{
+    char text[24];
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"slots", w->nslots},
+                 {"op_win_pool", w->op_quota.size},
+                 {"target_win_pool", w->target_quota.size},
+                 {"lock_entries", cvar.rma_lock_entries},
+                 {"piggyback_threshold", cvar.rma_hold}};
+    struct info *i = info_copy(w->info);
+    for (size_t k = 0; i && k < sizeof sizes / sizeof *sizes; k++) {
+        snprintf(text, sizeof text, "%lld", (long long)sizes[k].value);
+        if (info_put(i, sizes[k].key, text)) {
+            info_drop(i);
+            i = NULL;
+        }
+    }
+    *out = i;
+    return i ? MPI_SUCCESS : err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+}
+
+/* --- creation ------------------------------------------------------------------------------------- */
+
+static int memory_make(struct rma_win *w)
+{
+    if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
+        return MPI_SUCCESS;
+    if (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0) {
+        w->base = w->memory->base;
+        return MPI_SUCCESS;
+    }
+    /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, (size_t)w->bytes))
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
+    memset(p, 0, (size_t)w->bytes);
+    w->base = p;
+    w->heap = 1;
+    return MPI_SUCCESS;
+}
+
+/* This process's part that may fail alone; then everybody learns of it. *most: largest window. */
+static int local_part(struct rma_win *w, const struct plan *p, uint64_t *most)
+{
+    struct rma *r = rma_room();
+    int err = plan_check(p);
+    if (!err)
+        err = hints_take(w, p->info);
+    if (!err && rma_slots_init(w))
+        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
+    if (!err)
+        err = rma_node_find(w);
+    if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED && !w->all_near)
+        err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
+                       w->size - (int)w->nears, w->size);
+    if (!err)
+        err = memory_make(w);
+    if (!err && map_put(&r->wins, (uint64_t)w->id + 1, w))
+        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
+    int64_t v[2] = {err ? err_class(err) : 0, p->size};
+    int e = coll_allreduce_i64(v, 2, COLL_MAX, w->comm);
+    *most = (uint64_t)v[1];
+    if (!err && !e && v[0])
+        err = err_make((int)v[0], "%s failed on another process", rma_call());
+    return err ? err : e;
+}
+
+static int win_publish(struct rma_win *w)
+{
+    struct rma *r = rma_room();
+    if (obj_add(OBJ_WIN, &w->near.obj))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window handle", rma_call());
+    list_push(&r->windows, &w->link);
+    atomic_store_explicit(&w->near.fast, RMA_FAST_ON, memory_order_relaxed);
+    rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->nslots * sizeof *w->slots);
+    return MPI_SUCCESS;
+}
+
+static int make(const struct plan *p, struct comm *c, struct rma_win **out)
+{
+    struct rma_win *w = win_blank(p);
+    uint64_t most = 0;
+    if (!w)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
+    int err = coll_comm_dup(c, &w->comm);
+    if (err) {
+        rma_win_drop(w);
+        return err;
+    }
+    w->map = w->comm->map;
+    w->rank = w->comm->rank;
+    w->size = w->comm->size;
+    w->id = w->comm->ctx_recv;
+    err = local_part(w, p, &most);
+    if (!err) {
+        err = rma_node_open(w, most);
+        if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED)
+            err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
+        if (!err)
+            err = rma_node_attach(w, acc_hints(w));
+        if (!err)
+            err = win_publish(w);
+        int e = coll_agree_error(err, w->comm);
+        err = err ? err : e;
+    }
+    if (err) {
+        rma_win_drop(w);
+        return err;
+    }
+    /* Last: from here on the fast path may find it. */
+    atomic_store_explicit(&rma_room()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
+                          memory_order_release);
+    *out = w;
+    return MPI_SUCCESS;
+}
+
+int rma_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                   struct rma_win **out)
+{
+    struct plan p = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info};
+    return make(&p, c, out);
+}
+
+int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
+                     struct rma_win **out)
+{
+    struct plan p = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
+    int err = make(&p, c, out);
+    if (!err)
+        *(void **)base_out = (*out)->base;
+    return err;
+}
+
+int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
+                            struct rma_win **out)
+{
+    struct plan p = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
+    int err = make(&p, c, out);
+    if (!err)
+        *(void **)base_out = (*out)->base;
+    return err;
+}
+
+int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out)
+{
+    struct plan p = {MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info};
+    return make(&p, c, out);
+}
+
+/* --- end --------------------------------------------------------------------------------------------- */
+
+int rma_win_free(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_SYNC, "%s: an epoch is open (window 0x%x in state %s%s)", rma_call(),
+                        (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? ", exposed" : "");
+    int err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
+    if (err)
+        return err;
+    rma_barriers_wait(w, 0);
+    if (w->all_near)
+        rma_node_barrier(w);
+    else
+        coll_barrier(w->comm);
+    rma_win_drop(w);
+    return MPI_SUCCESS;
+}
+
+/* --- attached regions ------------------------------------------------------------------------------------ */
+
+/* Index of the first region that begins above addr. */
+static unsigned region_above(const struct rma_win *w, uint64_t addr)
+{
+    unsigned lo = 0, hi = w->nregions;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (w->regions[mid].base <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
+{
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off : NULL;
+    unsigned i = region_above(w, off);
+    if (i == 0)
+        return NULL;
+    const struct rma_region *g = &w->regions[i - 1];
+    return off - g->base <= g->size && len <= g->size - (off - g->base) ? (char *)(uintptr_t)off : NULL;
+}
+
+/* Show the list to near peers.  The version is odd meanwhile: pairs with region_shown(). */
+static void regions_publish(struct rma_win *w)
+{
+    struct rma_peer *p = rma_peer_of(w, w->node.n.me);
+    unsigned v = atomic_load_explicit(&p->version, memory_order_relaxed);
+    unsigned n = w->nregions < RMA_REGIONS ? w->nregions : RMA_REGIONS;
+    atomic_store_explicit(&p->version, v + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (unsigned i = 0; i < n; i++) {
+        __atomic_store_n(&p->region[i].base, w->regions[i].base, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->region[i].size, w->regions[i].size, __ATOMIC_RELAXED);
+    }
+    atomic_store_explicit(&p->nregions, n, memory_order_relaxed);
+    __atomic_store_n(&p->overflow, (uint32_t)(w->nregions > RMA_REGIONS), __ATOMIC_RELAXED);
+    atomic_store_explicit(&p->version, v + 2, memory_order_release);
+}
+
+static int not_dynamic(const struct rma_win *w)
+{
+    return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x was not made by MPI_Win_create_dynamic", rma_call(),
+                    (unsigned)w->near.obj.handle);
+}
+
+int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
+{
+    uint64_t addr = (uint64_t)(uintptr_t)base;
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return not_dynamic(w);
+    if (size < 0)
+        return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)size);
+    if (!base && size)
+        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)size);
+    unsigned i = region_above(w, addr);
+    if ((i > 0 && w->regions[i - 1].base + w->regions[i - 1].size > addr) ||
+        (i > 0 && w->regions[i - 1].base == addr) || (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
+                        base, (long long)size);
+    if (w->nregions == w->regions_room) {
+        unsigned room = w->regions_room ? 2 * w->regions_room : 16;
+        struct rma_region *more = realloc(w->regions, room * sizeof *more);
+        if (!more)
+            return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
+        w->regions = more;
+        w->regions_room = room;
+    }
+    memmove(w->regions + i + 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
+    w->regions[i] = (struct rma_region){addr, (uint64_t)size};
+    w->nregions++;
+    regions_publish(w);
+    return MPI_SUCCESS;
+}
+
+int rma_win_detach(struct rma_win *w, const void *base)
+{
+    uint64_t addr = (uint64_t)(uintptr_t)base;
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return not_dynamic(w);
+    unsigned i = region_above(w, addr);
+    if (i == 0 || w->regions[i - 1].base != addr)
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), base);
+    memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
+    w->nregions--;
+    regions_publish(w);
+    return MPI_SUCCESS;
+}
+
+/* --- questions ------------------------------------------------------------------------------------------ */
+
+int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
+{
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC || w->flavor == MPI_WIN_FLAVOR_CREATE)
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x has no shared memory", rma_call(),
+                        (unsigned)w->near.obj.handle);
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);
+    for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
+        if (w->near.near[i].size > 0)
+            n = &w->near.near[i];
+    int reach = n && n->kind == RMA_NEAR_MAPPED;
+    *size = reach ? (MPI_Aint)n->size : 0;
+    *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
+    *(void **)base_out = reach && n->size ? n->base : NULL;
+    if (reach && !n->size && w->flavor == MPI_WIN_FLAVOR_SHARED)
+        *(void **)base_out = n->mapping;
+    return MPI_SUCCESS;
+}
+
+int rma_win_group(struct rma_win *w, struct group **out)
+{
+    *out = group_make(w->map, w->rank);
+    return *out ? MPI_SUCCESS : err_make(MPI_ERR_NO_MEM, "%s: no memory for a group", rma_call());
+}
+
+void *rma_win_attr(struct rma_win *w, int keyval)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return w->base;
+    case MPI_WIN_SIZE:
+        return &w->bytes;
+    case MPI_WIN_DISP_UNIT:
+        return &w->disp_unit;
+    case MPI_WIN_CREATE_FLAVOR:
+        return &w->create_flavor;
+    case MPI_WIN_MODEL:
+        return &w->model;
+    default:
+        return NULL;
+    }
+}
+
+struct attr_list *rma_win_attrs(struct rma_win *w)
+{
+    return &w->attrs;
+}
+
+char *rma_win_name(struct rma_win *w)
+{
+    return w->name;
+}
+
+struct errhandler **rma_win_errhandler(struct rma_win *w)
+{
+    return &w->errhandler;
+}
+
+struct pvar_set *rma_win_pvars(struct rma_win *w)
+{
+    return &w->near.pvars;
+}
+
+struct comm *rma_win_comm(struct rma_win *w)
+{
+    return w->comm;
+}
