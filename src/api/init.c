@@ -18,6 +18,7 @@
 #include "obj/attr.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
+#include "rma/rma.h"
 #include "var/var.h"
 
 void api_not_running(const char *call)
@@ -39,6 +40,7 @@ static const struct {
     {"dt", dt_init, dt_finalize},
     {"p2p", p2p_init, p2p_finalize},
     {"coll", coll_init, coll_finalize},
+    {"rma", rma_init, rma_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 

@@ -95,7 +95,9 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     w->state = s;
     unsigned char all = s == WIN_FENCE_GRANTED || s == WIN_LOCK_ALL_CALLED || s == WIN_LOCK_ALL_ISSUED ||
                         s == WIN_LOCK_ALL_GRANTED;
-    atomic_store_explicit(&w->near.fast, (unsigned char)(RMA_FAST_ON | (all ? RMA_FAST_ALL : 0)),
+    int passive = rma_ask(w, ASK_IN_PASSIVE);
+    atomic_store_explicit(&w->near.fast,
+                          (unsigned char)(RMA_FAST_ON | (all ? RMA_FAST_ALL : 0) | (passive ? RMA_FAST_PASSIVE : 0)),
                           memory_order_relaxed);
     if (pscw)
         for (unsigned i = 0; i < w->nears; i++)

@@ -47,6 +47,7 @@ enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_
 enum rma_fast {
     RMA_FAST_ON = 1,  /* no checker, nothing queued that near operations must not pass */
     RMA_FAST_ALL = 2, /* the epoch admits operations on every target                   */
+    RMA_FAST_PASSIVE = 4, /* the epoch admits flushes                                   */
 };
 
 /* The beginning of struct rma_win. */
@@ -55,6 +56,8 @@ struct rma_win_near {
     atomic_uchar fast;       /* enum rma_fast                                            */
     unsigned first, count;   /* ranks first..first+count-1 are near[0..count-1]; count 0 when not consecutive */
     struct rma_near *near;
+    atomic_uint elements;    /* target elements: there may be something to flush         */
+    atomic_uint flushes;     /* done inline; approximate                                 */
     struct pvar_set pvars;   /* of this window                                           */
 };
 
@@ -104,6 +107,20 @@ static inline void rma_near_copy(void *to, const void *from, size_t n)
         __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else
         memmove(to, from, n);
+}
+
+/* Is a flush of rank nothing but a fence? */
+static inline int rma_near_flush(struct rma_win_near *w, int rank)
+{
+    enum { LOOK_AROUND = 64 }; /* flushes between two looks at the network */
+    unsigned i = (unsigned)rank - w->first, n = atomic_load_explicit(&w->flushes, memory_order_relaxed);
+    unsigned fast = atomic_load_explicit(&w->fast, memory_order_relaxed);
+    if (i >= w->count || !(fast & RMA_FAST_PASSIVE) || atomic_load_explicit(&w->elements, memory_order_relaxed))
+        return 0;
+    if (!(fast & RMA_FAST_ALL) && !atomic_load_explicit(&w->near[i].open, memory_order_relaxed))
+        return 0;
+    atomic_store_explicit(&w->flushes, n + 1, memory_order_relaxed);
+    return n % LOOK_AROUND != 0;
 }
 
 static inline void rma_near_count(struct rma_win_near *w, enum pvar_id id, uint64_t bytes)

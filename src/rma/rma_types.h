@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "mem/mem.h"

@@ -1,0 +1,551 @@
+/* Windows and their synchronization (MPI-3.1 11.2, 11.5), their names, attributes, hints and error handlers. */
+#include "api/api.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "obj/attr.h"
+#include "obj/errhandler.h"
+#include "progress/progress.h"
+#include "rma/near.h"
+#include "rma/rma.h"
+
+static int api_win(MPI_Win h, struct rma_win **out)
+{
+    *out = obj_find(OBJ_WIN, h);
+    if (*out)
+        return MPI_SUCCESS;
+    if (h == MPI_WIN_NULL)
+        return err_make(MPI_ERR_WIN, "%s: the window is MPI_WIN_NULL", proc->call);
+    return err_make(MPI_ERR_WIN, "%s: window handle %#x does not exist", proc->call, (unsigned)h);
+}
+
+int api_fail_win(MPI_Win win, int err, const char *call)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    struct rma_win *w = obj_find(OBJ_WIN, win);
+    struct errhandler *e = w ? errhandler_ref(*rma_win_errhandler(w)) : NULL;
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    if (!e)
+        return api_fail_comm(MPI_COMM_NULL, err, call);
+    err = err_report_win(e, win, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+static int handle_of(struct rma_win *w)
+{
+    return ((struct obj *)w)->handle;
+}
+
+/* --- creation ------------------------------------------------------------------------------------ */
+
+typedef int maker(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out);
+
+static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
+{
+    if (!err)
+        *win = handle_of(w);
+    return api_leave(comm, err);
+}
+
+static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
+                MPI_Win *win)
+{
+    api_enter(call);
+    struct info *i;
+    struct comm *c;
+    struct rma_win *w = NULL;
+    int err = api_info(info, &i);
+    if (!err)
+        err = api_intracomm(comm, &c);
+    if (!err)
+        err = api_pointer(win, "win");
+    if (!err)
+        err = fn(size, unit, i, c, base, &w);
+    return made(comm, win, w, err);
+}
+
+static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+{
+    return rma_win_create(base, size, unit, info, c, out);
+}
+
+static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+{
+    int err = api_pointer(base, "baseptr");
+    return err ? err : rma_win_allocate(size, unit, info, c, base, out);
+}
+
+static int shared(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+{
+    int err = api_pointer(base, "baseptr");
+    return err ? err : rma_win_allocate_shared(size, unit, info, c, base, out);
+}
+
+static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+{
+    (void)size, (void)unit, (void)base;
+    return rma_win_create_dynamic(info, c, out);
+}
+
+API(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win))
+{
+    return make("MPI_Win_create", create, size, disp_unit, info, comm, base, win);
+}
+
+API(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                            MPI_Win *win))
+{
+    return make("MPI_Win_create_c", create, size, disp_unit, info, comm, base, win);
+}
+
+API(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win))
+{
+    return make("MPI_Win_allocate", allocate, size, disp_unit, info, comm, baseptr, win);
+}
+
+API(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                              MPI_Win *win))
+{
+    return make("MPI_Win_allocate_c", allocate, size, disp_unit, info, comm, baseptr, win);
+}
+
+API(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                   MPI_Win *win))
+{
+    return make("MPI_Win_allocate_shared", shared, size, disp_unit, info, comm, baseptr, win);
+}
+
+API(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                     MPI_Win *win))
+{
+    return make("MPI_Win_allocate_shared_c", shared, size, disp_unit, info, comm, baseptr, win);
+}
+
+API(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
+{
+    return make("MPI_Win_create_dynamic", dynamic, 0, 1, info, comm, NULL, win);
+}
+
+API(int, MPI_Win_free, (MPI_Win *win))
+{
+    api_enter("MPI_Win_free");
+    struct rma_win *w;
+    int err = api_pointer(win, "win");
+    MPI_Win h = err ? MPI_WIN_NULL : *win;
+    if (!err)
+        err = api_win(h, &w);
+    if (!err)
+        err = rma_win_free(w);
+    if (!err)
+        *win = MPI_WIN_NULL;
+    return api_leave_win(h, err);
+}
+
+/* --- memory -------------------------------------------------------------------------------------------- */
+
+API(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
+{
+    api_enter("MPI_Win_attach");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_win_attach(w, base, size);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_detach, (MPI_Win win, const void *base))
+{
+    api_enter("MPI_Win_detach");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_win_detach(w, base);
+    return api_leave_win(win, err);
+}
+
+static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    api_enter(call);
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(size, "size");
+    if (!err)
+        err = api_pointer(baseptr, "baseptr");
+    if (!err)
+        err = rma_win_shared_query(w, rank, size, disp_unit, baseptr);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
+{
+    MPI_Aint unit = 0;
+    int err = query("MPI_Win_shared_query", win, rank, size, &unit, baseptr);
+    if (!err && disp_unit)
+        *disp_unit = (int)unit;
+    return err;
+}
+
+API(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
+{
+    MPI_Aint unit = 0;
+    int err = query("MPI_Win_shared_query_c", win, rank, size, &unit, baseptr);
+    if (!err && disp_unit)
+        *disp_unit = unit;
+    return err;
+}
+
+/* --- what belongs to a window ------------------------------------------------------------------------------ */
+
+API(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
+{
+    api_enter("MPI_Win_get_group");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(group, "group");
+    if (!err)
+        err = api_group_publish(rma_win_comm(w)->map, group);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
+{
+    api_enter("MPI_Win_set_info");
+    struct rma_win *w;
+    struct info *i;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = rma_win_set_info(w, i);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info))
+{
+    api_enter("MPI_Win_get_info");
+    struct rma_win *w;
+    struct info *i = NULL;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(info, "info_used");
+    if (!err)
+        err = rma_win_get_info(w, &i);
+    if (!err) {
+        err = api_info_publish(i, info);
+        info_drop(i);
+    }
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_set_name, (MPI_Win win, const char *name))
+{
+    api_enter("MPI_Win_set_name");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(name, "win_name");
+    if (!err) {
+        char *to = rma_win_name(w);
+        size_t n = strnlen(name, MPI_MAX_OBJECT_NAME - 1);
+        memcpy(to, name, n);
+        to[n] = '\0';
+    }
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_get_name, (MPI_Win win, char *name, int *len))
+{
+    api_enter("MPI_Win_get_name");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(name, "win_name");
+    if (!err)
+        err = api_pointer(len, "resultlen");
+    if (!err) {
+        strcpy(name, rma_win_name(w));
+        *len = (int)strlen(name);
+    }
+    return api_leave_win(win, err);
+}
+
+static int predefined(int keyval)
+{
+    return keyval == MPI_WIN_BASE || keyval == MPI_WIN_SIZE || keyval == MPI_WIN_DISP_UNIT ||
+           keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+}
+
+static int fixed(int keyval)
+{
+    return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be changed", proc->call,
+                    (unsigned)keyval);
+}
+
+API(int, MPI_Win_set_attr, (MPI_Win win, int keyval, void *value))
+{
+    api_enter("MPI_Win_set_attr");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err && predefined(keyval))
+        err = fixed(keyval);
+    if (!err)
+        err = attr_set(OBJ_WIN, win, rma_win_attrs(w), keyval, value, proc->call);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
+{
+    api_enter("MPI_Win_get_attr");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(value, "attribute_val");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err && predefined(keyval)) {
+        *(void **)value = rma_win_attr(w, keyval);
+        *flag = 1;
+    } else if (!err) {
+        err = attr_get(OBJ_WIN, rma_win_attrs(w), keyval, value, flag, proc->call);
+    }
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_delete_attr, (MPI_Win win, int keyval))
+{
+    api_enter("MPI_Win_delete_attr");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err && predefined(keyval))
+        err = fixed(keyval);
+    if (!err)
+        err = attr_delete(OBJ_WIN, win, rma_win_attrs(w), keyval, proc->call);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
+{
+    api_enter("MPI_Win_set_errhandler");
+    struct rma_win *w;
+    struct errhandler *e;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_errhandler(errhandler, OBJ_WIN, &e);
+    if (!err) {
+        struct errhandler **at = rma_win_errhandler(w), *old = *at;
+        *at = errhandler_ref(e);
+        errhandler_drop(old);
+    }
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
+{
+    api_enter("MPI_Win_get_errhandler");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_errhandler_get(*rma_win_errhandler(w), errhandler);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
+{
+    api_enter("MPI_Win_call_errhandler");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err && !err_valid(errorcode))
+        err = err_make(MPI_ERR_ARG, "MPI_Win_call_errhandler: %d is no error code", errorcode);
+    if (err)
+        return api_leave_win(win, err);
+    api_unlock();
+    if (errorcode != MPI_SUCCESS)
+        api_fail_win(win, errorcode, "MPI_Win_call_errhandler");
+    return MPI_SUCCESS;
+}
+
+/* --- active target --------------------------------------------------------------------------------------------- */
+
+API(int, MPI_Win_fence, (int assert, MPI_Win win))
+{
+    api_enter("MPI_Win_fence");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_fence(w, assert);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
+{
+    api_enter("MPI_Win_post");
+    struct rma_win *w;
+    struct group *g;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_group(group, &g);
+    if (!err)
+        err = rma_post(w, g, assert);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
+{
+    api_enter("MPI_Win_start");
+    struct rma_win *w;
+    struct group *g;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_group(group, &g);
+    if (!err)
+        err = rma_start(w, g, assert);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_complete, (MPI_Win win))
+{
+    api_enter("MPI_Win_complete");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_complete(w);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_wait, (MPI_Win win))
+{
+    api_enter("MPI_Win_wait");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_wait(w);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_test, (MPI_Win win, int *flag))
+{
+    api_enter("MPI_Win_test");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (!err)
+        err = rma_test(w, flag);
+    return api_leave_win(win, err);
+}
+
+/* --- passive target ---------------------------------------------------------------------------------------------- */
+
+API(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
+{
+    api_enter("MPI_Win_lock");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_lock(w, lock_type, rank, assert);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_unlock, (int rank, MPI_Win win))
+{
+    api_enter("MPI_Win_unlock");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_unlock(w, rank);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_lock_all, (int assert, MPI_Win win))
+{
+    api_enter("MPI_Win_lock_all");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_lock_all(w, assert);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_unlock_all, (MPI_Win win))
+{
+    api_enter("MPI_Win_unlock_all");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_unlock_all(w);
+    return api_leave_win(win, err);
+}
+
+/* One full fence and nothing else, where that is all a flush is.  Now and then the slow path, which lets others in:
+ * programs spin on flush. */
+static inline int fast_flush(MPI_Win win, int rank)
+{
+    struct rma_win_near *w =
+        atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT ? rma_near_win(win) : NULL;
+    if (!w || !rma_near_flush(w, rank))
+        return 0;
+    fence_full();
+    return 1;
+}
+
+static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_win *, int))
+{
+    api_enter(call);
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = fn(w, rank);
+    if (!err)
+        progress_test();
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_flush, (int rank, MPI_Win win))
+{
+    return fast_flush(win, rank) ? MPI_SUCCESS : flush("MPI_Win_flush", win, rank, rma_flush);
+}
+
+API(int, MPI_Win_flush_local, (int rank, MPI_Win win))
+{
+    return fast_flush(win, rank) ? MPI_SUCCESS : flush("MPI_Win_flush_local", win, rank, rma_flush_local);
+}
+
+API(int, MPI_Win_flush_all, (MPI_Win win))
+{
+    api_enter("MPI_Win_flush_all");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_flush_all(w);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_flush_local_all, (MPI_Win win))
+{
+    api_enter("MPI_Win_flush_local_all");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_flush_local_all(w);
+    return api_leave_win(win, err);
+}
+
+API(int, MPI_Win_sync, (MPI_Win win))
+{
+    api_enter("MPI_Win_sync");
+    struct rma_win *w;
+    int err = api_win(win, &w);
+    if (!err)
+        err = rma_sync(w);
+    return api_leave_win(win, err);
+}
