@@ -76,7 +76,7 @@ static int topo_arg(MPI_Comm comm, enum topo_kind kind, struct comm **c)
 enum { MAX_FREE = 31, MAX_DIVISORS = 1536 }; /* an int has at most 1536 divisors, and 30 factors above 1 */
 
 struct dims_search {
-    const int *divisor; /* descending */
+    const int *divisor; /* ascending */
     int divisors, n;
     int now[MAX_FREE + 1], best[MAX_FREE + 1];
     long long best_range, best_sum;
@@ -94,31 +94,47 @@ static int power_below(long long f, int d, long long n)
     return 1;
 }
 
-/* Fill places at.. with factors of `left` that do not grow.  The best: least difference of the first and the
- * last, then least sum. */
+static int power_at_most(long long f, int d, long long n)
+{
+    return power_below(f, d, n + 1);
+}
+
+/* The better: least difference of the first and the last, then the larger last, then the least sum, then the
+ * larger leading ones (they are tried later). */
+static void dims_rate(struct dims_search *s, long long sum)
+{
+    int last = s->now[s->n - 1], best_last = s->best[s->n - 1];
+    long long range = s->now[0] - last;
+    if (range > s->best_range)
+        return;
+    if (range == s->best_range && (last < best_last || (last == best_last && sum > s->best_sum)))
+        return;
+    s->best_range = range;
+    s->best_sum = sum;
+    memcpy(s->best, s->now, sizeof s->best);
+}
+
+/* Fill places at.. with factors of `left` that do not grow and end within the best range so far.  Ascending, so
+ * that good ranges come first and cut the rest. */
 static void dims_try(struct dims_search *s, int at, int left, int most, long long sum)
 {
     if (at == s->n - 1) {
-        if (left > most)
-            return;
-        long long range = at ? s->now[0] - left : 0;
-        s->now[at] = left;
-        if (range < s->best_range || (range == s->best_range && sum + left < s->best_sum)) {
-            s->best_range = range;
-            s->best_sum = sum + left;
-            memcpy(s->best, s->now, sizeof s->best);
+        if (left <= most) {
+            s->now[at] = left;
+            dims_rate(s, sum + left);
         }
         return;
     }
-    for (int i = 0; i < s->divisors; i++) {
+    for (int i = 0; i < s->divisors && s->divisor[i] <= most; i++) {
         int f = s->divisor[i];
-        if (f > most || left % f)
+        if (left % f || power_below(f, s->n - at, left))
+            continue; /* the rest would have to grow */
+        /* The last one is at most the root of what is left; it must lie within the range. */
+        long long least = (at ? s->now[0] : f) - s->best_range;
+        if (least > f)
             continue;
-        if (power_below(f, s->n - at, left))
-            break; /* the rest would have to grow */
-        /* The last one will be at most the root of what is left, so at most f. */
-        if (at > 0 && s->now[0] - (long long)f > s->best_range)
-            break;
+        if (least > 1 && !power_at_most(least, s->n - at - 1, left / f))
+            break; /* larger f leave less */
         s->now[at] = f;
         dims_try(s, at + 1, left / f, f, sum + f);
     }
@@ -129,7 +145,7 @@ static int divisors_of(int n, int *out)
     int count = 0;
     for (int i = 1; i <= n / i; i++)
         if (n % i == 0)
-            out[count++] = n / i; /* the large halves, descending */
+            out[count++] = i;
     for (int i = count - 1; i >= 0; i--)
         if (out[i] != n / out[i])
             out[count++] = n / out[i];
@@ -387,6 +403,9 @@ API(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcom
         err = api_pointer(newcomm, "newcomm");
     if (!err && !(t = cart_sub(c, remain_dims, &color, &key)))
         err = no_memory();
+    /* A grid of no dimension has one process, as in MPI_Cart_create. */
+    if (!err && t->ndims == 0)
+        color = c->rank == 0 ? 0 : MPI_UNDEFINED;
     if (!err)
         err = newcomm_split(c, color, key, &n);
     if (n)
