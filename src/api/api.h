@@ -87,6 +87,7 @@ struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
 struct errhandler;
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out); /* for this obj_kind of holder */
+int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler *out); /* a whole MPI call */
 int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out); /* MPI_*_get_errhandler: a reference for the user */
 
 int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */

@@ -7,8 +7,14 @@ struct api_attrs {
     int tag_ub, host, io, wtime_is_global, universe_size, appnum;
 };
 
+/* MPI_COMM_WORLD's part of the library's life: MPI_Init to MPI_Finalize; sessions may begin before and end after. */
+enum api_world { WORLD_NEW, WORLD_OPEN, WORLD_CLOSED };
+
 struct api {
     void *main_thread; /* the one that called MPI_Init */
+    enum api_world world;
+    int sessions;      /* open */
+    int sessions_used; /* ever: the library then ends with the process */
     struct api_attrs attrs;
 };
 

@@ -8,6 +8,8 @@
 /* The communicator whose handler answers for `comm`: MPI_COMM_WORLD for what names none (MPI-3.1 8.3). */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+        return err;
     if (proc->threaded)
         lock_acquire(&proc->lock);
     struct comm *c = obj_find(OBJ_COMM, comm);

@@ -9,7 +9,7 @@
 /* User functions get the address of the holder's handle, whose type differs with the holder. */
 typedef void handler_fn(void *holder_handle, int *code, ...);
 
-static int create(const char *call, int holder, void *fn, MPI_Errhandler *out)
+int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler *out)
 {
     api_enter(call);
     int err = api_pointer(fn, "the handler function");
@@ -38,22 +38,22 @@ int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out)
 
 API(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *fn, MPI_Errhandler *errhandler))
 {
-    return create("MPI_Comm_create_errhandler", OBJ_COMM, (void *)fn, errhandler);
+    return api_errhandler_create("MPI_Comm_create_errhandler", OBJ_COMM, (void *)fn, errhandler);
 }
 
 API(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *fn, MPI_Errhandler *errhandler))
 {
-    return create("MPI_Win_create_errhandler", OBJ_WIN, (void *)fn, errhandler);
+    return api_errhandler_create("MPI_Win_create_errhandler", OBJ_WIN, (void *)fn, errhandler);
 }
 
 API(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *fn, MPI_Errhandler *errhandler))
 {
-    return create("MPI_File_create_errhandler", OBJ_FILE, (void *)fn, errhandler);
+    return api_errhandler_create("MPI_File_create_errhandler", OBJ_FILE, (void *)fn, errhandler);
 }
 
 API(int, MPI_Errhandler_create, (MPI_Handler_function *fn, MPI_Errhandler *errhandler))
 {
-    return create("MPI_Errhandler_create", OBJ_COMM, (void *)fn, errhandler);
+    return api_errhandler_create("MPI_Errhandler_create", OBJ_COMM, (void *)fn, errhandler);
 }
 
 static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)

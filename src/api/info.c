@@ -7,6 +7,30 @@
 
 #include "obj/attr.h"
 
+/* Info calls are allowed at any time (MPI-4 11.4.1): outside of MPI_Init to MPI_Finalize the lock is taken always and
+ * errors are returned. */
+static void enter(const char *call)
+{
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT) {
+        api_enter(call);
+        return;
+    }
+    lock_acquire(&proc->lock);
+    proc->call = call;
+    if (obj_early())
+        api_not_running(call); /* there is no memory at all */
+}
+
+static int leave(int err)
+{
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT)
+        return api_leave(MPI_COMM_NULL, err);
+    obj_late();
+    proc->call = NULL;
+    lock_release(&proc->lock);
+    return err;
+}
+
 /* Unlike api_info, MPI_INFO_NULL is no object here. */
 static int info_arg(MPI_Info h, struct info **out)
 {
@@ -59,38 +83,41 @@ int api_info_publish(const struct info *of, MPI_Info *out)
 
 API(int, MPI_Info_create, (MPI_Info *info))
 {
-    api_enter("MPI_Info_create");
+    enter("MPI_Info_create");
     int err = api_pointer(info, "info");
     if (!err)
         err = publish(info_make(), info);
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
 {
-    (void)argc, (void)argv;
-    api_enter("MPI_Info_create_env");
+    (void)argc, (void)argv; /* the kernel knows them better */
+    enter("MPI_Info_create_env");
+    struct info *i = NULL;
     int err = api_pointer(info, "info");
+    if (!err && (i = info_make()))
+        info_fill_env(i);
     if (!err)
-        err = api_info_publish(proc->obj->info_env, info);
-    return api_leave(MPI_COMM_NULL, err);
+        err = publish(i, info);
+    return leave(err);
 }
 
 API(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
 {
-    api_enter("MPI_Info_dup");
+    enter("MPI_Info_dup");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
         err = api_pointer(newinfo, "newinfo");
     if (!err)
         err = api_info_publish(i, newinfo);
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_free, (MPI_Info *info))
 {
-    api_enter("MPI_Info_free");
+    enter("MPI_Info_free");
     struct info *i = NULL;
     int err = api_pointer(info, "info");
     if (!err)
@@ -101,12 +128,12 @@ API(int, MPI_Info_free, (MPI_Info *info))
         info_drop(i);
         *info = MPI_INFO_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
 {
-    api_enter("MPI_Info_set");
+    enter("MPI_Info_set");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -117,12 +144,12 @@ API(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
         err = err_make(MPI_ERR_INFO, "MPI_Info_set: MPI_INFO_ENV cannot be changed");
     if (!err && info_put(i, key, value))
         err = no_memory();
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_delete, (MPI_Info info, const char *key))
 {
-    api_enter("MPI_Info_delete");
+    enter("MPI_Info_delete");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -131,12 +158,12 @@ API(int, MPI_Info_delete, (MPI_Info info, const char *key))
         err = err_make(MPI_ERR_INFO, "MPI_Info_delete: MPI_INFO_ENV cannot be changed");
     if (!err && info_remove(i, key))
         err = err_make(MPI_ERR_INFO_NOKEY, "MPI_Info_delete: there is no key \"%s\"", key);
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag))
 {
-    api_enter("MPI_Info_get");
+    enter("MPI_Info_get");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -153,12 +180,12 @@ API(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *valu
         if (v) /* valuelen does not count the closing 0; a longer value is cut (MPI-3.1 9) */
             snprintf(value, (size_t)valuelen + 1, "%s", v);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag))
 {
-    api_enter("MPI_Info_get_string");
+    enter("MPI_Info_get_string");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -180,12 +207,12 @@ API(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char
             *buflen = (int)strlen(v) + 1; /* what would hold all of it */
         }
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag))
 {
-    api_enter("MPI_Info_get_valuelen");
+    enter("MPI_Info_get_valuelen");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -200,24 +227,24 @@ API(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, 
         if (v)
             *valuelen = (int)strlen(v);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
 {
-    api_enter("MPI_Info_get_nkeys");
+    enter("MPI_Info_get_nkeys");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
         err = api_pointer(nkeys, "nkeys");
     if (!err)
         *nkeys = info_count(i);
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }
 
 API(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
 {
-    api_enter("MPI_Info_get_nthkey");
+    enter("MPI_Info_get_nthkey");
     struct info *i;
     int err = info_arg(info, &i);
     if (!err)
@@ -231,5 +258,5 @@ API(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
             p = p->next;
         snprintf(key, MPI_MAX_INFO_KEY, "%s", LIST_OBJ(p, struct info_pair, link)->key);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return leave(err);
 }

@@ -60,7 +60,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     int err = boot_init(forced);
     if (err)
         log_fatal("MPI_Init: no contact with the launcher: %s", strerror(-err));
-    lock_init(&proc->lock);
+    /* proc->lock is good as zeroes, and MPI_Session_init holds it here. */
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;
     proc->thread_level = required;
@@ -88,23 +88,33 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     return MPI_SUCCESS;
 }
 
-static void no_second_init(const char *call)
+static int phase(void)
 {
-    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
-    if (phase != PROC_NEW)
-        log_fatal("%s was called %s", call, phase == PROC_INIT ? "twice" : "after MPI_Finalize");
+    return atomic_load_explicit(&proc->phase, memory_order_relaxed);
+}
+
+/* Sessions may have started the library before: then MPI_Init only opens the world of MPI_COMM_WORLD. */
+static int world_start(const char *call, int required, int *provided)
+{
+    int world = phase() == PROC_INIT ? proc->api->world : WORLD_NEW;
+    if (phase() == PROC_FINALIZED || world != WORLD_NEW)
+        log_fatal("%s was called %s", call, world == WORLD_OPEN ? "twice" : "after MPI_Finalize");
+    if (phase() == PROC_NEW)
+        api_start(required, NULL, NULL);
+    proc->api->world = WORLD_OPEN;
+    if (provided)
+        *provided = proc->thread_level;
+    return MPI_SUCCESS;
 }
 
 API(int, MPI_Init, (int *argc, char ***argv))
 {
-    no_second_init("MPI_Init");
-    return api_start(MPI_THREAD_SINGLE, NULL, NULL);
+    return world_start("MPI_Init", MPI_THREAD_SINGLE, NULL);
 }
 
 API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
 {
-    no_second_init("MPI_Init_thread");
-    return api_start(required, provided, NULL);
+    return world_start("MPI_Init_thread", required, provided);
 }
 
 int api_stop(void)
@@ -139,6 +149,11 @@ API(int, MPI_Finalize, (void))
 {
     api_enter("MPI_Finalize");
     int threaded = proc->threaded;
+    /* Where sessions were used the library runs until the process ends, since more may come. */
+    if (proc->api->sessions_used) {
+        proc->api->world = WORLD_CLOSED;
+        return api_leave(MPI_COMM_SELF, attr_delete_all(OBJ_COMM, MPI_COMM_SELF, &proc->obj->self->attrs));
+    }
     int err = api_stop();
     if (err)
         return api_leave(MPI_COMM_SELF, err);
@@ -150,13 +165,13 @@ API(int, MPI_Finalize, (void))
 
 API(int, MPI_Initialized, (int *flag))
 {
-    *flag = atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_NEW;
+    *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world != WORLD_NEW);
     return MPI_SUCCESS;
 }
 
 API(int, MPI_Finalized, (int *flag))
 {
-    *flag = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED;
+    *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world == WORLD_CLOSED);
     return MPI_SUCCESS;
 }
 

@@ -42,6 +42,9 @@ struct info_pair *info_find(const struct info *i, const char *key); /* NULL: non
 int info_remove(struct info *i, const char *key);                   /* 0 or -ENOENT */
 int info_count(const struct info *i);
 int info_merge(struct info *to, const struct info *from); /* 0 or -ENOMEM; from may be NULL */
+/* What is known of how this process was started (MPI-3.1 10.3.5): all keys of MPI_INFO_ENV but
+ * maxprocs, since they hold before MPI_Init and after MPI_Finalize, too. */
+void info_fill_env(struct info *i);
 /* "true"/"false" (any case) to 1/0; `absent` when missing or neither. */
 int info_truth(const struct info *i, const char *key, int absent);
 

@@ -147,35 +147,35 @@ static void put_command(struct info *i)
     }
 }
 
-/* MPI_INFO_ENV (MPI-3.1 10.3.5): what is known of how this process was started. */
-int info_init(void)
+void info_fill_env(struct info *i)
 {
-    struct info *i = proc->obj->info_env = info_make();
     char text[1024];
     struct utsname u;
-    if (!i)
-        return -ENOMEM;
-    obj_set_builtin(OBJ_INFO, MPI_INFO_ENV, &i->obj);
     put_command(i);
-    snprintf(text, sizeof text, "%d", boot_size());
-    info_put(i, "maxprocs", text);
     if (uname(&u) == 0) {
         info_put(i, "host", u.nodename);
         info_put(i, "arch", u.machine);
     }
     if (getcwd(text, sizeof text))
         info_put(i, "wdir", text);
+}
+
+int info_init(void)
+{
+    struct info *i = proc->obj->info_env = info_make();
+    if (!i)
+        return -ENOMEM;
+    obj_set_builtin(OBJ_INFO, MPI_INFO_ENV, &i->obj);
+    char text[16];
+    snprintf(text, sizeof text, "%d", boot_size());
+    info_put(i, "maxprocs", text);
+    info_fill_env(i);
     return 0;
 }
 
-/* Objects that users forgot go with it. */
+/* Those of users stay: they outlive MPI_Finalize. */
 void info_finalize(void)
 {
-    struct obj_table *t = &proc->obj->table[OBJ_INFO];
-    void ***block = atomic_load_explicit(&t->block, memory_order_relaxed);
-    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
-    for (unsigned k = 0; k < limit; k++)
-        info_drop(block[k / OBJ_BLOCK][k % OBJ_BLOCK]);
     info_drop(proc->obj->info_env);
     proc->obj->info_env = NULL;
 }

@@ -112,16 +112,32 @@ void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o)
     proc->obj->table[kind].builtin[(unsigned)handle & 0xff] = o;
 }
 
+int obj_early(void)
+{
+    if (!proc->obj && !(proc->obj = calloc(1, sizeof *proc->obj)))
+        return -ENOMEM;
+    return 0;
+}
+
 int obj_init(void)
 {
-    proc->obj = calloc(1, sizeof *proc->obj);
-    if (!proc->obj)
+    if (obj_early())
         return -ENOMEM;
     if (err_init() || errhandler_init() || attr_init() || info_init() || comm_init()) {
         obj_finalize();
         return -ENOMEM;
     }
     return 0;
+}
+
+void obj_late(void)
+{
+    struct obj_room *o = proc->obj;
+    if (!o || o->world || o->table[OBJ_INFO].live)
+        return;
+    table_free(&o->table[OBJ_INFO]);
+    free(o);
+    proc->obj = NULL;
 }
 
 void obj_finalize(void)
@@ -134,7 +150,11 @@ void obj_finalize(void)
     errhandler_finalize();
     err_finalize();
     for (int k = 0; k < OBJ_KINDS; k++)
-        table_free(&proc->obj->table[k]);
-    free(proc->obj);
-    proc->obj = NULL;
+        if (k != OBJ_INFO) {
+            table_free(&proc->obj->table[k]);
+            memset(&proc->obj->table[k], 0, sizeof proc->obj->table[k]);
+        }
+    proc->obj->req_free = NULL;
+    proc->obj->ctx_gone = NULL;
+    obj_late();
 }

@@ -50,6 +50,10 @@ struct obj_room {
 
 int obj_init(void);      /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */
 void obj_finalize(void);
+/* Info objects may be used before MPI_Init and after MPI_Finalize: obj_early() makes the tables if there are none,
+ * obj_late() frees them when MPI does not run and no info object is left. */
+int obj_early(void);
+void obj_late(void);
 
 /* The object, or NULL when the handle names none of this kind. */
 static inline void *obj_find(enum obj_kind kind, int handle);

@@ -1,0 +1,370 @@
+/* Sessions (MPI-4 11.3): a second way to start the library, any number of times.
+ *
+ * The first session starts it if MPI_Init has not; from then on it runs until the process ends (an exit handler
+ * takes it down), so sessions may come and go in any order with MPI_Init and MPI_Finalize.  Process sets are
+ * mpi://WORLD and mpi://SELF.  Communicators from groups have MPI_COMM_WORLD's members as their parents. */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/api_types.h"
+#include "api/init.h"
+#include "api/newcomm.h"
+#include "obj/attr.h"
+#include "obj/errhandler.h"
+
+struct session {
+    struct obj obj;
+    struct errhandler *errhandler;
+    int thread_level;
+};
+
+static const char *const psets[] = {"mpi://WORLD", "mpi://SELF"};
+enum { PSET_WORLD, PSET_SELF, PSETS };
+
+static const char *const levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                                     "MPI_THREAD_MULTIPLE"};
+
+static int running(void)
+{
+    return atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT;
+}
+
+/* At exit: the library is still up because sessions were used. */
+static void end_with_process(void)
+{
+    if (running() && proc->api->world != WORLD_OPEN && proc->api->sessions == 0)
+        api_stop();
+}
+
+/* --- errors ---------------------------------------------------------------------------- */
+
+/* Leave with the session's handler; NULL: that of MPI_COMM_WORLD. */
+static int leave(struct session *s, int err, const char *call)
+{
+    if (!err || !s) {
+        api_unlock();
+        return err ? api_fail_comm(MPI_COMM_NULL, err, call) : MPI_SUCCESS;
+    }
+    struct errhandler *e = errhandler_ref(s->errhandler);
+    char where[64];
+    int handle = s->obj.handle;
+    snprintf(where, sizeof where, "session %#x", (unsigned)handle);
+    api_unlock();
+    err = errhandler_run(e, &handle, where, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+static int session_arg(MPI_Session h, struct session **s)
+{
+    *s = obj_find(OBJ_SESSION, h);
+    if (*s)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_SESSION, h == MPI_SESSION_NULL ? "%s: session is MPI_SESSION_NULL"
+                                                           : "%s: session %#x does not exist",
+                    proc->call, (unsigned)h);
+}
+
+/* --- life --------------------------------------------------------------------------------- */
+
+/* Level named by the info key "thread_level"; what the library gives otherwise. */
+static int wanted_level(MPI_Info info)
+{
+    const char *v = info_value(obj_find(OBJ_INFO, info), "thread_level");
+    for (int l = MPI_THREAD_SINGLE; v && l <= MPI_THREAD_MULTIPLE; l++)
+        if (!strcmp(v, levels[l]))
+            return l;
+    return MPI_THREAD_MULTIPLE;
+}
+
+/* The errhandler argument must answer even for failing to start. */
+static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *out)
+{
+    struct errhandler *e;
+    int err = api_errhandler(errhandler, OBJ_SESSION, &e);
+    if (err)
+        return err;
+    struct session *s = calloc(1, sizeof *s);
+    if (!s || obj_add(OBJ_SESSION, &s->obj)) {
+        free(s);
+        return err_make(MPI_ERR_NO_MEM, "MPI_Session_init: no memory for a session");
+    }
+    s->errhandler = errhandler_ref(e);
+    s->thread_level = wanted_level(info);
+    proc->api->sessions++;
+    if (!proc->api->sessions_used) {
+        proc->api->sessions_used = 1;
+        atexit(end_with_process);
+    }
+    *out = s->obj.handle;
+    return MPI_SUCCESS;
+}
+
+API(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
+{
+    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED)
+        return MPI_ERR_OTHER; /* the launcher was told good-bye */
+    lock_acquire(&proc->lock); /* several threads may be first */
+    if (!running())
+        api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
+    proc->call = "MPI_Session_init";
+    int err = api_pointer(session, "session");
+    if (!err)
+        err = session_make(info, errhandler, session);
+    /* From now on there may be more threads than MPI_Init was told of. */
+    proc->threaded = 1;
+    proc->thread_level = MPI_THREAD_MULTIPLE;
+    proc->call = NULL;
+    lock_release(&proc->lock);
+    return err ? api_fail_comm(MPI_COMM_NULL, err, "MPI_Session_init") : MPI_SUCCESS;
+}
+
+API(int, MPI_Session_finalize, (MPI_Session *session))
+{
+    api_enter("MPI_Session_finalize");
+    struct session *s = NULL;
+    int err = api_pointer(session, "session");
+    if (!err)
+        err = session_arg(*session, &s);
+    if (!err) {
+        obj_del(OBJ_SESSION, &s->obj);
+        errhandler_drop(s->errhandler);
+        free(s);
+        proc->api->sessions--;
+        *session = MPI_SESSION_NULL;
+    }
+    return leave(NULL, err, "MPI_Session_finalize");
+}
+
+API(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info))
+{
+    api_enter("MPI_Session_get_info");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = api_pointer(info, "info_used");
+    struct info *i = err ? NULL : info_make();
+    if (!err && (!i || info_put(i, "thread_level", levels[s->thread_level])))
+        err = err_make(MPI_ERR_NO_MEM, "MPI_Session_get_info: no memory for the info object");
+    if (!err)
+        err = api_info_publish(i, info);
+    info_drop(i);
+    return leave(s, err, "MPI_Session_get_info");
+}
+
+/* --- process sets ---------------------------------------------------------------------------- */
+
+API(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npsets))
+{
+    api_enter("MPI_Session_get_num_psets");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = api_pointer(npsets, "npset_names");
+    if (!err)
+        *npsets = PSETS;
+    return leave(s, err, "MPI_Session_get_num_psets");
+}
+
+API(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *len, char *name))
+{
+    api_enter("MPI_Session_get_nth_pset");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = api_pointer(len, "pset_len");
+    if (!err && (n < 0 || n >= PSETS))
+        err = err_make(MPI_ERR_ARG, "MPI_Session_get_nth_pset: n is %d, there are %d process sets", n, PSETS);
+    if (!err) {
+        if (*len > 0 && name)
+            snprintf(name, (size_t)*len, "%s", psets[n]);
+        else
+            *len = (int)strlen(psets[n]) + 1;
+    }
+    return leave(s, err, "MPI_Session_get_nth_pset");
+}
+
+static int pset_arg(const char *name, int *pset)
+{
+    int err = api_pointer(name, "pset_name");
+    if (err)
+        return err;
+    for (*pset = 0; *pset < PSETS; ++*pset)
+        if (!strcasecmp(name, psets[*pset]))
+            return MPI_SUCCESS;
+    return err_make(MPI_ERR_ARG, "%s: there is no process set \"%s\"", proc->call, name);
+}
+
+API(int, MPI_Session_get_pset_info, (MPI_Session session, const char *name, MPI_Info *info))
+{
+    api_enter("MPI_Session_get_pset_info");
+    struct session *s;
+    char text[16];
+    int pset, err = session_arg(session, &s);
+    if (!err)
+        err = pset_arg(name, &pset);
+    if (!err)
+        err = api_pointer(info, "info");
+    struct info *i = err ? NULL : info_make();
+    if (!err) {
+        snprintf(text, sizeof text, "%d", pset == PSET_SELF ? 1 : proc->obj->world->size);
+        if (!i || info_put(i, "mpi_size", text))
+            err = err_make(MPI_ERR_NO_MEM, "MPI_Session_get_pset_info: no memory for the info object");
+    }
+    if (!err)
+        err = api_info_publish(i, info);
+    info_drop(i);
+    return leave(s, err, "MPI_Session_get_pset_info");
+}
+
+API(int, MPI_Group_from_session_pset, (MPI_Session session, const char *name, MPI_Group *newgroup))
+{
+    api_enter("MPI_Group_from_session_pset");
+    struct session *s;
+    int pset, err = session_arg(session, &s);
+    if (!err)
+        err = pset_arg(name, &pset);
+    if (!err)
+        err = api_pointer(newgroup, "newgroup");
+    if (!err)
+        err = api_group_publish(pset == PSET_SELF ? proc->obj->self->map : proc->obj->world->map, newgroup);
+    return leave(s, err, "MPI_Group_from_session_pset");
+}
+
+/* --- communicators from groups ------------------------------------------------------------------ */
+
+/* Equal texts give equal tags, which keep simultaneous calls apart. */
+static int tag_of(const char *text)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return (int)(h & 0x7fffffff);
+}
+
+static int from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                      struct errhandler **e, struct comm **out)
+{
+    struct group *g;
+    struct info *i;
+    int err = api_group(group, &g);
+    if (!err)
+        err = api_pointer(stringtag, "stringtag");
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = api_errhandler(errhandler, OBJ_COMM, e);
+    if (!err && g->map->size && g->rank == MPI_UNDEFINED)
+        err = err_make(MPI_ERR_GROUP, "%s: this process is not in the group", proc->call);
+    if (!err)
+        err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
+    if (!err && *out)
+        comm_set_errhandler(*out, *e);
+    return err;
+}
+
+API(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newcomm))
+{
+    api_enter("MPI_Comm_create_from_group");
+    struct comm *n = NULL;
+    struct errhandler *e;
+    int err = api_pointer(newcomm, "newcomm");
+    if (!err)
+        err = from_group(group, stringtag, info, errhandler, &e, &n);
+    if (newcomm)
+        *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
+                                            int remote_leader, const char *stringtag, MPI_Info info,
+                                            MPI_Errhandler errhandler, MPI_Comm *newintercomm))
+{
+    api_enter("MPI_Intercomm_create_from_groups");
+    struct comm *local = NULL, *n = NULL;
+    struct group *remote = NULL;
+    struct errhandler *e;
+    int err = api_pointer(newintercomm, "newintercomm");
+    if (!err)
+        err = api_group(remote_group, &remote);
+    if (!err)
+        err = api_rank(remote_leader, remote->map->size, 0);
+    if (!err)
+        err = from_group(local_group, stringtag, info, errhandler, &e, &local);
+    if (!err && local)
+        err = api_rank(local_leader, local->size, 0);
+    if (!err && local)
+        err = newcomm_inter(local, local_leader, proc->obj->world, rankmap_world(remote->map, remote_leader),
+                            tag_of(stringtag), &n);
+    comm_drop(local);
+    if (n)
+        comm_set_errhandler(n, e);
+    if (newintercomm)
+        *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
+    return api_leave(MPI_COMM_NULL, err);
+}
+
+/* --- error handlers --------------------------------------------------------------------------------- */
+
+API(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *fn, MPI_Errhandler *errhandler))
+{
+    /* Allowed before the first session: it is an argument of MPI_Session_init. */
+    lock_acquire(&proc->lock);
+    if (!running())
+        api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
+    proc->threaded = 1;
+    if (!proc->api->sessions_used) {
+        proc->api->sessions_used = 1;
+        atexit(end_with_process);
+    }
+    lock_release(&proc->lock);
+    return api_errhandler_create("MPI_Session_create_errhandler", OBJ_SESSION, (void *)fn, errhandler);
+}
+
+API(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
+{
+    api_enter("MPI_Session_set_errhandler");
+    struct session *s;
+    struct errhandler *e;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = api_errhandler(errhandler, OBJ_SESSION, &e);
+    if (!err) {
+        errhandler_ref(e);
+        errhandler_drop(s->errhandler);
+        s->errhandler = e;
+    }
+    return leave(s, err, "MPI_Session_set_errhandler");
+}
+
+API(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
+{
+    api_enter("MPI_Session_get_errhandler");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err)
+        err = api_errhandler_get(s->errhandler, errhandler);
+    return leave(s, err, "MPI_Session_get_errhandler");
+}
+
+API(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
+{
+    api_enter("MPI_Session_call_errhandler");
+    struct session *s;
+    int err = session_arg(session, &s);
+    if (!err && !err_valid(errorcode))
+        err = err_make(MPI_ERR_ARG, "MPI_Session_call_errhandler: %d is no error code", errorcode);
+    if (err)
+        return leave(s, err, "MPI_Session_call_errhandler");
+    leave(s, errorcode, "MPI_Session_call_errhandler");
+    return MPI_SUCCESS;
+}
