@@ -7,6 +7,7 @@
 static struct {
     MPI_Win win;
     int open, put;
+    long v; /* origin of the second thread's put: must last until the fence */
 } meet[SIM_RANKS];
 
 static void put_and_fence(void *arg)
@@ -38,8 +39,8 @@ static void second_thread(int thread, void *arg)
     while (!meet[rank].open)
         sim_compute(1);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    long v = 200 + rank;
-    SIM_CHECK(MPI_Put(&v, 1, MPI_LONG, (rank + 1) % size, 1, 1, MPI_LONG, meet[rank].win) == MPI_SUCCESS);
+    meet[rank].v = 200 + rank;
+    SIM_CHECK(MPI_Put(&meet[rank].v, 1, MPI_LONG, (rank + 1) % size, 1, 1, MPI_LONG, meet[rank].win) == MPI_SUCCESS);
     meet[rank].put = 1;
 }
 
