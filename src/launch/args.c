@@ -421,6 +421,7 @@ static int number_ranks(struct parse *p)
 int args_parse(struct args *a, int argc, char **argv, char *msg, size_t len)
 {
     memset(a, 0, sizeof *a);
+    a->argv = argv;
     snprintf(msg, len, "out of memory");
     struct parse p = {.a = a, .word = argv + 1, .msg = msg, .len = len};
     if (argc < 2)

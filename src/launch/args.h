@@ -32,6 +32,7 @@ struct block {
 
 struct args {
     enum args_action action;
+    char **argv; /* as given to args_parse; colons between blocks have become NULL */
     int nblocks, room;
     struct block *block;
     int size; /* ranks of all blocks */

@@ -323,7 +323,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     if (own_sinks(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
-    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = warden_start(&j->warden, j->size, j->name))))
+    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = warden_start(&j->warden, j->size, j->name, a->argv))))
         err = cannot(j, "start", err ? err : -errno);
     if (!err) {
         fcntl(report[0], F_SETFL, O_NONBLOCK);

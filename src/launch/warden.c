@@ -83,10 +83,25 @@ static void watch(const struct warden *w, int fd, const char *job)
     _exit(0);
 }
 
-static void become_warden(const struct warden *w, int fd, const char *job)
+/* Kill by name or command line means mpiexec, not us. */
+static void rename_self(char **argv)
+{
+    static const char name[] = "windrose-warden";
+    prctl(PR_SET_NAME, name);
+    for (int i = 0; argv[i]; i++) {
+        size_t n = strlen(argv[i]);
+        memset(argv[i], 0, n);
+        if (!i)
+            memcpy(argv[i], name, n < sizeof name ? n : sizeof name);
+    }
+}
+
+static void become_warden(const struct warden *w, int fd, const char *job, char **argv)
 {
     setsid(); /* kill(-group of mpiexec) and the terminal do not reach us */
-    prctl(PR_SET_NAME, "windrose-warden"); /* nor does killing by name */
+    rename_self(argv);
+    if (chdir("/")) /* keep no file system busy */
+        _exit(1);
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_IGN);
     /* Nothing of mpiexec's may be kept open by us: its readers wait for the end of its output. */
@@ -99,7 +114,7 @@ static void become_warden(const struct warden *w, int fd, const char *job)
     watch(w, 3, job);
 }
 
-int warden_start(struct warden *w, int size, const char *job)
+int warden_start(struct warden *w, int size, const char *job, char **argv)
 {
     int fd[2];
     memset(w, 0, sizeof *w);
@@ -114,7 +129,7 @@ int warden_start(struct warden *w, int size, const char *job)
     w->pid = fork();
     if (w->pid == 0) {
         close(fd[1]);
-        become_warden(w, fd[0], job);
+        become_warden(w, fd[0], job, argv);
     }
     close(fd[0]);
     w->pipe = fd[1];

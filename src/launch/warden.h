@@ -20,8 +20,9 @@ struct warden {
     volatile pid_t *group; /* shared with the warden; 0: none, or over */
 };
 
-/* 0 or -errno. */
-int warden_start(struct warden *w, int size, const char *job);
+/* argv: the words mpiexec was started with, which the warden overwrites in its own copy, so that whoever kills
+ * mpiexec by its command line spares it.  0 or -errno. */
+int warden_start(struct warden *w, int size, const char *job, char **argv);
 void warden_note(struct warden *w, int rank, pid_t group);
 void warden_stop(struct warden *w);
 
