@@ -1,0 +1,39 @@
+/* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE. */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, x = 0, *base;
+    MPI_Win win;
+    const char *what = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("rank %d ready\n", rank);
+    fflush(stdout);
+    if (!strcmp(what, "recv")) {
+        MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "abort")) {
+        if (rank == size - 1)
+            MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        if (!rank)
+            for (;;)
+                pause();
+        if (!strcmp(what, "fence"))
+            MPI_Win_fence(0, win);
+        else
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
