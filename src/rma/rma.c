@@ -78,16 +78,13 @@ void rma_pvars_collect(void)
 
 static void print_stats(void)
 {
-    char line[160];
     const struct pvar_set *all = pvar_proc();
     rma_pvars_collect();
     for (int i = 0; i < PVAR_COUNT; i++) {
         uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
         if (pvar_table[i].bind != PVAR_WIN || !v)
             continue;
-        snprintf(line, sizeof line, "[%d] %-34s %12llu %s", boot_rank(), pvar_table[i].name, (unsigned long long)v,
-                 pvar_table[i].unit);
-        fprintf(stderr, "%s\n", line);
+        log_warn("%-34s %12llu %s", pvar_table[i].name, (unsigned long long)v, pvar_table[i].unit);
     }
 }
 
