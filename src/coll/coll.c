@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "coll/coll_types.h"
 #include "coll/select.h"
+#include "coll/shm.h"
 #include "obj/err.h"
 
 int coll_init(void)
@@ -52,6 +53,9 @@ static int no_memory(void)
 
 int coll_run(const struct coll_args *a)
 {
+    int err;
+    if (shm_run(a, &err))
+        return err;
     struct sched *s = sched_make(a);
     if (!s)
         return no_memory();

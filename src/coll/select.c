@@ -48,7 +48,7 @@ static const char *const families[FAM_COUNT] = {
 static const char *const algorithms[ALG_COUNT] = {
     [ALG_BINOMIAL] = "binomial", [ALG_SCATTER_RING] = "scatter_ring", [ALG_DOUBLING] = "doubling", [ALG_RING] = "ring",
     [ALG_BRUCK] = "bruck", [ALG_LINEAR] = "linear", [ALG_PAIRWISE] = "pairwise",
-    [ALG_DISSEMINATION] = "dissemination", [ALG_SHARED] = "shared"};
+    [ALG_DISSEMINATION] = "dissemination"};
 
 static int has_row(enum coll_family f, enum coll_algorithm a)
 {

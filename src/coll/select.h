@@ -17,7 +17,6 @@ enum coll_algorithm {
     ALG_LINEAR,    /* everybody with everybody, or with the root */
     ALG_PAIRWISE,  /* P - 1 rounds with one partner each */
     ALG_DISSEMINATION,
-    ALG_SHARED,    /* shared memory of the node */
     ALG_COUNT
 };
 

@@ -1,0 +1,372 @@
+#include "coll/shm.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "boot/boot.h"
+#include "coll/coll_types.h"
+#include "mem/mem.h"
+#include "obj/err.h"
+#include "var/var.h"
+
+enum {
+    SHM_SLOTS = 4,  /* operations under way at most between the fastest and the slowest */
+    SHM_USES = 8,   /* calls by messages before the segment is made */
+    SHM_RANKS = 64, /* more would rather use a tree */
+    LINE = 64
+};
+
+struct slot {
+    _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first (acquire) */
+    uint32_t pad;
+    char data[];        /* the first 56 bytes share the line of n: one transfer brings both */
+};
+
+struct left {
+    _Alignas(LINE) _Atomic uint32_t n;
+};
+
+enum shm_state { SHM_COUNTING, SHM_MAKING, SHM_READY, SHM_NEVER };
+
+struct shm {
+    enum shm_state state;
+    unsigned uses;
+    struct mem_segment *seg;
+    uint32_t n;        /* operations so far */
+    uint32_t all_left; /* everybody has left the operations up to this one */
+    size_t slot_size;  /* bytes with header */
+    size_t max;        /* bytes of data */
+    int size, rank;
+    int *host;         /* host index of each member */
+    struct comm *comm; /* not referenced: it owns this */
+    struct progress_hook hook; /* active while a slot is waited for: see open_slot() */
+};
+
+/* --- making the segment ---------------------------------------------------------- */
+
+static void shm_free(void *arg)
+{
+    struct shm *m = arg;
+    if (m->seg)
+        mem_segment_drop(m->seg);
+    free(m->host);
+    free(m);
+}
+
+static int all_near(const struct comm *c)
+{
+    for (int i = 0; i < c->size; i++)
+        if (!boot_same_node(comm_world(c, i)))
+            return 0;
+    return 1;
+}
+
+static int no_work(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static struct shm *shm_of(struct comm *c)
+{
+    if (c->coll)
+        return c->coll;
+    struct shm *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->hook.fn = no_work;
+    m->comm = c;
+    m->size = c->size;
+    m->rank = c->rank;
+    if (c->size < 2 || c->size > SHM_RANKS || !all_near(c))
+        m->state = SHM_NEVER;
+    c->coll = m;
+    c->coll_free = shm_free;
+    return m;
+}
+
+static struct slot *slot_of(const struct shm *m, int rank, uint32_t n)
+{
+    return (struct slot *)((char *)m->seg->base + (size_t)m->size * sizeof(struct left) +
+                           ((size_t)rank * SHM_SLOTS + n % SHM_SLOTS) * m->slot_size);
+}
+
+static struct left *left_of(const struct shm *m, int rank)
+{
+    return (struct left *)m->seg->base + rank;
+}
+
+static int attach(struct shm *m, const struct mem_key *key)
+{
+    if (!(m->host = malloc((size_t)m->size * sizeof *m->host)))
+        return -1;
+    for (int i = 0; i < m->size; i++)
+        m->host[i] = boot_host_index(comm_world(m->comm, i));
+    if (m->seg)
+        return 0;
+    return key->size ? mem_segment_attach(key, &m->seg) : -1;
+}
+
+/* Collective: rank 0 makes the segment, the others attach it; used only if all could. */
+static void shm_make(struct shm *m)
+{
+    struct mem_key key = {0, -1, 0, 0};
+    m->state = SHM_MAKING;
+    m->max = (size_t)cvar.coll_shm_bytes;
+    m->slot_size = (sizeof(struct slot) + m->max + LINE - 1) / LINE * LINE;
+    size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
+    if (m->rank == 0 && mem_segment_create(bytes, 0, &m->seg) == 0)
+        mem_segment_key(m->seg, &key);
+    int err = coll_bcast_bytes(&key, sizeof key, 0, m->comm);
+    int64_t fine = !err && attach(m, &key) == 0;
+    err = coll_allreduce_i64(&fine, 1, COLL_MIN, m->comm);
+    m->state = !err && fine ? SHM_READY : SHM_NEVER;
+    if (m->state == SHM_NEVER && m->seg) {
+        mem_segment_drop(m->seg);
+        m->seg = NULL;
+    }
+}
+
+/* --- waiting ------------------------------------------------------------------------ */
+
+struct wait {
+    struct shm *m;
+    int from, to; /* ranks waited for */
+    uint32_t n;
+    int dead;     /* rank that died, or -1 */
+};
+
+static int look_for_dead(struct wait *w)
+{
+    for (int i = 0; i < w->m->size && w->dead < 0; i++)
+        if (boot_dead(comm_world(w->m->comm, i)))
+            w->dead = i;
+    return w->dead >= 0;
+}
+
+static int entered(void *arg)
+{
+    struct wait *w = arg;
+    for (; w->from < w->to; w->from++)
+        if (atomic_load_explicit(&slot_of(w->m, w->from, w->n)->n, memory_order_acquire) != w->n)
+            return __builtin_expect(boot_dead_count() != 0, 0) && look_for_dead(w);
+    return 1;
+}
+
+static int have_left(void *arg)
+{
+    struct wait *w = arg;
+    for (; w->from < w->to; w->from++) {
+        uint32_t n = atomic_load_explicit(&left_of(w->m, w->from)->n, memory_order_acquire);
+        if ((int32_t)(n - w->n) < 0)
+            return __builtin_expect(boot_dead_count() != 0, 0) && look_for_dead(w);
+    }
+    return 1;
+}
+
+static int wait_for(int (*cond)(void *), struct wait *w)
+{
+    if (!cond(w))
+        progress_wait(cond, w, "a collective operation", comm_world(w->m->comm, w->from));
+    if (w->dead < 0)
+        return MPI_SUCCESS;
+    w->m->state = SHM_NEVER; /* slots will never be in step again */
+    return err_make(MPIX_ERR_PROC_FAILED, "collective operation: process %d of the communicator has died", w->dead);
+}
+
+/* All of [from, to) have entered operation n. */
+static int await(struct shm *m, int from, int to)
+{
+    struct wait w = {m, from, to, m->n, -1};
+    return wait_for(entered, &w);
+}
+
+static void wake(const struct shm *m, int rank)
+{
+    mem_wake(m->host[rank]);
+}
+
+static void wake_others(const struct shm *m)
+{
+    for (int i = 0; i < m->size; i++)
+        if (i != m->rank)
+            wake(m, i);
+}
+
+/* --- the parts of an operation --------------------------------------------------------- */
+
+/* My slot for this operation, free to be written. */
+static int open_slot(struct shm *m, struct slot **out)
+{
+    m->n++;
+    *out = slot_of(m, m->rank, m->n);
+    uint32_t before = m->n - SHM_SLOTS;
+    if ((int32_t)(m->all_left - before) >= 0)
+        return MPI_SUCCESS;
+    /* Readers of barrier and allreduce wake nobody when they leave: an active hook keeps this sleep short. */
+    struct wait w = {m, 0, m->size, before, -1};
+    progress_hook_add(&m->hook);
+    int err = wait_for(have_left, &w);
+    progress_hook_del(&m->hook);
+    m->all_left = before;
+    for (uint32_t n, i = 0, least = m->n - 1; !err && i < (uint32_t)m->size; i++) {
+        n = atomic_load_explicit(&left_of(m, (int)i)->n, memory_order_acquire);
+        least = (int32_t)(n - least) < 0 ? n : least;
+        if (i + 1 == (uint32_t)m->size)
+            m->all_left = least; /* spares the look for the operations it covers */
+    }
+    return err;
+}
+
+static void publish(struct shm *m, struct slot *s)
+{
+    atomic_store_explicit(&s->n, m->n, memory_order_release);
+}
+
+static void leave(struct shm *m)
+{
+    atomic_store_explicit(&left_of(m, m->rank)->n, m->n, memory_order_release);
+}
+
+/* All meet.  Only who sees everybody there needs to wake anybody: of two that come at once the fences make at
+ * least one see the other (each stores its number, fences, reads all). */
+static int meet(struct shm *m, struct slot *s)
+{
+    struct wait w = {m, 0, m->size, m->n, -1};
+    publish(m, s);
+    fence_full();
+    if (entered(&w) && w.dead < 0)
+        wake_others(m);
+    int err = wait_for(entered, &w);
+    m->all_left = m->n - 1;
+    return err;
+}
+
+/* rbuf = slot[0] op slot[1] ... in rank order. */
+static void combine(const struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct dt_type *t = a->rtype;
+    memcpy(dt_start(t, a->rbuf), slot_of(m, m->size - 1, m->n)->data, bytes);
+    for (int i = m->size - 2; i >= 0; i--)
+        dt_op_apply(a->op, slot_of(m, i, m->n)->data - t->true_lb, a->rbuf, (size_t)a->rcount, t);
+}
+
+static const void *operand(const struct coll_args *a)
+{
+    return dt_start(a->rtype, a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf);
+}
+
+/* --- operations --------------------------------------------------------------------------- */
+
+static int shm_barrier(struct shm *m)
+{
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err)
+        err = meet(m, s);
+    leave(m);
+    return err;
+}
+
+static int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        memcpy(s->data, operand(a), bytes);
+        err = meet(m, s);
+    }
+    if (!err)
+        combine(m, a, bytes);
+    leave(m);
+    return err;
+}
+
+static int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct slot *s;
+    int err;
+    if (m->rank == a->root) {
+        err = open_slot(m, &s);
+        if (!err) {
+            dt_pack(a->rtype, (size_t)a->rcount, a->rbuf, 0, s->data, bytes);
+            publish(m, s);
+            wake_others(m);
+        }
+        leave(m);
+    } else {
+        m->n++;
+        err = await(m, a->root, a->root + 1);
+        if (!err)
+            dt_unpack(a->rtype, (size_t)a->rcount, a->rbuf, 0, slot_of(m, a->root, m->n)->data, bytes);
+        leave(m);
+        wake(m, a->root); /* it may wait to use the slot again */
+    }
+    return err;
+}
+
+static int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        memcpy(s->data, operand(a), bytes);
+        publish(m, s);
+    }
+    if (m->rank == a->root) {
+        err = err ? err : await(m, 0, m->size);
+        if (!err)
+            combine(m, a, bytes);
+        leave(m);
+        wake_others(m);
+    } else {
+        leave(m);
+        wake(m, a->root);
+    }
+    return err;
+}
+
+/* Every member must come to the same answer: it rests on the bytes, which are equal everywhere, not on the layout,
+ * which may differ; reductions by predefined operations have predefined types, the same on all. */
+static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
+{
+    *bytes = 0;
+    if (a->call == COLL_BARRIER)
+        return 1;
+    if (__builtin_mul_overflow((size_t)a->rcount, (size_t)a->rtype->size, bytes) || *bytes == 0 || *bytes > m->max)
+        return 0;
+    return a->call == COLL_BCAST || (a->op->index && (a->rtype->flags & DT_CONTIG));
+}
+
+int shm_run(const struct coll_args *a, int *err)
+{
+    if (a->call > COLL_ALLREDUCE || a->comm->remote || cvar.coll_shm_bytes == 0)
+        return 0;
+    struct shm *m = shm_of(a->comm);
+    if (!m) { /* the others may already count on shared memory */
+        *err = err_make(MPI_ERR_NO_MEM, "no memory for a communicator's collective operations");
+        return 1;
+    }
+    if (m->state == SHM_COUNTING && ++m->uses > SHM_USES)
+        shm_make(m);
+    size_t bytes;
+    if (m->state != SHM_READY || !suits(m, a, &bytes))
+        return 0;
+    switch (a->call) {
+    case COLL_BARRIER:
+        *err = shm_barrier(m);
+        break;
+    case COLL_BCAST:
+        *err = shm_bcast(m, a, bytes);
+        break;
+    case COLL_REDUCE:
+        *err = shm_reduce(m, a, bytes);
+        break;
+    default:
+        *err = shm_allreduce(m, a, bytes);
+        break;
+    }
+    return 1;
+}
