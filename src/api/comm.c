@@ -174,8 +174,9 @@ API(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info))
 /* End of a call that makes a communicator: its handle or MPI_COMM_NULL goes out. */
 static int leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
-    if (out)
-        *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
+    if (!out) /* nothing about the communicator is wrong */
+        return api_leave(MPI_COMM_NULL, err);
+    *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
     return api_leave(comm, err);
 }
 

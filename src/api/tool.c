@@ -4,8 +4,8 @@
  * pointers, looked up in lists before they are used.  Everything works before MPI_Init and after MPI_Finalize, so
  * errors are returned, never handled.  proc->lock is taken always, since nobody says how many threads there are.
  *
- * Variables of scope LOCAL that are numbers may be written at any time; all others until MPI_Init, after which
- * their scope is MPI_T_SCOPE_READONLY. */
+ * Variables of scope LIVE may be written at any time; all others until MPI_Init, after which their scope is
+ * MPI_T_SCOPE_READONLY. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -184,14 +184,14 @@ static MPI_Datatype cvar_type(const struct cvar_info *c)
 
 static int cvar_writable(const struct cvar_info *c)
 {
-    return phase() == PROC_NEW || (c->scope == CVAR_LOCAL && c->kind == CVAR_INT);
+    return phase() == PROC_NEW || c->scope == CVAR_LIVE;
 }
 
 static int cvar_scope_of(const struct cvar_info *c)
 {
     if (!cvar_writable(c))
         return MPI_T_SCOPE_READONLY;
-    return c->scope == CVAR_LOCAL ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_ALL_EQ;
+    return c->scope == CVAR_GLOBAL_EQ ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL;
 }
 
 API(int, MPI_T_cvar_get_num, (int *num))

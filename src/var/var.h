@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 
 enum cvar_kind { CVAR_INT, CVAR_BOOL, CVAR_STR };
-enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ };
+enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ, CVAR_LIVE };
 
 #define CVAR_TYPE_INT int64_t
 #define CVAR_TYPE_BOOL int64_t
