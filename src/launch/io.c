@@ -54,7 +54,7 @@ void sink_flush(struct sink *s)
         else if (w < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         else
-            s->broken = 1; /* closed, or a full disk: the streams are closed too, so the ranks notice */
+            s->broken = w ? errno : EIO; /* the streams are closed too, so the ranks notice */
     }
     s->have -= at;
     memmove(s->buf, s->buf + at, s->have);

@@ -22,7 +22,8 @@ struct sink {
     int fd;
     int may_block;     /* a pipe, socket or terminal: ask poll(2) before each write */
     int tty;
-    int broken;        /* nobody reads any more */
+    int broken;        /* 0, or the errno after which nothing more is written: EPIPE, a full disk */
+    int told;          /* that it is broken */
     int mid_line;      /* the last byte given to it was no newline */
     uint64_t patience; /* ns */
     struct stream *owner; /* may write the rest of its line; NULL: anybody may begin one */

@@ -102,6 +102,22 @@ static void dispatch(struct job *j, const struct slots *s, uint64_t now)
         on_signals(j);
 }
 
+/* Output that cannot be written is a failure, unless its reader just left. */
+static void tell_broken(struct job *j)
+{
+    for (int i = 0; i < j->nsinks; i++) {
+        struct sink *s = j->sinks[i];
+        if (!s->broken || s->told)
+            continue;
+        s->told = 1;
+        if (s->broken == EPIPE)
+            continue;
+        job_say(j, "output of the ranks is lost: %s", strerror(s->broken));
+        if (!j->status)
+            j->status = 1;
+    }
+}
+
 /* Pass on what may be passed on, and see when the next line is due.  1: output is still under way. */
 static int push_output(struct job *j, uint64_t now, uint64_t *due)
 {
@@ -124,6 +140,7 @@ static int push_output(struct job *j, uint64_t now, uint64_t *due)
             sink_flush(j->sinks[i]);
         under_way |= j->sinks[i]->have != 0;
     }
+    tell_broken(j);
     return under_way;
 }
 
