@@ -241,13 +241,15 @@ struct plain {
 static int plain_sent(void *arg)
 {
     struct plain *p = arg;
+    if (p->err != AM_AGAIN) /* conditions may be asked again after they were true */
+        return 1;
     p->err = rma_send_plain(p->w, p->rank, p->h, p->replies);
     return p->err != AM_AGAIN;
 }
 
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
 {
-    struct plain p = {w, rank, h, replies, 0};
+    struct plain p = {w, rank, h, replies, AM_AGAIN};
     progress_wait(plain_sent, &p, "room for a message", rma_world(w, rank));
     if (p.err == -ENOTCONN)
         return rma_dead_error(w, rank);

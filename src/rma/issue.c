@@ -564,6 +564,8 @@ static enum step step(struct rma_target *t)
     } else {
         s = send_lock(t);
     }
+    if (s == STEP_AGAIN)
+        return s;
     if (!t->queued)
         t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
     else if (t->queued == 1 && is_small(op_at(t->ops.prev)))

@@ -56,7 +56,8 @@ struct near_wait {
 static int near_got(void *arg)
 {
     struct near_wait *x = arg;
-    x->result = shmlock_poll(x->n->lockword, &x->w->node.n);
+    if (!x->result)
+        x->result = shmlock_poll(x->n->lockword, &x->w->node.n);
     return x->result != 0;
 }
 

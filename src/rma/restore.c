@@ -100,7 +100,7 @@ static int done_sent(void *arg)
     struct done_wait *x = arg;
     struct rma_target *t = x->t;
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
-    if (t->flags & TARGET_DEAD)
+    if (t->flags & TARGET_DEAD || x->err != AM_AGAIN)
         return 1;
     x->err = rma_send_plain(t->w, t->rank, &h, 1);
     return x->err != AM_AGAIN;
@@ -113,7 +113,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     rma_local_wait(w, t);
     /* Another thread may have queued more or be flushing meanwhile. */
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
-        struct done_wait x = {t, 0};
+        struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
         if (!x.err && !(t->flags & TARGET_DEAD)) {
             w->acks++;
@@ -131,14 +131,15 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
 static int lock_sent(void *arg)
 {
     struct rma_target *t = arg;
-    return (t->flags & TARGET_DEAD) || rma_lock_send(t);
+    return (t->flags & TARGET_DEAD) || t->state == TARGET_LOCK_ISSUED || rma_lock_send(t);
 }
 
 /* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK finds a lock. */
 static int take_really(struct rma_target *t)
 {
     t->pins++;
-    progress_wait(lock_sent, t, "room for a message", t->world);
+    if (!rma_lock_send(t))
+        progress_wait(lock_sent, t, "room for a message", t->world);
     int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : rma_grant_wait(t);
     t->pins--;
     t->flags &= (uint8_t)~TARGET_NOCHECK;

@@ -11,7 +11,7 @@
 
 #include "scenarios.h"
 
-static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p};
+static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];
