@@ -47,14 +47,33 @@ static int pack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
     struct stream *o = (struct stream *)s;
     char *to = o->at;
     for (size_t i = 0; i < n; i++) {
-        memcpy(to, (const void *)(at + (uintptr_t)off[i]), (size_t)len[i]);
+        copy_block(to, (const char *)(at + (uintptr_t)off[i]), (size_t)len[i]);
         to += len[i];
     }
     o->at = to;
     return 0;
 }
 
-static const struct sink_ops pack_ops = {pack_block, pack_strided, pack_indexed, pack_blocks};
+static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
+                     size_t tile)
+{
+    struct stream *o = (struct stream *)s;
+    while (n) {
+        size_t m = n < tile ? n : tile;
+        char *to = o->at;
+        for (int64_t j = 0; j < row->n; j++) {
+            int64_t len = row_len(row, j);
+            kernel_strided(to, row->size, (const char *)(at + (uintptr_t)row_off(row, j)), stride, m, (size_t)len);
+            to += len;
+        }
+        o->at += m * (size_t)row->size;
+        at += m * (uintptr_t)stride;
+        n -= m;
+    }
+    return 0;
+}
+
+static const struct sink_ops pack_ops = {pack_block, pack_strided, pack_indexed, pack_blocks, pack_rows};
 
 size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out, size_t len)
 {
@@ -99,14 +118,33 @@ static int unpack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *
     struct stream *o = (struct stream *)s;
     const char *in = o->at;
     for (size_t i = 0; i < n; i++) {
-        memcpy((void *)(at + (uintptr_t)off[i]), in, (size_t)len[i]);
+        copy_block((char *)(at + (uintptr_t)off[i]), in, (size_t)len[i]);
         in += len[i];
     }
     o->at += in - o->at;
     return 0;
 }
 
-static const struct sink_ops unpack_ops = {unpack_block, unpack_strided, unpack_indexed, unpack_blocks};
+static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
+                     size_t tile)
+{
+    struct stream *o = (struct stream *)s;
+    while (n) {
+        size_t m = n < tile ? n : tile;
+        const char *in = o->at;
+        for (int64_t j = 0; j < row->n; j++) {
+            int64_t len = row_len(row, j);
+            kernel_strided((char *)(at + (uintptr_t)row_off(row, j)), stride, in, row->size, m, (size_t)len);
+            in += len;
+        }
+        o->at += m * (size_t)row->size;
+        at += m * (uintptr_t)stride;
+        n -= m;
+    }
+    return 0;
+}
+
+static const struct sink_ops unpack_ops = {unpack_block, unpack_strided, unpack_indexed, unpack_blocks, unpack_rows};
 
 size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in, size_t len)
 {
@@ -146,18 +184,34 @@ static int list_block(struct sink *s, uintptr_t at, size_t len)
 
 static int list_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
 {
-    int stop = 0;
-    for (size_t i = 0; i < n && !stop; i++)
-        stop = list_block(s, at + (uintptr_t)i * (uintptr_t)stride, blk);
-    return stop;
+    struct lister *l = (struct lister *)s;
+    if (stride == (int64_t)blk)
+        return list_block(s, at, n * blk);
+    if (list_block(s, at, blk))
+        return 1;
+    /* the others join nothing */
+    size_t fit = n - 1 < l->max - l->n ? n - 1 : l->max - l->n;
+    struct iovec *iov = l->iov + l->n;
+    for (size_t i = 0; i < fit; i++)
+        iov[i] = (struct iovec){(void *)(at + (uintptr_t)(i + 1) * (uintptr_t)stride), blk};
+    l->n += fit;
+    l->bytes += fit * blk;
+    return fit < n - 1;
 }
 
 static int list_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off)
 {
-    int stop = 0;
-    for (size_t i = 0; i < n && !stop; i++)
-        stop = list_block(s, at + (uintptr_t)off[i], blk);
-    return stop;
+    struct lister *l = (struct lister *)s;
+    if (list_block(s, at + (uintptr_t)off[0], blk))
+        return 1;
+    /* indexed nodes have no adjacent entries: the others join nothing */
+    size_t fit = n - 1 < l->max - l->n ? n - 1 : l->max - l->n;
+    struct iovec *iov = l->iov + l->n;
+    for (size_t i = 0; i < fit; i++)
+        iov[i] = (struct iovec){(void *)(at + (uintptr_t)off[i + 1]), blk};
+    l->n += fit;
+    l->bytes += fit * blk;
+    return fit < n - 1;
 }
 
 static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
@@ -168,7 +222,7 @@ static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
     return stop;
 }
 
-static const struct sink_ops list_ops = {list_block, list_strided, list_indexed, list_blocks};
+static const struct sink_ops list_ops = {list_block, list_strided, list_indexed, list_blocks, NULL};
 
 size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len, struct iovec *iov,
               size_t max, size_t *bytes_out)
@@ -216,7 +270,7 @@ static int move_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, cons
 {
     uintptr_t to = at + ((struct mover *)s)->distance;
     for (size_t i = 0; i < n; i++)
-        memcpy((void *)(to + (uintptr_t)off[i]), (const void *)(at + (uintptr_t)off[i]), blk);
+        copy_block((char *)(to + (uintptr_t)off[i]), (const char *)(at + (uintptr_t)off[i]), blk);
     return 0;
 }
 
@@ -224,11 +278,27 @@ static int move_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
 {
     uintptr_t to = at + ((struct mover *)s)->distance;
     for (size_t i = 0; i < n; i++)
-        memcpy((void *)(to + (uintptr_t)off[i]), (const void *)(at + (uintptr_t)off[i]), (size_t)len[i]);
+        copy_block((char *)(to + (uintptr_t)off[i]), (const char *)(at + (uintptr_t)off[i]), (size_t)len[i]);
     return 0;
 }
 
-static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks};
+static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
+                    size_t tile)
+{
+    uintptr_t distance = ((struct mover *)s)->distance;
+    while (n) {
+        size_t m = n < tile ? n : tile;
+        for (int64_t j = 0; j < row->n; j++) {
+            uintptr_t from = at + (uintptr_t)row_off(row, j);
+            kernel_strided((char *)(from + distance), stride, (const char *)from, stride, m, (size_t)row_len(row, j));
+        }
+        at += m * (uintptr_t)stride;
+        n -= m;
+    }
+    return 0;
+}
+
+static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks, move_rows};
 
 /* Two layouts that share no shape: both as lists of blocks, merged. */
 enum { COPY_BATCH = 128 };
@@ -243,10 +313,11 @@ static void copy_merge(struct side *s, struct side *d)
     while (s->i < s->n && d->i < d->n) {
         struct iovec *a = &s->iov[s->i], *b = &d->iov[d->i];
         size_t len = a->iov_len < b->iov_len ? a->iov_len : b->iov_len;
-        switch (len) { /* constant sizes: no call for the common elements */
-        case 4: memcpy(b->iov_base, a->iov_base, 4); break;
-        case 8: memcpy(b->iov_base, a->iov_base, 8); break;
-        default: memcpy(b->iov_base, a->iov_base, len); break;
+        copy_block(b->iov_base, a->iov_base, len);
+        if (a->iov_len == b->iov_len) {
+            s->i++;
+            d->i++;
+            continue;
         }
         a->iov_base = (char *)a->iov_base + len;
         b->iov_base = (char *)b->iov_base + len;
@@ -255,10 +326,34 @@ static void copy_merge(struct side *s, struct side *d)
     }
 }
 
+/* One side has blocks much longer than the other's: each of them is packed from, or unpacked to, the other. */
+static void copy_by_long_blocks(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
+                                const struct dt_type *dt, size_t from, size_t len, int long_dst)
+{
+    struct iovec iov[COPY_BATCH];
+    for (size_t at = from, end = from + len, got; at < end;) {
+        size_t n = long_dst ? dt_iov(dt, dcount, dst, at, end - at, iov, COPY_BATCH, &got)
+                            : dt_iov(st, scount, src, at, end - at, iov, COPY_BATCH, &got);
+        for (size_t i = 0; i < n; i++) {
+            if (long_dst)
+                dt_pack(st, scount, src, at, iov[i].iov_base, iov[i].iov_len);
+            else
+                dt_unpack(dt, dcount, dst, at, iov[i].iov_base, iov[i].iov_len);
+            at += iov[i].iov_len;
+        }
+    }
+}
+
 static void copy_general(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
                          const struct dt_type *dt, size_t from, size_t len)
 {
-    struct side s = {.n = 0}, d = {.n = 0};
+    int64_t sblk = st->node->size / st->node->blocks, dblk = dt->node->size / dt->node->blocks; /* on average */
+    if (sblk / 4 >= dblk || dblk / 4 >= sblk) {
+        copy_by_long_blocks(src, scount, st, dst, dcount, dt, from, len, dblk > sblk);
+        return;
+    }
+    struct side s, d;
+    s.n = s.i = d.n = d.i = 0;
     size_t sfrom = from, dfrom = from, end = from + len, got;
     for (;;) {
         if (s.i == s.n) {

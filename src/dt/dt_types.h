@@ -15,6 +15,8 @@
 #ifndef DT_DT_TYPES_H
 #define DT_DT_TYPES_H
 
+#include <string.h>
+
 #include "dt/make.h"
 
 enum { NODE_DEEP = 40, NODE_DEPTH_MAX = 192, NODE_SPLICE = 32 /* entries taken in at any depth */ };
@@ -62,12 +64,50 @@ struct sink_ops {
     int (*strided)(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride);
     int (*indexed)(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off);
     int (*blocks)(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len);
+    /* n instances of a node of blocks, `stride` apart, no byte of which is in two of them: `tile` instances at a
+     * time, block by block. May be NULL. */
+    int (*rows)(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row, size_t tile);
 };
 struct sink {
     const struct sink_ops *ops;
 };
 /* from <= to <= count * t->size; t has data when from < to. */
 int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to, struct sink *s);
+
+/* Copy a block whose length is not known when compiling: up to 64 bytes by a few loads and stores that may
+ * overlap each other, without a call. */
+static inline void copy_block(char *dst, const char *src, size_t len)
+{
+    if (len > 64) {
+        memcpy(dst, src, len);
+    } else if (len >= 16) {
+        if (len > 32) {
+            memcpy(dst + 16, src + 16, 16);
+            memcpy(dst + len - 32, src + len - 32, 16);
+        }
+        memcpy(dst, src, 16);
+        memcpy(dst + len - 16, src + len - 16, 16);
+    } else if (len >= 8) {
+        memcpy(dst, src, 8);
+        memcpy(dst + len - 8, src + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(dst, src, 4);
+        memcpy(dst + len - 4, src + len - 4, 4);
+    } else {
+        for (; len; len--)
+            *dst++ = *src++;
+    }
+}
+
+/* The j-th block of a row. */
+static inline int64_t row_off(const struct dt_node *row, int64_t j)
+{
+    return row->off ? row->off[j] : j * row->stride;
+}
+static inline int64_t row_len(const struct dt_node *row, int64_t j)
+{
+    return row->len ? row->len[j] : row->kid->size;
+}
 
 /* kernel.c: n blocks of blk bytes, ss and ds bytes apart. */
 void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n, size_t blk);

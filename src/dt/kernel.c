@@ -1,7 +1,8 @@
 /* kernel.c - the inner loops of pack, unpack and copy.
  *
  * Blocks of 1, 2, 4, 8, 16, 32 bytes are single loads and stores (memcpy with a constant size: no alignment is
- * assumed); multiples of 16 up to 256 go in 16-byte steps without a call; the rest is memcpy. */
+ * assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in overlapping steps; the rest is
+ * memcpy. */
 #include "dt/dt_types.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n
         return;
     }
     for (; n; n--, dst += ds, src += ss)
-        memcpy(dst, src, blk);
+        copy_block(dst, src, blk);
 }
 
 static inline __attribute__((always_inline)) void gather_fixed(char *dst, const char *src, const int64_t *off,
@@ -66,8 +67,10 @@ void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, siz
     case 4: gather_fixed(dst, src, off, n, 4); return;
     case 8: gather_fixed(dst, src, off, n, 8); return;
     case 16: gather_fixed(dst, src, off, n, 16); return;
-    default: gather_fixed(dst, src, off, n, blk); return;
+    default: break;
     }
+    for (size_t i = 0; i < n; i++, dst += blk)
+        copy_block(dst, src + off[i], blk);
 }
 
 static inline __attribute__((always_inline)) void scatter_fixed(char *dst, const int64_t *off, const char *src,
@@ -85,6 +88,8 @@ void kernel_scatter(char *dst, const int64_t *off, const char *src, size_t n, si
     case 4: scatter_fixed(dst, off, src, n, 4); return;
     case 8: scatter_fixed(dst, off, src, n, 8); return;
     case 16: scatter_fixed(dst, off, src, n, 16); return;
-    default: scatter_fixed(dst, off, src, n, blk); return;
+    default: break;
     }
+    for (size_t i = 0; i < n; i++, src += blk)
+        copy_block(dst + off[i], src, blk);
 }

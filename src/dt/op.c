@@ -199,7 +199,7 @@ static int reduce_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *
     return 0;
 }
 
-static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed, reduce_blocks};
+static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed, reduce_blocks, NULL};
 
 /* Elements that blocks cut (MPI_SHORT_INT has a hole inside): one at a time through a buffer. */
 static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,

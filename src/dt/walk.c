@@ -10,6 +10,25 @@
 
 static int walk(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s);
 
+/* Instances of few blocks side by side (arrays of structs), and columns of a matrix side by side (a transpose),
+ * are handled block by block: the j-th block of many instances is one strided loop. How many at a time, so that
+ * they stay in the first-level cache; 0: not of that kind. */
+enum { ROW_BLOCKS = 16, ROW_BYTES = 16384, COLUMN_BYTES = 128 };
+
+static size_t row_tile(const struct dt_node *k, int64_t n, int64_t stride)
+{
+    int64_t step = stride < 0 ? -stride : stride, width;
+    if (n < 4 || k->kind == NODE_LIST || (k->kind != NODE_BLOCKS && k->kid->kind != NODE_BLOCK))
+        return 0;
+    if (k->n <= ROW_BLOCKS && k->hi - k->lo <= step)
+        return k->size < ROW_BYTES ? ROW_BYTES / (size_t)k->size : 1;
+    /* columns: all n instances fit between two blocks of one */
+    if (k->kind == NODE_VECTOR && k->kid->size <= step && step <= COLUMN_BYTES / 4 && !mul64(n, step, &width) &&
+        width <= (k->stride < 0 ? -k->stride : k->stride))
+        return COLUMN_BYTES / (size_t)step;
+    return 0;
+}
+
 /* All of the n children of equal layout from child i on (VECTOR, INDEXED). */
 static int walk_whole(const struct dt_node *nd, uintptr_t at, int64_t i, int64_t n, struct sink *s)
 {
@@ -19,6 +38,9 @@ static int walk_whole(const struct dt_node *nd, uintptr_t at, int64_t i, int64_t
             return s->ops->indexed(s, at, (size_t)n, (size_t)k->size, nd->off + i);
         return s->ops->strided(s, at + (uintptr_t)i * (uintptr_t)nd->stride, (size_t)n, (size_t)k->size, nd->stride);
     }
+    size_t tile = s->ops->rows && !nd->off ? row_tile(k, n, nd->stride) : 0;
+    if (tile)
+        return s->ops->rows(s, at + (uintptr_t)i * (uintptr_t)nd->stride, (size_t)n, nd->stride, k, tile);
     for (int64_t end = i + n; i < end; i++) {
         uintptr_t kid_at = at + (nd->off ? (uintptr_t)nd->off[i] : (uintptr_t)i * (uintptr_t)nd->stride);
         int stop = k->kind == NODE_BLOCKS ? s->ops->blocks(s, kid_at, (size_t)k->n, k->off, k->len)

@@ -87,6 +87,57 @@ START_TEST(against_model)
 }
 END_TEST
 
+/* Shapes with kernels of their own: arrays of structs, columns of matrices, in both directions, at odd cuts. */
+static struct model shape(int kind, struct rng *r)
+{
+    struct model m = {.align = 1};
+    int64_t rows = rng_range(r, 5, 40), pitch = rng_range(r, 5, 20), blk = 1 << rng_range(r, 0, 4);
+    struct dt_type *b, *row;
+    ck_assert_int_eq(dt_make_contiguous(blk, dt_find(MPI_BYTE), &b), MPI_SUCCESS);
+    if (kind == 0) { /* rows of 3 blocks */
+        const int64_t lens[3] = {1, 2, 1}, off[3] = {0, 2 * blk, 5 * blk};
+        ck_assert_int_eq(dt_make_indexed_b(3, lens, 0, off, b, &row), MPI_SUCCESS);
+        pitch = 6 * blk + rng_range(r, 0, 9);
+    } else { /* a column */
+        ck_assert_int_eq(dt_make_vector(rows, 1, pitch, b, &row), MPI_SUCCESS);
+        pitch = rng_next(r) & 1 ? blk : blk + 1;
+    }
+    if (rng_next(r) & 1)
+        pitch = -pitch;
+    int64_t n = rng_range(r, 1, 30);
+    ck_assert_int_eq(dt_make_vector_b(n, 1, pitch, row, &m.type), MPI_SUCCESS);
+    m.n = (size_t)m.type->size;
+    m.e = malloc(m.n * sizeof *m.e);
+    size_t k = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (kind ? rows : 4); j++)
+            for (int64_t x = 0; x < blk; x++) {
+                static const int at[4] = {0, 2, 3, 5};
+                int64_t start = kind ? j * (row->extent - blk) / (rows - 1) : at[j] * blk;
+                m.e[k++] = (struct entry){i * pitch + start + x, 1, dt_find(MPI_BYTE), 0};
+            }
+    ck_assert_uint_eq(k, m.n);
+    m.lb = m.type->lb;
+    m.ub = m.lb + m.type->extent;
+    dt_drop(b);
+    dt_drop(row);
+    return m;
+}
+
+START_TEST(rows_and_columns)
+{
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        struct rng r = {seed * 29 + 3};
+        struct model m = shape((int)(seed & 1), &r);
+        size_t count = (size_t)rng_range(&r, 1, 2);
+        check_pack(&m, count, &r);
+        check_unpack(&m, count, &r);
+        check_iov(&m, count, &r);
+        model_free(&m);
+    }
+}
+END_TEST
+
 /* Larger than 4 GiB by position, small by memory: the same bytes again and again (stride 0 and negative). */
 START_TEST(positions_past_4g)
 {
@@ -116,6 +167,7 @@ Suite *suite_walk(void)
     Suite *s = suite_create("dt/walk");
     TCase *t = room_case("walk", 60);
     tcase_add_test(t, against_model);
+    tcase_add_test(t, rows_and_columns);
     tcase_add_test(t, positions_past_4g);
     suite_add_tcase(s, t);
     return s;
