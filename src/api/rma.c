@@ -84,6 +84,8 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
 static int check_acc(struct rma_args *a, MPI_Op op)
 {
     int err = api_op(op, &a->op);
+    if (!err && (a->tcount == 0 || a->ttype->size == 0)) /* nothing will be done */
+        return a->op->index ? MPI_SUCCESS : err_make(MPI_ERR_OP, "%s: the operation is not predefined", proc->call);
     if (!err)
         err = dt_op_check(a->op, a->ttype, DT_FOR_ACC);
     if (err)

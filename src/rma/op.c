@@ -88,7 +88,12 @@ static int region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
     for (unsigned i = 0; i < n && !found; i++) {
         uint64_t base = __atomic_load_n(&p->region[i].base, __ATOMIC_RELAXED);
         uint64_t size = __atomic_load_n(&p->region[i].size, __ATOMIC_RELAXED);
-        found = addr >= base && addr - base <= size && len <= size - (addr - base);
+        if (addr < base || addr - base >= size)
+            continue;
+        uint64_t here = size - (addr - base);
+        found = len <= here;
+        addr += here; /* the rest may lie in the region that follows without a gap */
+        len -= found ? len : here;
     }
     int more = __atomic_load_n(&p->overflow, __ATOMIC_RELAXED) != 0;
     atomic_thread_fence(memory_order_acquire);

@@ -347,15 +347,23 @@ static unsigned region_above(const struct rma_win *w, uint64_t addr)
     return lo;
 }
 
+/* Memory may lie across regions that follow each other without a gap. */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
 {
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off : NULL;
-    unsigned i = region_above(w, off);
-    if (i == 0)
-        return NULL;
-    const struct rma_region *g = &w->regions[i - 1];
-    return off - g->base <= g->size && len <= g->size - (off - g->base) ? (char *)(uintptr_t)off : NULL;
+    uint64_t at = off, left = len;
+    for (unsigned i = region_above(w, off); i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
+        const struct rma_region *g = &w->regions[i - 1];
+        uint64_t here = at - g->base < g->size ? g->size - (at - g->base) : 0;
+        if (left <= here)
+            return (char *)(uintptr_t)off;
+        if (!here)
+            return NULL;
+        at += here;
+        left -= here;
+    }
+    return NULL;
 }
 
 /* Show the list to near peers.  The version is odd meanwhile: pairs with region_shown(). */
@@ -441,8 +449,6 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
     *size = reach ? (MPI_Aint)n->size : 0;
     *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
     *(void **)base_out = reach && n->size ? n->base : NULL;
-    if (reach && !n->size && w->flavor == MPI_WIN_FLAVOR_SHARED)
-        *(void **)base_out = n->mapping;
     return MPI_SUCCESS;
 }
 
