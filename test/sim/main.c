@@ -11,7 +11,7 @@
 
 #include "scenarios.h"
 
-static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma};
+static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];

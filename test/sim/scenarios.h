@@ -13,7 +13,7 @@ struct scenario {
     void (*prepare)(struct sim_knobs *k);
 };
 
-extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[];
+extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[], scenarios_blocks[];
 
 /* Set a control variable for this run only. */
 void scenario_cvar(const char *name, const char *value);

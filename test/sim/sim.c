@@ -28,6 +28,11 @@ uint64_t sim_random(void)
     return sim_draw_bits(the_sim);
 }
 
+uint64_t sim_seed(void)
+{
+    return the_sim->k.seed;
+}
+
 int sim_rank(void)
 {
     return the_sim->now->rank;

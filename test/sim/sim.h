@@ -50,6 +50,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
 int sim_rank(void);
 int sim_thread(void);
 uint64_t sim_random(void);            /* from the seed */
+uint64_t sim_seed(void);              /* the seed itself */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
 void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -14,7 +14,7 @@
 
 /* Processes of one job on memory mapped before the fork. */
 
-enum { PEERS = 5, TURNS = 1500 };
+enum { PEERS = 5, TURNS = 400 };
 
 struct arena {
     _Alignas(64) char lock[4096];
