@@ -152,21 +152,23 @@ static int arm_all(struct progress *p, int *nfds)
     return 1;
 }
 
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition. */
-static void doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.
+ * 1: the condition was seen to hold. */
+static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
 {
+    int met = 0;
     if (p->poller) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
                        (uint64_t)max_ms * 1000000u);
         p->followers--;
-        return;
+        return 0;
     }
     p->poller = 1;
     /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings news. */
     mem_wake_arm();
     int nfds = 0;
-    if (arm_all(p, &nfds) && !cond(arg)) {
+    if (arm_all(p, &nfds) && !(met = cond(arg))) {
         pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
         struct pollfd *fds = p->fds; /* only the poller touches it */
         p->asleep = 1;
@@ -180,6 +182,7 @@ static void doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
     p->poller = 0;
     if (p->followers) /* news may be theirs, and one of them must poll next */
         lock_cond_signal(&p->cond);
+    return met;
 }
 
 /* How long the next sleep may be.  While a hook is active its work may wait for room at a peer, of which nobody
@@ -201,7 +204,9 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int fruitless = 0, err = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
-    while (!cond(arg)) {
+    /* A condition that held is never asked again: it may have done something, such as sent a message. */
+    int met = cond(arg);
+    while (!met) {
         if (what) {
             proc->wait_what = what;
             proc->wait_peer = peer;
@@ -216,9 +221,10 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else {
             idle++;
         }
+        if ((met = cond(arg)) != 0)
+            break;
         if (sched) {
-            if (!cond(arg))
-                step_aside(idle > 0);
+            step_aside(idle > 0);
         } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
@@ -227,7 +233,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else if (idle <= p->spin + cvar.progress_yield) {
             step_aside(1);
         } else {
-            doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
+            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
             idle = p->spin; /* a look at everything, then sleep again */
         }
     }
@@ -238,8 +244,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
 
 void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer)
 {
-    if (!cond(arg)) /* already there: no bookkeeping */
-        progress_wait_for(cond, arg, what, peer, 0);
+    progress_wait_for(cond, arg, what, peer, 0);
 }
 
 void progress_test(void)

@@ -44,6 +44,7 @@ void progress_source_del(struct progress_source *s);
 int progress_poll(void);
 
 /* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.
+ * It may act (send, say): it is called often while false, and never again once it returned nonzero.
  * what/peer (world rank or -1) are shown by SIGUSR1 and in the simulator's traces. */
 void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer);
 /* The same with an end: 0, or -ETIMEDOUT after timeout_ns. */

@@ -97,7 +97,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     s->ranks[t->rank].sent_all++;
     s->ranks[t->rank].sent[m->data[0]]++;
     sim_event("sends type %d to %u, class %d, %zu bytes, flags %#x", m->data[0], peer, (int)cls, len,
-              len >= 12 ? m->data[10] | m->data[11] << 8 : 0);
+              len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0); /* of RMA packets */
     sim_moved(s);
     return 0;
 }
