@@ -1,0 +1,18 @@
+#include "unit.h"
+
+Suite *suite_attr(void);
+Suite *suite_comm(void);
+Suite *suite_err(void);
+Suite *suite_errhandler(void);
+Suite *suite_group(void);
+Suite *suite_info(void);
+Suite *suite_obj(void);
+Suite *suite_request(void);
+Suite *suite_topo(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_obj,  suite_err,  suite_errhandler, suite_group, suite_comm,
+                                      suite_attr, suite_info, suite_topo,       suite_request};
+    return unit_run(suites, (int)(sizeof suites / sizeof *suites));
+}
