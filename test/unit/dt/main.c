@@ -10,10 +10,11 @@ Suite *suite_flat(void);
 Suite *suite_ext32(void);
 Suite *suite_op(void);
 Suite *suite_predef(void);
+Suite *suite_f90(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_node, suite_type, suite_walk, suite_copy, suite_kernel,
-                                      suite_sig, suite_flat, suite_ext32, suite_op, suite_predef};
+                                      suite_sig, suite_flat, suite_ext32, suite_op, suite_predef, suite_f90};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
