@@ -7,6 +7,7 @@
 #include "mem/mem.h"
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
+#include "var/var.h"
 
 /* --- single copy on the node ---------------------------------------------- */
 
@@ -56,16 +57,23 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
     return 0;
 }
 
-/* 1: all is here; 0: the memory cannot be read, pull it. */
-int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs, uint32_t nruns)
+/* When the sender is blocked in this very message and has a core, both can copy at once, through the rings: twice
+ * as fast here as one process_vm_readv, whose cost is in finding the pages.  Else one copy by the receiver leaves the
+ * sender free. */
+static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
+{
+    return h->waits && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
+}
+
+int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
 {
     struct p2p *s = proc->p2p;
-    if (!p->near || nruns == 0 || p->cma == P2P_CMA_REFUSED)
+    if (!p->near || h->nruns == 0 || p->cma == P2P_CMA_REFUSED || better_pulled(q, h))
         return 0;
     if (!q->block && !s->bounce && !(s->bounce = malloc(P2P_BOUNCE)))
         return 0;
     while (q->got < q->want) {
-        int rc = read_step(q, p, runs, nruns);
+        int rc = read_step(q, p, runs, h->nruns);
         if (rc) { /* the first real try decides; a single bad address later is left to the pull to report */
             if (p->cma == P2P_CMA_UNKNOWN || rc == -EPERM)
                 p->cma = P2P_CMA_REFUSED;
@@ -173,15 +181,19 @@ static int on_data(int src, const void *msg, size_t len)
 
 /* --- matching packets -------------------------------------------------------- */
 
-static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len)
+/* room: bytes of the whole message, or of the runs. */
+static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len, size_t room)
 {
-    struct p2p_unex *u = malloc(sizeof *u + len);
+    struct p2p_unex *u = malloc(sizeof *u + room);
     if (!u)
         return NULL;
     u->m = *m;
     u->world = src;
     u->type = type;
-    u->size = len;
+    u->size = room;
+    u->arrived = len;
+    u->taker = NULL;
+    u->dropped = 0;
     u->sreq = 0;
     u->nruns = 0;
     memcpy(u->data, data, len);
@@ -204,7 +216,7 @@ static int take_eager(int src, const struct p2p_match *m, const void *data, size
         recv_eager(q, m, src, data, len);
         return 0;
     }
-    struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len);
+    struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len, len);
     if (!u)
         return AM_AGAIN; /* the transport keeps it until memory is free */
     arrived(u);
@@ -222,7 +234,7 @@ static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
         recv_eager(q, &h->m, src, h + 1, len);
         return 0;
     }
-    struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len);
+    struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len, len);
     if (!u)
         return AM_AGAIN;
     u->sreq = h->sreq;
@@ -235,16 +247,42 @@ static int take_rts(int src, const struct p2p_rts *h)
     const struct p2p_run *runs = (const struct p2p_run *)(h + 1);
     struct p2p_req *q = match_arrival(&h->m);
     if (q) {
-        recv_rendezvous(q, &h->m, src, h->sreq, h->size, runs, h->nruns);
+        recv_rendezvous(q, h, src, runs);
         return 0;
     }
-    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, runs, h->nruns * sizeof *runs);
+    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, runs, h->nruns * sizeof *runs, h->nruns * sizeof *runs);
     if (!u)
         return AM_AGAIN;
     u->sreq = h->sreq;
     u->size = h->size;
     u->nruns = h->nruns;
+    u->waits = h->waits;
     arrived(u);
+    return 0;
+}
+
+static int take_first(int src, const struct p2p_eager_first *h, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    if (!p)
+        return AM_AGAIN;
+    struct p2p_req *q = match_arrival(&h->m);
+    if (q) {
+        recv_first(q, p, &h->m, h->size, h + 1, len);
+        return 0;
+    }
+    p->in_unex = unex_make(P2P_EAGER, &h->m, src, h + 1, len, h->size);
+    if (!p->in_unex)
+        return AM_AGAIN;
+    arrived(p->in_unex);
+    return 0;
+}
+
+static int take_more(int src, const void *data, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    if (p)
+        recv_more(p, data, len);
     return 0;
 }
 
@@ -255,6 +293,10 @@ static int take(int type, int src, const void *msg, size_t len)
         return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
     case P2P_EAGER_SYNC:
         return take_eager_sync(src, msg, len - sizeof(struct p2p_eager_sync));
+    case P2P_EAGER_FIRST:
+        return take_first(src, msg, len - sizeof(struct p2p_eager_first));
+    case P2P_EAGER_MORE:
+        return take_more(src, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
     default:
         return take_rts(src, msg);
     }
@@ -309,6 +351,16 @@ static int on_eager(int src, const void *msg, size_t len)
 static int on_eager_sync(int src, const void *msg, size_t len)
 {
     return on_match(P2P_EAGER_SYNC, src, msg, len);
+}
+
+static int on_eager_first(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER_FIRST, src, msg, len);
+}
+
+static int on_eager_more(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER_MORE, src, msg, len);
 }
 
 static int on_rts(int src, const void *msg, size_t len)
@@ -378,6 +430,8 @@ void p2p_handlers(void)
 {
     am_handler(P2P_EAGER, on_eager);
     am_handler(P2P_EAGER_SYNC, on_eager_sync);
+    am_handler(P2P_EAGER_FIRST, on_eager_first);
+    am_handler(P2P_EAGER_MORE, on_eager_more);
     am_handler(P2P_RTS, on_rts);
     am_handler(P2P_FIN, on_fin);
     am_handler(P2P_PULL, on_pull);

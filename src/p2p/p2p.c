@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
@@ -21,6 +22,7 @@ int p2p_init(void)
     list_init(&s->open);
     list_init(&s->pulls);
     s->me = boot_rank();
+    s->crowded = boot_host_processes() > sysconf(_SC_NPROCESSORS_ONLN);
     s->hook.fn = peer_retry;
     s->hook.arg = s;
     struct p2p_peer *self = peer_get(s->me);
@@ -46,7 +48,7 @@ void p2p_finalize(void)
     if (!s)
         return;
     /* Credits may still come in until the transport closes. */
-    for (int type = P2P_EAGER; type <= P2P_CANCELLED; type++)
+    for (int type = P2P_EAGER; type < P2P_PACKETS_END; type++)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
     for (int i = 0; i < P2P_UNEX_BINS; i++)
@@ -136,7 +138,7 @@ static int req_start(struct request *r)
 static int req_cancel(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && !q->copy)) {
+    if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && !q->copy && q->next == 0)) {
         if (q->state == P2P_POSTED)
             match_unpost(q);
         else
@@ -171,6 +173,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     request_init(&q->r, kind, &req_ops, c);
     q->state = P2P_IDLE;
     q->holds = 0;
+    q->waits = 0;
     q->copy = NULL;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
@@ -264,6 +267,7 @@ int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int t
         return MPI_SUCCESS;
     struct p2p_req q;
     int err = send_fill(&q, REQUEST_SEND, buf, count, t, dest, tag, c, flags);
+    q.waits = 1;
     if (!err)
         err = send_begin(&q);
     return err ? err : wait_here(&q, NULL);

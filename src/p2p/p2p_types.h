@@ -50,7 +50,10 @@ struct p2p_peer {
     enum p2p_cma cma;  /* may this process read the peer's memory */
     int ordered;
     int dead;
-    size_t eager_max;  /* bytes of the longest eager message */
+    size_t eager_max;  /* bytes of the longest eager message of one piece */
+    size_t piece;      /* bytes in a piece of a longer one */
+    struct p2p_req *in_req;   /* who takes the longer eager message that is coming in ... */
+    struct p2p_unex *in_unex; /* ... or where it is kept */
     size_t eager_out;  /* P5 */
     size_t eager_in;   /* taken here and not yet acknowledged */
     uint32_t seq_out, seq_in;
@@ -64,7 +67,7 @@ enum p2p_state {
     P2P_QUEUED,   /* send: in peer->pending */
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
-    P2P_PULLING   /* receive: matched, data is coming, on p2p->pulls */
+    P2P_PULLING   /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
 };
 
 struct p2p_req {
@@ -75,6 +78,7 @@ struct p2p_req {
     int is_send;
     int block;           /* the buffer is one block, at `start` */
     int holds;           /* a reference on the type */
+    int waits;           /* send: its caller is blocked in it */
     uint32_t ctx;
     int32_t rank;        /* send: own rank; receive: wanted rank or MPI_ANY_SOURCE */
     int32_t tag;
@@ -100,10 +104,14 @@ struct p2p_unex {
     struct p2p_match m;
     int world;
     int type;            /* P2P_EAGER, P2P_EAGER_SYNC, P2P_RTS */
-    uint32_t nruns;
+    uint32_t nruns;      /* RTS */
+    uint32_t waits;      /* RTS */
     uint64_t serial;     /* order of arrival */
     uint64_t sreq;
     size_t size;         /* bytes of the message */
+    size_t arrived;      /* of them, here */
+    struct p2p_req *taker; /* receive that waits for the rest */
+    int dropped;         /* nobody will take it: free it when it is complete */
     char data[] __attribute__((aligned(8))); /* message, or runs */
 };
 
@@ -135,6 +143,7 @@ struct p2p {
     struct p2p_buffer *buffer;
     int dead_seen;         /* boot_dead_count() that has been dealt with */
     int me;                /* world rank */
+    int crowded;           /* more processes on this host than cores */
 };
 
 /* match.c */
@@ -172,14 +181,18 @@ void send_done(struct p2p_req *q, int err);
 int recv_begin(struct p2p_req *q);
 void recv_consume(struct p2p_req *q, struct p2p_unex *u); /* u is freed */
 void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len);
-void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, uint64_t sreq, size_t size,
-                     const struct p2p_run *runs, uint32_t nruns);
+/* The first piece of a longer one, and the next. */
+void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size, const void *data, size_t len);
+void recv_more(struct p2p_peer *p, const void *data, size_t len);
+/* Free a message nobody will receive. */
+void recv_drop(struct p2p_unex *u);
+void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const struct p2p_run *runs);
 void recv_done(struct p2p_req *q, int err);
 
 /* by_am.c: the packets and the rendezvous machinery */
 void p2p_handlers(void);
-/* 1: all is here; 0: the sender's memory cannot be read, pull it. */
-int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs, uint32_t nruns);
+/* 1: all is here; 0: the sender's memory cannot be read, or it is better pulled. */
+int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs);
 void rndv_pull(struct p2p_req *q);
 
 /* p2p.c */

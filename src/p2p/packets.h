@@ -1,6 +1,7 @@
 /* packets.h - what point-to-point puts on the wire; private to p2p/.
  *
  *   eager           S --EAGER(data)----------------------> R            (S is done when it is sent)
+ *   longer eager    S --EAGER_FIRST(size, data) MORE(data) MORE ...--> R   (nothing that is matched comes between)
  *   synchronous     S --EAGER_SYNC(data)--> R matches --FIN--> S
  *   rendezvous, one node (single copy)
  *                   S --RTS(runs of memory)--> R matches, reads S's memory --FIN--> S
@@ -21,7 +22,8 @@
 #include "am/am.h"
 
 enum p2p_packet {
-    P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL, P2P_CANCELLED
+    P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL, P2P_CANCELLED,
+    P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PACKETS_END
 };
 
 struct p2p_match { /* what receives are matched by */
@@ -34,6 +36,10 @@ struct p2p_eager_sync {
     struct p2p_match m;
     uint64_t sreq;
 };
+struct p2p_eager_first { /* EAGER_MORE is struct p2p_match alone, for its seq */
+    struct p2p_match m;
+    uint64_t size; /* bytes of the whole message */
+};
 struct p2p_run { /* a piece of the sender's memory */
     uint64_t addr, len;
 };
@@ -43,7 +49,7 @@ struct p2p_rts {
     uint64_t sreq;
     uint64_t size;  /* bytes */
     uint32_t nruns; /* that follow; 0: the data must be pulled */
-    uint32_t pad;
+    uint32_t waits; /* the sender does nothing but wait for this: see rndv_read() */
 };
 struct p2p_fin { /* also CANCEL, CANCELLED */
     uint64_t sreq;

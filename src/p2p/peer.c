@@ -44,6 +44,7 @@ static struct p2p_peer *peer_make(int world)
     p->ordered = am_ordered(world);
     size_t longest = am_max(world) - sizeof(struct p2p_eager_sync);
     p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
+    p->piece = longest;
     list_init(&p->pending);
     list_init(&p->busy);
     list_init(&p->early);
@@ -186,6 +187,8 @@ static void peer_died(int world)
     }
     if (p)
         list_del(&p->busy);
+    if (p)
+        p->in_req = NULL; /* on s->pulls */
     fail_list(&s->open, world, send_done);
     fail_list(&s->pulls, world, recv_done);
     for (int i = 0; i < P2P_BINS; i++)

@@ -38,7 +38,8 @@ static int look_again(void *arg)
 static void message_free(struct request *r)
 {
     struct p2p_message *m = (struct p2p_message *)r;
-    free(m->u); /* not received: lost with its handle */
+    if (m->u)
+        recv_drop(m->u); /* not received: lost with its handle */
     free(m);
 }
 

@@ -36,6 +36,68 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
     recv_done(q, MPI_SUCCESS);
 }
 
+/* Put a piece at its place; what lies beyond the buffer is lost. */
+static void fill(struct p2p_req *q, const void *data, size_t len)
+{
+    size_t left = q->size > q->got ? q->size - q->got : 0, n = len < left ? len : left;
+    if (q->block)
+        memcpy(q->start + q->got, data, n);
+    else if (n)
+        dt_unpack(q->type, q->count, q->buf, q->got, data, n);
+    q->got += len;
+}
+
+void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size, const void *data, size_t len)
+{
+    set_status(q, m, p->world, size);
+    q->got = 0;
+    q->state = P2P_PULLING;
+    list_push(&proc->p2p->pulls, &q->op.link);
+    fill(q, data, len);
+    p->in_req = q;
+}
+
+/* The last piece of a kept message is here. */
+static void complete_kept(struct p2p_peer *p, struct p2p_unex *u)
+{
+    struct p2p_req *q = u->taker;
+    p->in_unex = NULL;
+    if (q)
+        list_del(&q->op.link);
+    if (q)
+        recv_consume(q, u);
+    else if (u->dropped)
+        recv_drop(u);
+}
+
+void recv_more(struct p2p_peer *p, const void *data, size_t len)
+{
+    struct p2p_req *q = p->in_req;
+    struct p2p_unex *u = p->in_unex;
+    if (q) {
+        fill(q, data, len);
+        if (q->got < q->full)
+            return;
+        p->in_req = NULL;
+        list_del(&q->op.link);
+        peer_credit(p, q->full + P2P_CHARGE);
+        recv_done(q, MPI_SUCCESS);
+    } else if (u) {
+        memcpy(u->data + u->arrived, data, len);
+        u->arrived += len;
+        if (u->arrived == u->size)
+            complete_kept(p, u);
+    }
+}
+
+void recv_drop(struct p2p_unex *u)
+{
+    if (u->type != P2P_RTS && u->arrived < u->size)
+        u->dropped = 1;
+    else
+        free(u);
+}
+
 static void finish_sender(struct p2p_peer *p, uint64_t sreq)
 {
     struct p2p_fin f = {sreq};
@@ -52,20 +114,19 @@ static void recv_self(struct p2p_req *q, struct p2p_req *s)
     recv_done(q, MPI_SUCCESS);
 }
 
-void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, uint64_t sreq, size_t size,
-                     const struct p2p_run *runs, uint32_t nruns)
+void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const struct p2p_run *runs)
 {
-    set_status(q, m, world, size);
-    q->remote = sreq;
-    q->want = size < q->size ? size : q->size;
+    set_status(q, &h->m, world, h->size);
+    q->remote = h->sreq;
+    q->want = h->size < q->size ? h->size : q->size;
     q->next = q->got = 0;
     struct p2p_peer *p = peer_get(world);
     if (!p) {
         recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
     } else if (world == proc->p2p->me) {
-        recv_self(q, (struct p2p_req *)(uintptr_t)sreq);
-    } else if (q->want == 0 || rndv_read(q, p, runs, nruns)) {
-        finish_sender(p, sreq);
+        recv_self(q, (struct p2p_req *)(uintptr_t)h->sreq);
+    } else if (q->want == 0 || rndv_read(q, p, h, runs)) {
+        finish_sender(p, h->sreq);
         recv_done(q, MPI_SUCCESS);
     } else {
         rndv_pull(q);
@@ -75,8 +136,16 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_match *m, int world, ui
 void recv_consume(struct p2p_req *q, struct p2p_unex *u)
 {
     struct p2p_peer *p = peer_get(u->world);
+    if (u->type != P2P_RTS && u->arrived < u->size) {
+        u->taker = q;
+        q->world = u->world;
+        q->state = P2P_PULLING;
+        list_push(&proc->p2p->pulls, &q->op.link);
+        return;
+    }
     if (u->type == P2P_RTS) {
-        recv_rendezvous(q, &u->m, u->world, u->sreq, u->size, (const struct p2p_run *)u->data, u->nruns);
+        struct p2p_rts h = {u->m, u->sreq, u->size, u->nruns, u->waits};
+        recv_rendezvous(q, &h, u->world, (const struct p2p_run *)u->data);
     } else {
         if (p)
             peer_credit(p, u->size + P2P_CHARGE);

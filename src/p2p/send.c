@@ -51,6 +51,33 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
+/* In pieces; q->next bytes are out.  What stops half way goes on from the head of the queue. */
+static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
+{
+    struct p2p_eager_first h = {{q->ctx, q->rank, q->tag, 0}, q->size};
+    while (q->next < q->size) {
+        size_t n = q->size - q->next < p->piece ? q->size - q->next : p->piece;
+        const void *data = q->start + q->next;
+        if (!q->block) {
+            if (n > proc->p2p->scratch_size)
+                n = proc->p2p->scratch_size;
+            dt_pack(q->type, q->count, q->buf, q->next, proc->p2p->scratch, n);
+            data = proc->p2p->scratch;
+        }
+        h.m.seq = p->seq_out;
+        struct iovec v[2] = {{&h, q->next ? sizeof h.m : sizeof h}, {(void *)(uintptr_t)data, n}};
+        int rc = am_request(q->world, q->next ? P2P_EAGER_MORE : P2P_EAGER_FIRST, v, 2, 0);
+        if (rc)
+            return rc;
+        p->seq_out++;
+        if (q->next == 0)
+            p->eager_out += q->size + P2P_CHARGE;
+        q->next += n;
+    }
+    send_done(q, MPI_SUCCESS);
+    return 0;
+}
+
 /* Where the data lies, for a receiver that can read it: at most P2P_RTS_RUNS runs, none too short to be worth
  * a place in a list.  0: it must be pulled. */
 static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_run *run)
@@ -79,7 +106,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
     uint32_t n = runs_of(q, p, rts.run);
     if (sizeof rts.h + n * sizeof rts.run[0] > am_max(q->world))
         n = 0;
-    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q, q->size, n, 0};
+    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q, q->size, n, (uint32_t)q->waits};
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.run[0]};
     q->got = 0;
     q->state = P2P_OPEN;
@@ -97,8 +124,13 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
 static int send_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
-    if (q->size <= p->eager_max && p->eager_out + q->size + P2P_CHARGE <= (size_t)cvar.p2p_eager_window)
+    if (q->next) /* begun */
+        return send_pieces(q, p);
+    int room = p->eager_out + q->size + P2P_CHARGE <= (size_t)cvar.p2p_eager_window;
+    if (room && q->size <= p->eager_max)
         return send_eager(q, p);
+    if (room && q->size <= (size_t)cvar.p2p_eager_max && (q->flags & P2P_MODE) != P2P_SYNC)
+        return send_pieces(q, p);
     return send_rts(q, p);
 }
 
@@ -116,6 +148,7 @@ int send_begin(struct p2p_req *q)
         return err_make(MPI_ERR_NO_MEM, "send: no memory for the record of process %d", q->world);
     q->op.try = send_try;
     q->op.fail = send_fail;
+    q->next = 0;
     q->state = P2P_QUEUED;
     int rc = list_empty(&p->pending) ? send_try(&q->op, p) : AM_AGAIN;
     if (rc == AM_AGAIN)
