@@ -97,7 +97,6 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     dt_pack(q->type, q->count, q->buf, 0, data, q->size);
     *copy = *q;
     request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
-    copy->r.freed = 1; /* request_complete() frees it */
     copy->holds = 0;
     copy->copy = piece;
     copy->buf = copy->start = data;
@@ -105,10 +104,16 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     copy->type = dt_find(MPI_BYTE);
     copy->block = 1;
     int err = send_begin(copy);
-    if (err) {
-        copy->r.freed = 0;
-        req_recycle(copy);
+    if (!err && !copy->r.done) {
+        copy->r.freed = 1; /* request_complete() frees it */
+        return MPI_SUCCESS;
     }
+    if (!err) { /* gone as an eager message, which the user may still cancel */
+        err = copy->r.error;
+        q->eager = copy->eager;
+        q->seq = copy->seq;
+    }
+    req_recycle(copy);
     return err;
 }
 

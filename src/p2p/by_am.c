@@ -391,37 +391,44 @@ static int on_ack(int src, const void *msg, size_t len)
 
 /* --- cancelling a send --------------------------------------------------------- */
 
-static int on_cancel(int src, const void *msg, size_t len)
+static struct p2p_unex *find_sent(int src, uint32_t seq)
 {
-    const struct p2p_fin *m = msg;
     struct p2p *s = proc->p2p;
-    (void)len;
-    for (int bin = 0; bin < P2P_UNEX_BINS && s->unexpected; bin++) {
+    for (int bin = 0; bin < P2P_UNEX_BINS && s->unexpected; bin++)
         for (struct list *l = s->unex[0][bin].next; l != &s->unex[0][bin]; l = l->next) {
             struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
-            if (u->world != src || u->sreq != m->sreq || u->type == P2P_EAGER)
-                continue;
-            struct p2p_peer *p = peer_get(src);
-            match_take(u);
-            if (p && u->type == P2P_EAGER_SYNC)
-                peer_credit(p, u->size + P2P_CHARGE);
-            if (p)
-                peer_control(p, P2P_CANCELLED, m, sizeof *m);
-            free(u);
-            return 0;
+            if (u->world == src && u->m.seq == seq)
+                return u;
         }
+    return NULL;
+}
+
+static int on_cancel(int src, const void *msg, size_t len)
+{
+    struct p2p_cancel m = *(const struct p2p_cancel *)msg;
+    struct p2p_unex *u = find_sent(src, m.seq);
+    struct p2p_peer *p = peer_get(src);
+    (void)len;
+    if (u) {
+        match_take(u);
+        if (p && u->type != P2P_RTS)
+            peer_credit(p, u->size + P2P_CHARGE);
+        recv_drop(u);
+        m.done = 1;
     }
-    return 0; /* matched already: FIN or PULL is under way */
+    if (p && (u || m.eager))
+        peer_control(p, P2P_CANCELLED, &m, sizeof m);
+    return 0;
 }
 
 static int on_cancelled(int src, const void *msg, size_t len)
 {
-    const struct p2p_fin *m = msg;
+    const struct p2p_cancel *m = msg;
     struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
     (void)src;
     (void)len;
     list_del(&s->op.link);
-    s->r.status.count_hi_and_cancelled |= 1;
+    status_set_cancelled(&s->r.status, m->done);
     send_done(s, MPI_SUCCESS);
     return 0;
 }

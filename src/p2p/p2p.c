@@ -148,9 +148,15 @@ static int req_cancel(struct request *r)
         q->full = 0;
         q->state = P2P_IDLE;
         request_complete(r, MPI_SUCCESS);
-    } else if (q->state == P2P_OPEN && q->got == 0) {
+    } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
-        struct p2p_fin m = {(uintptr_t)q};
+        struct p2p_cancel m = {(uintptr_t)q, q->seq, q->state != P2P_OPEN, 0, 0};
+        if (m.eager) { /* complete, but not yet waited for: open again until the receiver answers */
+            q->eager = 0;
+            r->done = 0;
+            q->state = P2P_CANCELLING;
+            list_push(&proc->p2p->open, &q->op.link);
+        }
         if (p)
             peer_control(p, P2P_CANCEL, &m, sizeof m);
     }
@@ -174,6 +180,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->state = P2P_IDLE;
     q->holds = 0;
     q->waits = 0;
+    q->eager = 0;
     q->copy = NULL;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;

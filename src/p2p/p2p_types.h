@@ -66,6 +66,7 @@ enum p2p_state {
     P2P_IDLE,     /* not started, or complete */
     P2P_QUEUED,   /* send: in peer->pending */
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
+    P2P_CANCELLING, /* send: eager, complete once, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
     P2P_PULLING   /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
 };
@@ -85,6 +86,8 @@ struct p2p_req {
     int world;           /* the peer, -1: any or none */
     int target;          /* persistent: destination or source as the user gave it */
     uint64_t serial;     /* receive: order of posting */
+    uint32_t seq;        /* send: of its (first) message */
+    int eager;           /* send: left as an eager message, may be cancelled until it is waited for */
     void *buf;
     size_t count;
     struct dt_type *type;

@@ -9,7 +9,8 @@
  *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ... (S is done when it
  *                   has sent `want` bytes)
  *   credit          R --ACK(bytes)--> S once a quarter of the window was taken by receives
- *   cancel          S --CANCEL--> R; if still unmatched R --CANCELLED--> S, else nothing (FIN or PULL comes)
+ *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a rendezvous or
+ *                   synchronous message nothing (FIN or PULL comes), of an eager one CANCELLED with done = 0
  *
  * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its room: an RTS
  * may stay unmatched for long and must hold no reply room meanwhile.
@@ -51,8 +52,15 @@ struct p2p_rts {
     uint32_t nruns; /* that follow; 0: the data must be pulled */
     uint32_t waits; /* the sender does nothing but wait for this: see rndv_read() */
 };
-struct p2p_fin { /* also CANCEL, CANCELLED */
+struct p2p_fin {
     uint64_t sreq;
+};
+struct p2p_cancel { /* CANCEL, CANCELLED */
+    uint64_t sreq;
+    uint32_t seq;  /* of the message */
+    uint8_t eager; /* S has forgotten it and waits for an answer in any case */
+    uint8_t done;  /* CANCELLED: it was cancelled */
+    uint16_t pad;
 };
 struct p2p_pull {
     uint64_t sreq, rreq;

@@ -40,12 +40,13 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
     if (rc)
         return rc;
-    p->seq_out++;
+    q->seq = p->seq_out++;
     p->eager_out += q->size + P2P_CHARGE;
     if (sync) {
         q->state = P2P_OPEN;
         list_push(&proc->p2p->open, &q->op.link);
     } else {
+        q->eager = 1;
         send_done(q, MPI_SUCCESS);
     }
     return 0;
@@ -69,11 +70,14 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
         int rc = am_request(q->world, q->next ? P2P_EAGER_MORE : P2P_EAGER_FIRST, v, 2, 0);
         if (rc)
             return rc;
-        p->seq_out++;
-        if (q->next == 0)
+        if (q->next == 0) {
+            q->seq = p->seq_out;
             p->eager_out += q->size + P2P_CHARGE;
+        }
+        p->seq_out++;
         q->next += n;
     }
+    q->eager = 1;
     send_done(q, MPI_SUCCESS);
     return 0;
 }
@@ -117,7 +121,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
         q->state = P2P_QUEUED;
         return rc;
     }
-    p->seq_out++;
+    q->seq = p->seq_out++;
     return 0;
 }
 
@@ -149,6 +153,7 @@ int send_begin(struct p2p_req *q)
     q->op.try = send_try;
     q->op.fail = send_fail;
     q->next = 0;
+    q->eager = 0;
     q->state = P2P_QUEUED;
     int rc = list_empty(&p->pending) ? send_try(&q->op, p) : AM_AGAIN;
     if (rc == AM_AGAIN)
