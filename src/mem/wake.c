@@ -28,7 +28,8 @@ int mem_wake_open(void)
     struct mem *m = proc->mem;
     struct mem_record *r = &m->record[m->index];
     struct sockaddr_un a;
-    r->wake = random_bits();
+    /* With the process id: two simulators with one seed draw the same bits. */
+    r->wake = random_bits() ^ (uint64_t)getpid() << 32;
     m->wake_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (m->wake_fd < 0 || bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
         return -errno;

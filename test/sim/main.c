@@ -1,6 +1,6 @@
 /* The simulator's driver:
  *
- *   sim [--seeds N] [--first S] [--only NAME] [--seed S --verbose] [--list]
+ *   sim [--seeds N] [--first S] [--only NAME|BEGINNING*] [--seed S --verbose] [--list]
  *
  * Runs every scenario under N seeds; each tenth seed twice, which must give the same events.
  * A failure prints the seed; `sim --only NAME --seed S --verbose` replays it with every event. */
@@ -11,7 +11,8 @@
 
 #include "scenarios.h"
 
-static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks};
+static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks,
+                                              scenarios_counts, scenarios_scripted, scenarios_threads};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];
@@ -34,6 +35,13 @@ static void run_once(const struct scenario *sc, unsigned long seed, int verbose,
     sim_run(&k, sc->program, sc->thread_program, NULL, out);
     while (nset > 0)
         unsetenv(set_names[--nset]);
+}
+
+/* By its name, or the beginning of it and a star. */
+static int named(const char *only, const char *name)
+{
+    size_t n = strlen(only);
+    return n && only[n - 1] == '*' ? !strncmp(only, name, n - 1) : !strcmp(only, name);
 }
 
 int main(int argc, char **argv)
@@ -63,7 +71,7 @@ int main(int argc, char **argv)
     int ran = 0;
     for (int g = 0; g < GROUPS; g++)
         for (const struct scenario *sc = groups[g]; sc->name; sc++) {
-            if (only && strcmp(only, sc->name))
+            if (only && !named(only, sc->name))
                 continue;
             if (list) {
                 printf("%s: %d ranks, %d threads\n", sc->name, sc->ranks, sc->threads);

@@ -13,7 +13,8 @@ struct scenario {
     void (*prepare)(struct sim_knobs *k);
 };
 
-extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[], scenarios_blocks[];
+extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[], scenarios_blocks[], scenarios_counts[],
+    scenarios_scripted[], scenarios_threads[];
 
 /* Set a control variable for this run only. */
 void scenario_cvar(const char *name, const char *value);

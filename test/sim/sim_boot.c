@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sched.h"
 #include "boot/boot.h"
@@ -78,7 +79,8 @@ static int sim_node_map(char *text, size_t len)
 
 static int sim_job_id(char *text, size_t len)
 {
-    snprintf(text, len, "sim.%llx", (unsigned long long)the_sim->k.seed);
+    /* Names of sockets are made from it: several simulators may run at once. */
+    snprintf(text, len, "sim.%ld.%llx", (long)getpid(), (unsigned long long)the_sim->k.seed);
     return 0;
 }
 
