@@ -1,0 +1,130 @@
+/* The target computes and never enters MPI: near peers still lock, put, get, accumulate, fetch,
+ * compare and flush, on every flavour that they can reach.  (rma.md, section 4)
+ * The target spins on its own memory until the origins have told it by a put that they are done. */
+#include "rw.h"
+#include <sched.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void origin(struct rw *w)
+{
+    int64_t v, one = 1, got, seen = 0, next;
+    int i;
+    MPI_Aint c = rw_disp(w, 0, 8), mine = rw_disp(w, 0, 64 * (size_t)w->rank);
+    int64_t out[64], in[64];
+
+    for (i = 0; i < 20; i++) {
+        v = i;
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
+        MPI_Put(&v, 1, MPI_INT64_T, 0, mine, 1, MPI_INT64_T, w->win);
+        MPI_Win_flush(0, w->win);
+        MPI_Get(&got, 1, MPI_INT64_T, 0, mine, 1, MPI_INT64_T, w->win);
+        MPI_Win_unlock(0, w->win);
+        CHECK_EQ(got, i);
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, 0, c, 1, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Win_flush(0, w->win);
+        MPI_Fetch_and_op(&one, &got, MPI_INT64_T, 0, c, MPI_SUM, w->win);
+        MPI_Win_flush(0, w->win);
+        do {
+            next = seen + 1;
+            MPI_Compare_and_swap(&next, &seen, &got, MPI_INT64_T, 0, c, w->win);
+            MPI_Win_flush(0, w->win);
+            if (got == seen)
+                break;
+            seen = got;
+        } while (1);
+        MPI_Win_unlock(0, w->win);
+        MPI_Win_lock_all(0, w->win);
+        MPI_Get_accumulate(&one, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, 0, c, 1, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Win_flush_all(w->win);
+        memset(out, i, sizeof out);
+        MPI_Put(out, 64, MPI_INT64_T, 0, rw_disp(w, 0, 4096), 64, MPI_INT64_T, w->win);
+        MPI_Get(in, 64, MPI_INT64_T, 0, rw_disp(w, 0, 8192), 64, MPI_INT64_T, w->win);
+        MPI_Win_unlock_all(w->win);
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
+    MPI_Accumulate(&one, 1, MPI_INT64_T, 0, rw_disp(w, 0, 0), 1, MPI_INT64_T, MPI_SUM, w->win);
+    MPI_Win_unlock(0, w->win);
+}
+
+static void target(struct rw *w)
+{
+    volatile int64_t *done = (int64_t *)(void *)w->mem;
+    double end = now() + 20;
+
+    while (*done < w->size - 1 && now() < end)
+        sched_yield();
+    MUST(*done == w->size - 1, "%s: %lld of %d origins were done while the target computed for 20 s",
+         rw_flavour_names[w->flavour], (long long)*done, w->size - 1);
+    while (*done < w->size - 1) {             /* let them finish: enter MPI now */
+        int flag;
+
+        MPI_Iprobe(MPI_ANY_SOURCE, 4242, w->comm, &flag, MPI_STATUS_IGNORE);
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
+    CHECK_EQ(((int64_t *)(void *)w->mem)[1], (int64_t)80 * (w->size - 1));
+    MPI_Win_unlock(0, w->win);
+}
+
+/* PSCW: the exposed process computes between post and wait; the accumulates arrive all the same.
+ * (complete may come only now: it is the last thing that a process may wait in) */
+static void exposed(struct rw *w)
+{
+    volatile int64_t *flag = (int64_t *)(void *)w->mem;
+    int64_t one = 1;
+    int zero = 0, i, n = w->size - 1, *others = mt_alloc(sizeof(int) * (size_t)w->size);
+    double end;
+    MPI_Group g;
+
+    for (i = 0; i < n; i++)
+        others[i] = i + 1;
+    MPI_Group_incl(w->all, w->rank ? 1 : n, w->rank ? &zero : others, &g);
+    rw_own(w);
+    memset(w->mem, 0, 64);
+    rw_disown(w);
+    MPI_Barrier(w->comm);
+    if (w->rank == 0) {
+        MPI_Win_post(g, 0, w->win);
+        end = now() + 20;
+        while (*flag < n && now() < end)
+            sched_yield();
+        MUST(*flag == n, "%s: accumulates did not arrive in an exposed process that computes", rw_flavour_names[w->flavour]);
+        MPI_Win_wait(w->win);
+    } else {
+        MPI_Win_start(g, 0, w->win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, 0, rw_disp(w, 0, 0), 1, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Win_complete(w->win);
+    }
+    if (g != MPI_GROUP_EMPTY)
+        MPI_Group_free(&g);
+    free(others);
+    MPI_Barrier(w->comm);
+}
+
+int main(int argc, char **argv)
+{
+    struct rw w;
+    int f;
+
+    mt_init(&argc, &argv);
+    for (f = 0; f < RW_FLAVOURS; f++) {
+        if (!rw_make(&w, f, 16384, MPI_COMM_WORLD))
+            continue;
+        if (w.rank)
+            origin(&w);
+        else
+            target(&w);
+        MPI_Barrier(w.comm);
+        exposed(&w);
+        rw_free(&w);
+    }
+    return mt_finish();
+}

@@ -1,0 +1,172 @@
+/* MPI_Win_allocate_shared: layout, queries, loads and stores with MPI_Win_sync, beside one-sided
+ * calls; the two litmus tests of a flush (message passing, store buffering).
+ * (rma.md, section 4; section 5, number 13) */
+#include "rw.h"
+#include <sched.h>
+#include <stdatomic.h>
+
+static MPI_Comm node;
+static int rank, size;
+
+static void layout(int noncontig)
+{
+    MPI_Win w;
+    MPI_Info info;
+    MPI_Aint bytes, want = 8 * (rank % 3), got;
+    int unit, r, first = -1, model;
+    char *base, *p, *prev = NULL;
+    int *m, flag;
+
+    MPI_Info_create(&info);
+    if (noncontig)
+        MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    MPI_Win_allocate_shared(want, rank + 1, info, node, &base, &w);
+    MPI_Info_free(&info);
+    MPI_Win_get_attr(w, MPI_WIN_MODEL, &m, &flag);
+    model = flag ? *m : -1;
+    CHECK_EQ(model, MPI_WIN_UNIFIED);
+    MPI_Win_get_attr(w, MPI_WIN_CREATE_FLAVOR, &m, &flag);
+    CHECK(flag && *m == MPI_WIN_FLAVOR_SHARED);
+    for (r = 0; r < size; r++) {
+        MPI_Win_shared_query(w, r, &got, &unit, &p);
+        CHECK_EQ(got, 8 * (r % 3));
+        CHECK_EQ(unit, r + 1);
+        if (got && first < 0)
+            first = r;
+        if (got && !noncontig) {
+            if (prev)
+                CHECK(p == prev);              /* no padding, also across ranks with nothing */
+            prev = p + got;
+        }
+        if (got)
+            p[0] = p[0];
+    }
+    MPI_Win_shared_query(w, MPI_PROC_NULL, &got, &unit, &p);
+    if (first >= 0) {
+        char *q;
+
+        CHECK_EQ(got, 8 * (first % 3));
+        MPI_Win_shared_query(w, first, &bytes, &unit, &q);
+        CHECK(p == q);
+    } else
+        CHECK_EQ(got, 0);
+    if (want) {
+        MPI_Win_shared_query(w, rank, &got, &unit, &p);
+        CHECK(p == base);
+        memset(base, rank + 1, (size_t)want);
+    }
+    MPI_Win_fence(0, w);
+    for (r = 0; r < size; r++) {
+        MPI_Win_shared_query(w, r, &got, &unit, &p);
+        if (got)
+            CHECK(p[0] == r + 1 && p[got - 1] == r + 1);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+}
+
+/* Loads and stores see puts and the other way round. */
+static void mixed(void)
+{
+    MPI_Win w;
+    int64_t *base, *next, v, got;
+    MPI_Aint bytes;
+    int unit, k, t = (rank + 1) % size, from = (rank + size - 1) % size;
+
+    MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, node, &base, &w);
+    MPI_Win_shared_query(w, t, &bytes, &unit, &next);
+    MPI_Win_lock_all(0, w);
+    for (k = 0; k < 100; k++) {
+        next[0] = rank * 1000 + k;                /* store into the neighbour's part */
+        MPI_Win_sync(w);
+        v = rank * 2000 + k;
+        MPI_Put(&v, 1, MPI_INT64_T, t, 1, 1, MPI_INT64_T, w);
+        MPI_Win_flush(t, w);
+        MPI_Barrier(node);
+        MPI_Win_sync(w);
+        CHECK_EQ(base[0], from * 1000 + k);
+        CHECK_EQ(base[1], from * 2000 + k);
+        MPI_Get(&got, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, w);
+        MPI_Win_flush(t, w);
+        CHECK_EQ(got, rank * 1000 + k);
+        MPI_Barrier(node);
+    }
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
+/* Message passing: data, flush, flag; whoever sees the flag sees the data.  Store buffering: put x,
+ * flush, get y against put y, flush, get x: not both may read the old value. */
+static void litmus(int rounds)
+{
+    MPI_Win w;
+    int64_t *base, *other, v, r[2], both;
+    MPI_Aint bytes;
+    int unit, k, spins;
+
+    if (size < 2 || rank > 1) {
+        MPI_Win_allocate_shared(128, 8, MPI_INFO_NULL, node, &base, &w);
+        for (k = 0; k < rounds; k++) {
+            MPI_Barrier(node);
+            MPI_Barrier(node);
+        }
+        MPI_Win_free(&w);
+        return;
+    }
+    MPI_Win_allocate_shared(128, 8, MPI_INFO_NULL, node, &base, &w);
+    memset(base, 0, 128);
+    MPI_Win_shared_query(w, 1 - rank, &bytes, &unit, &other);
+    MPI_Win_lock_all(0, w);
+    for (k = 1; k <= rounds; k++) {
+        /* cells: 0 = x (mine), 8 = data, 9 = flag, each in the memory of its owner */
+        base[0] = 0;
+        MPI_Win_sync(w);
+        MPI_Barrier(node);
+        v = k;
+        if (rank == 0) {
+            int64_t d = 3 * k;
+
+            MPI_Put(&d, 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, w);
+            MPI_Win_flush(1, w);
+            MPI_Accumulate(&v, 1, MPI_INT64_T, 1, 9, 1, MPI_INT64_T, MPI_REPLACE, w);
+            MPI_Win_flush(1, w);
+        } else {
+            spins = 0;
+            do {
+                MPI_Fetch_and_op(NULL, &r[0], MPI_INT64_T, 1, 9, MPI_NO_OP, w);
+                MPI_Win_flush(1, w);
+                if (++spins % 64 == 0)
+                    sched_yield();
+            } while (r[0] < k);
+            MPI_Get(&r[1], 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, w);
+            MPI_Win_flush(1, w);
+            CHECK_EQ(r[1], 3 * k);
+        }
+        v = 1;
+        MPI_Put(&v, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, w);
+        MPI_Win_flush(rank, w);
+        MPI_Get(&r[0], 1, MPI_INT64_T, 1 - rank, 0, 1, MPI_INT64_T, w);
+        MPI_Win_flush(1 - rank, w);
+        r[1] = -1;
+        MPI_Sendrecv(&r[0], 1, MPI_INT64_T, 1 - rank, 3, &r[1], 1, MPI_INT64_T, 1 - rank, 3, node, MPI_STATUS_IGNORE);
+        both = r[0] + r[1];
+        MUST(both > 0, "round %d: put x, flush, get y and put y, flush, get x both read 0", k);
+        MPI_Barrier(node);
+    }
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(&argc, &argv);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_size(node, &size);
+    layout(0);
+    layout(1);
+    mixed();
+    litmus(argc > 1 ? atoi(argv[1]) : 2000);
+    MPI_Comm_free(&node);
+    return mt_finish();
+}
