@@ -96,6 +96,8 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     char *data = (char *)piece + round_up(sizeof *piece);
     dt_pack(q->type, q->count, q->buf, 0, data, q->size);
     *copy = *q;
+    copy->twin = NULL;
+    copy->waits = 0;
     request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
     copy->holds = 0;
     copy->copy = piece;
@@ -105,6 +107,10 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     copy->block = 1;
     int err = send_begin(copy);
     if (!err && !copy->r.done) {
+        if (!q->waits) { /* nobody can cancel a blocking call, whose request is on the stack */
+            copy->twin = q;
+            q->twin = copy;
+        }
         copy->r.freed = 1; /* request_complete() frees it */
         return MPI_SUCCESS;
     }
@@ -137,9 +143,20 @@ int buffer_send(struct p2p_req *q)
     return MPI_SUCCESS;
 }
 
+/* q, a copy, is sent or cancelled. */
 void buffer_sent(struct p2p_req *q)
 {
     struct piece *piece = q->copy;
+    struct p2p_req *user = q->twin;
     list_del(&piece->link);
     q->copy = NULL;
+    q->twin = NULL;
+    if (!user)
+        return;
+    user->twin = NULL;
+    if (user->state == P2P_CANCELLING) {
+        user->state = P2P_IDLE;
+        status_set_cancelled(&user->r.status, status_cancelled(&q->r.status));
+        request_complete(&user->r, MPI_SUCCESS);
+    }
 }

@@ -120,6 +120,8 @@ void req_recycle(struct p2p_req *q)
 {
     if (q->holds)
         dt_drop(q->type);
+    if (q->twin)
+        q->twin->twin = NULL;
     q->next_free = proc->p2p->free;
     proc->p2p->free = q;
 }
@@ -138,7 +140,12 @@ static int req_start(struct request *r)
 static int req_cancel(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && !q->copy && q->next == 0)) {
+    if (r->done && q->twin) { /* buffered: this one is complete when the copy is known to be cancelled or gone */
+        r->done = 0;
+        q->state = P2P_CANCELLING;
+        return req_cancel(&q->twin->r);
+    }
+    if (q->state == P2P_POSTED || (q->is_send && q->state == P2P_QUEUED && q->next == 0)) {
         if (q->state == P2P_POSTED)
             match_unpost(q);
         else
@@ -146,8 +153,10 @@ static int req_cancel(struct request *r)
         status_empty(&r->status);
         status_set_cancelled(&r->status, 1);
         q->full = 0;
-        q->state = P2P_IDLE;
-        request_complete(r, MPI_SUCCESS);
+        if (q->is_send)
+            send_done(q, MPI_SUCCESS);
+        else
+            recv_done(q, MPI_SUCCESS);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
         struct p2p_cancel m = {(uintptr_t)q, q->seq, q->state != P2P_OPEN, 0, 0};
@@ -182,6 +191,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->waits = 0;
     q->eager = 0;
     q->copy = NULL;
+    q->twin = NULL;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
     q->type = t;

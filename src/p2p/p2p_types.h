@@ -99,6 +99,7 @@ struct p2p_req {
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* cookie of the send request */
     struct p2p_req *next_free;
+    struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
 };
 
