@@ -194,9 +194,21 @@ static int am_progress(void *arg)
     if (deaths != a->deaths) {
         a->deaths = deaths;
         am_peers_bury();
+        for (int i = 0; i < AM_MOURNERS && a->on_death[i]; i++)
+            a->on_death[i]();
         events++;
     }
     return events;
+}
+
+void am_on_death(void (*fn)(void))
+{
+    struct am *a = proc->am;
+    int i = 0;
+    while (i < AM_MOURNERS && a->on_death[i] && a->on_death[i] != fn)
+        i++;
+    WR_ASSERT(i < AM_MOURNERS);
+    a->on_death[i] = fn;
 }
 
 static int source_fd(void *arg, int arm)

@@ -47,6 +47,10 @@ int am_ordered(int dst);
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
 /* Send a reply from anywhere.  Never fails for lack of room.  < 0 only when dst is dead. */
 int am_reply(int dst, int type, const struct iovec *iov, int n);
+/* Call fn from progress when processes of the job have died since the last time (boot_dead says which); for rooms
+ * whose waits must end then.  At most AM_MOURNERS. */
+enum { AM_MOURNERS = 4 };
+void am_on_death(void (*fn)(void));
 /* A request that reserved k replies was answered by fewer: give the rest back. */
 void am_credit_return(int dst, unsigned replies);
 

@@ -49,6 +49,7 @@ struct am {
     struct list keepers;
     struct progress_hook hook;
     int deaths; /* boot_dead_count() when peers were last looked at */
+    void (*on_death[AM_MOURNERS])(void);
     unsigned warned; /* bits: what was reported already */
 };
 

@@ -68,18 +68,12 @@ static int start(struct request *r)
     return MPI_SUCCESS;
 }
 
-static void poke(struct request *r)
-{
-    (void)r;
-    p2p_look_for_dead();
-}
-
 static void free_request(struct request *r)
 {
     sched_destroy((struct sched *)r);
 }
 
-static const struct request_ops sched_ops = {.start = start, .poke = poke, .free = free_request};
+static const struct request_ops sched_ops = {.start = start, .free = free_request};
 
 struct sched *sched_make(const struct coll_args *a)
 {
@@ -383,9 +377,7 @@ void sched_begin(struct sched *s)
 
 static int run_on(void *arg)
 {
-    struct sched *s = arg;
-    p2p_look_for_dead();
-    return advance(s);
+    return advance(arg);
 }
 
 void sched_persist(struct sched *s)

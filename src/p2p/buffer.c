@@ -48,7 +48,6 @@ int p2p_buffer_attach(void *buf, size_t size)
 
 static int buffer_empty(void *arg)
 {
-    peer_look_for_dead();
     return list_empty(&((struct p2p_buffer *)arg)->pieces);
 }
 

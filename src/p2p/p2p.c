@@ -31,6 +31,7 @@ int p2p_init(void)
     if (!self || !s->scratch)
         return -ENOMEM;
     p2p_handlers();
+    am_on_death(peer_reap);
     return 0;
 }
 
@@ -89,13 +90,7 @@ static int left_behind(void)
 static int drained(void *arg)
 {
     (void)arg;
-    peer_look_for_dead();
     return list_empty(&proc->p2p->busy) && !left_behind();
-}
-
-void p2p_look_for_dead(void)
-{
-    peer_look_for_dead();
 }
 
 void p2p_drain_wait(void)
@@ -172,14 +167,8 @@ static int req_cancel(struct request *r)
     return MPI_SUCCESS;
 }
 
-static void req_poke(struct request *r)
-{
-    (void)r;
-    peer_look_for_dead();
-}
-
 static const struct request_ops req_ops = {
-    .start = req_start, .cancel = req_cancel, .poke = req_poke, .free = req_free};
+    .start = req_start, .cancel = req_cancel, .free = req_free};
 
 /* What send and receive share.  The communicator's reference comes with request_publish(). */
 static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count, struct dt_type *t,
@@ -235,19 +224,15 @@ static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_A
     return err;
 }
 
-/* Blocking calls: a request on the stack; a dead peer is looked for now and then. */
-static int done_or_dead(void *arg)
+/* Blocking calls have their request on the stack. */
+static int is_done(void *arg)
 {
-    struct p2p_req *q = arg;
-    if (q->r.done)
-        return 1;
-    peer_look_for_dead();
-    return q->r.done;
+    return ((struct p2p_req *)arg)->r.done;
 }
 
 static int wait_here(struct p2p_req *q, MPI_Status *status)
 {
-    progress_wait(done_or_dead, q, q->r.what, q->r.peer);
+    progress_wait(is_done, q, q->r.what, q->r.peer);
     if (status && status != MPI_STATUS_IGNORE) {
         int keep = status->MPI_ERROR; /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
         *status = q->r.status;

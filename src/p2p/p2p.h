@@ -29,9 +29,6 @@ void p2p_finalize(void);
 /* Before that barrier: sends that the user has left behind (freed requests, buffered sends) are brought out. */
 void p2p_drain_wait(void);
 
-/* Fail what waits for processes that have died since the last look (-disable-auto-cleanup); cheap. */
-void p2p_look_for_dead(void);
-
 /* Mode of a send, or'ed with a stream of the communicator's context. */
 enum p2p_flags {
     P2P_STANDARD = 0, P2P_SYNC = 1, P2P_READY = 2, P2P_BUFFERED = 3, P2P_MODE = 3,

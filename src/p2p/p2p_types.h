@@ -145,7 +145,6 @@ struct p2p {
     size_t scratch_size;
     char *bounce;
     struct p2p_buffer *buffer;
-    int dead_seen;         /* boot_dead_count() that has been dealt with */
     int me;                /* world rank */
     int crowded;           /* more processes on this host than cores */
 };
@@ -169,13 +168,8 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 /* Send a small control message, now or later. */
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
-/* Deal with processes that died since the last look. */
+/* Deal with processes that died since the last look; called from progress (am_on_death). */
 void peer_reap(void);
-static inline void peer_look_for_dead(void)
-{
-    if (__builtin_expect(boot_dead_count() != proc->p2p->dead_seen, 0))
-        peer_reap();
-}
 
 /* send.c */
 int send_begin(struct p2p_req *q);

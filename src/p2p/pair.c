@@ -27,13 +27,7 @@ static int pair_cancel(struct request *r)
     return MPI_SUCCESS;
 }
 
-static void pair_poke(struct request *r)
-{
-    (void)r;
-    peer_look_for_dead();
-}
-
-static const struct request_ops pair_ops = {.cancel = pair_cancel, .poke = pair_poke, .free = pair_free};
+static const struct request_ops pair_ops = {.cancel = pair_cancel, .free = pair_free};
 
 static int pair_look(void *arg)
 {

@@ -198,7 +198,8 @@ static void peer_died(int world)
 void peer_reap(void)
 {
     struct p2p *s = proc->p2p;
-    s->dead_seen = boot_dead_count();
+    if (!s) /* finalized */
+        return;
     for (int r = 0; r < boot_size(); r++) {
         if (!boot_dead(r))
             continue;
