@@ -186,6 +186,11 @@ static int element_again(struct rma_win *w, int rank, struct rma_target **out)
     return MPI_SUCCESS;
 }
 
+static int unpinned(void *arg)
+{
+    return !((const struct rma_target *)arg)->pins;
+}
+
 static int unlock_far(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_find(w, rank);
@@ -195,6 +200,9 @@ static int unlock_far(struct rma_win *w, int rank)
     if (err)
         return err;
     err = rma_complete_target(w, t, RMA_F_UNLOCK);
+    /* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5). */
+    if (t->pins)
+        progress_wait(unpinned, t, "another thread that waits for the same lock", t->world);
     rma_target_del(w, t);
     int e = rma_take_err(&w->err);
     return err ? err : e;

@@ -7,6 +7,7 @@
 enum { T = 4, ROUNDS = 100 };
 static MPI_Win win, win2, dyn;
 static int64_t *mem, *mem2;
+static const int64_t one = 1; /* an origin must last until its operation is complete, which may be after the thread */
 static int wrong[T];
 
 static void run(void *(*fn)(void *))
@@ -29,7 +30,7 @@ static void run(void *(*fn)(void *))
 static void *count(void *arg)
 {
     int t = (int)(intptr_t)arg, i, r;
-    int64_t one = 1, got, x;
+    int64_t got, x;
     MPI_Request req;
 
     for (i = 0; i < ROUNDS; i++)
@@ -122,7 +123,7 @@ static MPI_Aint *stay;
 static void *dynamic(void *arg)
 {
     int t = (int)(intptr_t)arg, i, r;
-    int64_t one = 1, scratch[8];
+    int64_t scratch[8];
 
     for (i = 0; i < ROUNDS; i++) {
         if (t % 2) {
