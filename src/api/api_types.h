@@ -2,6 +2,8 @@
 #ifndef API_API_TYPES_H
 #define API_API_TYPES_H
 
+#include "base/map.h"
+
 /* Values of the predefined attributes of communicators: users get pointers to them that stay good. */
 struct api_attrs {
     int tag_ub, host, io, wtime_is_global, universe_size, appnum;
@@ -16,6 +18,8 @@ struct api {
     int sessions;      /* open */
     int sessions_used; /* ever: the library then ends with the process */
     struct api_attrs attrs;
+    int parts; /* partitioned sends made so far: each has a number */
+    struct map small; /* pieces of MPI_Alloc_mem that are no segments, by address */
 };
 
 void api_attrs_init(struct api_attrs *a);

@@ -136,6 +136,7 @@ int api_stop(void)
             boot_barrier();
         rooms[i].finalize();
     }
+    map_destroy(&proc->api->small);
     free(proc->api);
     proc->api = NULL;
     atomic_store_explicit(&proc->phase, PROC_FINALIZED, memory_order_relaxed);

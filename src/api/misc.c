@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/api_types.h"
 #include "base/sched.h"
 #include "mem/mem.h"
 
@@ -66,7 +67,8 @@ API(int, MPI_Pcontrol, (const int level, ...))
 
 /* --- memory ------------------------------------------------------------------------
  * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near peers; small
- * ones are not worth a file.  A segment is known by its address (mem_segment_of). */
+ * ones are not worth a file.  A segment is known by its address (mem_segment_of), the others are remembered, so that
+ * MPI_Free_mem of anything else is an error and no crash. */
 
 enum { SEGMENT_FROM = 64 * 1024 }; /* bytes */
 
@@ -90,6 +92,10 @@ API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
             p = seg->base;
         else if (posix_memalign(&p, 64, size ? (size_t)size : 1))
             p = NULL;
+        else if (map_put(&proc->api->small, (uintptr_t)p, p)) {
+            free(p);
+            p = NULL;
+        }
         if (p)
             *(void **)baseptr = p;
         else
@@ -102,12 +108,12 @@ API(int, MPI_Free_mem, (void *base))
 {
     api_enter("MPI_Free_mem");
     int err = MPI_SUCCESS;
-    struct mem_segment *seg = base ? mem_segment_of(base, 1) : NULL;
-    if (seg && seg->base != base)
-        err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);
-    else if (seg)
+    struct mem_segment *seg;
+    if (!base || map_del(&proc->api->small, (uintptr_t)base))
+        free(base);
+    else if ((seg = mem_segment_of(base, 1)) != NULL && seg->base == base)
         mem_segment_drop(seg);
     else
-        free(base);
+        err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);
     return api_leave(MPI_COMM_NULL, err);
 }

@@ -11,7 +11,6 @@
 #include "obj/err.h"
 #include "obj/topo.h"
 #include "p2p/p2p.h"
-#include "progress/progress.h"
 
 /* Tag of this file's own messages on the collective stream of an intercommunicator, which has no other sends
  * between single processes at that moment. */
@@ -98,26 +97,16 @@ int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
 /* A duplicate of an intercommunicator needs two ids: a request over both. */
 struct idup {
     struct request r;
-    struct request *part[2];
-    int error;
-    struct progress_hook hook;
+    int waiting, error;
 };
 
-static int idup_hook(void *arg)
+static void idup_part(struct request *part, void *arg)
 {
     struct idup *d = arg;
-    for (int i = 0; i < 2; i++) {
-        if (!d->part[i])
-            continue;
-        if (!d->part[i]->done)
-            return 0;
-        int err = request_finish(d->part[i], MPI_STATUS_IGNORE);
-        d->part[i] = NULL;
-        d->error = d->error ? d->error : err;
-    }
-    progress_hook_del(&d->hook);
-    request_complete(&d->r, d->error);
-    return 1;
+    int err = request_finish(part, MPI_STATUS_IGNORE);
+    d->error = d->error ? d->error : err;
+    if (--d->waiting == 0)
+        request_complete(&d->r, d->error);
 }
 
 static void idup_free(struct request *r)
@@ -130,18 +119,23 @@ static const struct request_ops idup_ops = {.free = idup_free};
 static int idup_inter(struct comm *c, struct comm *n, struct request **req)
 {
     struct idup *d = calloc(1, sizeof *d);
+    struct request *a = NULL, *b = NULL;
     if (!d || !(n->local = comm_make(c->local->map, c->local->rank, NULL, CTX_NONE, CTX_NONE))) {
         free(d);
         return no_memory("MPI_Comm_idup");
     }
     request_init(&d->r, REQUEST_COLL, &idup_ops, c);
     d->r.what = "MPI_Comm_idup";
-    d->hook = (struct progress_hook){.fn = idup_hook, .arg = d};
-    int err = coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, &d->part[0]);
-    if (!err)
-        err = coll_ctx_iagree(c->local, &n->local->ctx_recv, &n->local->ctx_send, &d->part[1]);
-    d->error = err;
-    progress_hook_add(&d->hook);
+    d->error = coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, &a);
+    if (!d->error)
+        d->error = coll_ctx_iagree(c->local, &n->local->ctx_recv, &n->local->ctx_send, &b);
+    d->waiting = (a != NULL) + (b != NULL);
+    if (!d->waiting)
+        request_complete(&d->r, d->error);
+    if (a)
+        request_then(a, idup_part, d);
+    if (b)
+        request_then(b, idup_part, d);
     *req = &d->r;
     return MPI_SUCCESS;
 }

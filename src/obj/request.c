@@ -63,8 +63,20 @@ void request_complete(struct request *r, int error)
     proc->obj->completions++;
     if (r->freed)
         request_destroy(r);
+    else if (r->then)
+        r->then(r, r->then_arg);
     else
         progress_signal();
+}
+
+void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg)
+{
+    if (r->done) {
+        fn(r, arg);
+        return;
+    }
+    r->then = fn;
+    r->then_arg = arg;
 }
 
 static inline void poke(struct request *r)

@@ -43,6 +43,9 @@ struct request {
     struct comm *comm; /* for the error handler; may be NULL */
     int peer;        /* world rank waited for, or -1: for traces */
     const char *what; /* "a message" ... : for traces */
+    /* Of internal requests: runs at the end of request_complete() instead of waking waiters; may finish r. */
+    void (*then)(struct request *r, void *arg);
+    void *then_arg;
     MPI_Status status;
 };
 
@@ -54,6 +57,8 @@ int request_publish(struct request *r, MPI_Request *out);
 /* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The status must be
  * filled before. */
 void request_complete(struct request *r, int error);
+/* Let fn run when r, an internal request, is done: now if it is. */
+void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg);
 /* Wait for one internal or user request (progress_wait). */
 void request_wait(struct request *r);
 /* Wait for all of n (NULL entries are passed over), or until at least one is done; O(n) in all. */
