@@ -69,6 +69,9 @@ static inline int api_leave_win(MPI_Win win, int err)
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_win(win, err, call) : MPI_SUCCESS;
 }
 
+/* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
+int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
+
 /* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
 int api_comm(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */

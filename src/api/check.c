@@ -25,6 +25,14 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     return err;
 }
 
+int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
+{
+    if (!out) /* nothing about the communicator is wrong */
+        return api_leave(MPI_COMM_NULL, err);
+    *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
+    return api_leave(comm, err);
+}
+
 /* Why a handle is not good: the null handle, or any other number. */
 static int bad_handle(int cls, const char *what, int handle, int null_handle, const char *null_name)
 {

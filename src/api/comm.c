@@ -171,15 +171,6 @@ API(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info))
 
 /* --- making -------------------------------------------------------------------------- */
 
-/* End of a call that makes a communicator: its handle or MPI_COMM_NULL goes out. */
-static int leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
-{
-    if (!out) /* nothing about the communicator is wrong */
-        return api_leave(MPI_COMM_NULL, err);
-    *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    return api_leave(comm, err);
-}
-
 API(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
 {
     api_enter("MPI_Comm_dup");
@@ -189,7 +180,7 @@ API(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_dup(c, NULL, &n);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 API(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
@@ -204,7 +195,7 @@ API(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcom
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_dup(c, i ? i : &empty, &n);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
@@ -224,7 +215,7 @@ static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, M
         err = newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r);
     if (!err)
         err = request_publish(r, request);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 API(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
@@ -251,7 +242,7 @@ API(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_create(c, g->map, &n);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 API(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
@@ -270,7 +261,7 @@ API(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Co
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_subset(c, g->map, tag, &n);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 API(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
@@ -284,7 +275,7 @@ API(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
         err = err_make(MPI_ERR_ARG, "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
     if (!err)
         err = newcomm_split(c, color, key, &n);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 /* The kind of hardware an info names.  Only what the node map knows: shared memory and the node. */
@@ -345,7 +336,7 @@ API(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info 
         err = newcomm_split(c, color, key, &n);
     if (!err && n)
         err = newcomm_hints(n, i);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 API(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
@@ -370,7 +361,7 @@ API(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm 
     }
     if (!err)
         err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
-    return leave_new(local_comm, err, n, newintercomm);
+    return api_leave_new(local_comm, err, n, newintercomm);
 }
 
 API(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
@@ -382,7 +373,7 @@ API(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintrac
         err = api_pointer(newintracomm, "newintracomm");
     if (!err)
         err = newcomm_merge(c, high, &n);
-    return leave_new(intercomm, err, n, newintracomm);
+    return api_leave_new(intercomm, err, n, newintracomm);
 }
 
 /* --- end --------------------------------------------------------------------------------- */

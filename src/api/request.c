@@ -289,37 +289,55 @@ static int set_test(struct set *s, int need)
     return done;
 }
 
-/* Take all outcomes.  With an error: MPI_ERR_IN_STATUS, and each status tells (MPI-3.1 3.7.5). */
+/* What came of several requests: with an error the call returns MPI_ERR_IN_STATUS and each status tells
+ * (MPI-3.1 3.7.5); without one their error fields are left alone. */
+struct outcome {
+    int first;           /* error code of the first that failed */
+    struct comm *blamed; /* whose handler answers */
+};
+
+/* Request i of the set ends; its status is number k of the array, all before are filled. */
+static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *statuses, int k, struct outcome *o)
+{
+    MPI_Status *st = nth(statuses, k);
+    struct request *r = s->r[i];
+    int err = MPI_SUCCESS;
+    if (r && obj_find(OBJ_REQUEST, requests[i]) != r) { /* the same handle stood in the array before */
+        requests[i] = MPI_REQUEST_NULL;
+        r = NULL;
+    }
+    if (!r) {
+        set_empty(st);
+    } else {
+        if (r->error && r->comm && !o->blamed)
+            o->blamed = comm_ref(r->comm);
+        err = finish(r, &requests[i], st);
+    }
+    if (err && !o->first) {
+        o->first = err;
+        for (int before = 0; before < k && st != MPI_STATUS_IGNORE; before++)
+            statuses[before].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (o->first && st != MPI_STATUS_IGNORE)
+        st->MPI_ERROR = err;
+}
+
+static int outcome_error(const struct outcome *o)
+{
+    char text[ERR_TEXT];
+    if (!o->first)
+        return MPI_SUCCESS;
+    err_text(o->first, text, sizeof text);
+    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+}
+
 static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct comm **blamed)
 {
-    int failed = 0, first = MPI_SUCCESS;
-    for (int i = 0; i < s->n; i++) {
-        MPI_Status *st = nth(statuses, i);
-        int err = MPI_SUCCESS;
-        if (!s->r[i]) {
-            set_empty(st);
-        } else {
-            struct comm *c = s->r[i]->comm; /* kept alive by its request, so take the reference before finish() */
-            int fails = s->r[i]->error != MPI_SUCCESS;
-            if (fails && !*blamed && c)
-                *blamed = comm_ref(c);
-            err = finish(s->r[i], &requests[i], st);
-        }
-        if (err && !failed) {
-            /* From here on the error fields count: earlier ones were fine. */
-            failed = 1;
-            first = err;
-            for (int k = 0; k < i && statuses != MPI_STATUSES_IGNORE; k++)
-                statuses[k].MPI_ERROR = MPI_SUCCESS;
-        }
-        if (failed && st != MPI_STATUS_IGNORE)
-            st->MPI_ERROR = err;
-    }
-    if (!failed)
-        return MPI_SUCCESS;
-    char text[ERR_TEXT];
-    err_text(first, text, sizeof text);
-    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+    struct outcome o = {0};
+    for (int i = 0; i < s->n; i++)
+        take(s, i, requests, statuses, i, &o);
+    *blamed = o.blamed;
+    return outcome_error(&o);
 }
 
 static int leave_set(struct set *s, struct comm *c, int err)
@@ -422,36 +440,20 @@ API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag,
     return leave_set(&s, c, err);
 }
 
-/* Take the outcomes of those that are done; statuses and indices are filled from the front. */
+/* Those that are done; statuses and indices are filled from the front. */
 static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses,
                        struct comm **blamed)
 {
-    int err = MPI_SUCCESS, n = 0, failed = 0, first = MPI_SUCCESS;
+    struct outcome o = {0};
+    *outcount = 0;
     for (int i = 0; i < s->n; i++) {
-        struct request *r = s->r[i];
-        if (!r || !r->done)
+        if (!s->r[i] || obj_find(OBJ_REQUEST, requests[i]) != s->r[i] || !s->r[i]->done)
             continue;
-        MPI_Status *st = nth(statuses, n);
-        if (r->error && r->comm && !*blamed)
-            *blamed = comm_ref(r->comm);
-        indices[n] = i;
-        err = finish(r, &requests[i], st);
-        if (err && !failed) {
-            failed = 1;
-            first = err;
-            for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; k++)
-                statuses[k].MPI_ERROR = MPI_SUCCESS;
-        }
-        if (failed && st != MPI_STATUS_IGNORE)
-            st->MPI_ERROR = err;
-        n++;
+        take(s, i, requests, statuses, *outcount, &o);
+        indices[(*outcount)++] = i;
     }
-    *outcount = n;
-    if (!failed)
-        return MPI_SUCCESS;
-    char text[ERR_TEXT];
-    err_text(first, text, sizeof text);
-    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+    *blamed = o.blamed;
+    return outcome_error(&o);
 }
 
 static int some_args(struct set *s, int n, MPI_Request *requests, const int *outcount, const int *indices,

@@ -52,13 +52,6 @@ static int first_n(struct comm *c, int n, struct comm_topo *t, struct comm **out
     return err;
 }
 
-static int leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
-{
-    if (out)
-        *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    return api_leave(comm, err);
-}
-
 /* A communicator with a topology of this kind. */
 static int topo_arg(MPI_Comm comm, enum topo_kind kind, struct comm **c)
 {
@@ -243,7 +236,7 @@ API(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const
         err = no_memory();
     if (!err)
         err = first_n(c, nodes, t, &n);
-    return leave_new(comm_old, err, n, comm_cart);
+    return api_leave_new(comm_old, err, n, comm_cart);
 }
 
 API(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank))
@@ -411,7 +404,7 @@ API(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcom
     if (n)
         n->topo = topo_ref(t);
     topo_drop(t);
-    return leave_new(comm, err, n, newcomm);
+    return api_leave_new(comm, err, n, newcomm);
 }
 
 /* --- graphs ----------------------------------------------------------------------------- */
@@ -457,7 +450,7 @@ API(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], co
         else
             topo_drop(t);
     }
-    return leave_new(comm_old, err, n, comm_graph);
+    return api_leave_new(comm_old, err, n, comm_graph);
 }
 
 API(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank))
@@ -634,7 +627,7 @@ API(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const
         topo_drop(t);
     else if (!err)
         err = first_n(c, c->size, t, &n);
-    return leave_new(comm_old, err, n, comm_dist_graph);
+    return api_leave_new(comm_old, err, n, comm_dist_graph);
 }
 
 /* MPI_Dist_graph_create: each edge is known to some process; it tells both ends. */
@@ -678,7 +671,7 @@ static void put_edge(struct edges *e, int to, int kind, int other, int weight)
 static int edges_fill(struct edges *e, const struct comm *c, int n, const int *sources, const int *degrees,
                       const int *destinations, const int *weights)
 {
-    int total, P = c->size;
+    int total = 0, P = c->size;
     if (!(e->scounts = calloc((size_t)P * 4 + 1, sizeof *e->scounts)))
         return no_memory();
     e->sdispls = e->scounts + P;
@@ -795,7 +788,7 @@ API(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], 
     else if (!err)
         err = first_n(c, c->size, t, &nc);
     edges_free(&e);
-    return leave_new(comm_old, err, nc, comm_dist_graph);
+    return api_leave_new(comm_old, err, nc, comm_dist_graph);
 }
 
 API(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
