@@ -1,2 +1,798 @@
+/* One script per numbered decision of doc/design/rma.md and per shortage in each state.  Each checks its results and,
+ * by the window's counters, that the shortage it is about really came about. */
 #include "scripted.h"
-const struct scenario scenarios_scripted[] = {{NULL, 0, 0, NULL, NULL, NULL}};
+
+#include <stdlib.h>
+
+/* --- 1: what may wait: pools of one element in every state ---------------------------------------------- */
+
+enum { FLOOD = 12 };
+
+/* More operations than elements, dealt over all other ranks. */
+static void flood(const struct job *j, long *v)
+{
+    for (int i = 0; i < FLOOD; i++) {
+        int t = (j->rank + 1 + i % (j->size - 1)) % j->size;
+        v[i] = 1000 * j->rank + i;
+        put1(j, &v[i], t, j->rank * FLOOD + i);
+    }
+}
+
+static void flood_check(const struct job *j, int from)
+{
+    for (int i = 0; i < FLOOD; i++) {
+        int t = (from + 1 + i % (j->size - 1)) % j->size;
+        SIM_CHECK(j->mem[from * FLOOD + i] == (t == j->rank ? 1000 * from + i : 0));
+    }
+}
+
+static void dry(const struct job *j)
+{
+    SIM_CHECK(pvar(j->win, PVAR_RMA_OPS_DRY) > 0 || pvar(j->win, PVAR_RMA_TARGETS_DRY) > 0);
+    SIM_CHECK(pvar(j->win, PVAR_RMA_TARGETS_DRY) > 0);
+    SIM_CHECK(pvar(j->win, PVAR_RMA_CLEANUPS) > 0);
+    SIM_CHECK(pvar(j->win, PVAR_RMA_OPS_HIGH) == 1 && pvar(j->win, PVAR_RMA_TARGETS_HIGH) == 1);
+}
+
+/* FENCE_ISSUED: the flood begins while rank 0 has not come to the fence; it is not let go on before all that can happen
+ * without it has happened. */
+static void dry_fence_issued(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    if (j.rank == 0)
+        sim_compute(400);
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+    if (j.rank != 0) {
+        SIM_CHECK(rma_ask(inside(j.win), ASK_IN_FENCE));
+        flood(&j, v);
+        dry(&j);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    for (int o = 1; o < j.size; o++)
+        flood_check(&j, o);
+    job_close(&j);
+}
+
+static void dry_fence_granted(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    OK(MPI_Win_fence(0, j.win));
+    flood(&j, v);
+    dry(&j);
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    for (int o = 0; o < j.size; o++)
+        flood_check(&j, o);
+    job_close(&j);
+}
+
+/* PSCW: everybody posts to all and starts on all; `late`: the posts come late. */
+static void dry_pscw(int late)
+{
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    MPI_Group world, others;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_excl(world, 1, &j.rank, &others));
+    if (late && j.rank == 0) {
+        sim_compute(300);
+        OK(MPI_Win_post(others, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+    } else if (late) {
+        MPI_Group zero;
+        int none = 0;
+        OK(MPI_Group_incl(world, 1, &none, &zero));
+        OK(MPI_Win_start(zero, 0, j.win));
+        for (int i = 0; i < FLOOD; i++) {
+            v[i] = 1000 * j.rank + i;
+            put1(&j, &v[i], 0, j.rank * FLOOD + i);
+        }
+        SIM_CHECK(pvar(j.win, PVAR_RMA_OPS_DRY) > 0);
+        OK(MPI_Win_complete(j.win));
+        OK(MPI_Group_free(&zero));
+    } else {
+        OK(MPI_Win_post(others, 0, j.win));
+        OK(MPI_Win_start(others, 0, j.win));
+        flood(&j, v);
+        dry(&j);
+        OK(MPI_Win_complete(j.win));
+        OK(MPI_Win_wait(j.win));
+    }
+    for (int o = late; o < j.size; o++)
+        if (!late)
+            flood_check(&j, o);
+        else if (j.rank == 0)
+            for (int i = 0; i < FLOOD; i++)
+                SIM_CHECK(j.mem[o * FLOOD + i] == 1000 * o + i);
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&others));
+    job_close(&j);
+}
+
+static void dry_pscw_issued(void *arg)
+{
+    (void)arg;
+    dry_pscw(1);
+}
+
+static void dry_pscw_granted(void *arg)
+{
+    (void)arg;
+    dry_pscw(0);
+}
+
+/* LOCK_ALL_CALLED -> ISSUED -> GRANTED in the middle of everybody's flood. */
+static void dry_lock_all(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    OK(MPI_Win_lock_all(0, j.win));
+    SIM_CHECK(rma_ask(inside(j.win), ASK_LAZY_ALL));
+    flood(&j, v);
+    SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 1 && rma_ask(inside(j.win), ASK_ALL_LOCKED));
+    dry(&j);
+    OK(MPI_Win_unlock_all(j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int o = 0; o < j.size; o++)
+        flood_check(&j, o);
+    job_close(&j);
+}
+
+static void dry_lock_all_nocheck(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+    flood(&j, v);
+    SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 0);
+    dry(&j);
+    OK(MPI_Win_flush((j.rank + 1) % j.size, j.win)); /* its element is gone: asked by itself */
+    OK(MPI_Win_unlock_all(j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int o = 0; o < j.size; o++)
+        flood_check(&j, o);
+    job_close(&j);
+}
+
+/* PER_TARGET with more locks than elements, shared ones: exclusive ones by everybody on everybody could never be granted. */
+static void dry_per_target(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(5 * FLOOD);
+    long v[FLOOD];
+    for (int t = 0; t < j.size; t++)
+        if (t != j.rank)
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
+    flood(&j, v);
+    dry(&j);
+    SIM_CHECK(inside(j.win)->evicted && inside(j.win)->locks == (unsigned)j.size - 1);
+    for (int t = j.size - 1; t >= 0; t--)
+        if (t != j.rank) {
+            OK(MPI_Win_unlock(t, j.win));
+            SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) == (inside(j.win)->locks == 0)); /* 15: the last one only */
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int o = 0; o < j.size; o++)
+        flood_check(&j, o);
+    job_close(&j);
+}
+
+/* --- 2: order of locks ------------------------------------------------------------------------------------ */
+
+/* Two origins lock 2 then 3 and touch them in different orders. */
+static void lock_order(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    if (j.rank < 2)
+        for (int round = 0; round < 4; round++) {
+            long v = 1;
+            int first = j.rank == 0 ? 3 : 2;
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, j.win));
+            SIM_CHECK(rma_target_find(inside(j.win), 2)->state == TARGET_LOCK_GRANTED);
+            SIM_CHECK(rma_target_find(inside(j.win), 3)->state == TARGET_LOCK_CALLED);
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, first, 0, 1, MPI_LONG, MPI_SUM, j.win));
+            OK(MPI_Win_flush(first, j.win));
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, 5 - first, 0, 1, MPI_LONG, MPI_SUM, j.win));
+            OK(MPI_Win_flush(5 - first, j.win));
+            OK(MPI_Win_unlock(3, j.win));
+            OK(MPI_Win_unlock(2, j.win));
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.mem[0] == (j.rank < 2 ? 0 : 8));
+    job_close(&j);
+}
+
+/* The same over two windows. */
+static void lock_order_windows(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4), k = job_open(4);
+    if (j.rank < 2)
+        for (int round = 0; round < 3; round++) {
+            long v = 1;
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, k.win));
+            struct job *a = j.rank ? &j : &k, *b = j.rank ? &k : &j;
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, a->win));
+            OK(MPI_Win_unlock(2, a->win));
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, b->win));
+            OK(MPI_Win_unlock(2, b->win));
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank < 2 || (j.mem[0] == 6 && k.mem[0] == 6));
+    job_close(&k);
+    job_close(&j);
+}
+
+/* --- 3: LOCK_ALL joins ------------------------------------------------------------------------------------- */
+
+/* 0 holds 1 by lock_all, 2 queues for it alone, 3's late request must pass 2's: 0 unlocks only when 3 is through. */
+static void lock_all_joins(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v = 1;
+    switch (j.rank) {
+    case 0:
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        tell(2);
+        hear(3);
+        OK(MPI_Win_unlock_all(j.win));
+        break;
+    case 1:
+        while (inside(j.win)->lockq.count == 0)
+            turn();
+        tell(3);
+        SIM_CHECK(j.mem[2] == 0);
+        break;
+    case 2:
+        hear(0);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        put1(&j, &v, 1, 2);
+        OK(MPI_Win_unlock(1, j.win));
+        break;
+    default:
+        hear(1);
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 3);
+        OK(MPI_Win_flush(1, j.win));
+        tell(0);
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[2] == 1 && j.mem[3] == 1));
+    job_close(&j);
+}
+
+/* --- 4: the queue at the target ------------------------------------------------------------------------------ */
+
+/* Rank 0 keeps its own lock until everybody has asked; the queue holds one and no data.  Then they must come in the order of
+ * their first requests: of their stamps. */
+static void queue_full(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(32);
+    long ticket = -1, one = 1, stamp = 0;
+    unsigned others = (unsigned)j.size - 1;
+    if (j.rank == 0)
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        struct rma_lockq *q = &inside(j.win)->lockq;
+        while (q->count + (q->stamps - q->admitted) < others)
+            turn();
+        SIM_CHECK(q->count == 1);
+        SIM_CHECK(j.mem[0] == 0);
+        OK(MPI_Win_unlock(0, j.win));
+    } else {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        OK(MPI_Fetch_and_op(&one, &ticket, MPI_LONG, 0, 0, MPI_SUM, j.win));
+        put1(&j, &one, 0, j.rank);
+        OK(MPI_Win_flush(0, j.win));
+        stamp = (long)rma_target_find(inside(j.win), 0)->stamp; /* 0: was in the queue */
+        OK(MPI_Win_unlock(0, j.win));
+        SIM_CHECK(stamp == ticket);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_RESENT) > 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        SIM_CHECK(j.mem[0] == (long)others);
+        for (unsigned i = 1; i <= others; i++)
+            SIM_CHECK(j.mem[i] == 1);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_HIGH) == 1);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_REFUSED) >= (long)others - 1);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_DROPPED) > 0);
+    }
+    job_close(&j);
+}
+
+static void small_queue(struct sim_knobs *k)
+{
+    far_away(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES", "0");
+}
+
+/* The queue has room but no bytes for data: only data are sent again. */
+static void data_dropped(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(32);
+    long v[6];
+    if (j.rank == 0)
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        while (inside(j.win)->lockq.count < 2)
+            turn();
+        OK(MPI_Win_unlock(0, j.win));
+        MPI_Barrier(MPI_COMM_WORLD);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_DROPPED) == 1 && pvar(j.win, PVAR_RMA_LOCKS_REFUSED) == 0);
+        for (int i = 0; i < 12; i++)
+            SIM_CHECK(j.mem[i] == 100 * (1 + i / 6) + i % 6);
+    } else {
+        struct counts c = mark(j.rank);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        for (int i = 0; i < 6; i++) {
+            v[i] = 100 * j.rank + i;
+            put1(&j, &v[i], 0, 6 * (j.rank - 1) + i);
+        }
+        OK(MPI_Win_unlock(0, j.win));
+        SENT(&c, 1 + (int)pvar(j.win, PVAR_RMA_LOCKS_RESENT), BATCH);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    job_close(&j);
+}
+
+static void some_data(struct sim_knobs *k) /* 6 puts: 6 x (40 + 8) bytes */
+{
+    far_away(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES", "400");
+}
+
+/* The switch of LOCK_ALL is refused as well, and comes again. */
+static void switch_refused(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v[8];
+    for (int t = 0; t < j.size; t++)
+        v[t] = 10 * j.rank + t;
+    if (j.rank == 0)
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        struct rma_lockq *q = &inside(j.win)->lockq;
+        while (q->count + (q->stamps - q->admitted) < 3)
+            turn();
+        OK(MPI_Win_unlock(0, j.win));
+    } else {
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int t = 0; t < j.size; t++)
+            put1(&j, &v[t], t, j.rank);
+        OK(MPI_Win_unlock_all(j.win));
+        SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int o = 1; o < j.size; o++)
+        SIM_CHECK(j.mem[o] == 10 * o + j.rank);
+    SIM_CHECK(j.rank || pvar(j.win, PVAR_RMA_LOCKS_REFUSED) > 0);
+    job_close(&j);
+}
+
+static void poor_small_queue(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
+    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "2");
+}
+
+/* --- 5: NOCHECK and eviction; an UNLOCK without a LOCK -------------------------------------------------------- */
+
+static void nocheck_evicted(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 9;
+    if (j.rank == 0) {
+        for (int t = 1; t < j.size; t++) {
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, t, MPI_MODE_NOCHECK, j.win));
+            put1(&j, &v, t, 0);
+        }
+        SIM_CHECK(pvar(j.win, PVAR_RMA_EVICTIONS) >= j.size - 2);
+        for (int t = 1; t + 1 < j.size; t++)
+            tell(t);
+        for (int t = 1; t + 1 < j.size; t++)
+            hear(t);
+        for (int t = 1; t < j.size; t++)
+            OK(MPI_Win_unlock(t, j.win));
+    } else if (j.rank + 1 < j.size) { /* its element is gone: the lock must be known here */
+        hear(0);
+        SIM_CHECK(inside(j.win)->lockq.holders.count == 1);
+        tell(0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank == 0 || j.mem[0] == 9);
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, j.rank, 0, j.win)); /* free again: at once */
+    OK(MPI_Win_unlock(j.rank, j.win));
+    job_close(&j);
+}
+
+static int answered(void *arg)
+{
+    return !((struct rma_resp *)arg)->pending;
+}
+
+/* A forged UNLOCK by 0, which holds nothing, does not take 2's lock away. */
+static void unlock_forged(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    if (j.rank == 2) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        tell(0);
+        hear(0);
+        OK(MPI_Win_unlock(1, j.win));
+    } else if (j.rank == 0) {
+        struct rma_win *w = inside(j.win);
+        struct rma_resp r;
+        hear(2);
+        rma_resp_open(w, &r, 1);
+        struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
+        r.pending = 1;
+        OK(rma_plain_wait(w, 1, &h, 1));
+        progress_wait(answered, &r, "the forged unlock", 1);
+        ERR(MPI_ERR_RMA_SYNC, r.err);
+        rma_resp_close(w, &r);
+        tell(1);
+        hear(1);
+        tell(2);
+    } else if (j.rank == 1) {
+        hear(0);
+        SIM_CHECK(inside(j.win)->lockq.holders.count == 1);
+        tell(0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    job_close(&j);
+}
+
+/* --- 6: tokens ------------------------------------------------------------------------------------------------- */
+
+/* An acknowledgement with another token, forged here, ends no flush. */
+static void late_ack(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    if (j.rank == 0) {
+        struct rma_win *w = inside(j.win);
+        struct rma_resp r;
+        rma_resp_open(w, &r, 1);
+        r.pending = 1;
+        struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = w->id, .src = 1, .token = r.token - 1};
+        rma_on_ack(1, &h, sizeof h);
+        SIM_CHECK(r.pending == 1);
+        h.token = r.token;
+        h.src = 2; /* the right token of another rank */
+        rma_on_ack(2, &h, sizeof h);
+        SIM_CHECK(r.pending == 1);
+        h.token = 0;
+        h.src = 1;
+        rma_on_ack(1, &h, sizeof h);
+        SIM_CHECK(r.pending == 1 && w->acks == 0);
+        h.token = r.token;
+        rma_on_ack(1, &h, sizeof h);
+        SIM_CHECK(r.pending == 0);
+        rma_resp_close(w, &r);
+    }
+    job_close(&j);
+}
+
+/* --- 7: requests --------------------------------------------------------------------------------------------------- */
+
+static void requests(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 4, r = -1;
+    MPI_Request q;
+    ERR(MPI_ERR_RMA_SYNC, MPI_Rput(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win, &q));
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        OK(MPI_Rput(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win, &q));
+        OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
+        OK(MPI_Rget(&r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win, &q));
+        for (int flag = 0; !flag;)
+            OK(MPI_Test(&q, &flag, MPI_STATUS_IGNORE));
+        SIM_CHECK(r == 4);
+        OK(MPI_Win_unlock(1, j.win));
+        OK(MPI_Win_fence(0, j.win));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Rput(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win, &q));
+    } else {
+        OK(MPI_Win_fence(0, j.win));
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    job_close(&j);
+}
+
+/* --- 9, 10: attached memory, ranges ---------------------------------------------------------------------------------- */
+
+static void attached(void *arg)
+{
+    (void)arg;
+    int rank;
+    long mem[3] = {0}, v = 6;
+    MPI_Win win;
+    MPI_Aint at[2];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    OK(MPI_Get_address(&mem[1], &at[rank]));
+    OK(MPI_Win_attach(win, &mem[1], sizeof mem[1]));
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, at, 1, MPI_AINT, MPI_COMM_WORLD);
+    if (rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win));
+        OK(MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
+        OK(MPI_Win_flush(1, win));
+        tell(1);
+        hear(1); /* detached now */
+        int near = rma_near_of(inside(win), 1) != NULL; /* told at the call, or where it completes */
+        ERR(near ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
+        ERR(near ? MPI_SUCCESS : MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
+        tell(1);
+        hear(1); /* attached again */
+        v = 8;
+        OK(MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
+        OK(MPI_Win_unlock(1, win));
+    } else {
+        hear(0);
+        SIM_CHECK(mem[1] == 6);
+        mem[1] = 7;
+        OK(MPI_Win_detach(win, &mem[1]));
+        tell(0);
+        hear(0);
+        SIM_CHECK(mem[1] == 7);
+        OK(MPI_Win_attach(win, &mem[1], sizeof mem[1]));
+        tell(0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(mem[0] == 0 && mem[2] == 0 && mem[1] == (rank ? 8 : 0));
+    MPI_Aint size, other;
+    int unit;
+    ERR(MPI_ERR_RMA_FLAVOR, MPI_Win_shared_query(win, 0, &size, &unit, &other)); /* 13 */
+    OK(MPI_Win_free(&win));
+}
+
+static void ranges(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, r[8];
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        OK(MPI_Put(v, 3, MPI_LONG, 1, 2, 3, MPI_LONG, j.win)); /* one beyond the end */
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
+        OK(MPI_Win_flush(1, j.win)); /* told once */
+        OK(MPI_Accumulate(v, 1, MPI_LONG, 1, (MPI_Aint)1 << 60, 1, MPI_LONG, MPI_SUM, j.win));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
+        OK(MPI_Get(r, 8, MPI_LONG, 1, 0, 8, MPI_LONG, j.win));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_unlock(1, j.win));
+        MPI_Aint size;
+        int unit;
+        void *p = v;
+        OK(MPI_Win_shared_query(j.win, 1, &size, &unit, &p)); /* 13: cannot be reached */
+        SIM_CHECK(size == 0 && p == NULL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 4; i++)
+        SIM_CHECK(j.mem[i] == 0);
+    job_close(&j);
+}
+
+/* --- 11, 12: errors; the end of a window ---------------------------------------------------------------------------- */
+
+static void errors(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v = 1;
+    ERR(MPI_ERR_RMA_SYNC, MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(1, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock_all(j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush(1, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_complete(j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_wait(j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    int t = (j.rank + 1) % j.size;
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Put(&v, 1, MPI_LONG, j.rank, 0, 1, MPI_LONG, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_fence(0, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_free(&j.win)); /* 12: and it stays */
+    put1(&j, &v, t, 0);
+    OK(MPI_Win_unlock(t, j.win));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(t, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.mem[0] == 1);
+    OK(MPI_Win_lock_all(0, j.win)); /* 15: its operations do not make it PER_TARGET */
+    put1(&j, &v, t, 1);
+    SIM_CHECK(!rma_ask(inside(j.win), ASK_PER_TARGET));
+    ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(t, j.win));
+    OK(MPI_Win_unlock_all(j.win));
+    job_close(&j);
+}
+
+/* Fences that nobody waits for keep at most two barriers; free finishes them. */
+static void fences_pending(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    for (int i = 0; i < 9; i++) {
+        OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+        SIM_CHECK(inside(j.win)->barriers <= 2);
+    }
+    job_close(&j);
+}
+
+/* --- nested groups, long absence ------------------------------------------------------------------------------------- */
+
+/* Rank 0 starts on all, those in between expose to those before them and access those behind them at once. */
+static void pscw_nested(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(16);
+    MPI_Group world, before, behind;
+    int lo[SIM_RANKS], hi[SIM_RANKS], nlo = 0, nhi = 0;
+    long v[SIM_RANKS];
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    for (int i = 0; i < j.size; i++) {
+        if (i < j.rank)
+            lo[nlo++] = i;
+        if (i > j.rank)
+            hi[nhi++] = i;
+    }
+    OK(MPI_Group_incl(world, nlo, lo, &before));
+    OK(MPI_Group_incl(world, nhi, hi, &behind));
+    for (int round = 1; round <= 3; round++) {
+        if (nlo)
+            OK(MPI_Win_post(before, 0, j.win));
+        if (nhi) {
+            OK(MPI_Win_start(behind, 0, j.win));
+            for (int i = 0; i < nhi; i++) {
+                v[i] = 100 * round + j.rank;
+                put1(&j, &v[i], hi[i], j.rank);
+            }
+            OK(MPI_Win_complete(j.win));
+        }
+        if (nlo) {
+            OK(MPI_Win_wait(j.win));
+            for (int i = 0; i < nlo; i++)
+                SIM_CHECK(j.mem[i] == 100 * round + i);
+        }
+    }
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&before));
+    OK(MPI_Group_free(&behind));
+    job_close(&j);
+}
+
+/* Rank 1 posts twice for two starts: the second post does not open the first start of somebody else. */
+static void pscw_twice(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    MPI_Group world, g;
+    int zero = 0, one = 1;
+    long v;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    for (int round = 1; round <= 4; round++) {
+        if (j.rank == 1) {
+            OK(MPI_Group_incl(world, 1, &zero, &g));
+            OK(MPI_Win_post(g, 0, j.win));
+            OK(MPI_Win_wait(j.win));
+            SIM_CHECK(j.mem[0] == round);
+            OK(MPI_Group_free(&g));
+        } else if (j.rank == 0) {
+            OK(MPI_Group_incl(world, 1, &one, &g));
+            OK(MPI_Win_start(g, 0, j.win));
+            v = round;
+            put1(&j, &v, 1, 0);
+            OK(MPI_Win_complete(j.win));
+            OK(MPI_Group_free(&g));
+        }
+    }
+    OK(MPI_Group_free(&world));
+    job_close(&j);
+}
+
+/* Rank 1 computes; everybody near reaches it meanwhile (4), nobody far gives up. */
+static void long_absence(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long one = 1;
+    if (j.rank == 1) {
+        sim_compute(5000);
+    } else {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        OK(MPI_Accumulate(&one, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_unlock(1, j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || j.mem[0] == j.size - 1);
+    job_close(&j);
+}
+
+/* All on one node: rank 1 stays out of MPI until rank 0 has its lock, its data and is gone. */
+static void near_absence(void *arg)
+{
+    static int through[SIM_RANKS]; /* not by a message: rank 1 is not in MPI */
+    (void)arg;
+    through[0] = 0;
+    struct job j = job_open(8);
+    long v = 5, r = -1;
+    if (j.rank == 1) {
+        while (!through[0])
+            sim_compute(3);
+        SIM_CHECK(j.mem[0] == 5);
+    } else if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        OK(MPI_Get(&r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_unlock(1, j.win));
+        SIM_CHECK(r == 5);
+        through[0] = 1;
+    }
+    job_close(&j);
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
+const struct scenario scenarios_scripted[] = {
+    {"s01-dry-fence-issued", 4, 1, dry_fence_issued, NULL, far_and_poor},
+    {"s01-dry-fence-granted", 4, 1, dry_fence_granted, NULL, far_and_poor},
+    {"s01-dry-pscw-issued", 4, 1, dry_pscw_issued, NULL, far_and_poor},
+    {"s01-dry-pscw-granted", 4, 1, dry_pscw_granted, NULL, far_and_poor},
+    {"s01-dry-lock-all", 4, 1, dry_lock_all, NULL, far_and_poor},
+    {"s01-dry-lock-all-nocheck", 4, 1, dry_lock_all_nocheck, NULL, far_and_poor},
+    {"s01-dry-per-target", 4, 1, dry_per_target, NULL, far_and_poor},
+    {"s02-lock-order", 4, 1, lock_order, NULL, far_away},
+    {"s02-lock-order-windows", 3, 1, lock_order_windows, NULL, far_away},
+    {"s03-lock-all-joins", 4, 1, lock_all_joins, NULL, far_away},
+    {"s04-queue-full", 5, 1, queue_full, NULL, small_queue},
+    {"s04-data-dropped", 3, 1, data_dropped, NULL, some_data},
+    {"s04-switch-refused", 4, 1, switch_refused, NULL, poor_small_queue},
+    {"s05-nocheck-evicted", 4, 1, nocheck_evicted, NULL, far_and_poor},
+    {"s05-unlock-forged", 3, 1, unlock_forged, NULL, far_away},
+    {"s06-late-ack", 3, 1, late_ack, NULL, far_away},
+    {"s07-requests", 2, 1, requests, NULL, far_away},
+    {"s07-requests-dry", 2, 1, requests, NULL, far_and_poor},
+    {"s09-attached", 2, 1, attached, NULL, far_away},
+    {"s09-attached-near", 2, 1, attached, NULL, one_node},
+    {"s10-ranges", 2, 1, ranges, NULL, far_away},
+    {"s11-errors", 3, 1, errors, NULL, far_away},
+    {"s11-errors-near", 3, 1, errors, NULL, one_node},
+    {"s12-fences-pending", 3, 1, fences_pending, NULL, NULL},
+    {"s-pscw-nested", 5, 1, pscw_nested, NULL, NULL},
+    {"s-pscw-nested-dry", 5, 1, pscw_nested, NULL, far_and_poor},
+    {"s-pscw-twice", 2, 1, pscw_twice, NULL, NULL},
+    {"s-long-absence", 4, 1, long_absence, NULL, NULL},
+    {"s-near-absence", 2, 1, near_absence, NULL, one_node},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};

@@ -8,11 +8,13 @@
 #include "api/init.h"
 #include "base/sched.h"
 #include "mpi.h"
+#include "obj/obj.h"
+#include "rma/rma_types.h"
 #include "sim_types.h"
 
 struct sim *the_sim;
 
-enum { STACK = 512 * 1024, QUIET_ROUNDS = 400 };
+enum { STACK = 512 * 1024, QUIET_ROUNDS = 400, CHECK_EACH = 7 };
 
 uint64_t sim_draw_bits(struct sim *s)
 {
@@ -147,6 +149,41 @@ static void switch_to(struct sim *s, struct sim_fiber *to)
     /* Back again: whoever switched to us has set now and proc. */
 }
 
+/* The invariants of every window of the rank that yields. */
+static void check_windows(void)
+{
+    const struct rma *r = proc->rma;
+    if (!r)
+        return;
+    for (const struct list *l = r->windows.next; l && l != &r->windows; l = l->next)
+        rma_check_invariants(LIST_OBJ(l, struct rma_win, link));
+}
+
+static int somebody_computes(const struct sim *s)
+{
+    for (int i = 0; i < s->nfibers; i++)
+        if (!s->fibers[i].fiber.done && s->fibers[i].started && s->fibers[i].asleep_until)
+            return 1;
+    return 0;
+}
+
+/* Before MPI_Finalize everything a program made is gone: windows, elements, handles. */
+static void check_leaks(const unsigned *before)
+{
+    static const char *const kinds[OBJ_KINDS] = {
+        [OBJ_COMM] = "communicators", [OBJ_GROUP] = "groups", [OBJ_TYPE] = "datatypes", [OBJ_WIN] = "windows",
+        [OBJ_REQUEST] = "requests", [OBJ_OP] = "operations", [OBJ_INFO] = "infos", [OBJ_KEYVAL] = "keyvals"};
+    const struct rma *r = proc->rma;
+    if (!list_empty(&r->windows) || !list_empty(&r->active) || !list_empty(&r->called))
+        sim_fail("rank %d: windows left at the end", sim_rank());
+    if (r->op_quota.free != r->op_quota.size || r->target_quota.free != r->target_quota.size)
+        sim_fail("rank %d: elements in use at the end", sim_rank());
+    for (int k = 0; k < OBJ_KINDS; k++)
+        if (kinds[k] && proc->obj->table[k].live != before[k])
+            sim_fail("rank %d: %u %s at the end, %u at the beginning", sim_rank(), proc->obj->table[k].live, kinds[k],
+                     before[k]);
+}
+
 static void yield(const char *what, int peer, int idle)
 {
     struct sim *s = the_sim;
@@ -159,7 +196,9 @@ static void yield(const char *what, int peer, int idle)
     s->quiet = idle ? s->quiet + 1 : 0;
     if (s->result.steps > s->k.max_steps)
         stop(3, "too many steps: livelock?");
-    if (s->quiet > (long)QUIET_ROUNDS * s->live + 4L * s->k.max_delay && s->in_flight == 0)
+    if (s->result.steps % CHECK_EACH == 0)
+        check_windows();
+    if (s->quiet > (long)QUIET_ROUNDS * s->live + 4L * s->k.max_delay && s->in_flight == 0 && !somebody_computes(s))
         stop(2, "deadlock: nobody can move");
     switch_to(s, choose(s));
     f->what = NULL;
@@ -170,6 +209,7 @@ void sim_compute(int steps)
     struct sim *s = the_sim;
     s->now->asleep_until = s->step + steps;
     yield("nothing: it computes", -1, 0);
+    s->now->asleep_until = 0;
 }
 
 static uint64_t now_ns(void)
@@ -218,6 +258,9 @@ static void run_rank(void *arg)
     if (tp_use(transports) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
+    unsigned before[OBJ_KINDS]; /* the library has some of its own */
+    for (int i = 0; i < OBJ_KINDS; i++)
+        before[i] = proc->obj->table[i].live;
     if (s->thread_program)
         for (int i = 0; i < s->nfibers; i++)
             if (s->fibers[i].rank == f->rank && s->fibers[i].thread > 0) {
@@ -227,6 +270,7 @@ static void run_rank(void *arg)
     s->program(s->arg);
     while (r->running_threads > 0)
         yield("the other threads of this rank", -1, 1);
+    check_leaks(before);
     api_stop();
     leave(s, f);
 }

@@ -1,2 +1,302 @@
+/* Several threads of a rank inside MPI at once (rma.md 5.8): the main thread opens the window, the others join in. */
 #include "scripted.h"
-const struct scenario scenarios_threads[] = {{NULL, 0, 0, NULL, NULL, NULL}};
+
+enum { ROUNDS = 4, CELLS = 64 };
+
+/* What the threads of one rank share; one rank's fields are touched by its own fibers only. */
+static struct rank_record {
+    struct job j, k;
+    int open, left; /* the windows are there; threads that have not finished */
+    long v[SIM_THREADS][ROUNDS][8], r[SIM_THREADS];
+    char heap[SIM_THREADS][256];
+} of[SIM_RANKS];
+
+static struct rank_record *mine(void)
+{
+    return &of[sim_rank()];
+}
+
+static void begin(int threads)
+{
+    struct rank_record *m = mine();
+    m->open = 0;
+    m->left = threads;
+    m->j = job_open(CELLS);
+    m->k = job_open(CELLS);
+    m->open = 1;
+}
+
+static void end(void)
+{
+    struct rank_record *m = mine();
+    while (m->left)
+        sim_compute(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void stop(void)
+{
+    struct rank_record *m = mine();
+    job_close(&m->k);
+    job_close(&m->j);
+}
+
+static struct rank_record *join(void)
+{
+    struct rank_record *m = mine();
+    while (!m->open)
+        sim_compute(1);
+    return m;
+}
+
+/* --- lock, operate, unlock on different targets by different threads ------------------------------- */
+
+static void lock_each(struct rank_record *m, int thread)
+{
+    int t = (m->j.rank + 1 + thread) % m->j.size;
+    for (int i = 0; i < ROUNDS; i++) {
+        long *v = m->v[thread][i];
+        v[0] = 1;
+        v[1] = 1000 * m->j.rank + 10 * thread + i;
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, m->j.win));
+        OK(MPI_Accumulate(&v[0], 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, m->j.win));
+        put1(&m->j, &v[1], t, 1 + m->j.rank * 4 + thread);
+        if (i % 2) {
+            OK(MPI_Win_flush(t, m->j.win));
+            OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, 1 + m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
+            OK(MPI_Win_flush(t, m->j.win));
+            SIM_CHECK(m->r[thread] == v[1]);
+        }
+        OK(MPI_Win_unlock(t, m->j.win));
+    }
+    m->left--;
+}
+
+static void locks_main(void *arg)
+{
+    (void)arg;
+    begin(3);
+    lock_each(mine(), 0);
+    end();
+    SIM_CHECK(mine()->j.mem[0] == 3 * ROUNDS);
+    stop();
+}
+
+static void locks_thread(int thread, void *arg)
+{
+    (void)arg;
+    lock_each(join(), thread);
+}
+
+/* --- one lock_all, each thread flushes for itself ------------------------------------------------------ */
+
+static void flush_each(struct rank_record *m, int thread)
+{
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        int t = (m->j.rank + thread + i) % m->j.size;
+        long *v = m->v[thread][i % ROUNDS];
+        v[0] = 1 + thread + 10 * i;
+        put1(&m->j, v, t, m->j.rank * 4 + thread);
+        switch ((i + thread) % 4) {
+        case 0:
+            OK(MPI_Win_flush(t, m->j.win));
+            break;
+        case 1:
+            OK(MPI_Win_flush_all(m->j.win));
+            break;
+        case 2:
+            OK(MPI_Win_flush_local(t, m->j.win));
+            OK(MPI_Win_flush(t, m->j.win));
+            break;
+        default: {
+            MPI_Request q;
+            v[0]++;
+            OK(MPI_Win_flush_all(m->j.win));
+            OK(MPI_Rput(v, 1, MPI_LONG, t, m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win, &q));
+            OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
+            OK(MPI_Win_flush(t, m->j.win));
+        }
+        }
+        OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
+        OK(MPI_Win_flush(t, m->j.win));
+        SIM_CHECK(m->r[thread] == v[0]);
+    }
+    m->left--;
+}
+
+static void flush_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    m->open = 0;
+    m->left = 3;
+    m->j = job_open(CELLS);
+    m->k = job_open(CELLS);
+    OK(MPI_Win_lock_all(0, m->j.win));
+    m->open = 1;
+    flush_each(m, 0);
+    while (m->left)
+        sim_compute(1);
+    OK(MPI_Win_unlock_all(m->j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    stop();
+}
+
+static void flush_thread(int thread, void *arg)
+{
+    (void)arg;
+    flush_each(join(), thread);
+}
+
+/* --- post and wait in one thread, start and complete in another ------------------------------------------ */
+
+static MPI_Group all_but_me(const struct job *j)
+{
+    MPI_Group world, g;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_excl(world, 1, &j->rank, &g));
+    OK(MPI_Group_free(&world));
+    return g;
+}
+
+static void pscw_main(void *arg)
+{
+    (void)arg;
+    begin(1);
+    struct job *j = &mine()->j;
+    MPI_Group g = all_but_me(j);
+    for (int i = 0; i < ROUNDS; i++) {
+        OK(MPI_Win_post(g, 0, j->win));
+        OK(MPI_Win_wait(j->win));
+        for (int o = 0; o < j->size; o++)
+            SIM_CHECK(o == j->rank || j->mem[o] >= 100 * i + o);
+    }
+    OK(MPI_Group_free(&g));
+    end();
+    stop();
+}
+
+static void pscw_thread(int thread, void *arg)
+{
+    (void)arg;
+    struct rank_record *m = join();
+    MPI_Group g = all_but_me(&m->j);
+    for (int i = 0; i < ROUNDS; i++) {
+        long *v = m->v[thread][i];
+        v[0] = 100 * i + m->j.rank;
+        OK(MPI_Win_start(g, 0, m->j.win));
+        for (int t = 0; t < m->j.size; t++)
+            if (t != m->j.rank)
+                put1(&m->j, v, t, m->j.rank);
+        OK(MPI_Win_complete(m->j.win));
+    }
+    OK(MPI_Group_free(&g));
+    m->left--;
+}
+
+/* --- two windows at once ------------------------------------------------------------------------------------ */
+
+static void windows_main(void *arg)
+{
+    (void)arg;
+    begin(1);
+    struct job *j = &mine()->j;
+    long v[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        v[i] = 10 * i + j->rank;
+        OK(MPI_Win_fence(0, j->win));
+        for (int t = 0; t < j->size; t++)
+            put1(j, &v[i], t, j->rank);
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j->win));
+        for (int o = 0; o < j->size; o++)
+            SIM_CHECK(j->mem[o] >= 10 * i + o);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    end();
+    SIM_CHECK(mine()->k.mem[0] == ROUNDS * j->size);
+    stop();
+}
+
+static void windows_thread(int thread, void *arg)
+{
+    (void)arg;
+    struct rank_record *m = join();
+    long *one = m->v[thread][0];
+    *one = 1;
+    for (int i = 0; i < ROUNDS; i++)
+        for (int t = 0; t < m->k.size; t++) {
+            OK(MPI_Win_lock(i % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, m->k.win));
+            OK(MPI_Accumulate(one, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, m->k.win));
+            OK(MPI_Win_unlock(t, m->k.win));
+        }
+    m->left--;
+}
+
+/* --- memory comes and goes beside operations ----------------------------------------------------------------- */
+
+static void attach_main(void *arg)
+{
+    (void)arg;
+    static MPI_Win win[SIM_RANKS];
+    static MPI_Aint at[SIM_RANKS][SIM_RANKS];
+    static long cell[SIM_RANKS];
+    int me = sim_rank(), size;
+    struct rank_record *m = mine();
+    m->open = 0;
+    m->left = 2;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win[me]));
+    cell[me] = 0;
+    OK(MPI_Win_attach(win[me], &cell[me], sizeof cell[me]));
+    OK(MPI_Get_address(&cell[me], &at[me][me]));
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, at[me], 1, MPI_AINT, MPI_COMM_WORLD);
+    OK(MPI_Win_lock_all(0, win[me]));
+    m->j.win = win[me];
+    m->open = 1;
+    long one = 1;
+    for (int i = 0; i < ROUNDS; i++)
+        for (int t = 0; t < size; t++) {
+            OK(MPI_Accumulate(&one, 1, MPI_LONG, t, at[me][t], 1, MPI_LONG, MPI_SUM, win[me]));
+            OK(MPI_Win_flush(t, win[me]));
+        }
+    while (m->left)
+        sim_compute(1);
+    OK(MPI_Win_unlock_all(win[me]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(cell[me] == ROUNDS * size);
+    OK(MPI_Win_free(&win[me]));
+}
+
+static void attach_thread(int thread, void *arg)
+{
+    (void)arg;
+    struct rank_record *m = join();
+    for (int i = 0; i < 3 * ROUNDS; i++) {
+        OK(MPI_Win_attach(m->j.win, m->heap[thread], sizeof m->heap[thread]));
+        sim_compute(2);
+        OK(MPI_Win_detach(m->j.win, m->heap[thread]));
+    }
+    m->left--;
+}
+
+static void poor_threads(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
+}
+
+const struct scenario scenarios_threads[] = {
+    {"t-locks", 4, 3, locks_main, locks_thread, NULL},
+    {"t-locks-far", 4, 3, locks_main, locks_thread, far_away},
+    {"t-locks-dry", 4, 3, locks_main, locks_thread, poor_threads},
+    {"t-flush", 3, 3, flush_main, flush_thread, NULL},
+    {"t-flush-far", 3, 3, flush_main, flush_thread, far_away},
+    {"t-flush-dry", 3, 3, flush_main, flush_thread, far_and_poor},
+    {"t-pscw", 3, 2, pscw_main, pscw_thread, NULL},
+    {"t-pscw-far", 3, 2, pscw_main, pscw_thread, far_away},
+    {"t-windows", 3, 2, windows_main, windows_thread, NULL},
+    {"t-windows-dry", 3, 2, windows_main, windows_thread, poor_threads},
+    {"t-attach", 2, 3, attach_main, attach_thread, NULL},
+    {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
