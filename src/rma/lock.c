@@ -186,9 +186,27 @@ static int element_again(struct rma_win *w, int rank, struct rma_target **out)
     return MPI_SUCCESS;
 }
 
-static int unpinned(void *arg)
+struct drop {
+    struct rma_win *w;
+    int rank;
+};
+
+static int not_pinned(void *arg)
 {
-    return !((const struct rma_target *)arg)->pins;
+    const struct drop *d = arg;
+    const struct rma_target *t = rma_target_find(d->w, d->rank);
+    return !t || !t->pins;
+}
+
+/* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5), or be
+ * evicting the element, which is then gone. */
+static void element_drop(struct rma_win *w, int rank)
+{
+    struct drop d = {w, rank};
+    progress_wait(not_pinned, &d, "another thread", rma_world(w, rank));
+    struct rma_target *t = rma_target_find(w, rank);
+    if (t)
+        rma_target_del(w, t);
 }
 
 static int unlock_far(struct rma_win *w, int rank)
@@ -200,10 +218,7 @@ static int unlock_far(struct rma_win *w, int rank)
     if (err)
         return err;
     err = rma_complete_target(w, t, RMA_F_UNLOCK);
-    /* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5). */
-    if (t->pins)
-        progress_wait(unpinned, t, "another thread that waits for the same lock", t->world);
-    rma_target_del(w, t);
+    element_drop(w, rank);
     int e = rma_take_err(&w->err);
     return err ? err : e;
 }
@@ -228,7 +243,7 @@ int rma_unlock(struct rma_win *w, int rank)
         struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);
-            rma_target_del(w, t);
+            element_drop(w, rank);
         }
         rma_near_unlock(w, n);
     }

@@ -106,6 +106,13 @@ static int done_sent(void *arg)
     return x->err != AM_AGAIN;
 }
 
+/* Nobody but the caller has a use for t, or somebody waits on it (and so it is no victim). */
+static int others_over(void *arg)
+{
+    const struct rma_target *t = arg;
+    return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD);
+}
+
 /* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
 static int evict_active(struct rma_win *w, struct rma_target *t)
 {
@@ -120,6 +127,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
             t->flags &= (uint8_t)~TARGET_DIRTY;
         }
     }
+    progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
@@ -156,6 +164,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         err = rma_complete_target(w, t, RMA_F_DONE);
     if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR))
         err = take_really(t);
+    progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (err && !w->err)
         w->err = err;
