@@ -312,10 +312,10 @@ static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, 
 {
     struct dtg c[3];
     struct dtg_how inner = *how;
-    int k, parts = n >= 3 ? 2 + rng_below(r, 2) : 2, len[3];
+    int k, parts = n >= 3 ? 2 + rng_below(r, 2) : 2, len[3] = { 0, 0, 0 };
     size_t share, left = n;
-    MPI_Aint disp[3], at = 0, low, high, align = how->misaligned ? 1 : 16;
-    MPI_Datatype types[3];
+    MPI_Aint disp[3] = { 0, 0, 0 }, at = 0, low, high, align = how->misaligned ? 1 : 16;
+    MPI_Datatype types[3] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
 
     inner.depth--;
     for (k = 0; k < parts; k++) {
