@@ -29,7 +29,7 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
 {
     set_status(q, m, world, len);
     size_t n = len < q->size ? len : q->size;
-    if (q->block)
+    if (n && q->block) /* without bytes the buffer may be NULL */
         memcpy(q->start, data, n);
     else if (n)
         dt_unpack(q->type, q->count, q->buf, 0, data, n);
@@ -40,7 +40,7 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
 static void fill(struct p2p_req *q, const void *data, size_t len)
 {
     size_t left = q->size > q->got ? q->size - q->got : 0, n = len < left ? len : left;
-    if (q->block)
+    if (n && q->block)
         memcpy(q->start + q->got, data, n);
     else if (n)
         dt_unpack(q->type, q->count, q->buf, q->got, data, n);

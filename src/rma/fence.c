@@ -84,7 +84,8 @@ static int barrier_start(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* Closing half: all operations out and acknowledged. */
+/* Closing half: all operations called before are out and acknowledged.  What other threads called meanwhile, or wait to
+ * call, belongs to the next epoch and keeps its element (rma.md 5.8). */
 static int close_epoch(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
@@ -92,7 +93,7 @@ static int close_epoch(struct rma_win *w)
         rma_barriers_wait(w, 0);
     if (w->ntargets || w->acks)
         err = rma_complete_all(w, RMA_F_DONE);
-    rma_targets_drop(w);
+    rma_targets_drop_idle(w);
     return err;
 }
 

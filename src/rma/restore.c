@@ -33,11 +33,6 @@ static void short_of(struct rma_win *w, enum pvar_id id)
 
 /* --- victims ------------------------------------------------------------------------------ */
 
-static int idle(const struct rma_target *t)
-{
-    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY);
-}
-
 /* May an idle element be forgotten without a word?  Not where it is all that tells of a lock. */
 static int forgettable(const struct rma_win *w)
 {
@@ -125,11 +120,13 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         if (!x.err && !(t->flags & TARGET_DEAD)) {
             w->acks++;
             t->flags &= (uint8_t)~TARGET_DIRTY;
+        } else if (x.err) {
+            rma_target_bury(t);
         }
     }
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
-    if (idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
         rma_target_del(w, t);
     }
@@ -168,7 +165,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     t->pins--;
     if (err && !w->err)
         w->err = err;
-    if (idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
         if (!(t->flags & TARGET_NEAR))
             w->evicted = 1;
@@ -184,7 +181,7 @@ static int forget_idle(struct rma_win *w)
     if (!forgettable(w))
         return 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        if (!idle(t))
+        if (!rma_target_idle(t))
             continue;
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
         rma_target_del(w, t);

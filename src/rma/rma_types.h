@@ -344,6 +344,9 @@ void rma_target_del(struct rma_win *w, struct rma_target *t);   /* its list is e
 /* All targets: next one after t (NULL: first); safe when the returned one is deleted after the following call only. */
 struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_target *t);
 void rma_targets_drop(struct rma_win *w); /* end of epoch: delete all */
+/* No thread, operation or answer is concerned with it. */
+int rma_target_idle(const struct rma_target *t);
+void rma_targets_drop_idle(struct rma_win *w); /* fence: other threads may be operating */
 
 /* --- restore.c --------------------------------------------------------------------------- */
 /* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */

@@ -106,3 +106,18 @@ void rma_targets_drop(struct rma_win *w)
     while ((t = rma_target_next(w, NULL)) != NULL)
         rma_target_del(w, t);
 }
+
+int rma_target_idle(const struct rma_target *t)
+{
+    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY);
+}
+
+void rma_targets_drop_idle(struct rma_win *w)
+{
+    struct rma_target *next;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = next) {
+        next = rma_target_next(w, t);
+        if (rma_target_idle(t))
+            rma_target_del(w, t);
+    }
+}
