@@ -32,14 +32,15 @@ int attr_init(void)
     return 0;
 }
 
-/* Keyvals that were never freed. */
+static void keyval_forget(void *k)
+{
+    obj_del(OBJ_KEYVAL, k);
+    free(k);
+}
+
 void attr_finalize(void)
 {
-    struct obj_table *t = &proc->obj->table[OBJ_KEYVAL];
-    void ***block = atomic_load_explicit(&t->block, memory_order_relaxed);
-    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
-    for (unsigned i = 0; i < limit; i++)
-        free(block[i / OBJ_BLOCK][i % OBJ_BLOCK]);
+    obj_sweep(OBJ_KEYVAL, keyval_forget);
 }
 
 void attr_list_init(struct attr_list *l)
@@ -221,6 +222,12 @@ int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l)
             return err;
         attr_free(a);
     }
+}
+
+void attr_forget(struct attr_list *l)
+{
+    while (!list_empty(&l->head))
+        attr_free(LIST_OBJ(l->head.next, struct attr, link));
 }
 
 int keyval_create(enum obj_kind holder, void *copy, void *del, int *keyval, void *extra, int is_fortran)

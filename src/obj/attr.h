@@ -16,6 +16,8 @@ int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyva
 int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to);
 /* Run the delete callbacks (last set first) and empty the list. An error stops it and is returned. */
 int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l);
+/* Empty the list without callbacks: what is left behind at the end. */
+void attr_forget(struct attr_list *l);
 int keyval_create(enum obj_kind holder, void *copy_fn, void *delete_fn, int *keyval, void *extra, int is_fortran);
 int keyval_free(enum obj_kind holder, int *keyval, const char *call);
 

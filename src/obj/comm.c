@@ -114,9 +114,27 @@ int comm_init(void)
     return o->world && o->self && empty && empty->map ? 0 : -ENOMEM;
 }
 
+/* Communicators that users did not free.  Their callbacks no longer run. */
+static void comm_forget(void *arg)
+{
+    struct comm *c = arg;
+    attr_forget(&c->attrs);
+    if (c->local)
+        c->local->obj.refs = 1;
+    comm_destroy(c);
+}
+
+static void group_forget(void *arg)
+{
+    ((struct group *)arg)->obj.refs = 1;
+    group_drop(arg);
+}
+
 void comm_finalize(void)
 {
     struct obj_room *o = proc->obj;
+    obj_sweep(OBJ_COMM, comm_forget);
+    obj_sweep(OBJ_GROUP, group_forget);
     if (o->self)
         comm_destroy(o->self);
     if (o->world)

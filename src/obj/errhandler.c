@@ -31,8 +31,15 @@ int errhandler_init(void)
     return 0;
 }
 
+static void forget(void *e)
+{
+    obj_del(OBJ_ERRHANDLER, e);
+    free(e);
+}
+
 void errhandler_finalize(void)
 {
+    obj_sweep(OBJ_ERRHANDLER, forget);
     for (int i = 0; i < BUILTINS; i++) {
         free(proc->obj->errhandler[i]);
         proc->obj->errhandler[i] = NULL;

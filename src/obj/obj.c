@@ -112,6 +112,17 @@ void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o)
     proc->obj->table[kind].builtin[(unsigned)handle & 0xff] = o;
 }
 
+void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
+{
+    const struct obj_table *t = &proc->obj->table[kind];
+    unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
+    for (unsigned i = 0; i < limit; i++) {
+        void *o = atomic_load_explicit(&t->block, memory_order_relaxed)[i / OBJ_BLOCK][i % OBJ_BLOCK];
+        if (o)
+            fn(o);
+    }
+}
+
 int obj_early(void)
 {
     if (!proc->obj && !(proc->obj = calloc(1, sizeof *proc->obj)))

@@ -63,6 +63,8 @@ int obj_add(enum obj_kind kind, struct obj *o);
 void obj_del(enum obj_kind kind, struct obj *o);
 /* Predefined object under its fixed ABI handle; it is never freed by users. */
 void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o);
+/* At the end: fn for every object of a kind that users left behind; fn may delete any. */
+void obj_sweep(enum obj_kind kind, void (*fn)(void *o));
 static inline int obj_is_builtin(const struct obj *o)
 {
     return ((unsigned)o->handle >> 30) == 1;
