@@ -111,7 +111,9 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
 {
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = type_of(h);
-    int join = (h->flags & RMA_F_JOIN) != 0, stamped = (h->flags & RMA_F_STAMP) != 0, got = 0;
+    int join = (h->flags & RMA_F_JOIN) != 0, got = 0;
+    /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
+    int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) { /* a second lock of one target */
         struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPI_ERR_RMA_SYNC};
         rma_reply(w, src, &r, NULL, 0);

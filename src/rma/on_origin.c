@@ -35,6 +35,7 @@ static void ride_again(struct rma_target *t)
     }
     if (t->replies > 1)
         am_credit_return(t->world, t->replies - 1u);
+    t->replies = 1; /* once, however often the same answer comes */
 }
 
 static void ride_over(struct rma_target *t)
@@ -122,7 +123,7 @@ int rma_on_ack(int src, const void *msg, size_t len)
         granted(w, (int)h.src, 0);
     int err = far_error(h.aop, (int)h.src);
     struct rma_op *op = h.op ? rma_op_by_id(h.op) : NULL;
-    if (op && op->t->w == w && op->acks) {
+    if (op && op->t->w == w && op->t->world == src && op->acks) {
         struct rma_target *t = op->t;
         op->acks--;
         t->acks--;

@@ -5,6 +5,11 @@
 #include <check.h>
 
 Suite *suite_acc(void);
+Suite *suite_epoch(void);
+Suite *suite_lockq(void);
+Suite *suite_pool(void);
+Suite *suite_route(void);
 Suite *suite_shmlock(void);
+Suite *suite_slot(void);
 
 #endif
