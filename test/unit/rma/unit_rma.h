@@ -7,6 +7,9 @@
 Suite *suite_acc(void);
 Suite *suite_epoch(void);
 Suite *suite_lockq(void);
+Suite *suite_on_target(void);
+Suite *suite_op(void);
+Suite *suite_on_origin(void);
 Suite *suite_pool(void);
 Suite *suite_route(void);
 Suite *suite_shmlock(void);

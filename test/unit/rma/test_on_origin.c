@@ -1,0 +1,169 @@
+#include "unit.h"
+
+#include "unit_rma.h"
+#include "world.h"
+
+/* Answers that nobody asked for, that come twice or for something else. */
+
+static struct rma_win *w;
+static _Alignas(8) char packet[256];
+
+static size_t build(struct rma_hdr h, const void *data, size_t len)
+{
+    h.len = (uint32_t)len;
+    memcpy(packet, &h, sizeof h);
+    memcpy(packet + sizeof h, data, len);
+    return sizeof h + len;
+}
+
+static struct rma_hdr answer(enum rma_packet type, uint32_t op)
+{
+    return (struct rma_hdr){.type = (uint8_t)type, .win = w->id, .src = 1, .op = op, .count = 16};
+}
+
+/* A get of 16 bytes is under way to rank 1; forged data do not reach the user's buffer. */
+static void data(void)
+{
+    long r[4] = {-1, -1, -1, -1}, evil[4] = {6, 6, 6, 6};
+    w = world_window(4);
+    if (boot_rank() != 0)
+        world_memory(w)[0] = world_memory(w)[1] = 11;
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 0) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        t->flags |= TARGET_HURRY;
+        job_check(rma_issue_target(t) == 1 && t->next == &t->ops); /* R1: it has left */
+        struct rma_op *op = LIST_OBJ(t->ops.next, struct rma_op, link);
+        job_check(rma_op_by_id(op->id) == op && op->sent == 16);
+        const uint32_t ids[] = {0, op->id + 1, op->id | 1u << 30, UINT32_MAX, op->id - 1};
+        for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+            job_check(rma_on_data(1, packet, build(answer(RMA_PKT_DATA, ids[i]), evil, 16)) == 0);
+        struct rma_hdr h = answer(RMA_PKT_DATA, op->id);
+        size_t len = build(h, evil, 16);
+        for (size_t cut = 0; cut < len; cut++)
+            job_check(rma_on_data(1, packet, cut) == 0);
+        h.win++;
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
+        h.win--;
+        h.src = 2;
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
+        h.src = 0; /* another member, who knows the id */
+        job_check(rma_on_data(0, packet, build(h, evil, 16)) == 0);
+        h.src = 1;
+        job_check(rma_on_data(0, packet, build(h, evil, 16)) == 0);
+        h.count = 17; /* more than was asked for */
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
+        h.count = UINT32_MAX;
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
+        h.count = 16;
+        job_check(rma_on_data(1, packet, build(h, evil, 24)) == 0); /* longer */
+        const uint64_t bad[] = {1, 8, 17, UINT64_MAX, UINT64_MAX - 15, 1ull << 63};
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            h.disp = bad[i];
+            job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
+        }
+        job_check(r[0] == -1 && r[1] == -1 && r[2] == -1 && r[3] == -1 && op->answered == 0 && t->nops == 1);
+        rma_check_invariants(w);
+        job_check(rma_flush(w, 1) == MPI_SUCCESS && r[0] == 11 && r[1] == 11 && r[2] == -1);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* Acknowledgements end the flush they belong to and no other (rma.md 5.6). */
+static void tokens(void)
+{
+    struct rma_resp a, b;
+    w = world_window(4);
+    rma_resp_open(w, &a, 1);
+    rma_resp_open(w, &b, -1);
+    job_check(a.token && b.token && a.token != b.token);
+    a.pending = 1;
+    b.pending = 2;
+    struct rma_hdr h = answer(RMA_PKT_ACK, 0);
+    h.flags = RMA_F_SIGNALED;
+    const uint32_t forged[] = {0, b.token + 1, UINT32_MAX, a.token + 77};
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        h.token = forged[i];
+        job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0);
+    }
+    h.token = a.token;
+    h.src = 0; /* not the rank that was asked */
+    job_check(rma_on_ack(0, packet, build(h, "", 0)) == 0);
+    h.src = 1;
+    size_t len = build(h, "", 0);
+    for (size_t cut = 0; cut < len; cut++)
+        job_check(rma_on_ack(1, packet, cut) == 0);
+    job_check(a.pending == 1 && b.pending == 2 && w->acks == 0); /* R7: the counter does not go below 0 */
+    job_check(rma_on_ack(1, packet, len) == 0 && a.pending == 0);
+    job_check(rma_on_ack(1, packet, len) == 0 && a.pending == 0);
+    h.token = b.token;
+    h.aop = MPI_ERR_RMA_RANGE; /* the error goes with its token */
+    job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0 && b.pending == 1 && err_class(b.err) == MPI_ERR_RMA_RANGE);
+    job_check(a.err == 0 && w->err == 0);
+    h.aop = 255; /* no class of MPI: still an error, and none that crashes */
+    h.token = a.token;
+    job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0 && a.err != 0);
+    w->token = UINT32_MAX; /* 0 is the window's counter, never a flush's */
+    rma_resp_close(w, &a);
+    rma_resp_open(w, &a, 1);
+    job_check(a.token == 1);
+    rma_resp_close(w, &a);
+    rma_resp_close(w, &b);
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* A lock nobody asked for, and a refusal that comes three times. */
+static void locks(void)
+{
+    long r[2] = {-1, -1};
+    w = world_window(4);
+    if (boot_rank() == 0) {
+        job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0);
+        job_check(rma_on_refused(1, packet, build(answer(RMA_PKT_REFUSED, 0), "", 0)) == 0);
+        job_check(w->ntargets == 0);
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0);
+        job_check(t->state == TARGET_LOCK_CALLED && !list_empty(&t->called)); /* R6 */
+        job_check(world_op(w, RMA_GET, 1, NULL, r, 1, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_GET, 1, NULL, r + 1, 1, 1) == MPI_SUCCESS);
+        t->flags |= TARGET_HURRY;
+        job_check(rma_issue_target(t) == 1 && t->state == TARGET_LOCK_ISSUED && t->replies == 2);
+        rma_check_invariants(w); /* E10: both ride */
+        struct rma_hdr h = answer(RMA_PKT_REFUSED, 0);
+        h.disp = 3;
+        size_t len = build(h, "", 0);
+        for (int i = 0; i < 3; i++) {
+            job_check(rma_on_refused(1, packet, len) == 0);
+            job_check(t->state == TARGET_LOCK_ISSUED && (t->flags & TARGET_REFUSED) && t->stamp == 3);
+            job_check(t->queued == 2 && t->nops == 2 && t->next == t->ops.next && t->replies == 1);
+            rma_check_invariants(w);
+        }
+        job_check(t->retry_ns > 0 && w->nops == 2);
+    }
+    boot_barrier();
+    world_quit(); /* the two now disagree for good */
+}
+
+static void (*const parts[])(void) = {data, tokens, locks};
+
+START_TEST(forged)
+{
+    ck_assert_int_eq(world_run(2, world_far, parts[_i]), 0);
+}
+END_TEST
+
+Suite *suite_on_origin(void)
+{
+    Suite *s = suite_create("rma/on_origin");
+    TCase *t = tcase_create("forged answers");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, forged, 0, sizeof parts / sizeof *parts);
+    suite_add_tcase(s, t);
+    return s;
+}

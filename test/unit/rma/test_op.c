@@ -1,0 +1,151 @@
+#include "unit.h"
+
+#include <errno.h>
+
+#include "unit_rma.h"
+#include "world.h"
+
+START_TEST(offset)
+{
+    uint64_t off = 99;
+    ck_assert_int_eq(rma_offset(3, 8, 0, 8, 32, &off), 0);
+    ck_assert_uint_eq(off, 24);
+    ck_assert_int_eq(rma_offset(0, 1, 0, 0, 0, &off), 0);
+    ck_assert_int_eq(rma_offset(4, 8, -8, 0, 32, &off), 0); /* a layout that begins before its address */
+    ck_assert_uint_eq(off, 32);
+    const struct {
+        uint64_t disp;
+        uint32_t unit;
+        int64_t lo, hi;
+        uint64_t size;
+    } bad[] = {{4, 8, 0, 8, 32},
+               {3, 8, 0, 9, 32},
+               {0, 8, -1, 8, 32},
+               {UINT64_MAX, 1, 0, 1, UINT64_MAX},
+               {UINT64_MAX, 8, 0, 8, UINT64_MAX},
+               {(uint64_t)INT64_MAX, 2, 0, 1, UINT64_MAX},
+               {1ull << 61, 8, 0, 1, UINT64_MAX},
+               {(1ull << 61) + 1, 8, 0, 1, 64}, /* wraps to 8 */
+               {(uint64_t)INT64_MAX, 1, 0, 1, UINT64_MAX},
+               {8, 1, INT64_MIN, 0, 32},
+               {8, 1, 0, INT64_MAX, 32},
+               {(uint64_t)INT64_MAX, UINT32_MAX, 0, 0, 32},
+               {33, 1, 0, 0, 32}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        off = 99;
+        ck_assert_msg(rma_offset(bad[i].disp, bad[i].unit, bad[i].lo, bad[i].hi, bad[i].size, &off) == -ERANGE,
+                      "case %zu", i);
+        ck_assert_uint_eq(off, 99);
+    }
+}
+END_TEST
+
+static int cls(int err)
+{
+    return err ? err_class(err) : 0;
+}
+
+/* Arguments, in an epoch and without; near (one process: itself). */
+static void arguments(void)
+{
+    struct rma_win *w = world_window(8);
+    long v[16] = {1, 2, 3, 4}, r[16];
+    MPI_Request req = 7;
+    job_check(cls(world_op(w, RMA_PUT, 0, v, r, 1, 0)) == MPI_ERR_RMA_SYNC); /* E1 */
+    job_check(cls(world_op(w, RMA_PUT, 0, v, r, 0, 0)) == MPI_ERR_RMA_SYNC);
+    job_check(world_op(w, RMA_PUT, MPI_PROC_NULL, v, r, 1, 0) == MPI_SUCCESS);
+    job_check(rma_fence(w, 0) == MPI_SUCCESS);
+    for (int kind = RMA_PUT; kind <= RMA_CAS; kind++) {
+        struct rma_args a = world_args(kind, 0, v, r, 1, 7);
+        a.compare = v;
+        job_check(rma_op(w, &a, NULL) == MPI_SUCCESS);
+        job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_SYNC); /* request-based: passive epochs only (rma.md 5.7) */
+        a.rank = 1;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RANK);
+        a.rank = -5;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RANK);
+        a.rank = 0;
+        a.disp = -1;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_DISP);
+        a.disp = 8;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        a.disp = INT64_MAX;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        a.disp = 1l << 61;
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
+        a.disp = 0;
+        a.tcount = 2; /* the other sides have one */
+        job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_TYPE);
+        a.tcount = INT64_MAX;
+        job_check(rma_op(w, &a, NULL) != MPI_SUCCESS);
+    }
+    job_check(world_memory(w)[0] == 0 && world_memory(w)[6] == 0);
+    job_check(world_pvar(w, PVAR_RMA_PUT) == 1 && world_pvar(w, PVAR_RMA_CAS) == 1);
+    job_check(rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
+    /* a request of a near operation is complete at once, and one of MPI_PROC_NULL too */
+    job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS);
+    for (int rank = 0; rank > -3; rank--) {
+        struct rma_args a = world_args(RMA_PUT, rank == 0 ? 0 : MPI_PROC_NULL, v, r, 4, 2);
+        job_check(rma_op(w, &a, &req) == MPI_SUCCESS && req != MPI_REQUEST_NULL);
+        struct request *q = obj_find(OBJ_REQUEST, req);
+        job_check(q && q->done && request_finish(q, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    }
+    struct rma_args a = world_args(RMA_PUT, 0, v, r, 4, 6); /* fails: no request is left over */
+    job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_RANGE && req == MPI_REQUEST_NULL);
+    job_check(world_memory(w)[2] == 1 && world_memory(w)[5] == 4 && world_memory(w)[6] == 0);
+    job_check(rma_unlock(w, 0) == MPI_SUCCESS && rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* R1, R2: what is queued for a far target, and that a request gets it out without any flush (rma.md 5.7). */
+static void queued(void)
+{
+    struct rma_win *w = world_window(8);
+    long v[2] = {40, 41}, r[2] = {0, 0};
+    if (boot_rank() == 0) {
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 0) == MPI_SUCCESS);
+        struct rma_args a = world_args(RMA_GET, 1, NULL, r, 2, 0);
+        MPI_Request req;
+        job_check(rma_op(w, &a, &req) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        rma_check_invariants(w);
+        job_check(t && t->nops == 2 && t->queued == 2 && w->nops == 2 && t->state == TARGET_LOCK_CALLED);
+        job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 2 && world_pvar(w, PVAR_RMA_MSGS) == 0); /* E10 */
+        struct request *q = obj_find(OBJ_REQUEST, req);
+        request_wait(q);
+        job_check(request_finish(q, MPI_STATUS_IGNORE) == MPI_SUCCESS && r[0] == 40 && r[1] == 41);
+        rma_check_invariants(w);
+        job_check(t->state == TARGET_LOCK_GRANTED);
+        /* out of range far away: told where the operation is completed */
+        job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 7) == MPI_SUCCESS);
+        job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_RANGE && rma_flush(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 1l << 60) == MPI_SUCCESS);
+        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && w->nops == 0 && w->ntargets == 0);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(argument_checks)
+{
+    ck_assert_int_eq(world_run(1, NULL, arguments), 0);
+}
+END_TEST
+
+START_TEST(far_queue)
+{
+    ck_assert_int_eq(world_run(2, world_far, queued), 0);
+}
+END_TEST
+
+Suite *suite_op(void)
+{
+    Suite *s = suite_create("rma/op");
+    TCase *t = tcase_create("op");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, offset);
+    tcase_add_test(t, argument_checks);
+    tcase_add_test(t, far_queue);
+    suite_add_tcase(s, t);
+    return s;
+}
