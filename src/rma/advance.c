@@ -87,6 +87,20 @@ int rma_advance_global(void *arg)
 
 /* --- death ----------------------------------------------------------------------------- */
 
+/* Threads that wait for an answer of this rank, or of all: it will not come. */
+static void resps_bury(struct rma_win *w, int rank, int err)
+{
+    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (!r->pending || (r->rank != rank && r->rank != -1))
+            continue;
+        r->pending = 0;
+        if (!r->err)
+            r->err = err;
+    }
+    progress_signal();
+}
+
 void rma_target_bury(struct rma_target *t)
 {
     struct rma_win *w = t->w;
@@ -113,10 +127,8 @@ void rma_target_bury(struct rma_target *t)
         t->sync = 0;
         rma_token_done(w, t->rank, t->token, err);
     }
-    if (t->tokens_out) {
-        t->tokens_out = 0;
-        rma_token_done(w, t->rank, t->out_token, err);
-    }
+    t->tokens_out = 0;
+    resps_bury(w, t->rank, err);
     list_del(&t->ready);
 }
 
@@ -128,7 +140,9 @@ static void bury_in_win(struct rma_win *w)
     for (int i = 0; i < boot_size(); i++) {
         if (!boot_dead(i) || rankmap_find(w->map, i) < 0)
             continue;
+        int rank = rankmap_find(w->map, i);
         w->dead = 1;
+        resps_bury(w, rank, rma_dead_error(w, rank));
         rma_lockq_bury(w, i);
     }
 }

@@ -20,7 +20,7 @@ struct packet {
     struct iovec iov[PIECES];
     int n;
     size_t part;      /* packed bytes of the (last) operation that it covers */
-    unsigned replies;
+    unsigned replies, most_replies; /* of the second: what the transport can have under way, if that is known */
     unsigned ops;     /* operations in it */
     int dirty;        /* something in it has no answer of its own */
 };
@@ -226,6 +226,16 @@ static int is_small(const struct rma_op *op)
     return op->bytes <= (size_t)cvar.rma_small;
 }
 
+/* Half of the answers that this process can have under way on the transport: a packet never waits for more. */
+static unsigned replies_room(const struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    if (!am_tp(t->world, &ops, &caps))
+        return 1;
+    return caps.replies ? caps.replies / 2 : UINT32_MAX;
+}
+
 /* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
 static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
@@ -237,7 +247,7 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     for (struct list *l = t->next; l != &t->ops && p->ops < n; l = l->next) {
         struct rma_op *op = op_at(l);
         size_t count, data = whole_bytes(op, cap);
-        if (data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
+        if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
             sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
             break;
         last = (struct rma_hdr *)(out + at);
@@ -444,6 +454,7 @@ static void packet_next(struct packet *p, struct rma_target *t, int lock, unsign
     if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || whole_bytes(op, cap) == SIZE_MAX ||
                  op->bytes > (size_t)cvar.rma_lock_ride))
         return;
+    p->most_replies = replies_room(t);
     if (n > 1 && cvar.rma_hold && am_ordered(t->world))
         packet_batch(p, t, n, cap);
     if (p->ops < 2)

@@ -33,13 +33,27 @@ int rma_grant_wait(struct rma_target *t)
     return t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : MPI_SUCCESS;
 }
 
-int rma_called_grant(void)
+/* First of the locks called and not granted that this thread called. */
+static struct rma_target *first_called(void)
 {
     struct rma *r = rma_room();
+    void *me = thread_self();
+    for (struct list *l = r->called.next; l != &r->called; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
+        if (t->caller == me)
+            return t;
+    }
+    return NULL;
+}
+
+/* Other threads' locks are no business of this one: waiting for them could close a circle that the user's order of
+ * locks does not have.  In a process with one thread these are all locks (rma.md 5.2). */
+int rma_called_grant(void)
+{
     int err = MPI_SUCCESS;
-    struct list *l;
-    while ((l = list_first(&r->called)) != NULL) {
-        int e = rma_grant_wait(LIST_OBJ(l, struct rma_target, called));
+    struct rma_target *t;
+    while ((t = first_called()) != NULL) {
+        int e = rma_grant_wait(t);
         err = err ? err : e;
     }
     return err;
@@ -125,6 +139,7 @@ static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int noc
             return err;
     }
     t->lock = (uint8_t)type;
+    t->caller = thread_self();
     if (nocheck) {
         t->flags |= TARGET_NOCHECK;
         rma_target_born(t, TARGET_LOCK_GRANTED);

@@ -16,14 +16,23 @@ enum { ID_INDEX_BITS = 21, ID_INDEX_MASK = (1 << ID_INDEX_BITS) - 1 };
 static int quota_take(struct rma_quota *own, struct rma_quota *shared)
 {
     struct rma_quota *q = own->free ? own : shared;
-    if (!q->free)
+    if (!q->free && !own->grace)
         return 0;
-    q->free--;
+    if (q->free) {
+        q->free--;
+    } else {
+        own->grace = 0;
+        own->over++;
+    }
     return 1;
 }
 
 static void quota_give(struct rma_quota *own, struct rma_quota *shared)
 {
+    if (own->over) {
+        own->over--;
+        return;
+    }
     struct rma_quota *q = own->free < own->size ? own : shared;
     q->free++;
     WR_ASSERT(q->free <= q->size);

@@ -11,7 +11,12 @@
  *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks)
  *   LOCK_ALL_CALLED           the switch to the window protocol (lockall.c)
  *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
- *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6) */
+ *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6)
+ *
+ * Threads.  What waits for a lock may be another thread's, and the lock be held by a process whose other thread waits
+ * for one that this thread holds: a circle that the user's locks do not have.  So with MPI_THREAD_MULTIPLE nobody waits
+ * for elements that hang on an ungranted lock or on a pinning thread: if there are no others, one element beyond
+ * the pool is given out.  Ungranted locks are at most one per thread, so the excess is bounded by the threads. */
 #include "rma/rma_types.h"
 
 static int target_free_now(const struct rma_win *w)
@@ -190,6 +195,11 @@ static int forget_idle(struct rma_win *w)
     return 0;
 }
 
+static int threads(void)
+{
+    return proc->thread_level == MPI_THREAD_MULTIPLE;
+}
+
 int rma_restore_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
@@ -202,11 +212,26 @@ int rma_restore_target(struct rma_win *w)
         return MPI_SUCCESS;
     }
     struct rma_target *t = victim_of(w);
-    if (!t) { /* other threads hold all elements */
+    if (threads() && (!t || (rma_ask(w, ASK_PER_TARGET) && t->state != TARGET_LOCK_GRANTED))) {
+        w->target_quota.grace = 1;
+        return MPI_SUCCESS;
+    }
+    if (!t) {
         progress_wait(something_free, w, "another thread's operations", -1);
         return MPI_SUCCESS;
     }
     return rma_ask(w, ASK_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
+}
+
+/* Every operation of the window hangs on a lock that is not granted. */
+static int all_hang(const struct rma_win *w)
+{
+    if (!threads() || !rma_ask(w, ASK_IN_PASSIVE))
+        return 0;
+    for (const struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (t->nops && t->state == TARGET_LOCK_GRANTED)
+            return 0;
+    return 1;
 }
 
 static int op_free_soon(void *arg)
@@ -217,7 +242,7 @@ static int op_free_soon(void *arg)
     if (op_free_now(w))
         return 1;
     rma_issue_win(w);
-    return op_free_now(w);
+    return op_free_now(w) || all_hang(w);
 }
 
 int rma_restore_op(struct rma_win *w)
@@ -229,5 +254,6 @@ int rma_restore_op(struct rma_win *w)
     }
     rma_advance_win(w);
     progress_wait(op_free_soon, w, "operations on a window", -1);
+    w->op_quota.grace = !op_free_now(w);
     return MPI_SUCCESS;
 }

@@ -2,7 +2,6 @@
 #include "rma/rma_types.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +81,8 @@ static void print_stats(void)
     rma_pvars_collect();
     for (int i = 0; i < PVAR_COUNT; i++) {
         uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
-        if (pvar_table[i].bind != PVAR_WIN || !v)
-            continue;
-        log_warn("%-34s %12llu %s", pvar_table[i].name, (unsigned long long)v, pvar_table[i].unit);
+        if (pvar_table[i].bind == PVAR_WIN && v)
+            log_warn("%-34s %12llu %s", pvar_table[i].name, (unsigned long long)v, pvar_table[i].unit);
     }
 }
 

@@ -104,6 +104,7 @@ struct rma_target {
     struct list ops;   /* R1 */
     struct list *next; /* R1 */
     struct rma_win *w;
+    void *caller;      /* thread that called MPI_Win_lock */
     int rank, world;
     uint8_t state;     /* enum target_state */
     uint8_t lock;      /* MPI_LOCK_: SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE */
@@ -131,6 +132,8 @@ struct rma_slot {
 /* Two-level pool: the paper's accounting by counts; memory comes from slabs of the process. */
 struct rma_quota {
     unsigned free, size;
+    unsigned over;  /* in use beyond the shares: threads only, see restore.c */
+    unsigned grace; /* the next allocation may go beyond                     */
 };
 enum { RMA_SLAB = 64 };
 

@@ -12,7 +12,8 @@
 #include "scenarios.h"
 
 static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks,
-                                              scenarios_counts, scenarios_scripted, scenarios_threads};
+                                              scenarios_counts, scenarios_scripted, scenarios_threads,
+                                              scenarios_rma_threads};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];
