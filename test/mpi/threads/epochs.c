@@ -13,8 +13,8 @@ static int64_t *mem;
 static int wrong[T];
 static MPI_Comm comm_of[T];
 
-/* Layout of the window: sums, then a row of BIG per (origin, thread). */
-enum { SUM, SUM_GET, SUM_VEC, NSUMS = SUM_VEC + 8 };
+/* Layout of the window: sums, 8 elements that nobody changes, then a row of BIG per (origin, thread). */
+enum { SUM, SUM_GET, SUM_VEC, KEPT = SUM_VEC + 8, NSUMS = KEPT + 8 };
 static MPI_Aint row(int origin, int t) { return NSUMS + ((MPI_Aint)origin * T + t) * BIG; }
 static MPI_Aint elements(void) { return row(mt_size, 0); }
 
@@ -36,9 +36,13 @@ static void run(void *(*fn)(void *))
 /* Clear and check between epochs, under an exclusive lock of this process. */
 static void clear(void)
 {
+    int i;
+
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mt_rank, 0, win);
     memset(mem, 0, (size_t)elements() * sizeof *mem);
+    for (i = 0; i < 8; i++)
+        mem[KEPT + i] = mt_rank * 8 + i;
     MPI_Win_unlock(mt_rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -62,6 +66,7 @@ static void check_sums(int threads, int n)
 static struct {
     int64_t *big, *back; /* BIG elements: put, and got back */
     int64_t *result;     /* one per turn: what Get_accumulate fetched */
+    int64_t *kept;       /* eight per turn: what Get fetched */
 } my[T];
 
 static void fill_big(int t, int seed)
@@ -106,7 +111,7 @@ static void *operate(void *arg)
     for (i = 0; i < rounds; i++)
         for (r = 0; r < mt_size; r++) {
             turn(t, (r + t) % mt_size, i);
-            MPI_Get(my[t].back, 8, MPI_INT64_T, r, SUM_VEC, 8, MPI_INT64_T, win);
+            MPI_Get(my[t].kept + (i * mt_size + r) * 8, 8, MPI_INT64_T, r, KEPT, 8, MPI_INT64_T, win);
         }
     return NULL;
 }
@@ -122,8 +127,12 @@ static void check_rows(int threads)
                 if (!CHECK_EQ(mem[row(o, t) + k], (int64_t)o * 1000003 + t * 100019 + k))
                     break;
     MPI_Win_unlock(mt_rank, win);
-    for (t = T - threads; t < T; t++)
+    for (t = T - threads; t < T; t++) {
         CHECK_EQ(fetched_wrong(t, 0, rounds, threads), 0);
+        for (k = 0; k < rounds * mt_size * 8; k++)
+            if (!CHECK_EQ(my[t].kept[k], k % (mt_size * 8)))
+                break;
+    }
 }
 
 static void epochs_of_main(void)
@@ -305,6 +314,7 @@ int main(int argc, char **argv)
     for (t = 0; t < T; t++) {
         my[t].big = mt_alloc(BIG * sizeof *my[t].big);
         my[t].back = mt_alloc(BIG * sizeof *my[t].back);
+        my[t].kept = mt_alloc((size_t)(rounds * mt_size) * 8 * sizeof *my[t].kept);
         my[t].result = mt_alloc((size_t)(rounds * mt_size) * sizeof *my[t].result);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[t]);
         fill_big(t, 0);
@@ -321,6 +331,7 @@ int main(int argc, char **argv)
         free(my[t].big);
         free(my[t].back);
         free(my[t].result);
+        free(my[t].kept);
     }
     return mt_finish();
 }
