@@ -1,0 +1,21 @@
+#include "unit.h"
+
+Suite *suite_select(void);
+Suite *suite_bcast(void);
+Suite *suite_reduce(void);
+Suite *suite_reduce_scatter(void);
+Suite *suite_gather(void);
+Suite *suite_alltoall(void);
+Suite *suite_inter(void);
+Suite *suite_sched(void);
+Suite *suite_shm(void);
+Suite *suite_ctxid(void);
+Suite *suite_coll(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {suite_select, suite_bcast,    suite_reduce, suite_reduce_scatter,
+                                      suite_gather, suite_alltoall, suite_inter,  suite_sched,
+                                      suite_shm,    suite_ctxid,    suite_coll};
+    return unit_run(suites, sizeof suites / sizeof suites[0]);
+}

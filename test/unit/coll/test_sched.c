@@ -1,0 +1,104 @@
+#include "live.h"
+#include "unit.h"
+
+#include "obj/err.h"
+
+Suite *suite_sched(void);
+
+static void ok(int err)
+{
+    job_check(err == MPI_SUCCESS);
+}
+
+/* Many nonblocking collectives at once, waited for in reverse order: tags keep them apart. */
+static void body_many(void)
+{
+    enum { N = 60 };
+    struct request *r[N];
+    int in[N], out[N];
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    for (int i = 0; i < N; i++) {
+        in[i] = c->rank + i;
+        out[i] = i % c->size == c->rank ? i : -1;
+        if (i % 3 == 0)
+            ok(coll_ibcast(&out[i], 1, t, i % c->size, c, &r[i]));
+        else if (i % 3 == 1)
+            ok(coll_iallreduce(&in[i], &out[i], 1, t, dt_op_find(MPI_SUM), c, &r[i]));
+        else
+            ok(coll_ibarrier(c, &r[i]));
+    }
+    for (int i = N - 1; i >= 0; i--) {
+        request_wait(r[i]);
+        ok(request_finish(r[i], NULL));
+        int sum = c->size * i + c->size * (c->size - 1) / 2;
+        job_check(i % 3 == 2 || out[i] == (i % 3 ? sum : i));
+    }
+    live_stop();
+}
+
+START_TEST(many_at_once)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_many, 30), 0);
+}
+END_TEST
+
+static void body_persistent(void)
+{
+    struct request *r;
+    int in, out;
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct coll_args a = {.call = COLL_ALLREDUCE, .comm = c, .sbuf = &in, .rbuf = &out, .rcount = 1,
+                          .rtype = dt_find(MPI_INT), .op = dt_op_find(MPI_MAX)};
+    ok(coll_prepare(&a, &r));
+    job_check(!r->active);
+    for (int i = 0; i < 20; i++) {
+        in = c->rank * 10 + i;
+        ok(request_start(r));
+        request_wait(r);
+        ok(request_finish(r, NULL));
+        job_check(out == (c->size - 1) * 10 + i);
+    }
+    request_release(r);
+    live_stop();
+}
+
+START_TEST(persistent_starts_again)
+{
+    ck_assert_int_eq(job_run(3, NULL, body_persistent, 30), 0);
+}
+END_TEST
+
+/* Mismatched lengths: an error at the one who gets too much, no hang for the others. */
+static void body_mismatch(void)
+{
+    int buf[4] = {0};
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct request *r;
+    ok(coll_ibcast(buf, c->rank == 1 ? 1 : 4, dt_find(MPI_INT), 0, c, &r));
+    request_wait(r);
+    int err = request_finish(r, NULL);
+    job_check(c->rank == 1 ? err_class(err) == MPI_ERR_TRUNCATE : err == MPI_SUCCESS);
+    live_stop();
+}
+
+START_TEST(mismatch_is_an_error_and_no_hang)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_mismatch, 30), 0);
+}
+END_TEST
+
+Suite *suite_sched(void)
+{
+    Suite *s = suite_create("coll/sched");
+    TCase *t = tcase_create("sched");
+    tcase_set_timeout(t, 90);
+    tcase_add_test(t, many_at_once);
+    tcase_add_test(t, persistent_starts_again);
+    tcase_add_test(t, mismatch_is_an_error_and_no_hang);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,121 @@
+#include "live.h"
+#include "unit.h"
+
+Suite *suite_shm(void);
+
+static void ok(int err)
+{
+    job_check(err == MPI_SUCCESS);
+}
+
+static unsigned roll(unsigned *dice)
+{
+    *dice = *dice * 1103515245u + 12345u;
+    return *dice >> 16;
+}
+
+/* The same random calls on all, sizes on both sides of the bound, all roots: slots are used again and again while
+ * members are up to SHM_SLOTS operations apart. */
+static void body_random(void)
+{
+    enum { MANY = 700 };
+    static int64_t in[MANY], out[MANY];
+    unsigned dice = 4711;
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT64_T);
+    struct dt_op *sum = dt_op_find(MPI_SUM);
+    int64_t p = c->size, ranks = p * (p - 1) / 2;
+    for (int i = 0; i < 3000; i++) {
+        unsigned call = roll(&dice) % 5, root = roll(&dice) % (unsigned)p, n = roll(&dice) % 8 ? roll(&dice) % 20 : roll(&dice) % MANY;
+        for (unsigned k = 0; k < n; k++) {
+            in[k] = i + (int64_t)k + c->rank;
+            out[k] = -1;
+        }
+        if (call == 0) {
+            ok(coll_barrier(c));
+        } else if (call == 1) {
+            ok(coll_bcast(in, (MPI_Aint)n, t, (int)root, c));
+            for (unsigned k = 0; k < n; k++)
+                job_check(in[k] == i + (int64_t)k + root);
+        } else if (call == 2) {
+            ok(coll_reduce(in, out, (MPI_Aint)n, t, sum, (int)root, c));
+            for (unsigned k = 0; k < n; k++)
+                job_check(out[k] == ((int)root == c->rank ? p * (i + (int64_t)k) + ranks : -1));
+        } else {
+            ok(coll_allreduce(call == 3 ? MPI_IN_PLACE : in, call == 3 ? in : out, (MPI_Aint)n, t, sum, c));
+            for (unsigned k = 0; k < n; k++)
+                job_check((call == 3 ? in : out)[k] == p * (i + (int64_t)k) + ranks);
+        }
+    }
+    live_stop();
+}
+
+START_TEST(random_calls)
+{
+    for (int n = 2; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_random, 60), 0);
+}
+END_TEST
+
+START_TEST(random_calls_on_pretended_nodes)
+{
+    static const char *const sets[] = {"MPIR_CVAR_NUM_CLIQUES=2", NULL};
+    ck_assert_int_eq(job_run(4, sets, body_random, 60), 0);
+}
+END_TEST
+
+/* Nobody passes a barrier before everybody has come. */
+static void body_barrier(void)
+{
+    live_start();
+    volatile uint64_t *words = job_words();
+    struct comm *c = proc->obj->world;
+    for (uint64_t i = 1; i <= 500; i++) {
+        words[c->rank] = i;
+        ok(coll_barrier(c));
+        for (int k = 0; k < c->size; k++)
+            job_check(words[k] >= i);
+        ok(coll_barrier(c));
+    }
+    live_stop();
+}
+
+START_TEST(barrier_holds)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_barrier, 60), 0);
+}
+END_TEST
+
+/* Communicators of one purpose make no segment; those used a lot do, and give it back. */
+static void body_life(void)
+{
+    struct comm *d;
+    live_start();
+    for (int i = 0; i < 50; i++) {
+        ok(coll_comm_dup(proc->obj->world, &d));
+        for (int k = 0; k < 12; k++)
+            ok(coll_barrier(d));
+        comm_drop(d);
+    }
+    live_stop();
+}
+
+START_TEST(segments_come_and_go)
+{
+    ck_assert_int_eq(job_run(3, NULL, body_life, 60), 0);
+}
+END_TEST
+
+Suite *suite_shm(void)
+{
+    Suite *s = suite_create("coll/shm");
+    TCase *t = tcase_create("shm");
+    tcase_set_timeout(t, 300);
+    tcase_add_test(t, random_calls);
+    tcase_add_test(t, random_calls_on_pretended_nodes);
+    tcase_add_test(t, barrier_holds);
+    tcase_add_test(t, segments_come_and_go);
+    suite_add_tcase(s, t);
+    return s;
+}
