@@ -5,14 +5,26 @@
 #include <check.h>
 
 Suite *suite_acc(void);
+Suite *suite_advance(void);
+Suite *suite_cleanup(void);
 Suite *suite_epoch(void);
+Suite *suite_fence(void);
+Suite *suite_flush(void);
+Suite *suite_issue(void);
+Suite *suite_lock(void);
+Suite *suite_lockall(void);
 Suite *suite_lockq(void);
+Suite *suite_node(void);
+Suite *suite_on_origin(void);
 Suite *suite_on_target(void);
 Suite *suite_op(void);
-Suite *suite_on_origin(void);
 Suite *suite_pool(void);
+Suite *suite_pscw(void);
+Suite *suite_restore(void);
+Suite *suite_rma(void);
 Suite *suite_route(void);
 Suite *suite_shmlock(void);
 Suite *suite_slot(void);
+Suite *suite_win(void);
 
 #endif

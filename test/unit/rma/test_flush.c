@@ -1,0 +1,93 @@
+#include "unit.h"
+
+#include "unit_rma.h"
+#include "world.h"
+
+static int cls(int err)
+{
+    return err ? err_class(err) : 0;
+}
+
+static void flushes(void)
+{
+    struct rma_win *w = world_window(64);
+    long v[2] = {1, 2}, r[2] = {0, 0};
+    job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_SYNC && cls(rma_flush_all(w)) == MPI_ERR_RMA_SYNC);
+    job_check(cls(rma_flush_local(w, 1)) == MPI_ERR_RMA_SYNC && cls(rma_flush_local_all(w)) == MPI_ERR_RMA_SYNC);
+    job_check(rma_sync(w) == MPI_SUCCESS && rma_flush(w, MPI_PROC_NULL) == MPI_SUCCESS);
+    if (boot_rank() == 0) {
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        job_check(cls(rma_flush(w, 0)) == MPI_ERR_RMA_SYNC && cls(rma_flush(w, 5)) == MPI_ERR_RANK);
+        job_check(cls(rma_flush_local(w, -5)) == MPI_ERR_RANK);
+        for (int kind = 0; kind < 4; kind++) {
+            v[0]++;
+            job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 2 * kind) == MPI_SUCCESS);
+            job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 2 * kind) == MPI_SUCCESS);
+            int err = kind == 0   ? rma_flush(w, 1)
+                      : kind == 1 ? rma_flush_all(w)
+                      : kind == 2 ? rma_flush_local(w, 1)
+                                  : rma_flush_local_all(w);
+            job_check(err == MPI_SUCCESS && w->nops == 0 && r[0] == v[0] && r[1] == 2);
+            rma_check_invariants(w);
+            const struct rma_target *t = rma_target_find(w, 1);
+            job_check(list_empty(&w->resps) && (!t || (!t->pins && !t->sync && !t->tokens_out))); /* R5 */
+        }
+        /* nothing new: nothing is sent */
+        job_check(rma_flush(w, 1) == MPI_SUCCESS);
+        uint64_t before = world_pvar(w, PVAR_RMA_MSGS);
+        for (int i = 0; i < 5; i++)
+            job_check(rma_flush(w, 1) == MPI_SUCCESS && rma_flush_all(w) == MPI_SUCCESS);
+        job_check(world_pvar(w, PVAR_RMA_MSGS) == before);
+        job_check(rma_unlock(w, 1) == MPI_SUCCESS);
+    }
+    world_barrier();
+    if (boot_rank() == 1)
+        for (int kind = 0; kind < 4; kind++)
+            job_check(world_memory(w)[2 * kind] == kind + 2);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+static void helpers(void)
+{
+    struct rma_win *w = world_window(1);
+    int slot = 17;
+    job_check(rma_take_err(&slot) == 17 && slot == 0 && rma_take_err(&slot) == 0);
+    job_check(err_class(rma_dead_error(w, 0)) == MPI_ERR_OTHER && rma_dead_error(w, -1) != 0);
+    w->acks = 1; /* R7: token 0 is the window's counter */
+    rma_token_done(w, 0, 0, 0);
+    rma_token_done(w, 0, 0, 0);
+    job_check(w->acks == 0);
+    struct rma_resp r; /* an error is the first one */
+    rma_resp_open(w, &r, -1);
+    r.pending = 2;
+    rma_token_done(w, 0, r.token, 5);
+    rma_token_done(w, 0, r.token, 6);
+    job_check(r.pending == 0 && r.err == 5);
+    rma_resp_close(w, &r);
+    job_check(list_empty(&w->resps) && rma_win_free(w) == MPI_SUCCESS);
+}
+
+static const char *const *const nodes[] = {NULL, world_far};
+
+START_TEST(all_kinds)
+{
+    ck_assert_int_eq(world_run(2, nodes[_i], flushes), 0);
+}
+END_TEST
+
+START_TEST(responses)
+{
+    ck_assert_int_eq(world_run(1, NULL, helpers), 0);
+}
+END_TEST
+
+Suite *suite_flush(void)
+{
+    Suite *s = suite_create("rma/flush");
+    TCase *t = tcase_create("flush");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, all_kinds, 0, 2);
+    tcase_add_test(t, responses);
+    suite_add_tcase(s, t);
+    return s;
+}

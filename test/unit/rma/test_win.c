@@ -1,0 +1,120 @@
+#include "unit.h"
+
+#include "unit_rma.h"
+#include "world.h"
+
+static int cls(int err)
+{
+    return err ? err_class(err) : 0;
+}
+
+static void life(void)
+{
+    struct rma_win *w = NULL, *v;
+    long mem[4];
+    void *base;
+    struct comm *c = proc->obj->world;
+    job_check(cls(rma_win_create(mem, -1, 1, NULL, c, &w)) == MPI_ERR_SIZE);
+    job_check(cls(rma_win_create(mem, 8, 0, NULL, c, &w)) == MPI_ERR_DISP);
+    job_check(cls(rma_win_create(mem, 8, -8, NULL, c, &w)) == MPI_ERR_DISP);
+    job_check(cls(rma_win_create(mem, 8, 1l << 40, NULL, c, &w)) == MPI_ERR_DISP);
+    job_check(cls(rma_win_create(NULL, 8, 1, NULL, c, &w)) == MPI_ERR_BASE);
+    job_check(cls(rma_win_allocate(-5, 1, NULL, c, &base, &w)) == MPI_ERR_SIZE && w == NULL);
+    job_check(list_empty(&rma_room()->windows) && rma_room()->wins.count == 0); /* nothing is left of them */
+    w = world_window(4);
+    v = world_window(4);
+    job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v && !rma_win_find(v->id + 1));
+    job_check(rma_near_win(w->near.obj.handle) == &w->near && !rma_near_win(MPI_WIN_NULL));
+    job_check(rma_win_attr(w, MPI_WIN_BASE) == w->base && *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE) == 32);
+    job_check(*(int *)rma_win_attr(w, MPI_WIN_DISP_UNIT) == 8 && !rma_win_attr(w, MPI_TAG_UB));
+    job_check(*(int *)rma_win_attr(w, MPI_WIN_CREATE_FLAVOR) == MPI_WIN_FLAVOR_ALLOCATE);
+    job_check(rma_win_local(w, 0, 32) == w->base && rma_win_local(w, 32, 0) && !rma_win_local(w, 1, 32) &&
+              !rma_win_local(w, UINT64_MAX, 2) && !rma_win_local(w, 8, UINT64_MAX));
+    job_check(cls(rma_win_attach(w, mem, 8)) == MPI_ERR_RMA_FLAVOR && cls(rma_win_detach(w, mem)) == MPI_ERR_RMA_FLAVOR);
+    /* an open epoch: the window stays (rma.md 5.12) */
+    job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS);
+    job_check(cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC && rma_win_find(w->id) == w);
+    job_check(rma_unlock(w, 0) == MPI_SUCCESS);
+    uint32_t id = w->id;
+    int handle = w->near.obj.handle;
+    job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) && !rma_near_win(handle));
+    job_check(rma_win_find(v->id) == v && rma_win_free(v) == MPI_SUCCESS);
+}
+
+static void hints(void)
+{
+    struct info *given = info_make(), *got;
+    struct rma_win *w;
+    void *base;
+    info_put(given, "accumulate_ordering", "NONE");
+    info_put(given, "no_such_hint", "7");
+    job_check(rma_win_allocate(8, 1, given, proc->obj->world, &base, &w) == MPI_SUCCESS && !w->ordered_acc);
+    job_check(rma_win_get_info(w, &got) == MPI_SUCCESS);
+    job_check(!strcmp(info_value(got, "no_locks"), "false") && !info_value(got, "no_such_hint"));
+    job_check(atoi(info_value(got, "op_win_pool")) == cvar.rma_op_win && atoi(info_value(got, "slots")) == 1);
+    info_drop(got);
+    info_put(given, "accumulate_ordering", "rar,waw");
+    job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->ordered_acc);
+    info_drop(given);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+static void regions(void)
+{
+    static char m[4096];
+    struct rma_win *w;
+    MPI_Aint size, unit;
+    void *base;
+    job_check(rma_win_create_dynamic(NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    uint64_t at = (uint64_t)(uintptr_t)m;
+    for (int i = 8; i-- > 0;) /* from the back: the list is sorted */
+        job_check(rma_win_attach(w, m + 64 * i + (i >= 6 ? 64 : 0), 64) == MPI_SUCCESS);
+    job_check(w->nregions == 8 && rma_peer_of(w, 0)->nregions == 8 && rma_peer_of(w, 0)->version % 2 == 0);
+    job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 10, 6 * 64 - 10) == m + 10);
+    job_check(!rma_win_local(w, at, 6 * 64 + 1) && !rma_win_local(w, at + 6 * 64, 1)); /* the gap */
+    job_check(!rma_win_local(w, at - 1, 2) && !rma_win_local(w, at + 9 * 64, 1) && !rma_win_local(w, at, UINT64_MAX));
+    const struct {
+        int off, len;
+    } overlap[] = {{0, 1}, {63, 1}, {0, 64}, {32, 64}, {6 * 64 - 1, 2}, {6 * 64, 65}, {9 * 64 - 1, 10}};
+    for (size_t i = 0; i < sizeof overlap / sizeof *overlap; i++)
+        job_check(cls(rma_win_attach(w, m + overlap[i].off, overlap[i].len)) == MPI_ERR_RMA_ATTACH);
+    job_check(cls(rma_win_attach(w, m, -1)) == MPI_ERR_SIZE && cls(rma_win_attach(w, NULL, 1)) == MPI_ERR_BASE);
+    job_check(cls(rma_win_detach(w, m + 1)) == MPI_ERR_RMA_ATTACH && rma_win_detach(w, m + 64) == MPI_SUCCESS);
+    job_check(cls(rma_win_detach(w, m + 64)) == MPI_ERR_RMA_ATTACH && !rma_win_local(w, at + 64, 1));
+    job_check(rma_win_local(w, at, 64) == m && !rma_win_local(w, at, 65) && w->nregions == 7);
+    for (int i = 0; i < 100; i++) /* any number (rma.md 5.9); near peers are shown the first ones */
+        job_check(rma_win_attach(w, m + 1024 + 16 * i, 8) == MPI_SUCCESS);
+    job_check(w->nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS && rma_peer_of(w, 0)->overflow);
+    job_check(cls(rma_win_shared_query(w, 0, &size, &unit, &base)) == MPI_ERR_RMA_FLAVOR);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(whole_life)
+{
+    ck_assert_int_eq(world_run(1, NULL, life), 0);
+}
+END_TEST
+
+START_TEST(info_hints)
+{
+    ck_assert_int_eq(world_run(1, NULL, hints), 0);
+}
+END_TEST
+
+START_TEST(attached)
+{
+    ck_assert_int_eq(world_run(1, NULL, regions), 0);
+}
+END_TEST
+
+Suite *suite_win(void)
+{
+    Suite *s = suite_create("rma/win");
+    TCase *t = tcase_create("win");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, whole_life);
+    tcase_add_test(t, info_hints);
+    tcase_add_test(t, attached);
+    suite_add_tcase(s, t);
+    return s;
+}
