@@ -111,21 +111,25 @@ void progress_signal(void)
         lock_cond_signal(&p->cond);
 }
 
+/* The lock is taken back: other threads have noted calls of their own meanwhile. */
+static void retake(unsigned depth, const char *call)
+{
+    if (!depth)
+        return;
+    lock_retake(&proc->lock, depth);
+    proc->call = call;
+}
+
 /* Let other threads and processes run; returns with the lock as it was. */
 static void step_aside(int idle)
 {
-    if (!sched) {
-        unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-        sched_yield();
-        if (depth)
-            lock_retake(&proc->lock, depth);
-        return;
-    }
-    /* `proc` is this rank's again when yield returns. */
+    const char *call = proc->call;
     unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-    sched->yield(proc->wait_what, proc->wait_peer, idle);
-    if (depth)
-        lock_retake(&proc->lock, depth);
+    if (sched) /* `proc` is this rank's again when it returns */
+        sched->yield(proc->wait_what, proc->wait_peer, idle);
+    else
+        sched_yield();
+    retake(depth, call);
 }
 
 /* Arm every descriptor.  1: nothing is waiting, the process may sleep. */
@@ -172,10 +176,10 @@ static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
         pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
         struct pollfd *fds = p->fds; /* only the poller touches it */
         p->asleep = 1;
+        const char *call = proc->call;
         unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
         poll(fds, (nfds_t)nfds, max_ms);
-        if (depth)
-            lock_retake(&proc->lock, depth);
+        retake(depth, call);
         p->asleep = 0;
     }
     mem_wake_disarm();
