@@ -1,0 +1,420 @@
+/* rmaperf: what one-sided operations and messages cost between two ranks.
+ *
+ *   rmaperf --list                       names and units of the rows
+ *   rmaperf [--ms N] [--after ROW] [--rows ROW,ROW...]
+ *
+ * Portable MPI-3: the same source is built for each library (test/perf/run).  Before a row its name
+ * is printed, after it the value, so that a driver sees where a library hangs or dies and can go on
+ * with --after.  A row repeats its body until one batch lasts --ms milliseconds (default 10), then
+ * times five batches; the median is the value.  Rank 0 is the origin; rank 1 waits in a barrier, that
+ * is inside MPI, except in the "busy" rows, where it computes for a second. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCHES = 5, WINDOW = 4 << 20 };
+enum flavour { ALLOCATE, SHARED, CREATE, DYNAMIC };
+enum op { PUT, GET, ACC, GACC, FOP, CAS };
+
+struct perf {
+    int rank, flavour, quick;
+    double batch;                    /* seconds */
+    MPI_Win win;
+    char *mem, *buf, *res;
+    MPI_Aint base;                   /* of rank 1's window */
+    MPI_Group peer;
+    MPI_Datatype type;               /* of strided rows */
+    int type_bytes;
+};
+
+struct row {
+    const char *name, *unit;         /* us: lower is better; others: higher */
+    void (*body)(struct perf *p, const struct row *r, long n);    /* rank 0: n times; per_op: both ranks */
+    int flavour, op, size, both;     /* both: rank 1 runs the body as well */
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static void open_window(struct perf *p, int flavour)
+{
+    MPI_Group all;
+    int one = 1 - p->rank;
+
+    p->flavour = flavour;
+    p->base = 0;
+    switch (flavour) {
+    case ALLOCATE: MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
+    case SHARED: MPI_Win_allocate_shared(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
+    case CREATE:
+        p->mem = malloc(WINDOW);
+        MPI_Win_create(p->mem, WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
+        break;
+    default:
+        p->mem = malloc(WINDOW);
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
+        MPI_Win_attach(p->win, p->mem, WINDOW);
+        MPI_Get_address(p->mem, &p->base);
+        MPI_Bcast(&p->base, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+    }
+    memset(p->mem, 0, WINDOW);
+    MPI_Win_get_group(p->win, &all);
+    MPI_Group_incl(all, 1, &one, &p->peer);
+    MPI_Group_free(&all);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void close_window(struct perf *p)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Group_free(&p->peer);
+    if (p->flavour == DYNAMIC)
+        MPI_Win_detach(p->win, p->mem);
+    MPI_Win_free(&p->win);
+    if (p->flavour >= CREATE)
+        free(p->mem);
+}
+
+/* ------------------------------------------------------------------ bodies */
+
+static void operation(struct perf *p, int op, int bytes)
+{
+    MPI_Aint d = p->base;
+    int n = bytes / 8;
+
+    switch (op) {
+    case PUT: MPI_Put(p->buf, bytes, MPI_BYTE, 1, d, bytes, MPI_BYTE, p->win); break;
+    case GET: MPI_Get(p->buf, bytes, MPI_BYTE, 1, d, bytes, MPI_BYTE, p->win); break;
+    case ACC: MPI_Accumulate(p->buf, n, MPI_INT64_T, 1, d, n, MPI_INT64_T, MPI_SUM, p->win); break;
+    case GACC: MPI_Get_accumulate(p->buf, n, MPI_INT64_T, p->res, n, MPI_INT64_T, 1, d, n, MPI_INT64_T, MPI_SUM, p->win); break;
+    case FOP: MPI_Fetch_and_op(p->buf, p->res, MPI_INT64_T, 1, d, MPI_SUM, p->win); break;
+    default: MPI_Compare_and_swap(p->buf, p->buf + 8, p->res, MPI_INT64_T, 1, d, p->win); break;
+    }
+}
+
+static void op_flush(struct perf *p, const struct row *r, long n)
+{
+    MPI_Win_lock_all(0, p->win);
+    while (n--) {
+        operation(p, r->op, r->size);
+        MPI_Win_flush(1, p->win);
+    }
+    MPI_Win_unlock_all(p->win);
+}
+
+/* Operations without a flush between them. */
+static void op_rate(struct perf *p, const struct row *r, long n)
+{
+    MPI_Win_lock_all(0, p->win);
+    while (n--)
+        operation(p, r->op, r->size);
+    MPI_Win_unlock_all(p->win);
+}
+
+static void strided(struct perf *p, const struct row *r, long n)
+{
+    (void)r;
+    MPI_Win_lock_all(0, p->win);
+    while (n--) {
+        MPI_Put(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
+        MPI_Win_flush(1, p->win);
+    }
+    MPI_Win_unlock_all(p->win);
+}
+
+static void lock_put(struct perf *p, const struct row *r, long n)
+{
+    while (n--) {
+        MPI_Win_lock(r->op == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 1, r->op == 2 ? MPI_MODE_NOCHECK : 0, p->win);
+        operation(p, PUT, 8);
+        MPI_Win_unlock(1, p->win);
+    }
+}
+
+static void lock_all_empty(struct perf *p, const struct row *r, long n)
+{
+    (void)r;
+    while (n--) {
+        MPI_Win_lock_all(0, p->win);
+        MPI_Win_unlock_all(p->win);
+    }
+}
+
+/* both ranks */
+static void fence(struct perf *p, const struct row *r, long n)
+{
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, p->win);
+    while (n--) {
+        if (p->rank == 0 && r->size)
+            operation(p, r->op, r->size);
+        MPI_Win_fence(0, p->win);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, p->win);
+}
+
+static void pscw(struct perf *p, const struct row *r, long n)
+{
+    while (n--)
+        if (p->rank == 0) {
+            MPI_Win_start(p->peer, 0, p->win);
+            operation(p, r->op, r->size);
+            MPI_Win_complete(p->win);
+        } else {
+            MPI_Win_post(p->peer, 0, p->win);
+            MPI_Win_wait(p->win);
+        }
+}
+
+static void window_life(struct perf *p, const struct row *r, long n)
+{
+    struct perf q = *p;
+
+    while (n--) {
+        char *m;
+
+        switch (r->op) {
+        case ALLOCATE: MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &q.win); break;
+        case SHARED: MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &q.win); break;
+        case CREATE: MPI_Win_create(p->buf, 4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &q.win); break;
+        default: MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &q.win);
+        }
+        MPI_Win_free(&q.win);
+    }
+}
+
+static void pingpong(struct perf *p, const struct row *r, long n)
+{
+    while (n--)
+        if (p->rank == 0) {
+            MPI_Send(p->buf, r->size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+            MPI_Recv(p->res, r->size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(p->res, r->size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(p->buf, r->size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        }
+}
+
+static void collective(struct perf *p, const struct row *r, long n)
+{
+    while (n--)
+        if (r->op == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        else if (r->op == 1)
+            MPI_Allreduce(p->buf, p->res, r->size / 8, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        else
+            MPI_Bcast(p->buf, r->size, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* ------------------------------------------------------------------ rows */
+
+/* One operation and flush while rank 1 computes for a second: microseconds of the operation. */
+static void busy(struct perf *p, const struct row *r, long n)
+{
+    double end;
+    volatile double x = 1;
+
+    (void)n;
+    if (p->rank == 1) {
+        for (end = now() + 1.0; now() < end;)
+            x = x * 1.0000001;
+        return;
+    }
+    for (end = now() + 0.05; now() < end;)          /* let it begin */
+        x = x * 1.0000001;
+    if (r->size < 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, p->win);
+        operation(p, r->op, 8);
+        MPI_Win_unlock(1, p->win);
+    } else {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, p->win);
+        operation(p, r->op, 8);
+        MPI_Win_flush(1, p->win);
+        MPI_Win_unlock(1, p->win);
+    }
+}
+
+#define LAT(name, flavour, op) { name "+flush " #flavour, "us", op_flush, flavour, op, 8, 0 }
+#define LAT4(name, op) LAT(name, ALLOCATE, op), LAT(name, SHARED, op), LAT(name, CREATE, op), LAT(name, DYNAMIC, op)
+#define RATE(name, flavour, op) { name " rate " #flavour, "Mop/s", op_rate, flavour, op, 8, 0 }
+#define BW(name, flavour, op, size) { name " " #flavour, "GB/s", op_flush, flavour, op, size, 0 }
+
+static const struct row rows[] = {
+    LAT4("put8", PUT), LAT4("get8", GET), LAT4("acc8", ACC), LAT4("gacc8", GACC), LAT4("fop8", FOP), LAT4("cas8", CAS),
+    { "lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 0 },
+    { "lock shared+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 1, 8, 0 },
+    { "lock nocheck+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 2, 8, 0 },
+    { "lock excl+put8+unlock CREATE", "us", lock_put, CREATE, 0, 8, 0 },
+    { "lock shared+put8+unlock CREATE", "us", lock_put, CREATE, 1, 8, 0 },
+    { "lock nocheck+put8+unlock CREATE", "us", lock_put, CREATE, 2, 8, 0 },
+    { "lock_all+unlock_all ALLOCATE", "us", lock_all_empty, ALLOCATE, 0, 0, 0 },
+    { "fence+put8 ALLOCATE", "us", fence, ALLOCATE, PUT, 8, 1 },
+    { "fence+put8 CREATE", "us", fence, CREATE, PUT, 8, 1 },
+    { "fence empty ALLOCATE", "us", fence, ALLOCATE, PUT, 0, 1 },
+    { "pscw+put8 ALLOCATE", "us", pscw, ALLOCATE, PUT, 8, 1 },
+    { "pscw+put8 CREATE", "us", pscw, CREATE, PUT, 8, 1 },
+    RATE("put8", ALLOCATE, PUT), RATE("get8", ALLOCATE, GET), RATE("acc8", ALLOCATE, ACC), RATE("fop8", ALLOCATE, FOP),
+    RATE("put8", CREATE, PUT), RATE("get8", CREATE, GET), RATE("acc8", CREATE, ACC), RATE("fop8", CREATE, FOP),
+    BW("put 64K", ALLOCATE, PUT, 65536), BW("put 1M", ALLOCATE, PUT, 1 << 20),
+    BW("get 64K", ALLOCATE, GET, 65536), BW("get 1M", ALLOCATE, GET, 1 << 20),
+    BW("put 64K", CREATE, PUT, 65536), BW("put 1M", CREATE, PUT, 1 << 20),
+    BW("get 64K", CREATE, GET, 65536), BW("get 1M", CREATE, GET, 1 << 20),
+    BW("acc 64K", ALLOCATE, ACC, 65536), BW("acc 64K", CREATE, ACC, 65536), BW("gacc 64K", ALLOCATE, GACC, 65536),
+    { "strided put 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
+    { "strided put 1024x8 ALLOCATE", "GB/s", strided, ALLOCATE, 1024, 8, 0 },
+    { "strided put 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
+    { "strided put 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
+    { "window allocate+free", "us", window_life, ALLOCATE, ALLOCATE, 0, 1 },
+    { "window shared+free", "us", window_life, ALLOCATE, SHARED, 0, 1 },
+    { "window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1 },
+    { "window dynamic+free", "us", window_life, ALLOCATE, DYNAMIC, 0, 1 },
+    { "busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, 2 },
+    { "busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, 2 },
+    { "busy target: lock excl+put8 ALLOCATE", "us", busy, ALLOCATE, PUT, -1, 2 },
+    { "busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, 2 },
+    { "busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, 2 },
+    { "busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, 2 },
+    { "send/recv 8", "us", pingpong, ALLOCATE, 0, 8, 1 }, { "send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, 1 },
+    { "send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, 1 }, { "send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, 1 },
+    { "barrier", "us", collective, ALLOCATE, 0, 0, 1 }, { "allreduce 8", "us", collective, ALLOCATE, 1, 8, 1 },
+    { "allreduce 64K", "us", collective, ALLOCATE, 1, 65536, 1 }, { "bcast 64K", "us", collective, ALLOCATE, 2, 65536, 1 },
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static double batch(struct perf *p, const struct row *r, long n)
+{
+    double t;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    t = now();
+    if (p->rank == 0 || r->both)
+        r->body(p, r, n);
+    t = now() - t;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return t;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double measure(struct perf *p, const struct row *r)
+{
+    double t[BATCHES], each;
+    long n = 1;
+    int i, batches = r->both == 2 ? 1 : BATCHES;
+
+    if (r->both != 2)
+        for (;;) {
+            each = batch(p, r, n);
+            MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+            if (each >= p->batch || n >= 1 << 26)
+                break;
+            n = each < p->batch / 20 ? n * 10 : (long)((double)n * p->batch / each * 1.1) + 1;
+        }
+    for (i = 0; i < batches; i++)
+        t[i] = batch(p, r, n) / (double)n;
+    qsort(t, (size_t)batches, sizeof *t, by_value);
+    each = t[batches / 2];
+    if (strcmp(r->unit, "Mop/s") == 0)
+        return 1e-6 / each;
+    if (strcmp(r->unit, "GB/s") == 0)
+        return 1e-9 * (r->body == strided ? r->op : 1) * r->size / each;
+    if (r->both == 2)
+        return each * 1e6 - 5e4;                     /* without the start */
+    return each * 1e6 / (r->body == pingpong ? 2 : 1);
+}
+
+static int wanted(const char *list, const char *name)
+{
+    const char *p = list;
+    size_t n = strlen(name);
+
+    if (!list)
+        return 1;
+    for (; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (strncmp(p, name, n) == 0 && (p[n] == ',' || p[n] == 0))
+            return 1;
+    return 0;
+}
+
+static void run(struct perf *p, const struct row *r)
+{
+    double v;
+
+    if (p->rank == 0) {
+        printf("row %s\n", r->name);
+        fflush(stdout);
+    }
+    open_window(p, r->flavour);
+    if (r->body == strided) {
+        MPI_Type_vector(r->op, r->size, 2 * r->size, MPI_BYTE, &p->type);
+        MPI_Type_commit(&p->type);
+    }
+    v = measure(p, r);
+    if (p->rank == 0) {
+        printf("value %.6g %s\n", v, r->name);
+        fflush(stdout);
+    }
+    if (r->body == strided)
+        MPI_Type_free(&p->type);
+    close_window(p);
+}
+
+int main(int argc, char **argv)
+{
+    struct perf p;
+    const char *after = NULL, *list = NULL;
+    int i, size, on;
+
+    memset(&p, 0, sizeof p);
+    p.batch = 0.010;
+    for (i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--list") == 0) {
+            for (i = 0; i < ROWS; i++)
+                printf("%s\t%s\n", rows[i].name, rows[i].unit);
+            return 0;
+        }
+        if (i + 1 < argc && strcmp(argv[i], "--ms") == 0)
+            p.batch = atof(argv[++i]) * 1e-3;
+        else if (i + 1 < argc && strcmp(argv[i], "--after") == 0)
+            after = argv[++i];
+        else if (i + 1 < argc && strcmp(argv[i], "--rows") == 0)
+            list = argv[++i];
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) {
+        if (p.rank == 0)
+            printf("rmaperf runs on two ranks\n");
+        MPI_Finalize();
+        return 2;
+    }
+    p.buf = calloc(1, WINDOW);
+    p.res = calloc(1, WINDOW);
+    for (i = 0, on = after == NULL; i < ROWS; i++) {
+        if (on && wanted(list, rows[i].name))
+            run(&p, &rows[i]);
+        if (after && strcmp(after, rows[i].name) == 0)
+            on = 1;
+    }
+    if (p.rank == 0)
+        printf("end\n");
+    free(p.buf);
+    free(p.res);
+    MPI_Finalize();
+    return 0;
+}
