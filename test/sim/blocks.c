@@ -411,6 +411,15 @@ static void far_only(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
+/* A transport that claims no order: messages of one sender overtake each other, starved on every second seed. */
+static void unordered(struct sim_knobs *k)
+{
+    if (k->seed % 2)
+        starve(k);
+    k->nodes = k->ranks;
+    k->ordered = 0;
+}
+
 const struct scenario scenarios_blocks[] = {
     {"blocks-random-2", 2, 1, random_small, NULL, NULL},
     {"blocks-random-4", 4, 1, random_small, NULL, NULL},
@@ -419,5 +428,7 @@ const struct scenario scenarios_blocks[] = {
     {"blocks-starved-3", 3, 1, random_small, NULL, starve_far},
     {"blocks-starved-5", 5, 1, random_small, NULL, starve},
     {"blocks-starved-long-3", 3, 1, random_long, NULL, starve_far},
+    {"blocks-unordered-3", 3, 1, random_small, NULL, unordered},
+    {"blocks-unordered-long-3", 3, 1, random_long, NULL, unordered},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -84,10 +84,18 @@ static void collectives(void *arg)
     }
 }
 
+static void unordered(struct sim_knobs *k)
+{
+    k->nodes = k->ranks;
+    k->ordered = 0;
+}
+
 const struct scenario scenarios_p2p[] = {
     {"p2p-all-pairs", 3, 1, all_pairs, NULL, NULL},
     {"p2p-all-pairs-7", 7, 1, all_pairs, NULL, NULL},
     {"coll-basics", 4, 1, collectives, NULL, NULL},
     {"coll-basics-7", 7, 1, collectives, NULL, NULL},
+    {"p2p-unordered", 3, 1, all_pairs, NULL, unordered},
+    {"coll-unordered", 5, 1, collectives, NULL, unordered},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

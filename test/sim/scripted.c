@@ -759,6 +759,90 @@ static void near_absence(void *arg)
     job_close(&j);
 }
 
+/* --- 14: death ------------------------------------------------------------------------------------------------------- */
+
+/* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited for. */
+static void dies(int how)
+{
+    struct job j = job_open(8);
+    long v = 1;
+    MPI_Group world, g;
+    int one = 1, err;
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &one, &g));
+    if (j.rank == 1 && how == 2) /* it holds rank 2's lock */
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+    if (j.rank == 1 && how == 2) {
+        OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_flush(2, j.win));
+        tell(0);
+    }
+    if (j.rank == 1) { /* when all have left the barrier behind them */
+        hear(0);
+        hear(2);
+        sim_compute((int)(sim_random() % 200));
+        sim_die();
+    }
+    tell(1);
+    if (j.rank == 0 && how == 0) { /* the lock of the dead */
+        do {
+            err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win);
+            if (!err) {
+                MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win);
+                err = MPI_Win_unlock(1, j.win);
+            }
+        } while (!err);
+    } else if (j.rank == 0 && how == 1) { /* its post never comes */
+        OK(MPI_Win_start(g, 0, j.win));
+        SIM_CHECK(MPI_Win_complete(j.win) != MPI_SUCCESS);
+    } else if (j.rank == 0 && how == 2) { /* what it held is free again */
+        hear(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_unlock(2, j.win));
+        tell(2);
+    } else if (j.rank == 0) { /* its complete never comes */
+        err = MPI_Win_post(g, 0, j.win);
+        SIM_CHECK(MPI_Win_wait(j.win) != MPI_SUCCESS || err);
+    } else if (how == 2) {
+        hear(0);
+        SIM_CHECK(j.mem[0] == 2);
+    }
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&g));
+}
+
+static void dies_locked(void *arg)
+{
+    (void)arg;
+    dies(0);
+}
+
+static void dies_unposted(void *arg)
+{
+    (void)arg;
+    dies(1);
+}
+
+static void dies_holding(void *arg)
+{
+    (void)arg;
+    dies(2);
+}
+
+static void dies_exposed(void *arg)
+{
+    (void)arg;
+    dies(3);
+}
+
+static void mortal(struct sim_knobs *k)
+{
+    far_away(k);
+    k->mortal = 1;
+}
+
 static void one_node(struct sim_knobs *k)
 {
     k->nodes = 1;
@@ -789,6 +873,10 @@ const struct scenario scenarios_scripted[] = {
     {"s11-errors", 3, 1, errors, NULL, far_away},
     {"s11-errors-near", 3, 1, errors, NULL, one_node},
     {"s12-fences-pending", 3, 1, fences_pending, NULL, NULL},
+    {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
+    {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
+    {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},
+    {"s14-dies-exposed", 3, 1, dies_exposed, NULL, mortal},
     {"s-pscw-nested", 5, 1, pscw_nested, NULL, NULL},
     {"s-pscw-nested-dry", 5, 1, pscw_nested, NULL, far_and_poor},
     {"s-pscw-twice", 2, 1, pscw_twice, NULL, NULL},

@@ -7,6 +7,7 @@
 
 #include "api/init.h"
 #include "base/sched.h"
+#include "mem/mem_types.h"
 #include "mpi.h"
 #include "obj/obj.h"
 #include "rma/rma_types.h"
@@ -239,6 +240,37 @@ static void leave(struct sim *s, struct sim_fiber *f)
     abort();
 }
 
+/* A process that ends without MPI_Finalize: the system closes its sockets; its memory is kept until the end of the program,
+ * since nobody can free it. */
+static void bury(struct sim_rank_state *r)
+{
+    static struct {
+        void *proc[4096];
+        unsigned n;
+    } graves;
+    mem_wake_close();
+    graves.proc[graves.n++ % 4096] = r->proc;
+    r->dead = 1;
+}
+
+/* What was sent to it is lost, what it sent arrives.  */
+void sim_die(void)
+{
+    struct sim *s = the_sim;
+    struct sim_fiber *f = s->now;
+    struct sim_rank_state *r = &s->ranks[f->rank];
+    sim_event("rank %d dies", f->rank);
+    for (int c = 0; c < 2; c++)
+        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; free(LIST_OBJ(l, struct sim_msg, link)))
+            s->in_flight--;
+    r->queued[0] = r->queued[1] = 0;
+    bury(r);
+    atomic_store(&s->job.page.dead[f->rank], 1);
+    atomic_fetch_add(&s->job.page.dead_count, 1);
+    leave(s, f);
+    abort();
+}
+
 static void run_thread(void *arg)
 {
     struct sim_fiber *f = arg;
@@ -270,8 +302,12 @@ static void run_rank(void *arg)
     s->program(s->arg);
     while (r->running_threads > 0)
         yield("the other threads of this rank", -1, 1);
-    check_leaks(before);
-    api_stop();
+    if (s->k.mortal) { /* MPI_Finalize is collective: with a rank dead it promises nothing */
+        bury(r);
+    } else {
+        check_leaks(before);
+        api_stop();
+    }
     leave(s, f);
 }
 
@@ -326,6 +362,9 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     s->arg = arg;
     s->rng = k->seed;
     s->result.hash = 0xcbf29ce484222325ull;
+    s->job.page.magic = JOB_PAGE_MAGIC;
+    s->job.page.version = JOB_PAGE_VERSION;
+    s->job.page.size = (uint32_t)k->ranks;
     fiber_adopt(&s->home);
     for (int r = 0; r < k->ranks; r++) {
         struct sim_rank_state *st = &s->ranks[r];
@@ -352,7 +391,8 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     for (int i = 0; i < s->nfibers; i++)
         fiber_free(&s->fibers[i].fiber);
     for (int r = 0; r < k->ranks; r++) {
-        free(s->ranks[r].proc);
+        if (!s->ranks[r].dead)
+            free(s->ranks[r].proc);
         drop_kv(s->ranks[r].kv);
     }
     drop_kv(s->published);

@@ -27,6 +27,7 @@ struct sim_knobs {
     int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
+    int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
@@ -51,6 +52,7 @@ int sim_rank(void);
 int sim_thread(void);
 uint64_t sim_random(void);            /* from the seed */
 uint64_t sim_seed(void);              /* the seed itself */
+void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -disable-auto-cleanup) */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
 void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "base/sched.h"
-#include "boot/boot.h"
+#include "base/proc.h"
+#include "boot/boot_types.h"
 #include "sim_types.h"
 
 static int sim_init(int *rank, int *size, int *appnum)
@@ -14,6 +15,7 @@ static int sim_init(int *rank, int *size, int *appnum)
     *rank = the_sim->now->rank;
     *size = the_sim->k.ranks;
     *appnum = 0;
+    proc->boot->page = &the_sim->job.page;
     return 0;
 }
 
@@ -91,6 +93,7 @@ static void sim_abort(int code, const char *why)
 
 static int sim_finalize(void)
 {
+    proc->boot->page = NULL; /* not a mapping */
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SIM_TYPES_H
 #define SIM_TYPES_H
 
+#include "base/jobpage.h"
 #include "base/list.h"
 #include "base/proc.h"
 #include "fiber.h"
@@ -37,7 +38,7 @@ struct sim_rank_state {
     long sent_all;
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
-    int mpi_up;
+    int dead;
 };
 
 struct sim_kv {
@@ -64,6 +65,10 @@ struct sim {
     struct sim_result result;
     struct sim_kv *published;
     int barrier_here, barrier_round;
+    union {                                /* what mpiexec would tell all ranks: who died */
+        struct job_page page;
+        char bytes[sizeof(struct job_page) + SIM_RANKS];
+    } job;
     char history[256][160];                /* the last events */
     unsigned events;
 };

@@ -78,6 +78,10 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         return TP_AGAIN;
     if (cls == TP_REPLY && sim_chance(s, s->k.again_percent))
         return TP_AGAIN;
+    if (to->dead) {
+        sim_event("sends type %d to %u, which is dead", *(unsigned char *)iov[0].iov_base, peer);
+        return 0;
+    }
     struct sim_msg *m = malloc(sizeof *m + len);
     if (!m)
         return TP_AGAIN;
