@@ -55,6 +55,36 @@ static void dry_fence_issued(void *arg)
     job_close(&j);
 }
 
+/* A near put must not touch memory whose owner has not come to the opening fence. */
+static void fence_near(void *arg)
+{
+    static int put[SIM_RANKS];
+    (void)arg;
+    put[0] = 0;
+    struct job j = job_open(4);
+    long v = 5;
+    if (j.rank == 1) {
+        while (!put[0])
+            sim_compute(2);
+        SIM_CHECK(j.mem[0] == 0);
+        j.mem[0] = 4;
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+    if (j.rank == 0) {
+        put1(&j, &v, 1, 0);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_BARRIER_OUT));
+        put[0] = 1;
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    SIM_CHECK(j.rank != 1 || j.mem[0] == 5);
+    job_close(&j);
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
 static void dry_fence_granted(void *arg)
 {
     (void)arg;
@@ -389,6 +419,63 @@ static void switch_refused(void *arg)
     job_close(&j);
 }
 
+/* 1 has the lock, 2 was refused and stays away for now, the queue is empty: 3, who comes anew, must not enter before 2. */
+static void stamp_first(void *arg)
+{
+    static int come_back[SIM_RANKS];
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    MPI_Request q;
+    int flag = 0;
+    come_back[j.rank] = 0;
+    if (j.rank == 0)
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    struct rma_lockq *lq = &inside(j.win)->lockq;
+    if (j.rank == 0) {
+        tell(1);
+        while (lq->count == 0)
+            turn();
+        tell(2);
+        while (lq->stamps == 0 || !come_back[2])
+            turn();
+        OK(MPI_Win_unlock(0, j.win));
+        hear(1);
+        SIM_CHECK(lq->count == 0 && lq->stamps == 1 && lq->admitted == 0);
+        tell(3);
+        while (lq->count == 0 && lq->stamps < 2)
+            turn();
+        SIM_CHECK(lq->stamps == 2 && lq->count == 0);
+        come_back[0] = 1;
+        tell(1);
+    } else {
+        hear(0);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        OK(MPI_Rput(&v, 1, MPI_LONG, 0, j.rank, 1, MPI_LONG, j.win, &q));
+        if (j.rank == 2) {
+            while (!(rma_target_find(inside(j.win), 0)->flags & TARGET_REFUSED)) {
+                OK(MPI_Test(&q, &flag, MPI_STATUS_IGNORE));
+                sim_compute(1);
+            }
+            come_back[2] = 1; /* no message: nothing that would make it ask again */
+            while (!come_back[0])
+                sim_compute(2);
+        }
+        OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
+        if (j.rank == 1) {
+            OK(MPI_Win_flush(0, j.win));
+            tell(0);
+            hear(0);
+        }
+        OK(MPI_Win_unlock(0, j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 1; i < j.size; i++)
+        SIM_CHECK(j.rank || j.mem[i] == 1);
+    job_close(&j);
+}
+
 static void poor_small_queue(struct sim_knobs *k)
 {
     far_and_poor(k);
@@ -480,7 +567,7 @@ static void late_ack(void *arg)
         struct rma_resp r;
         rma_resp_open(w, &r, 1);
         r.pending = 1;
-        struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = w->id, .src = 1, .token = r.token - 1};
+        struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = w->id, .src = 1, .token = r.token + 5};
         rma_on_ack(1, &h, sizeof h);
         SIM_CHECK(r.pending == 1);
         h.token = r.token;
@@ -843,13 +930,9 @@ static void mortal(struct sim_knobs *k)
     k->mortal = 1;
 }
 
-static void one_node(struct sim_knobs *k)
-{
-    k->nodes = 1;
-}
-
 const struct scenario scenarios_scripted[] = {
     {"s01-dry-fence-issued", 4, 1, dry_fence_issued, NULL, far_and_poor},
+    {"s01-fence-near", 2, 1, fence_near, NULL, one_node},
     {"s01-dry-fence-granted", 4, 1, dry_fence_granted, NULL, far_and_poor},
     {"s01-dry-pscw-issued", 4, 1, dry_pscw_issued, NULL, far_and_poor},
     {"s01-dry-pscw-granted", 4, 1, dry_pscw_granted, NULL, far_and_poor},
@@ -860,6 +943,7 @@ const struct scenario scenarios_scripted[] = {
     {"s02-lock-order-windows", 3, 1, lock_order_windows, NULL, far_away},
     {"s03-lock-all-joins", 4, 1, lock_all_joins, NULL, far_away},
     {"s04-queue-full", 5, 1, queue_full, NULL, small_queue},
+    {"s04-stamp-first", 4, 1, stamp_first, NULL, small_queue},
     {"s04-data-dropped", 3, 1, data_dropped, NULL, some_data},
     {"s04-switch-refused", 4, 1, switch_refused, NULL, poor_small_queue},
     {"s05-nocheck-evicted", 4, 1, nocheck_evicted, NULL, far_and_poor},
