@@ -227,8 +227,6 @@ static void element_drop(struct rma_win *w, int rank)
 static int unlock_far(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_find(w, rank);
-    if (!t && !w->evicted)
-        return sync_error(w, rank, "this rank is not locked");
     int err = t ? MPI_SUCCESS : element_again(w, rank, &t);
     if (err)
         return err;
@@ -249,8 +247,12 @@ int rma_unlock(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
+        int known = rma_target_find(w, rank) != NULL;
+        if (!known && !w->evicted)
+            return sync_error(w, rank, "this rank is not locked");
         err = unlock_far(w, rank);
-        if (err && err_class(err) == MPI_ERR_RMA_SYNC && !w->evicted)
+        /* Without an element only the target knows whether this rank was locked; with one the epoch ends in any case. */
+        if (!known && err && err_class(err) == MPI_ERR_RMA_SYNC)
             return err;
     } else {
         if (n->lock == RMA_UNLOCKED)

@@ -85,6 +85,28 @@ static void counted(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* The target knows nothing of the lock (any more): an error at the unlock, and the epoch is over all the same. */
+static void forgotten(void)
+{
+    struct rma_win *w = world_window(1);
+    long v = 3;
+    if (boot_rank() == 0) {
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS);
+    }
+    world_barrier();
+    if (boot_rank() == 1)
+        job_check(rma_lockq_release(w, 0) == 0 && rma_lockq_release(w, 0) == MPI_ERR_RMA_SYNC);
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_SYNC && w->state == WIN_UNSET && w->locks == 0);
+        job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, 1, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const *const nodes[] = {NULL, world_far};
 
 START_TEST(arguments)
@@ -96,6 +118,12 @@ END_TEST
 START_TEST(excludes)
 {
     ck_assert_int_eq(world_run(3, nodes[_i], counted), 0);
+}
+END_TEST
+
+START_TEST(unknown_to_the_target)
+{
+    ck_assert_int_eq(world_run(2, world_far, forgotten), 0);
 }
 END_TEST
 
@@ -112,6 +140,7 @@ Suite *suite_lock(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, arguments, 0, 2);
     tcase_add_test(t, sends_nothing);
+    tcase_add_test(t, unknown_to_the_target);
     tcase_add_loop_test(t, excludes, 0, 2);
     suite_add_tcase(s, t);
     return s;
