@@ -195,6 +195,13 @@ static void local_wait_all(struct rma_win *w)
     wait_for(&x);
 }
 
+void rma_look_around(struct rma_win *w)
+{
+    enum { LOOK_AROUND = 16 };
+    if (++w->looks % LOOK_AROUND == 0)
+        progress_test();
+}
+
 /* --- the calls ------------------------------------------------------------------------------ */
 
 static int no_epoch(const struct rma_win *w, int rank)
@@ -325,8 +332,8 @@ int rma_flush_local_all(struct rma_win *w)
 int rma_sync(struct rma_win *w)
 {
     (void)w; /* outside an epoch it is meaningless and harmless */
-    /* Users spin on this call, waiting for what others do through our handlers. */
-    progress_poll();
+    /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our core. */
+    progress_test();
     fence_full();
     return MPI_SUCCESS;
 }

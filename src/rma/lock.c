@@ -263,6 +263,7 @@ int rma_unlock(struct rma_win *w, int rank)
             element_drop(w, rank);
         }
         rma_near_unlock(w, n);
+        rma_look_around(w);
     }
     lock_closed(w);
     return err;

@@ -229,5 +229,6 @@ int rma_unlock_all(struct rma_win *w)
     near_unlock_all(w);
     fence_full();
     rma_win_goto(w, WIN_UNSET);
+    rma_look_around(w);
     return err;
 }

@@ -244,6 +244,7 @@ struct rma_win {
     uint32_t token;             /* last one given out */
     unsigned acks;              /* R7 */
     int err;                    /* errors of evicted elements */
+    unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
@@ -429,6 +430,8 @@ int rma_complete_all(struct rma_win *w, unsigned sync);
 /* Wait until all operations of t up to now have left and are answered. */
 void rma_local_wait(struct rma_win *w, struct rma_target *t);
 int rma_take_err(int *slot);
+/* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such epochs. */
+void rma_look_around(struct rma_win *w);
 int rma_dead_error(struct rma_win *w, int rank);
 
 /* --- fence.c, pscw.c, lock.c, lockall.c ---------------------------------------------------------- */
