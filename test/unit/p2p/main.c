@@ -1,9 +1,18 @@
 #include "unit.h"
-#include "unit_p2p.h"
+
+Suite *suite_match(void);
+Suite *suite_peer(void);
+Suite *suite_send(void);
+Suite *suite_recv(void);
+Suite *suite_by_am(void);
+Suite *suite_probe(void);
+Suite *suite_buffer(void);
+Suite *suite_pair(void);
+Suite *suite_p2p(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_match, suite_send, suite_recv, suite_by_am, suite_peer,
+    Suite *(*const suites[])(void) = {suite_match, suite_peer,   suite_send, suite_recv, suite_by_am,
                                       suite_probe, suite_buffer, suite_pair, suite_p2p};
-    return unit_run(suites, sizeof suites / sizeof *suites);
+    return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

@@ -1,56 +1,84 @@
+#include "live.h"
 #include "unit.h"
 
-#include "p2p/p2p_types.h"
-#include "rooms.h"
-#include "unit_p2p.h"
-#include "var/var.h"
+Suite *suite_peer(void);
 
-enum { FLOOD = 3000, BYTES = 1000 };
-
-/* All flood the last rank, which does not receive: what it keeps stays under its bound, and all arrives in order. */
-static void flood(void)
+/* Credit comes back as messages are taken; after all is received less than a quarter of the window is out. */
+static void body_credit(void)
 {
-    static char buf[BYTES];
-    static struct request *r[FLOOD];
-    rooms_up();
-    int me = world()->rank, last = world()->size - 1;
-    if (me != last) {
-        for (int i = 0; i < FLOOD; i++) {
-            memcpy(buf, &i, sizeof i);
-            char *mine = malloc(BYTES); /* isend: each message needs its own memory until it is complete */
-            memcpy(mine, buf, BYTES);
-            job_check(p2p_isend(mine, BYTES, type(MPI_BYTE), last, 3, world(), 0, &r[i]) == MPI_SUCCESS);
-            struct p2p_peer *p = peer_get(last);
-            job_check(p->eager_out <= (size_t)cvar.p2p_eager_window); /* P5 */
-        }
-        for (int i = 0; i < FLOOD; i++) {
-            request_wait(r[i]);
-            job_check(request_finish(r[i], MPI_STATUS_IGNORE) == MPI_SUCCESS);
-        }
-        job_check(peer_get(last)->eager_out <= (size_t)cvar.p2p_eager_window);
-    } else {
-        int next[8] = {0};
-        for (int i = 0; i < 3000; i++) /* takes what comes in, asks for nothing */
-            progress_poll();
-        for (int i = 0; i < FLOOD * last; i++) {
-            MPI_Status st;
-            int n;
-            job_check(p2p_recv(buf, BYTES, type(MPI_BYTE), MPI_ANY_SOURCE, 3, world(), 0, &st) == MPI_SUCCESS);
-            memcpy(&n, buf, sizeof n);
-            job_check(n == next[st.MPI_SOURCE]++);
+    enum { N = 20000 };
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    for (int i = 0; i < N; i++) {
+        int x = i;
+        if (c->rank == 0) {
+            ok(p2p_send(&x, 1, t, 1, 0, c, 0));
+        } else {
+            ok(p2p_recv(&x, 1, t, 0, 0, c, 0, NULL));
+            job_check(x == i);
         }
     }
-    rooms_down();
+    live_meet();
+    live_meet();
+    job_check(peer_get(1 - c->rank)->eager_in * 4 < (size_t)cvar.p2p_eager_window);
+    job_check(peer_get(1 - c->rank)->eager_out * 4 <= (size_t)cvar.p2p_eager_window + 4096);
+    live_stop();
 }
 
-START_TEST(flooded_receiver)
+START_TEST(credit_returns)
 {
-    ROOMS_JOB(4, flood);
+    ck_assert_int_eq(job_run(2, NULL, body_credit, 60), 0);
 }
 END_TEST
 
-static void add_tests(TCase *t)
+/* Rings of four cells: sends queue at the peer, in order, and the hook goes when nothing is pending (P4). */
+static void body_queue(void)
 {
-    tcase_add_test(t, flooded_receiver);
+    enum { N = 300 };
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    static struct request *r[N];
+    static int x[N];
+    if (c->rank == 0) {
+        for (int i = 0; i < N; i++) {
+            x[i] = i;
+            ok(p2p_isend(&x[i], 1, t, 1, 0, c, 0, &r[i]));
+        }
+        job_check(!list_empty(&peer_get(1)->pending) && !list_empty(&proc->p2p->busy));
+        job_words()[0] = 1;
+        for (int i = 0; i < N; i++) {
+            request_wait(r[i]);
+            ok(request_finish(r[i], NULL));
+        }
+        job_check(list_empty(&peer_get(1)->pending) && list_empty(&proc->p2p->busy));
+    } else {
+        while (*(volatile uint64_t *)&job_words()[0] == 0)
+            ;
+        for (int i = 0; i < N; i++) {
+            int y;
+            ok(p2p_recv(&y, 1, t, 0, 0, c, 0, NULL));
+            job_check(y == i);
+        }
+    }
+    live_stop();
 }
-ROOMS_SUITE(peer, "p2p/peer")
+
+START_TEST(sends_queue_in_order)
+{
+    static const char *const sets[] = {"MPIR_CVAR_SHM_CELLS=4", NULL};
+    ck_assert_int_eq(job_run(2, sets, body_queue, 60), 0);
+}
+END_TEST
+
+Suite *suite_peer(void)
+{
+    Suite *s = suite_create("p2p/peer");
+    TCase *t = tcase_create("peer");
+    tcase_set_timeout(t, 180);
+    tcase_add_test(t, credit_returns);
+    tcase_add_test(t, sends_queue_in_order);
+    suite_add_tcase(s, t);
+    return s;
+}

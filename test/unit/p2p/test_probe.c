@@ -1,42 +1,64 @@
+#include "live.h"
 #include "unit.h"
 
-#include "rooms.h"
-#include "unit_p2p.h"
+Suite *suite_probe(void);
 
-static void probes(void)
+static void body(void)
 {
-    rooms_up();
-    int me = world()->rank, flag = 1, v = 5;
+    int x, flag, y[3] = {10, 11, 12};
     MPI_Status st;
-    if (me == 0) {
-        for (int i = 0; i < 3; i++) {
-            v = 10 + i;
-            job_check(p2p_send(&v, 1, type(MPI_INT), 1, 4, world(), 0) == MPI_SUCCESS);
-        }
+    struct request *m, *none;
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    if (c->rank == 0) {
+        live_meet();
+        for (int i = 0; i < 3; i++)
+            ok(p2p_send(y, i + 1, t, 1, i, c, 0));
+        live_meet();
     } else {
-        struct request *msg;
-        job_check(p2p_probe(0, 99, world(), &flag, NULL, &st) == MPI_SUCCESS && flag == 0);
-        job_check(p2p_probe(MPI_ANY_SOURCE, 4, world(), NULL, NULL, &st) == MPI_SUCCESS);
-        job_check(st.MPI_SOURCE == 0 && st.MPI_TAG == 4);
-        /* taken out of matching: the next receive gets the second message */
-        job_check(p2p_probe(0, 4, world(), NULL, &msg, &st) == MPI_SUCCESS && msg);
-        job_check(take_int(0, 4, MPI_STATUS_IGNORE) == 11);
-        job_check(p2p_mrecv(&v, 1, type(MPI_INT), msg, &st) == MPI_SUCCESS && v == 10);
-        job_check(take_int(0, MPI_ANY_TAG, MPI_STATUS_IGNORE) == 12);
-        job_check(p2p_probe(MPI_PROC_NULL, 4, world(), NULL, &msg, &st) == MPI_SUCCESS);
-        job_check(st.MPI_SOURCE == MPI_PROC_NULL);
+        ok(p2p_probe(0, 0, c, &flag, NULL, &st));
+        job_check(!flag);
+        live_meet();
+        ok(p2p_probe(MPI_ANY_SOURCE, 1, c, NULL, NULL, &st)); /* blocking */
+        job_check(st.MPI_SOURCE == 0 && st.MPI_TAG == 1 && status_count(&st) == 8);
+        live_meet();
+        ok(p2p_probe(0, MPI_ANY_TAG, c, &flag, &m, &st)); /* the first sent; taken out of matching */
+        job_check(flag && m && st.MPI_TAG == 0 && status_count(&st) == 4);
+        ok(p2p_probe(0, 0, c, &flag, NULL, &st));
+        job_check(!flag);
+        int in[3];
+        ok(p2p_recv(in, 3, t, 0, MPI_ANY_TAG, c, 0, &st));
+        job_check(st.MPI_TAG == 1);
+        ok(p2p_mrecv(&x, 1, t, m, &st));
+        job_check(x == 10 && st.MPI_TAG == 0 && st.MPI_SOURCE == 0);
+        ok(p2p_probe(0, 2, c, NULL, &m, &st));
+        struct request *r;
+        ok(p2p_imrecv(in, 3, t, m, &r));
+        request_wait(r);
+        ok(request_finish(r, &st));
+        job_check(in[2] == 12 && status_count(&st) == 12);
     }
-    rooms_down();
+    ok(p2p_probe(MPI_PROC_NULL, 5, c, &flag, &none, &st));
+    job_check(flag && !none && st.MPI_SOURCE == MPI_PROC_NULL && status_count(&st) == 0);
+    x = 5;
+    ok(p2p_mrecv(&x, 1, t, NULL, &st));
+    job_check(x == 5 && st.MPI_SOURCE == MPI_PROC_NULL);
+    live_stop();
 }
 
-START_TEST(probe_and_matched_probe)
+START_TEST(probes)
 {
-    ROOMS_JOB(2, probes);
+    ck_assert_int_eq(job_run(2, NULL, body, 30), 0);
 }
 END_TEST
 
-static void add_tests(TCase *t)
+Suite *suite_probe(void)
 {
-    tcase_add_test(t, probe_and_matched_probe);
+    Suite *s = suite_create("p2p/probe");
+    TCase *t = tcase_create("probe");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, probes);
+    suite_add_tcase(s, t);
+    return s;
 }
-ROOMS_SUITE(probe, "p2p/probe")

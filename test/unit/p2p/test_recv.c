@@ -1,74 +1,103 @@
+#include "live.h"
 #include "unit.h"
 
-#include "obj/err.h"
-#include "rooms.h"
-#include "unit_p2p.h"
+#include <stdlib.h>
 
-enum { LONG = 300000 };
+Suite *suite_recv(void);
 
-/* Truncation is an error that names itself, writes nothing beyond the buffer, and leaves later messages whole. */
-static void truncated(void)
+/* Too long a message: an error that names both sizes, what fits is there, and nothing behind the buffer changes. */
+static void body_truncate(void)
 {
-    static char big[LONG], small[64];
-    rooms_up();
-    if (world()->rank == 0) {
-        memset(big, 7, sizeof big);
-        job_check(p2p_send(big, 100, type(MPI_BYTE), 1, 1, world(), 0) == MPI_SUCCESS);
-        job_check(p2p_send(big, LONG, type(MPI_BYTE), 1, 1, world(), 0) == MPI_SUCCESS);
-        job_check(p2p_send(big, 10, type(MPI_BYTE), 1, 1, world(), 0) == MPI_SUCCESS);
-    } else {
-        MPI_Status st;
-        for (int i = 0; i < 2; i++) {
-            memset(small, 0, sizeof small);
-            job_check(err_class(p2p_recv(small, 50, type(MPI_BYTE), 0, 1, world(), 0, &st)) == MPI_ERR_TRUNCATE);
-            job_check(small[50] == 0 && st.MPI_SOURCE == 0 && st.MPI_TAG == 1);
+    static const size_t len[] = {100, 20000, 400000};
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_CHAR);
+    char *b = malloc(400000);
+    for (int late = 0; late < 2; late++)
+        for (int i = 0; i < 3; i++) {
+            size_t n = len[i], room = n / 2;
+            struct request *r;
+            if (c->rank == 0) {
+                live_fill(b, n, 9);
+                live_meet();
+                ok(p2p_isend(b, (MPI_Aint)n, t, 1, 0, c, 0, &r));
+                if (late)
+                    live_meet();
+                request_wait(r);
+                ok(request_finish(r, NULL));
+                continue;
+            }
+            char text[MPI_MAX_ERROR_STRING];
+            MPI_Status st;
+            memset(b, 1, n);
+            if (!late)
+                ok(p2p_irecv(b, (MPI_Aint)room, t, 0, 0, c, 0, &r));
+            live_meet();
+            if (late) {
+                live_meet();
+                ok(p2p_irecv(b, (MPI_Aint)room, t, 0, 0, c, 0, &r));
+            }
+            request_wait(r);
+            int err = request_finish(r, &st);
+            job_check(err_class(err) == MPI_ERR_TRUNCATE);
+            err_text(err, text, sizeof text);
+            char size[32];
+            snprintf(size, sizeof size, "%zu", n);
+            job_check(strstr(text, size) != NULL);
+            job_check(live_same(b, room, 9) && b[room] == 1 && b[n - 1] == 1);
         }
-        memset(small, 0, sizeof small);
-        job_check(p2p_recv(small, 50, type(MPI_BYTE), 0, MPI_ANY_TAG, world(), 0, &st) == MPI_SUCCESS);
-        job_check(small[9] == 7 && small[10] == 0);
-    }
-    rooms_down();
+    free(b);
+    live_stop();
 }
 
-START_TEST(truncation)
+START_TEST(too_long_a_message)
 {
-    ROOMS_JOB(2, truncated);
+    static const char *const sets[] = {"MPIR_CVAR_NOLOCAL=1", NULL};
+    ck_assert_int_eq(job_run(2, NULL, body_truncate, 30), 0);
+    ck_assert_int_eq(job_run(2, sets, body_truncate, 30), 0);
 }
 END_TEST
 
-/* Lengths around every threshold; nothing beyond the message is written. */
-static void lengths(void)
+/* A receive of a longer eager message may be posted between its pieces: it waits for the rest. */
+static void body_half(void)
 {
-    enum { MOST = 50000 };
-    static int from[MOST], to[MOST + 1];
-    static const int lens[] = {0, 1, 7, 900, 1800, 5000, MOST};
-    rooms_up();
-    for (int i = 0; i < 7; i++) {
-        int n = lens[i];
-        if (world()->rank == 0) {
-            for (int k = 0; k < n; k++)
-                from[k] = k * 3 + i;
-            job_check(p2p_send(from, n, type(MPI_INT), 1, i, world(), 0) == MPI_SUCCESS);
-        } else {
-            memset(to, 0xff, sizeof to);
-            job_check(p2p_recv(to, n, type(MPI_INT), 0, i, world(), 0, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-            for (int k = 0; k < n; k++)
-                job_check(to[k] == k * 3 + i);
-            job_check(to[n] == -1);
-        }
-    }
-    rooms_down();
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct p2p_peer *p = peer_get(0);
+    struct p2p_unex *u = malloc(sizeof *u + 10);
+    struct request *r;
+    char in[10];
+    memset(u, 0, sizeof *u);
+    u->type = P2P_EAGER;
+    u->m = (struct p2p_match){c->ctx_recv, 0, 4, 0};
+    u->size = 10;
+    u->arrived = 4;
+    memcpy(u->data, "0123", 4);
+    match_keep(u);
+    p->in_unex = u;
+    ok(p2p_irecv(in, 10, dt_find(MPI_CHAR), 0, 4, c, 0, &r));
+    job_check(!r->done && proc->p2p->unexpected == 0);
+    recv_more(p, "456", 3);
+    job_check(!r->done);
+    recv_more(p, "789", 3);
+    job_check(r->done && p->in_unex == NULL && !memcmp(in, "0123456789", 10));
+    ok(request_finish(r, NULL));
+    live_stop();
 }
 
-START_TEST(every_length)
+START_TEST(between_two_pieces)
 {
-    ROOMS_JOB(2, lengths);
+    ck_assert_int_eq(job_run(1, NULL, body_half, 30), 0);
 }
 END_TEST
 
-static void add_tests(TCase *t)
+Suite *suite_recv(void)
 {
-    tcase_add_test(t, truncation);
-    tcase_add_test(t, every_length);
+    Suite *s = suite_create("p2p/recv");
+    TCase *t = tcase_create("recv");
+    tcase_set_timeout(t, 90);
+    tcase_add_test(t, too_long_a_message);
+    tcase_add_test(t, between_two_pieces);
+    suite_add_tcase(s, t);
+    return s;
 }
-ROOMS_SUITE(recv, "p2p/recv")
