@@ -220,7 +220,8 @@ static int run_acc(struct rma_win *w, const struct rma_hdr *h, const struct plac
     if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
         return MPI_ERR_COUNT;
     struct acc_target at = own_memory(w);
-    if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes)
+    /* acc_one() has the element as it lies in memory, a packet has it packed: pair types may differ. */
+    if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes && p->elem->elem.bytes == p->elem->elem.stride)
         return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
     struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data, .result = result};
     if (p->t) {
