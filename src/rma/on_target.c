@@ -101,18 +101,18 @@ static int place_ext(const struct rma_hdr *h, const char *payload, struct place 
     return 0;
 }
 
-/* [disp + lo, disp + hi) of the window as memory. */
-static char *window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off)
+/* Does [disp + lo, disp + hi) lie in the window?  *at: where disp is in memory, which may be NULL: MPI_BOTTOM. */
+static int window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off, char **at)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         *off = disp;
-        if (lo == hi || !rma_win_local(w, disp + (uint64_t)lo, (uint64_t)(hi - lo)))
-            return NULL;
-        return (char *)(uintptr_t)disp;
+        *at = (char *)(uintptr_t)disp;
+        return lo != hi && rma_win_local(w, disp + (uint64_t)lo, (uint64_t)(hi - lo));
     }
     if (rma_offset(disp, (uint32_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
-        return NULL;
-    return (char *)w->base + *off;
+        return 0;
+    *at = (char *)((uintptr_t)w->base + (uintptr_t)*off);
+    return 1;
 }
 
 static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *p)
@@ -121,6 +121,7 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
     for (unsigned i = 0; i < p->nruns; i++) {
         int64_t lo = p->runs[i].disp, hi;
         uint64_t off;
+        char *at;
         if (p->runs[i].len > INT64_MAX || __builtin_add_overflow(lo, (int64_t)p->runs[i].len, &hi) ||
             p->runs[i].len > p->len - sum || (p->elem && p->runs[i].len % p->elem->elem.bytes))
             return MPI_ERR_RMA_RANGE;
@@ -129,7 +130,7 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
             return MPI_ERR_RMA_RANGE;
         if (p->elem && __builtin_add_overflow(lo, hi, &hi))
             return MPI_ERR_RMA_RANGE;
-        if (!window_at(w, h->disp, lo, hi, &off))
+        if (!window_at(w, h->disp, lo, hi, &off, &at))
             return MPI_ERR_RMA_RANGE;
         sum += p->runs[i].len;
     }
@@ -166,8 +167,7 @@ static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *pa
         return place_runs(w, h, p);
     if (dt_bounds(p->t, p->count, &lo, &hi))
         return MPI_ERR_COUNT;
-    p->at = window_at(w, h->disp, lo, hi, &p->off);
-    return p->at ? 0 : MPI_ERR_RMA_RANGE;
+    return window_at(w, h->disp, lo, hi, &p->off, &p->at) ? 0 : MPI_ERR_RMA_RANGE;
 }
 
 /* --- operations -------------------------------------------------------------------------------- */
