@@ -399,9 +399,12 @@ static void random_program(void *arg)
         }
     }
     final_check(p);
+    int flavor, found, *value;
+    MPI_Win_get_attr(p->win, MPI_WIN_CREATE_FLAVOR, &value, &found);
+    flavor = *value;
     MPI_Win_free(&p->win);
     MPI_Type_free(&p->every2);
-    if (p->dynamic)
+    if (flavor != MPI_WIN_FLAVOR_ALLOCATE)
         free(p->mem);
     free(p);
 }

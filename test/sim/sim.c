@@ -307,6 +307,7 @@ static void run_rank(void *arg)
     } else {
         check_leaks(before);
         api_stop();
+        (void)tp_use(NULL);
     }
     leave(s, f);
 }
