@@ -47,7 +47,7 @@ static int named(const char *only, const char *name)
 
 int main(int argc, char **argv)
 {
-    unsigned long seeds = 20, first = 1;
+    unsigned long seeds = 50, first = 1;
     const char *only = NULL;
     int verbose = 0, list = 0;
     for (int i = 1; i < argc; i++) {
