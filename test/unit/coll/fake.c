@@ -5,6 +5,7 @@
 
 #include "base/proc.h"
 #include "obj/obj.h"
+#include "var/var.h"
 
 struct fake f;
 
@@ -38,6 +39,12 @@ void fake_init(void)
 {
     job_check(obj_init() == 0 && dt_init() == 0 && coll_init() == 0);
     job_check(dt_op_make(compose_fn, 0, &compose) == MPI_SUCCESS);
+}
+
+void fake_algorithms(const char *text)
+{
+    char msg[200];
+    job_check(cvar_set("MPIR_CVAR_COLL_ALGORITHMS", text, msg, sizeof msg) == 0);
 }
 
 struct dt_type *fake_int(void)

@@ -26,6 +26,7 @@ struct fake {
 extern struct fake f;
 
 void fake_init(void); /* once per process */
+void fake_algorithms(const char *text); /* MPIR_CVAR_COLL_ALGORITHMS */
 void fake_open(int a, int b);
 void fake_close(void);
 /* Same call by all; the buffers are set by the caller member by member. */

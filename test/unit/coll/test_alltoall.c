@@ -67,12 +67,12 @@ static void body_exchange(void)
         for (int p = 1; p <= 9; p++)
             for (int n = 0; n < 6; n += n < 1 ? 1 : 4)
                 for (int place = 0; place < 2; place++) {
-                    cvar.coll_algorithms = algorithms[a];
+                    fake_algorithms(algorithms[a]);
                     exchange(COLL_ALLTOALL, p, n, place);
                     exchange(COLL_ALLTOALLV, p, n, place);
                     exchange(COLL_ALLTOALLW, p, n, place);
                 }
-    cvar.coll_algorithms = "";
+    fake_algorithms("");
 }
 
 START_TEST(each_gets_each_others_block)

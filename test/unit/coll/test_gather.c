@@ -120,23 +120,23 @@ static void one_allgather(int p, int root, int n)
 static void body_gather(void)
 {
     fake_init();
-    cvar.coll_algorithms = "gather=linear,scatter=linear";
+    fake_algorithms("gather=linear,scatter=linear");
     each(one_gather);
     each(one_scatter);
-    cvar.coll_algorithms = "gather=binomial,scatter=binomial";
+    fake_algorithms("gather=binomial,scatter=binomial");
     each(one_gather);
     each(one_scatter);
-    cvar.coll_algorithms = "";
+    fake_algorithms("");
 }
 
 static void body_allgather(void)
 {
     fake_init();
-    cvar.coll_algorithms = "allgather=bruck";
+    fake_algorithms("allgather=bruck");
     each(one_allgather);
-    cvar.coll_algorithms = "allgather=ring";
+    fake_algorithms("allgather=ring");
     each(one_allgather);
-    cvar.coll_algorithms = "";
+    fake_algorithms("");
 }
 
 START_TEST(blocks_arrive_in_their_places)

@@ -62,21 +62,21 @@ static void all_of(enum coll_call call, int roots)
 static void body_reduce(void)
 {
     fake_init();
-    cvar.coll_algorithms = "reduce=binomial";
+    fake_algorithms("reduce=binomial");
     all_of(COLL_REDUCE, 1);
-    cvar.coll_algorithms = "reduce=scatter_ring";
+    fake_algorithms("reduce=scatter_ring");
     all_of(COLL_REDUCE, 1);
-    cvar.coll_algorithms = "";
+    fake_algorithms("");
 }
 
 static void body_allreduce(void)
 {
     fake_init();
-    cvar.coll_algorithms = "allreduce=doubling";
+    fake_algorithms("allreduce=doubling");
     all_of(COLL_ALLREDUCE, 0);
-    cvar.coll_algorithms = "allreduce=ring";
+    fake_algorithms("allreduce=ring");
     all_of(COLL_ALLREDUCE, 0);
-    cvar.coll_algorithms = "";
+    fake_algorithms("");
 }
 
 static void body_scan(void)
