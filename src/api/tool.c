@@ -15,6 +15,7 @@
 
 #include "api/api_types.h"
 #include "base/list.h"
+#include "rma/rma.h"
 #include "var/var.h"
 
 struct MPIR_T_enum_s {
@@ -490,6 +491,9 @@ API(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 
 static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
+    /* Windows count for themselves. */
+    if (proc->rma && pvar_table[h->index].bind == PVAR_WIN)
+        rma_pvars_collect();
     /* Nothing was counted where no library runs. */
     return proc->var ? atomic_load_explicit(&pvar_proc()->v[h->index], memory_order_relaxed) : 0;
 }

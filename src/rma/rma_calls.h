@@ -1,0 +1,183 @@
+/* rma_calls.h - what the files of rma/ ask of each other (private); included at the end of rma_types.h. */
+#ifndef RMA_CALLS_H
+#define RMA_CALLS_H
+
+#include "rma/rma_types.h"
+
+/* --- win.c ------------------------------------------------------------------------- */
+struct rma_win *rma_win_find(uint32_t id);
+void rma_win_drop(struct rma_win *w); /* free everything, with nobody asked */
+/* Near record of a rank, NULL when it is far. */
+struct rma_near *rma_near_of(const struct rma_win *w, int rank);
+/* Does [off, off+len) lie in the memory this process exposes?  Its address, or NULL. (dynamic: off is an address) */
+char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
+/* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
+int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
+const char *rma_call(void); /* name of the MPI call under way, for texts */
+uint64_t rma_ops_total(const struct rma_win *w);
+
+/* --- node.c: the node segment and the near table; all collective over the members on this node ------ */
+int rma_node_find(struct rma_win *w);            /* who is near: w->nears, near[], all_near */
+int rma_node_open(struct rma_win *w, uint64_t most_bytes); /* segment, words, this process's record; MPI code */
+void rma_node_barrier(struct rma_win *w);
+int rma_node_shared(struct rma_win *w, int noncontig); /* MPI_Win_allocate_shared: the one segment */
+int rma_node_attach(struct rma_win *w, unsigned acc_hints); /* reach everybody's memory; MPI code */
+void rma_node_close(struct rma_win *w);
+struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i);
+
+/* --- pool.c --------------------------------------------------------------------------- */
+int rma_pools_init(struct rma *r);
+void rma_pools_free(struct rma *r);
+struct rma_op *rma_op_alloc(struct rma_win *w);         /* NULL: exhausted */
+void rma_op_free(struct rma_win *w, struct rma_op *op);
+struct rma_op *rma_op_by_id(uint32_t id);               /* NULL: stale or nonsense */
+struct rma_target *rma_target_alloc(struct rma_win *w); /* NULL: exhausted */
+void rma_target_free(struct rma_win *w, struct rma_target *t);
+
+/* --- slot.c ---------------------------------------------------------------------------- */
+int rma_slots_init(struct rma_win *w);
+void rma_slots_free(struct rma_win *w);
+struct rma_target *rma_target_find(const struct rma_win *w, int rank);
+struct rma_target *rma_target_add(struct rma_win *w, int rank); /* NULL: pools are exhausted */
+void rma_target_del(struct rma_win *w, struct rma_target *t);   /* its list is empty */
+/* All targets: next one after t (NULL: first); safe when the returned one is deleted after the following call only. */
+struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_target *t);
+void rma_targets_drop(struct rma_win *w); /* end of epoch: delete all */
+/* No thread, operation or answer is concerned with it. */
+int rma_target_idle(const struct rma_target *t);
+void rma_targets_drop_idle(struct rma_win *w); /* fence: other threads may be operating */
+
+/* --- restore.c --------------------------------------------------------------------------- */
+/* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
+int rma_restore_target(struct rma_win *w);
+int rma_restore_op(struct rma_win *w);
+
+/* --- epoch.c -------------------------------------------------------------------------------- */
+void rma_win_goto(struct rma_win *w, enum win_state s);
+void rma_target_goto(struct rma_target *t, enum target_state s);
+void rma_target_born(struct rma_target *t, enum target_state s);
+void rma_expo_goto(struct rma_win *w, enum expo_state s);
+void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
+/* What a call may do now with operations on one target. */
+enum verdict {
+    ADMIT_NO,         /* no epoch admits it: MPI_ERR_RMA_SYNC                         */
+    ADMIT_ISSUE,      /* may be sent (or done, when near) now                         */
+    ADMIT_LOCK_FIRST, /* may be sent with the LOCK flag                               */
+    ADMIT_QUEUE,      /* queue: a barrier, a post or a lock is still under way        */
+    ADMIT_WAIT        /* another thread switches the protocol: wait, then ask again  */
+};
+/* t may be NULL (no element). */
+enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t);
+/* May packets of t leave: ADMIT_ISSUE, ADMIT_LOCK_FIRST or ADMIT_QUEUE. */
+enum verdict rma_may_issue(const struct rma_target *t);
+enum win_question {
+    ASK_FENCE_MAY,     /* MPI_Win_fence is legal       */ ASK_START_MAY,   /* MPI_Win_start             */
+    ASK_LOCK_MAY,      /* MPI_Win_lock                 */ ASK_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
+    ASK_IN_PSCW,       /* an access epoch of PSCW      */ ASK_IN_LOCK_ALL, /* LOCK_ALL, either protocol */
+    ASK_IN_PASSIVE,    /* lock or lock_all             */ ASK_FREE_MAY,    /* MPI_Win_free              */
+    ASK_BARRIER_OUT,   /* FENCE_ISSUED                 */ ASK_POSTS_OUT,   /* PSCW_ISSUED               */
+    ASK_SWITCHING,     /* LOCK_ALL_ISSUED              */ ASK_LAZY_ALL,    /* LOCK_ALL_CALLED           */
+    ASK_ALL_LOCKED,    /* LOCK_ALL_GRANTED             */ ASK_PER_TARGET, ASK_ACTIVE, /* fence or PSCW, granted */
+    ASK_UNSET, ASK_IN_FENCE
+};
+int rma_ask(const struct rma_win *w, enum win_question q);
+const char *rma_state_name(const struct rma_win *w);
+const char *rma_target_state_name(const struct rma_target *t);
+void rma_check_invariants(const struct rma_win *w);
+
+/* --- op.c ---------------------------------------------------------------------------------- */
+/* Do an operation on a near target at once: MPI error code; -1: not possible, take the message path. */
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a);
+/* Complete: request, references, element. */
+void rma_op_finish(struct rma_op *op);
+
+/* --- issue.c, cleanup.c, advance.c ------------------------------------------------------------ */
+int rma_issue_target(struct rma_target *t); /* packets sent */
+int rma_issue_win(struct rma_win *w);
+int rma_issue_global(void);
+int rma_cleanup_target(struct rma_target *t); /* operations freed */
+int rma_cleanup_win(struct rma_win *w);
+int rma_cleanup_global(void);
+void rma_advance_target(struct rma_target *t);
+void rma_advance_win(struct rma_win *w);
+int rma_advance_global(void *arg); /* the hook */
+/* Something may be sent for t / the window has work: make the hook look. */
+void rma_ready(struct rma_target *t);
+void rma_win_active(struct rma_win *w);
+void rma_win_kick(struct rma_win *w); /* the state changed: all targets look again */
+/* Would anything of t be sent, given the state? */
+int rma_target_due(const struct rma_target *t);
+/* Ask that t's tail carries `sync` and the token (0: none). Nothing is sent yet. */
+void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token);
+/* A LOCK by itself: 1 sent, 0 no room now. */
+int rma_lock_send(struct rma_target *t);
+/* A packet of header only to a rank, element or not: 0, AM_AGAIN, -errno. */
+int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
+/* The launcher says that some rank died: fail what waits for it. */
+void rma_bury(struct rma *r);
+void rma_target_bury(struct rma_target *t);
+
+enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
+enum rma_route rma_route(const struct rma_win *w, const struct rma_target *t, const struct rma_op *op);
+
+/* --- sync helpers (flush.c) -------------------------------------------------------------------- */
+void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
+void rma_resp_close(struct rma_win *w, struct rma_resp *r);
+/* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
+void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
+/* Send a packet of header only, waiting for room. MPI error code. */
+int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
+/* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where needed. */
+int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
+int rma_complete_all(struct rma_win *w, unsigned sync);
+/* Wait until all operations of t up to now have left and are answered. */
+void rma_local_wait(struct rma_win *w, struct rma_target *t);
+int rma_take_err(int *slot);
+/* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such epochs. */
+void rma_look_around(struct rma_win *w);
+int rma_dead_error(struct rma_win *w, int rank);
+
+/* --- fence.c, pscw.c, lock.c, lockall.c ---------------------------------------------------------- */
+int rma_fence_poll(struct rma_win *w); /* events */
+void rma_barriers_wait(struct rma_win *w, unsigned left);
+int rma_start_poll(struct rma_win *w);
+int rma_in_start(const struct rma_win *w, int rank);
+int rma_called_grant(void);           /* decision 2: waits */
+void rma_lock_left(struct rma_target *t); /* its LOCK packet has left */
+int rma_lockall_switch(struct rma_win *w); /* waits */
+int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type);
+void rma_near_unlock(struct rma_win *w, struct rma_near *n);
+/* Send the lock of t if it has not left, wait until it is granted. */
+int rma_grant_wait(struct rma_target *t);
+/* How long a refused lock request stays away (ns), given how long it did before. */
+uint64_t rma_retry_after(uint64_t before);
+/* Replies to the switch's lock messages; 1: it was one. */
+int rma_switch_granted(struct rma_win *w, int rank);
+int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
+
+/* --- target side ----------------------------------------------------------------------------------- */
+int rma_on_op(int src, const void *msg, size_t len);
+int rma_on_post(int src, const void *msg, size_t len);
+int rma_on_data(int src, const void *msg, size_t len);
+int rma_on_ack(int src, const void *msg, size_t len);
+int rma_on_granted(int src, const void *msg, size_t len);
+int rma_on_refused(int src, const void *msg, size_t len);
+/* Run a packet whose lock (if any) is held. `granted`: tell so with the first reply. */
+void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, int granted);
+/* Header with win and src filled in, and data. */
+void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, size_t len);
+void rma_lockq_init(struct rma_lockq *q);
+void rma_lockq_free(struct rma_lockq *q);
+/* The window a packet names, if it is well formed and may come from src; NULL. */
+struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct rma_hdr *h);
+/* Decode a derived type and keep it for the next packets; NULL: nonsense. */
+struct dt_type *rma_type_learn(struct rma *r, const void *flat, size_t len);
+/* A request with the LOCK flag came in. */
+void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload);
+int rma_lockq_release(struct rma_win *w, int src); /* UNLOCK: MPI class of an error, or 0 */
+int rma_lockq_poll(struct rma_win *w);             /* grants; events */
+void rma_lockq_bury(struct rma_win *w, int src);
+
+extern const char *const rma_packet_name[RMA_PKTS];
+
+#endif
