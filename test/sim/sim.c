@@ -211,6 +211,7 @@ void sim_compute(int steps)
     s->now->asleep_until = s->step + steps;
     yield("nothing: it computes", -1, 0);
     s->now->asleep_until = 0;
+    sim_moved(s); /* what it does now may free others, even without a message */
 }
 
 static uint64_t now_ns(void)
