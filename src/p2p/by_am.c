@@ -1,4 +1,4 @@
-/* Path 1: handlers of the packets, and the two ways to move a rendezvous' data. */
+/* Path 1: active messages.  How a send leaves, and the two ways to fetch the data of a matched rendezvous. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,123 @@
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 #include "var/var.h"
+
+/* --- sending ------------------------------------------------------------ */
+
+/* The data as one piece of memory: in place, or packed. */
+static const void *whole(struct p2p_req *q)
+{
+    if (q->block || q->size == 0)
+        return q->start;
+    dt_pack(q->type, q->count, q->buf, 0, proc->p2p->scratch, q->size);
+    return proc->p2p->scratch;
+}
+
+static int send_eager(struct p2p_req *q, struct p2p_peer *p)
+{
+    int sync = (q->flags & P2P_MODE) == P2P_SYNC;
+    struct p2p_eager_sync h = {{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q};
+    struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
+    int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
+    if (rc)
+        return rc;
+    q->seq = p->seq_out++;
+    p->eager_out += q->size + P2P_CHARGE;
+    if (sync) {
+        q->state = P2P_OPEN;
+        list_push(&proc->p2p->open, &q->op.link);
+    } else {
+        q->eager = 1;
+        send_done(q, MPI_SUCCESS);
+    }
+    return 0;
+}
+
+/* In pieces; q->next bytes are out.  What stops half way goes on from the head of the queue. */
+static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
+{
+    struct p2p_eager_first h = {{q->ctx, q->rank, q->tag, 0}, q->size};
+    while (q->next < q->size) {
+        size_t n = q->size - q->next < p->piece ? q->size - q->next : p->piece;
+        const void *data = q->start + q->next;
+        if (!q->block) {
+            if (n > proc->p2p->scratch_size)
+                n = proc->p2p->scratch_size;
+            dt_pack(q->type, q->count, q->buf, q->next, proc->p2p->scratch, n);
+            data = proc->p2p->scratch;
+        }
+        h.m.seq = p->seq_out;
+        struct iovec v[2] = {{&h, q->next ? sizeof h.m : sizeof h}, {(void *)(uintptr_t)data, n}};
+        int rc = am_request(q->world, q->next ? P2P_EAGER_MORE : P2P_EAGER_FIRST, v, 2, 0);
+        if (rc)
+            return rc;
+        if (q->next == 0) {
+            q->seq = p->seq_out;
+            p->eager_out += q->size + P2P_CHARGE;
+        }
+        p->seq_out++;
+        q->next += n;
+    }
+    q->eager = 1;
+    send_done(q, MPI_SUCCESS);
+    return 0;
+}
+
+/* Where the data lies, for a receiver that can read it: at most P2P_RTS_RUNS runs, none too short to be worth
+ * a place in a list.  0: it must be pulled. */
+static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_run *run)
+{
+    if (!p->near)
+        return 0;
+    if (q->block) {
+        run[0] = (struct p2p_run){(uintptr_t)q->start, q->size};
+        return 1;
+    }
+    struct iovec v[P2P_RTS_RUNS];
+    size_t bytes, n = dt_iov(q->type, q->count, q->buf, 0, q->size, v, P2P_RTS_RUNS, &bytes);
+    if (bytes != q->size || bytes / n < 256)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        run[i] = (struct p2p_run){(uintptr_t)v[i].iov_base, v[i].iov_len};
+    return (uint32_t)n;
+}
+
+static int send_rts(struct p2p_req *q, struct p2p_peer *p)
+{
+    struct {
+        struct p2p_rts h;
+        struct p2p_run run[P2P_RTS_RUNS];
+    } rts;
+    uint32_t n = runs_of(q, p, rts.run);
+    if (sizeof rts.h + n * sizeof rts.run[0] > am_max(q->world))
+        n = 0;
+    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q, q->size, n, (uint32_t)q->waits};
+    struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.run[0]};
+    q->got = 0;
+    q->state = P2P_OPEN;
+    list_push(&proc->p2p->open, &q->op.link); /* before: an answer to oneself may come at once */
+    int rc = am_request(q->world, P2P_RTS, &v, 1, 0);
+    if (rc) {
+        list_del(&q->op.link);
+        q->state = P2P_QUEUED;
+        return rc;
+    }
+    q->seq = p->seq_out++;
+    return 0;
+}
+
+/* Eager while the message is short and the window has room, else rendezvous.  Called again after AM_AGAIN. */
+static int by_am_send(struct p2p_req *q, struct p2p_peer *p)
+{
+    if (q->next) /* begun */
+        return send_pieces(q, p);
+    int room = p->eager_out + q->size + P2P_CHARGE <= (size_t)cvar.p2p_eager_window;
+    if (room && q->size <= p->eager_max)
+        return send_eager(q, p);
+    if (room && q->size <= (size_t)cvar.p2p_eager_max && (q->flags & P2P_MODE) != P2P_SYNC)
+        return send_pieces(q, p);
+    return send_rts(q, p);
+}
 
 /* --- single copy on the node ---------------------------------------------- */
 
@@ -65,7 +182,7 @@ static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
     return h->waits && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
 }
 
-int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
+static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
 {
     struct p2p *s = proc->p2p;
     if (!p->near || h->nruns == 0 || p->cma == P2P_CMA_REFUSED || better_pulled(q, h))
@@ -119,7 +236,7 @@ static void pull_fail(struct p2p_op *op, int neg_errno)
 }
 
 /* Ask for as many windows as may be under way; called again as data arrives. */
-void rndv_pull(struct p2p_req *q)
+static void by_am_more(struct p2p_req *q)
 {
     struct p2p_peer *p = peer_get(q->world);
     q->op.try = pull_try;
@@ -133,317 +250,22 @@ void rndv_pull(struct p2p_req *q)
         pull_fail(&q->op, rc);
 }
 
-static int on_pull(int src, const void *msg, size_t len)
+static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
 {
-    const struct p2p_pull *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)len;
-    for (size_t off = 0; off < m->len; off += m->segment) {
-        size_t n = m->len - off < m->segment ? m->len - off : m->segment;
-        struct p2p_data h = {m->rreq, m->off + off};
-        const void *data = s->start + m->off + off;
-        if (!s->block) {
-            dt_pack(s->type, s->count, s->buf, m->off + off, proc->p2p->scratch, n);
-            data = proc->p2p->scratch;
-        }
-        struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
-        am_reply(src, P2P_DATA, v, 2);
-        s->got += n;
-    }
-    if (s->got >= m->want) {
-        list_del(&s->op.link);
-        send_done(s, MPI_SUCCESS);
-    }
-    return 0;
-}
-
-static int on_data(int src, const void *msg, size_t len)
-{
-    const struct p2p_data *m = msg;
-    struct p2p_req *q = (struct p2p_req *)(uintptr_t)m->rreq;
-    const char *data = (const char *)(m + 1);
-    size_t n = len - sizeof *m;
-    (void)src;
-    if (q->block)
-        memcpy(q->start + m->off, data, n);
-    else
-        dt_unpack(q->type, q->count, q->buf, m->off, data, n);
-    q->got += n;
-    if (q->got == q->want) {
-        list_del(&q->op.link);
-        recv_done(q, MPI_SUCCESS);
-    } else if (!q->waiting && q->next < q->want) {
-        list_del(&q->op.link);
-        rndv_pull(q);
-    }
-    return 0;
-}
-
-/* --- matching packets -------------------------------------------------------- */
-
-/* room: bytes of the whole message, or of the runs. */
-static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len, size_t room)
-{
-    struct p2p_unex *u = malloc(sizeof *u + room);
-    if (!u)
-        return NULL;
-    u->m = *m;
-    u->world = src;
-    u->type = type;
-    u->size = room;
-    u->arrived = len;
-    u->taker = NULL;
-    u->dropped = 0;
-    u->sreq = 0;
-    u->nruns = 0;
-    memcpy(u->data, data, len);
-    return u;
-}
-
-static void arrived(struct p2p_unex *u)
-{
-    match_keep(u);
-    progress_signal(); /* another thread may probe for it */
-}
-
-static int take_eager(int src, const struct p2p_match *m, const void *data, size_t len)
-{
-    struct p2p_peer *p = peer_get(src);
-    struct p2p_req *q = match_arrival(m);
-    if (q) {
-        if (p)
-            peer_credit(p, len + P2P_CHARGE);
-        recv_eager(q, m, src, data, len);
-        return 0;
-    }
-    struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len, len);
-    if (!u)
-        return AM_AGAIN; /* the transport keeps it until memory is free */
-    arrived(u);
-    return 0;
-}
-
-static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
-{
-    struct p2p_peer *p = peer_get(src);
-    struct p2p_req *q = p ? match_arrival(&h->m) : NULL;
-    if (q) {
+    if (q->want == 0 || rndv_read(q, p, h, runs)) {
         struct p2p_fin f = {h->sreq};
-        peer_credit(p, len + P2P_CHARGE);
         peer_control(p, P2P_FIN, &f, sizeof f);
-        recv_eager(q, &h->m, src, h + 1, len);
-        return 0;
-    }
-    struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len, len);
-    if (!u)
-        return AM_AGAIN;
-    u->sreq = h->sreq;
-    arrived(u);
-    return 0;
-}
-
-static int take_rts(int src, const struct p2p_rts *h)
-{
-    const struct p2p_run *runs = (const struct p2p_run *)(h + 1);
-    struct p2p_req *q = match_arrival(&h->m);
-    if (q) {
-        recv_rendezvous(q, h, src, runs);
-        return 0;
-    }
-    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, runs, h->nruns * sizeof *runs, h->nruns * sizeof *runs);
-    if (!u)
-        return AM_AGAIN;
-    u->sreq = h->sreq;
-    u->size = h->size;
-    u->nruns = h->nruns;
-    u->waits = h->waits;
-    arrived(u);
-    return 0;
-}
-
-static int take_first(int src, const struct p2p_eager_first *h, size_t len)
-{
-    struct p2p_peer *p = peer_get(src);
-    if (!p)
-        return AM_AGAIN;
-    struct p2p_req *q = match_arrival(&h->m);
-    if (q) {
-        recv_first(q, p, &h->m, h->size, h + 1, len);
-        return 0;
-    }
-    p->in_unex = unex_make(P2P_EAGER, &h->m, src, h + 1, len, h->size);
-    if (!p->in_unex)
-        return AM_AGAIN;
-    arrived(p->in_unex);
-    return 0;
-}
-
-static int take_more(int src, const void *data, size_t len)
-{
-    struct p2p_peer *p = peer_get(src);
-    if (p)
-        recv_more(p, data, len);
-    return 0;
-}
-
-static int take(int type, int src, const void *msg, size_t len)
-{
-    switch (type) {
-    case P2P_EAGER:
-        return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
-    case P2P_EAGER_SYNC:
-        return take_eager_sync(src, msg, len - sizeof(struct p2p_eager_sync));
-    case P2P_EAGER_FIRST:
-        return take_first(src, msg, len - sizeof(struct p2p_eager_first));
-    case P2P_EAGER_MORE:
-        return take_more(src, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
-    default:
-        return take_rts(src, msg);
+        recv_done(q, MPI_SUCCESS);
+    } else {
+        by_am_more(q);
     }
 }
 
-/* A message of an unordered transport before its turn is kept; one in turn brings those after it along. */
-static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
+static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
 {
-    const struct p2p_match *m = msg;
-    if (m->seq != p->seq_in) {
-        struct p2p_early *e = malloc(sizeof *e + len);
-        if (!e)
-            return AM_AGAIN;
-        e->type = type;
-        e->len = len;
-        memcpy(e->msg, msg, len);
-        list_push(&p->early, &e->link);
-        return 0;
-    }
-    int rc = take(type, p->world, msg, len);
-    if (rc)
-        return rc;
-    p->seq_in++;
-    for (struct list *l = p->early.next; l != &p->early;) {
-        struct p2p_early *e = LIST_OBJ(l, struct p2p_early, link);
-        l = l->next;
-        if (((struct p2p_match *)e->msg)->seq != p->seq_in)
-            continue;
-        if (take(e->type, p->world, e->msg, e->len))
-            log_fatal("no memory for a message of process %d", p->world);
-        p->seq_in++;
-        list_del(&e->link);
-        free(e);
-        l = p->early.next;
-    }
-    return 0;
+    struct p2p_cancel m = {(uintptr_t)q, q->seq, q->state == P2P_CANCELLING, 0, 0};
+    peer_control(p, P2P_CANCEL, &m, sizeof m);
 }
 
-static int on_match(int type, int src, const void *msg, size_t len)
-{
-    struct p2p_peer *p = peer_get(src);
-    if (__builtin_expect(p && !p->ordered, 0))
-        return in_turn(p, type, msg, len);
-    return take(type, src, msg, len);
-}
-
-static int on_eager(int src, const void *msg, size_t len)
-{
-    return on_match(P2P_EAGER, src, msg, len);
-}
-
-static int on_eager_sync(int src, const void *msg, size_t len)
-{
-    return on_match(P2P_EAGER_SYNC, src, msg, len);
-}
-
-static int on_eager_first(int src, const void *msg, size_t len)
-{
-    return on_match(P2P_EAGER_FIRST, src, msg, len);
-}
-
-static int on_eager_more(int src, const void *msg, size_t len)
-{
-    return on_match(P2P_EAGER_MORE, src, msg, len);
-}
-
-static int on_rts(int src, const void *msg, size_t len)
-{
-    return on_match(P2P_RTS, src, msg, len);
-}
-
-static int on_fin(int src, const void *msg, size_t len)
-{
-    const struct p2p_fin *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)src;
-    (void)len;
-    list_del(&s->op.link);
-    send_done(s, MPI_SUCCESS);
-    return 0;
-}
-
-static int on_ack(int src, const void *msg, size_t len)
-{
-    const struct p2p_ack *m = msg;
-    struct p2p_peer *p = peer_get(src);
-    (void)len;
-    if (p)
-        p->eager_out -= m->bytes;
-    return 0;
-}
-
-/* --- cancelling a send --------------------------------------------------------- */
-
-static struct p2p_unex *find_sent(int src, uint32_t seq)
-{
-    struct p2p *s = proc->p2p;
-    for (int bin = 0; bin < P2P_UNEX_BINS && s->unexpected; bin++)
-        for (struct list *l = s->unex[0][bin].next; l != &s->unex[0][bin]; l = l->next) {
-            struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
-            if (u->world == src && u->m.seq == seq)
-                return u;
-        }
-    return NULL;
-}
-
-static int on_cancel(int src, const void *msg, size_t len)
-{
-    struct p2p_cancel m = *(const struct p2p_cancel *)msg;
-    struct p2p_unex *u = find_sent(src, m.seq);
-    struct p2p_peer *p = peer_get(src);
-    (void)len;
-    if (u) {
-        match_take(u);
-        if (p && u->type != P2P_RTS)
-            peer_credit(p, u->size + P2P_CHARGE);
-        recv_drop(u);
-        m.done = 1;
-    }
-    if (p && (u || m.eager))
-        peer_control(p, P2P_CANCELLED, &m, sizeof m);
-    return 0;
-}
-
-static int on_cancelled(int src, const void *msg, size_t len)
-{
-    const struct p2p_cancel *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)src;
-    (void)len;
-    list_del(&s->op.link);
-    status_set_cancelled(&s->r.status, m->done);
-    send_done(s, MPI_SUCCESS);
-    return 0;
-}
-
-void p2p_handlers(void)
-{
-    am_handler(P2P_EAGER, on_eager);
-    am_handler(P2P_EAGER_SYNC, on_eager_sync);
-    am_handler(P2P_EAGER_FIRST, on_eager_first);
-    am_handler(P2P_EAGER_MORE, on_eager_more);
-    am_handler(P2P_RTS, on_rts);
-    am_handler(P2P_FIN, on_fin);
-    am_handler(P2P_PULL, on_pull);
-    am_handler(P2P_DATA, on_data);
-    am_handler(P2P_ACK, on_ack);
-    am_handler(P2P_CANCEL, on_cancel);
-    am_handler(P2P_CANCELLED, on_cancelled);
-}
+const struct p2p_path p2p_by_am = {
+    .name = "am", .init = p2p_handlers, .send = by_am_send, .fetch = by_am_fetch, .more = by_am_more, .cancel = by_am_cancel};

@@ -30,7 +30,7 @@ int p2p_init(void)
     s->scratch = malloc(s->scratch_size);
     if (!self || !s->scratch)
         return -ENOMEM;
-    p2p_handlers();
+    self->path->init();
     am_on_death(peer_reap);
     return 0;
 }
@@ -154,15 +154,14 @@ static int req_cancel(struct request *r)
             recv_done(q, MPI_SUCCESS);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
-        struct p2p_cancel m = {(uintptr_t)q, q->seq, q->state != P2P_OPEN, 0, 0};
-        if (m.eager) { /* complete, but not yet waited for: open again until the receiver answers */
+        if (q->state != P2P_OPEN) { /* eager, complete but not yet waited for: open again until the receiver answers */
             q->eager = 0;
             r->done = 0;
             q->state = P2P_CANCELLING;
             list_push(&proc->p2p->open, &q->op.link);
         }
         if (p)
-            peer_control(p, P2P_CANCEL, &m, sizeof m);
+            p->path->cancel(q, p);
     }
     return MPI_SUCCESS;
 }

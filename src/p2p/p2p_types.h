@@ -32,6 +32,7 @@ enum {
 };
 
 struct p2p_peer;
+struct p2p_path;
 
 /* Something to send to a peer that had no room: tried again in order. 0, AM_AGAIN, or -errno. */
 struct p2p_op {
@@ -45,6 +46,7 @@ enum p2p_cma { P2P_CMA_UNKNOWN, P2P_CMA_WORKS, P2P_CMA_REFUSED };
 
 struct p2p_peer {
     int world;
+    const struct p2p_path *path;
     int near;          /* on this node */
     int host;          /* host index, when near */
     enum p2p_cma cma;  /* may this process read the peer's memory */
@@ -126,6 +128,20 @@ struct p2p_early {
     char msg[] __attribute__((aligned(8)));
 };
 
+/* How messages reach a peer; matching is common to all.  by_am.c is the one there is; one-sided queues over
+ * tp->put are meant to be a second. */
+struct p2p_path {
+    const char *name;
+    void (*init)(void);
+    /* Try to send; AM_AGAIN leaves q to be tried again.  Whatever is matched leaves in the order of these calls. */
+    int (*send)(struct p2p_req *q, struct p2p_peer *p);
+    /* q is matched with a message whose data is still at the sender: get it. */
+    void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs);
+    void (*more)(struct p2p_req *q); /* some of it has come */
+    void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask for a send to be forgotten */
+};
+extern const struct p2p_path p2p_by_am;
+
 struct p2p_buffer; /* buffer.c */
 
 struct p2p {
@@ -187,11 +203,8 @@ void recv_drop(struct p2p_unex *u);
 void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const struct p2p_run *runs);
 void recv_done(struct p2p_req *q, int err);
 
-/* by_am.c: the packets and the rendezvous machinery */
+/* on_packet.c */
 void p2p_handlers(void);
-/* 1: all is here; 0: the sender's memory cannot be read, or it is better pulled. */
-int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs);
-void rndv_pull(struct p2p_req *q);
 
 /* p2p.c */
 struct p2p_req *req_alloc(void);

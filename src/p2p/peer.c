@@ -39,6 +39,7 @@ static struct p2p_peer *peer_make(int world)
         return NULL;
     }
     p->world = world;
+    p->path = &p2p_by_am;
     p->near = boot_same_node(world);
     p->host = p->near ? boot_host_index(world) : -1;
     p->ordered = am_ordered(world);

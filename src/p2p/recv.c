@@ -125,11 +125,8 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
         recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
     } else if (world == proc->p2p->me) {
         recv_self(q, (struct p2p_req *)(uintptr_t)h->sreq);
-    } else if (q->want == 0 || rndv_read(q, p, h, runs)) {
-        finish_sender(p, h->sreq);
-        recv_done(q, MPI_SUCCESS);
     } else {
-        rndv_pull(q);
+        p->path->fetch(q, p, h, runs);
     }
 }
 

@@ -1,0 +1,324 @@
+/* Handlers of the packets: what arrives is matched, filled in, answered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+
+/* --- windows of a rendezvous --------------------------------------------------- */
+
+static int on_pull(int src, const void *msg, size_t len)
+{
+    const struct p2p_pull *m = msg;
+    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
+    (void)len;
+    for (size_t off = 0; off < m->len; off += m->segment) {
+        size_t n = m->len - off < m->segment ? m->len - off : m->segment;
+        struct p2p_data h = {m->rreq, m->off + off};
+        const void *data = s->start + m->off + off;
+        if (!s->block) {
+            dt_pack(s->type, s->count, s->buf, m->off + off, proc->p2p->scratch, n);
+            data = proc->p2p->scratch;
+        }
+        struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
+        am_reply(src, P2P_DATA, v, 2);
+        s->got += n;
+    }
+    if (s->got >= m->want) {
+        list_del(&s->op.link);
+        send_done(s, MPI_SUCCESS);
+    }
+    return 0;
+}
+
+static int on_data(int src, const void *msg, size_t len)
+{
+    const struct p2p_data *m = msg;
+    struct p2p_req *q = (struct p2p_req *)(uintptr_t)m->rreq;
+    const char *data = (const char *)(m + 1);
+    size_t n = len - sizeof *m;
+    (void)src;
+    if (q->block)
+        memcpy(q->start + m->off, data, n);
+    else
+        dt_unpack(q->type, q->count, q->buf, m->off, data, n);
+    q->got += n;
+    if (q->got == q->want) {
+        list_del(&q->op.link);
+        recv_done(q, MPI_SUCCESS);
+    } else if (!q->waiting && q->next < q->want) {
+        list_del(&q->op.link);
+        peer_get(q->world)->path->more(q);
+    }
+    return 0;
+}
+
+/* --- matching packets -------------------------------------------------------- */
+
+/* room: bytes of the whole message, or of the runs. */
+static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len, size_t room)
+{
+    struct p2p_unex *u = malloc(sizeof *u + room);
+    if (!u)
+        return NULL;
+    u->m = *m;
+    u->world = src;
+    u->type = type;
+    u->size = room;
+    u->arrived = len;
+    u->taker = NULL;
+    u->dropped = 0;
+    u->sreq = 0;
+    u->nruns = 0;
+    memcpy(u->data, data, len);
+    return u;
+}
+
+static void arrived(struct p2p_unex *u)
+{
+    match_keep(u);
+    progress_signal(); /* another thread may probe for it */
+}
+
+static int take_eager(int src, const struct p2p_match *m, const void *data, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    struct p2p_req *q = match_arrival(m);
+    if (q) {
+        if (p)
+            peer_credit(p, len + P2P_CHARGE);
+        recv_eager(q, m, src, data, len);
+        return 0;
+    }
+    struct p2p_unex *u = unex_make(P2P_EAGER, m, src, data, len, len);
+    if (!u)
+        return AM_AGAIN; /* the transport keeps it until memory is free */
+    arrived(u);
+    return 0;
+}
+
+static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    struct p2p_req *q = p ? match_arrival(&h->m) : NULL;
+    if (q) {
+        struct p2p_fin f = {h->sreq};
+        peer_credit(p, len + P2P_CHARGE);
+        peer_control(p, P2P_FIN, &f, sizeof f);
+        recv_eager(q, &h->m, src, h + 1, len);
+        return 0;
+    }
+    struct p2p_unex *u = unex_make(P2P_EAGER_SYNC, &h->m, src, h + 1, len, len);
+    if (!u)
+        return AM_AGAIN;
+    u->sreq = h->sreq;
+    arrived(u);
+    return 0;
+}
+
+static int take_rts(int src, const struct p2p_rts *h)
+{
+    const struct p2p_run *runs = (const struct p2p_run *)(h + 1);
+    struct p2p_req *q = match_arrival(&h->m);
+    if (q) {
+        recv_rendezvous(q, h, src, runs);
+        return 0;
+    }
+    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, runs, h->nruns * sizeof *runs, h->nruns * sizeof *runs);
+    if (!u)
+        return AM_AGAIN;
+    u->sreq = h->sreq;
+    u->size = h->size;
+    u->nruns = h->nruns;
+    u->waits = h->waits;
+    arrived(u);
+    return 0;
+}
+
+static int take_first(int src, const struct p2p_eager_first *h, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    if (!p)
+        return AM_AGAIN;
+    struct p2p_req *q = match_arrival(&h->m);
+    if (q) {
+        recv_first(q, p, &h->m, h->size, h + 1, len);
+        return 0;
+    }
+    p->in_unex = unex_make(P2P_EAGER, &h->m, src, h + 1, len, h->size);
+    if (!p->in_unex)
+        return AM_AGAIN;
+    arrived(p->in_unex);
+    return 0;
+}
+
+static int take_more(int src, const void *data, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    if (p)
+        recv_more(p, data, len);
+    return 0;
+}
+
+static int take(int type, int src, const void *msg, size_t len)
+{
+    switch (type) {
+    case P2P_EAGER:
+        return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
+    case P2P_EAGER_SYNC:
+        return take_eager_sync(src, msg, len - sizeof(struct p2p_eager_sync));
+    case P2P_EAGER_FIRST:
+        return take_first(src, msg, len - sizeof(struct p2p_eager_first));
+    case P2P_EAGER_MORE:
+        return take_more(src, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
+    default:
+        return take_rts(src, msg);
+    }
+}
+
+/* A message of an unordered transport before its turn is kept; one in turn brings those after it along. */
+static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
+{
+    const struct p2p_match *m = msg;
+    if (m->seq != p->seq_in) {
+        struct p2p_early *e = malloc(sizeof *e + len);
+        if (!e)
+            return AM_AGAIN;
+        e->type = type;
+        e->len = len;
+        memcpy(e->msg, msg, len);
+        list_push(&p->early, &e->link);
+        return 0;
+    }
+    int rc = take(type, p->world, msg, len);
+    if (rc)
+        return rc;
+    p->seq_in++;
+    for (struct list *l = p->early.next; l != &p->early;) {
+        struct p2p_early *e = LIST_OBJ(l, struct p2p_early, link);
+        l = l->next;
+        if (((struct p2p_match *)e->msg)->seq != p->seq_in)
+            continue;
+        if (take(e->type, p->world, e->msg, e->len))
+            log_fatal("no memory for a message of process %d", p->world);
+        p->seq_in++;
+        list_del(&e->link);
+        free(e);
+        l = p->early.next;
+    }
+    return 0;
+}
+
+static int on_match(int type, int src, const void *msg, size_t len)
+{
+    struct p2p_peer *p = peer_get(src);
+    if (__builtin_expect(p && !p->ordered, 0))
+        return in_turn(p, type, msg, len);
+    return take(type, src, msg, len);
+}
+
+static int on_eager(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER, src, msg, len);
+}
+
+static int on_eager_sync(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER_SYNC, src, msg, len);
+}
+
+static int on_eager_first(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER_FIRST, src, msg, len);
+}
+
+static int on_eager_more(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_EAGER_MORE, src, msg, len);
+}
+
+static int on_rts(int src, const void *msg, size_t len)
+{
+    return on_match(P2P_RTS, src, msg, len);
+}
+
+static int on_fin(int src, const void *msg, size_t len)
+{
+    const struct p2p_fin *m = msg;
+    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
+    (void)src;
+    (void)len;
+    list_del(&s->op.link);
+    send_done(s, MPI_SUCCESS);
+    return 0;
+}
+
+static int on_ack(int src, const void *msg, size_t len)
+{
+    const struct p2p_ack *m = msg;
+    struct p2p_peer *p = peer_get(src);
+    (void)len;
+    if (p)
+        p->eager_out -= m->bytes;
+    return 0;
+}
+
+/* --- cancelling a send --------------------------------------------------------- */
+
+static struct p2p_unex *find_sent(int src, uint32_t seq)
+{
+    struct p2p *s = proc->p2p;
+    for (int bin = 0; bin < P2P_UNEX_BINS && s->unexpected; bin++)
+        for (struct list *l = s->unex[0][bin].next; l != &s->unex[0][bin]; l = l->next) {
+            struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
+            if (u->world == src && u->m.seq == seq)
+                return u;
+        }
+    return NULL;
+}
+
+static int on_cancel(int src, const void *msg, size_t len)
+{
+    struct p2p_cancel m = *(const struct p2p_cancel *)msg;
+    struct p2p_unex *u = find_sent(src, m.seq);
+    struct p2p_peer *p = peer_get(src);
+    (void)len;
+    if (u) {
+        match_take(u);
+        if (p && u->type != P2P_RTS)
+            peer_credit(p, u->size + P2P_CHARGE);
+        recv_drop(u);
+        m.done = 1;
+    }
+    if (p && (u || m.eager))
+        peer_control(p, P2P_CANCELLED, &m, sizeof m);
+    return 0;
+}
+
+static int on_cancelled(int src, const void *msg, size_t len)
+{
+    const struct p2p_cancel *m = msg;
+    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
+    (void)src;
+    (void)len;
+    list_del(&s->op.link);
+    status_set_cancelled(&s->r.status, m->done);
+    send_done(s, MPI_SUCCESS);
+    return 0;
+}
+
+void p2p_handlers(void)
+{
+    am_handler(P2P_EAGER, on_eager);
+    am_handler(P2P_EAGER_SYNC, on_eager_sync);
+    am_handler(P2P_EAGER_FIRST, on_eager_first);
+    am_handler(P2P_EAGER_MORE, on_eager_more);
+    am_handler(P2P_RTS, on_rts);
+    am_handler(P2P_FIN, on_fin);
+    am_handler(P2P_PULL, on_pull);
+    am_handler(P2P_DATA, on_data);
+    am_handler(P2P_ACK, on_ack);
+    am_handler(P2P_CANCEL, on_cancel);
+    am_handler(P2P_CANCELLED, on_cancelled);
+}
