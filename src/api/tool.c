@@ -38,6 +38,7 @@ struct MPIR_T_pvar_session_s {
 struct MPIR_T_pvar_handle_s {
     struct list link;
     int index;
+    int window;    /* handle of the window, of those bound to one */
     uint64_t base; /* counters: the value shown as 0 since the last reset */
 };
 
@@ -330,6 +331,34 @@ API(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
 
 /* --- performance variables ------------------------------------------------------------------ */
 
+/* The variables that windows keep are there twice: index i sums over all windows, and one after the table, with
+ * "_win" after its name, is bound to a window. */
+static int pvar_total(void)
+{
+    int n = PVAR_COUNT;
+    for (int i = 0; i < PVAR_COUNT; i++)
+        n += pvar_table[i].bind == PVAR_WIN;
+    return n;
+}
+
+/* Row of variable `index`; *bound: of one window.  -1: there is none. */
+static int pvar_row(int index, int *bound)
+{
+    *bound = index >= PVAR_COUNT;
+    if (index < PVAR_COUNT)
+        return index < 0 ? -1 : index;
+    int k = index - PVAR_COUNT;
+    for (int i = 0; i < PVAR_COUNT; i++)
+        if (pvar_table[i].bind == PVAR_WIN && k-- == 0)
+            return i;
+    return -1;
+}
+
+static void pvar_name(int row, int bound, char *out, size_t len)
+{
+    snprintf(out, len, "%s%s", pvar_table[row].name, bound ? "_win" : "");
+}
+
 static int pvar_class_of(const struct pvar_info *p)
 {
     static const int classes[] = {[PVAR_COUNTER] = MPI_T_PVAR_CLASS_COUNTER,
@@ -344,7 +373,7 @@ API(int, MPI_T_pvar_get_num, (int *num))
     int err = enter();
     if (err)
         return err;
-    give(num, PVAR_COUNT);
+    give(num, pvar_total());
     return leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 
@@ -355,17 +384,20 @@ API(int, MPI_T_pvar_get_info, (int index, char *name, int *name_len, int *verbos
     int err = enter();
     if (err)
         return err;
-    if (index < 0 || index >= PVAR_COUNT)
+    char full[TEXT_MAX];
+    int bound, row = pvar_row(index, &bound);
+    if (row < 0)
         return leave(MPI_T_ERR_INVALID_INDEX);
-    const struct pvar_info *p = &pvar_table[index];
-    give_text(p->name, name, name_len);
+    const struct pvar_info *p = &pvar_table[row];
+    pvar_name(row, bound, full, sizeof full);
+    give_text(full, name, name_len);
     give_text(p->text, desc, desc_len);
     give(verbosity, MPI_T_VERBOSITY_USER_BASIC);
     give(class, pvar_class_of(p));
     give(type, MPI_UNSIGNED_LONG_LONG);
     if (enumtype)
         *enumtype = MPI_T_ENUM_NULL;
-    give(bind, MPI_T_BIND_NO_OBJECT);
+    give(bind, bound ? MPI_T_BIND_MPI_WIN : MPI_T_BIND_NO_OBJECT);
     give(readonly, p->cls != PVAR_COUNTER);
     give(continuous, 1);
     give(atomic, p->cls == PVAR_COUNTER);
@@ -379,11 +411,17 @@ API(int, MPI_T_pvar_get_index, (const char *name, int class, int *index))
         return err;
     if (!name || !index)
         return leave(MPI_T_ERR_INVALID);
-    int i = pvar_find(name);
-    if (i < 0 || pvar_class_of(&pvar_table[i]) != class)
-        return leave(MPI_T_ERR_INVALID_NAME);
-    *index = i;
-    return leave(MPI_SUCCESS);
+    char full[TEXT_MAX];
+    int bound;
+    for (int i = 0, n = pvar_total(); i < n; i++) {
+        int row = pvar_row(i, &bound);
+        pvar_name(row, bound, full, sizeof full);
+        if (strcmp(full, name) || pvar_class_of(&pvar_table[row]) != class)
+            continue;
+        *index = i;
+        return leave(MPI_SUCCESS);
+    }
+    return leave(MPI_T_ERR_INVALID_NAME);
 }
 
 static int known_session(MPI_T_pvar_session s)
@@ -432,8 +470,7 @@ static int pvar_arg(MPI_T_pvar_session session, MPI_T_pvar_handle h, int all)
 API(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int index, void *object, MPI_T_pvar_handle *handle,
                                    int *count))
 {
-    (void)object;
-    int err = enter();
+    int err = enter(), bound, row;
     if (err)
         return err;
     if (!known_session(session))
@@ -441,12 +478,15 @@ API(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int index, void *
     if (!handle || !count)
         return leave(MPI_T_ERR_INVALID);
     *handle = MPI_T_PVAR_HANDLE_NULL;
-    if (index < 0 || index >= PVAR_COUNT)
+    if ((row = pvar_row(index, &bound)) < 0)
         return leave(MPI_T_ERR_INVALID_INDEX);
+    if (bound && (!object || !proc->obj || !obj_find(OBJ_WIN, *(MPI_Win *)object)))
+        return leave(MPI_T_ERR_INVALID_HANDLE);
     struct MPIR_T_pvar_handle_s *h = calloc(1, sizeof *h);
     if (!h)
         return leave(MPI_T_ERR_OUT_OF_HANDLES);
-    h->index = index;
+    h->index = row;
+    h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
     list_push(&session->handles, &h->link);
     *handle = h;
     *count = 1;
@@ -491,6 +531,10 @@ API(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 
 static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
+    if (h->window != MPI_WIN_NULL) {
+        struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
+        return w ? atomic_load_explicit(&rma_win_pvars(w)->v[h->index], memory_order_relaxed) : h->base;
+    }
     /* Windows count for themselves. */
     if (proc->rma && pvar_table[h->index].bind == PVAR_WIN)
         rma_pvars_collect();

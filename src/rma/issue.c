@@ -30,12 +30,6 @@ static struct rma_op *op_at(const struct list *l)
     return LIST_OBJ(l, struct rma_op, link);
 }
 
-static size_t packet_room(const struct rma_target *t)
-{
-    size_t n = am_max(t->world);
-    return n < (size_t)cvar.rma_packet ? n : (size_t)cvar.rma_packet;
-}
-
 static struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
 {
     return (struct rma_hdr){.type = (uint8_t)type, .win = t->w->id, .src = (uint32_t)t->w->rank};
@@ -92,7 +86,7 @@ static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_
     h->aop = op->aop;
     h->disp = (uint64_t)op->a.disp;
     h->op = op->id;
-    if (!(op->flags & OP_ANSWERS) && !am_ordered(t->world))
+    if (!(op->flags & OP_ANSWERS) && !t->ordered)
         h->flags |= RMA_F_ACK;
 }
 
@@ -226,16 +220,6 @@ static int is_small(const struct rma_op *op)
     return op->bytes <= (size_t)cvar.rma_small;
 }
 
-/* Half of the answers that this process can have under way on the transport: a packet never waits for more. */
-static unsigned replies_room(const struct rma_target *t)
-{
-    const struct tp_ops *ops;
-    struct tp_caps caps;
-    if (!am_tp(t->world, &ops, &caps))
-        return 1;
-    return caps.replies ? caps.replies / 2 : UINT32_MAX;
-}
-
 /* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
 static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
@@ -357,7 +341,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
     if (rides)
         op->flags |= OP_RIDES;
     if (!(op->flags & OP_ANSWERS)) {
-        if (am_ordered(t->world)) {
+        if (t->ordered) {
             t->flags |= TARGET_DIRTY;
         } else {
             op->acks++;
@@ -409,7 +393,7 @@ static int is_acc(const struct rma_op *op)
 /* On an unordered transport an accumulate waits for the answers of earlier ones to the same target. */
 static int must_wait_turn(const struct rma_target *t, const struct rma_op *op)
 {
-    if (!is_acc(op) || !t->w->ordered_acc || op->sent || am_ordered(t->world))
+    if (!is_acc(op) || !t->w->ordered_acc || op->sent || t->ordered)
         return 0;
     for (const struct list *l = t->ops.next; l != t->next; l = l->next)
         if (is_acc(op_at(l)) && !(op_at(l)->flags & OP_DONE))
@@ -420,7 +404,7 @@ static int must_wait_turn(const struct rma_target *t, const struct rma_op *op)
 /* May flags ride on a packet that ends the queue?  Without order only if nothing is under way. */
 static int may_ride(const struct rma_target *t)
 {
-    return cvar.rma_hold > 0 && (am_ordered(t->world) || t->ops.next == t->next);
+    return cvar.rma_hold > 0 && (t->ordered || t->ops.next == t->next);
 }
 
 static int send_lock(struct rma_target *t)
@@ -448,14 +432,14 @@ int rma_lock_send(struct rma_target *t)
 /* Put together the next packet from the queue; p->ops 0: the LOCK must go alone. */
 static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
 {
-    size_t cap = packet_room(t);
+    size_t cap = t->packet;
     struct rma_op *op = op_at(t->next);
     p->ops = 0;
     if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || whole_bytes(op, cap) == SIZE_MAX ||
                  op->bytes > (size_t)cvar.rma_lock_ride))
         return;
-    p->most_replies = replies_room(t);
-    if (n > 1 && cvar.rma_hold && am_ordered(t->world))
+    p->most_replies = t->most_replies;
+    if (n > 1 && cvar.rma_hold && t->ordered)
         packet_batch(p, t, n, cap);
     if (p->ops < 2)
         packet_op(p, op, cap);
@@ -548,7 +532,7 @@ int rma_target_due(const struct rma_target *t)
     if (t->queued)
         return (op_at(t->next)->flags & OP_DIRECT) || due_ops(t) > 0;
     if (t->sync)
-        return am_ordered(t->world) || list_empty(&t->ops);
+        return t->ordered || list_empty(&t->ops);
     return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_HURRY);
 }
 
@@ -556,7 +540,7 @@ static enum step step(struct rma_target *t)
 {
     if (!rma_target_due(t))
         return STEP_NOTHING;
-    if (packet_room(t) < PACKET_MIN) /* no way to this peer (any more) */
+    if (t->packet < PACKET_MIN) /* no way to this peer (any more) */
         return failed(t, -ENOTCONN);
     int lock = rma_may_issue(t) == ADMIT_LOCK_FIRST;
     enum step s;
@@ -632,7 +616,7 @@ int rma_issue_global(void)
 /* Only a get may change its place: its answer then is the acknowledgement too. */
 static void get_to_tail(struct rma_target *t)
 {
-    if (!cvar.rma_hold || t->queued < 2 || !am_ordered(t->world) || op_at(t->ops.prev)->kind == RMA_GET)
+    if (!cvar.rma_hold || t->queued < 2 || !t->ordered || op_at(t->ops.prev)->kind == RMA_GET)
         return;
     for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
         struct rma_op *op = op_at(l);

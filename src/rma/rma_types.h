@@ -96,6 +96,9 @@ struct rma_target {
     struct list *next; /* R1 */
     struct rma_win *w;
     void *caller;      /* thread that called MPI_Win_lock */
+    uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
+    uint32_t most_replies; /* that one packet may ask for */
+    uint8_t ordered;   /* am_ordered() */
     int rank, world;
     uint8_t state;     /* enum target_state */
     uint8_t lock;      /* MPI_LOCK_: SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE */

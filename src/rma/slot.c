@@ -44,6 +44,20 @@ struct rma_target *rma_target_find(const struct rma_win *w, int rank)
     return NULL;
 }
 
+/* What the way to the target allows; asked once, since every packet needs it. */
+static void transport_of(struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    size_t most = am_max(t->world);
+    t->packet = (uint32_t)(most < (size_t)cvar.rma_packet ? most : (size_t)cvar.rma_packet);
+    t->ordered = (uint8_t)am_ordered(t->world);
+    /* Half of the answers that this process can have under way: a packet never waits for all of them. */
+    t->most_replies = 1;
+    if (am_tp(t->world, &ops, &caps))
+        t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
+}
+
 struct rma_target *rma_target_add(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_alloc(w);
@@ -53,6 +67,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
     t->w = w;
     t->rank = rank;
     t->world = rma_world(w, rank);
+    transport_of(t);
     list_init(&t->ops);
     t->next = &t->ops;
     list_init(&t->ready);
