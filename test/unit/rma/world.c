@@ -59,6 +59,8 @@ struct rma *bare_room(unsigned ops, unsigned targets)
 {
     struct rma *r = calloc(1, sizeof *r);
     job_check(r != NULL);
+    /* a new element asks what the way to its target allows */
+    job_check(proc->am || (mem_init() == 0 && progress_init() == 0 && am_init() == 0));
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);

@@ -10,7 +10,7 @@ extern const char *const world_far[];
 
 /* Run body in `size` processes in which all rooms up to rma/ are up.  Number of processes that failed. */
 int world_run(int size, const char *const *sets, void (*body)(void));
-/* The same with nothing up but the variables; *bare_room() and bare_window() make what the pools need. */
+/* The same with nothing up but variables and messages; *bare_room() and bare_window() make what the pools need. */
 struct rma *bare_room(unsigned ops, unsigned targets);
 struct rma_win *bare_window(int size, unsigned ops, unsigned targets);
 
