@@ -35,6 +35,7 @@ void coll_finalize(void)
         return;
     progress_hook_del(&room->hook);
     ctx_stop(room);
+    sched_forget(room);
     while (room->free) {
         struct sched *s = room->free;
         room->free = s->next_free;

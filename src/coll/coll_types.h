@@ -10,11 +10,15 @@ struct coll_room {
     struct list active;      /* schedules driven by the hook */
     struct progress_hook hook;
     struct sched *free;      /* pool */
+    struct sched_mem *kept;  /* memory of past schedules */
+    size_t kept_bytes;
     struct dt_type *byte;
     uint32_t ctx_next;       /* counter of the id to try next */
     int ctx_bits;            /* of an id's counter */
     struct map ctx_live;     /* ids made here whose communicator lives here */
 };
+
+void sched_forget(struct coll_room *room); /* frees what is kept */
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */
 void coll_build(struct sched *s);

@@ -10,7 +10,13 @@
 
 struct sched_mem {
     struct sched_mem *next;
+    size_t size;
     char data[] __attribute__((aligned(16)));
+};
+
+enum {
+    KEEP_MIN = 65536,     /* bytes of the smallest piece of memory kept for later */
+    KEEP_BYTES = 16777216 /* of all of them */
 };
 
 /* --- life ----------------------------------------------------------------- */
@@ -35,12 +41,52 @@ static void let_go(struct coll_args *a)
         dt_op_drop(a->op);
 }
 
+/* Large pieces are kept for the next operation: fresh ones cost a page fault per 4 KiB, more than the reduction in
+ * them. */
+static void mem_keep(struct sched_mem *m)
+{
+    struct coll_room *room = proc->coll;
+    if (m->size < KEEP_MIN || room->kept_bytes + m->size > KEEP_BYTES) {
+        free(m);
+        return;
+    }
+    m->next = room->kept;
+    room->kept = m;
+    room->kept_bytes += m->size;
+}
+
+static struct sched_mem *mem_take(size_t bytes)
+{
+    struct coll_room *room = proc->coll;
+    for (struct sched_mem **at = &room->kept; bytes >= KEEP_MIN && *at; at = &(*at)->next) {
+        struct sched_mem *m = *at;
+        if (m->size < bytes || m->size / 2 > bytes)
+            continue;
+        *at = m->next;
+        room->kept_bytes -= m->size;
+        return m;
+    }
+    struct sched_mem *m = bytes < SIZE_MAX - sizeof *m ? malloc(sizeof *m + bytes) : NULL;
+    if (m)
+        m->size = bytes;
+    return m;
+}
+
+void sched_forget(struct coll_room *room)
+{
+    while (room->kept) {
+        struct sched_mem *m = room->kept;
+        room->kept = m->next;
+        free(m);
+    }
+}
+
 static void free_mem(struct sched *s)
 {
     while (s->mem) {
         struct sched_mem *m = s->mem;
         s->mem = m->next;
-        free(m);
+        mem_keep(m);
     }
 }
 
@@ -214,7 +260,7 @@ void sched_call(struct sched *s, void (*call)(void *arg), void *arg)
 
 void *sched_bytes(struct sched *s, size_t bytes)
 {
-    struct sched_mem *m = malloc(sizeof *m + bytes);
+    struct sched_mem *m = mem_take(bytes);
     if (!m) {
         no_memory(s);
         return NULL;

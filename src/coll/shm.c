@@ -244,13 +244,13 @@ static int meet(struct shm *m, struct slot *s)
     return err;
 }
 
-/* rbuf = slot[0] op slot[1] ... in rank order. */
-static void combine(const struct shm *m, const struct coll_args *a, size_t bytes)
+/* rbuf = slot[0] op ... op slot[members - 1] in rank order, of the `bytes` at `off` in each. */
+static void combine(const struct shm *m, const struct coll_args *a, int members, size_t off, size_t bytes)
 {
     struct dt_type *t = a->rtype;
-    memcpy(dt_start(t, a->rbuf), slot_of(m, m->size - 1, m->n)->data, bytes);
-    for (int i = m->size - 2; i >= 0; i--)
-        dt_op_apply(a->op, slot_of(m, i, m->n)->data - t->true_lb, a->rbuf, (size_t)a->rcount, t);
+    memcpy(dt_start(t, a->rbuf), slot_of(m, members - 1, m->n)->data + off, bytes);
+    for (int i = members - 2; i >= 0; i--)
+        dt_op_apply(a->op, slot_of(m, i, m->n)->data + off - t->true_lb, a->rbuf, (size_t)a->rcount, t);
 }
 
 static const void *operand(const struct coll_args *a)
@@ -279,7 +279,7 @@ static int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes)
         err = meet(m, s);
     }
     if (!err)
-        combine(m, a, bytes);
+        combine(m, a, m->size, 0, bytes);
     leave(m);
     return err;
 }
@@ -318,7 +318,7 @@ static int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
     if (m->rank == a->root) {
         err = err ? err : await(m, 0, m->size);
         if (!err)
-            combine(m, a, bytes);
+            combine(m, a, m->size, 0, bytes);
         leave(m);
         wake_others(m);
     } else {
@@ -328,6 +328,159 @@ static int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
     return err;
 }
 
+static void pack(struct block b, char *to)
+{
+    dt_pack(b.t, (size_t)b.n, b.at, 0, to, block_bytes(b));
+}
+
+static void unpack(struct block b, const char *from)
+{
+    dt_unpack(b.t, (size_t)b.n, b.at, 0, from, block_bytes(b));
+}
+
+static struct block own_block(const struct coll_args *a)
+{
+    return (struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
+}
+
+static int shm_gather(struct shm *m, const struct coll_args *a)
+{
+    struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype);
+    struct slot *s;
+    int err = open_slot(m, &s), root = a->root;
+    if (m->rank != root) {
+        if (!err) {
+            pack(own_block(a), s->data);
+            publish(m, s);
+        }
+        leave(m);
+        wake(m, root);
+        return err;
+    }
+    if (!err) {
+        if (a->sbuf != MPI_IN_PLACE)
+            pack(own_block(a), s->data);
+        publish(m, s);
+        err = await(m, 0, m->size);
+    }
+    for (int i = 0; i < m->size && !err; i++)
+        if (i != root || a->sbuf != MPI_IN_PLACE)
+            unpack(block_of(&in, i), slot_of(m, i, m->n)->data);
+    leave(m);
+    wake_others(m);
+    return err;
+}
+
+static int shm_allgather(struct shm *m, const struct coll_args *a)
+{
+    struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype);
+    int in_place = a->sbuf == MPI_IN_PLACE;
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        pack(in_place ? block_of(&in, m->rank) : own_block(a), s->data);
+        err = meet(m, s);
+    }
+    for (int i = 0; i < m->size && !err; i++)
+        if (i != m->rank || !in_place)
+            unpack(block_of(&in, i), slot_of(m, i, m->n)->data);
+    leave(m);
+    return err;
+}
+
+static int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct block own = {a->rbuf, a->rcount, a->rtype};
+    struct slot *s;
+    int err;
+    if (m->rank != a->root) {
+        m->n++;
+        err = await(m, a->root, a->root + 1);
+        if (!err)
+            unpack(own, slot_of(m, a->root, m->n)->data + (size_t)m->rank * bytes);
+        leave(m);
+        wake(m, a->root);
+        return err;
+    }
+    struct blocks out = blocks_even(a->sbuf, a->scount, a->stype);
+    err = open_slot(m, &s);
+    if (!err) {
+        for (int i = 0; i < m->size; i++)
+            if (i != m->rank || a->rbuf != MPI_IN_PLACE)
+                pack(block_of(&out, i), s->data + (size_t)i * bytes);
+        publish(m, s);
+        wake_others(m);
+        if (a->rbuf != MPI_IN_PLACE)
+            unpack(own, s->data + (size_t)m->rank * bytes);
+    }
+    leave(m);
+    return err;
+}
+
+/* In place needs nothing special: all blocks are in the slot before any is received. */
+static int shm_alltoall(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype),
+                  out = a->sbuf == MPI_IN_PLACE ? in : blocks_even(a->sbuf, a->scount, a->stype);
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        for (int i = 0; i < m->size; i++)
+            pack(block_of(&out, i), s->data + (size_t)i * bytes);
+        err = meet(m, s);
+    }
+    for (int i = 0; i < m->size && !err; i++)
+        unpack(block_of(&in, i), slot_of(m, i, m->n)->data + (size_t)m->rank * bytes);
+    leave(m);
+    return err;
+}
+
+static int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        memcpy(s->data, operand(a), (size_t)m->size * bytes);
+        err = meet(m, s);
+    }
+    if (!err)
+        combine(m, a, m->size, (size_t)m->rank * bytes, bytes);
+    leave(m);
+    return err;
+}
+
+/* Only lower ranks are waited for. */
+static int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    int members = a->call == COLL_SCAN ? m->rank + 1 : m->rank;
+    struct slot *s;
+    int err = open_slot(m, &s);
+    if (!err) {
+        memcpy(s->data, operand(a), bytes);
+        publish(m, s);
+        for (int i = m->rank + 1; i < m->size; i++)
+            wake(m, i);
+        err = await(m, 0, m->rank);
+    }
+    if (!err && members)
+        combine(m, a, members, 0, bytes);
+    leave(m);
+    for (int i = 0; i < m->rank; i++) /* they may wait to use their slots again */
+        wake(m, i);
+    return err;
+}
+
+/* Bytes of a member's part, and how many parts a slot must hold. */
+static int parts(const struct coll_args *a, int members, size_t *bytes)
+{
+    int sends = (a->call == COLL_GATHER && a->comm->rank != a->root) || (a->call == COLL_SCATTER && a->comm->rank == a->root);
+    const struct dt_type *t = sends ? a->stype : a->rtype;
+    MPI_Aint n = sends ? a->scount : a->rcount;
+    if (__builtin_mul_overflow((size_t)n, (size_t)t->size, bytes))
+        *bytes = SIZE_MAX;
+    return a->call == COLL_SCATTER || a->call == COLL_ALLTOALL || a->call == COLL_REDUCE_SCATTER_BLOCK ? members : 1;
+}
+
 /* Every member must come to the same answer: it rests on the bytes, which are equal everywhere, not on the layout,
  * which may differ; reductions by predefined operations have predefined types, the same on all. */
 static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
@@ -335,14 +488,49 @@ static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
     *bytes = 0;
     if (a->call == COLL_BARRIER)
         return 1;
-    if (__builtin_mul_overflow((size_t)a->rcount, (size_t)a->rtype->size, bytes) || *bytes == 0 || *bytes > m->max)
+    size_t n = (size_t)parts(a, m->size, bytes);
+    if (*bytes == 0 || *bytes > m->max / n)
         return 0;
-    return a->call == COLL_BCAST || (a->op->index && (a->rtype->flags & DT_CONTIG));
+    return !a->op || (a->op->index && (a->rtype->flags & DT_CONTIG));
+}
+
+static int run(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    switch (a->call) {
+    case COLL_BARRIER:
+        return shm_barrier(m);
+    case COLL_BCAST:
+        return shm_bcast(m, a, bytes);
+    case COLL_REDUCE:
+        return shm_reduce(m, a, bytes);
+    case COLL_ALLREDUCE:
+        return shm_allreduce(m, a, bytes);
+    case COLL_GATHER:
+        return shm_gather(m, a);
+    case COLL_ALLGATHER:
+        return shm_allgather(m, a);
+    case COLL_SCATTER:
+        return shm_scatter(m, a, bytes);
+    case COLL_ALLTOALL:
+        return shm_alltoall(m, a, bytes);
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return shm_reduce_scatter(m, a, bytes);
+    default:
+        return shm_scan(m, a, bytes);
+    }
+}
+
+static int is_ours(enum coll_call call)
+{
+    const unsigned ours = 1u << COLL_BARRIER | 1u << COLL_BCAST | 1u << COLL_REDUCE | 1u << COLL_ALLREDUCE |
+                          1u << COLL_GATHER | 1u << COLL_ALLGATHER | 1u << COLL_SCATTER | 1u << COLL_ALLTOALL |
+                          1u << COLL_REDUCE_SCATTER_BLOCK | 1u << COLL_SCAN | 1u << COLL_EXSCAN;
+    return ours >> call & 1;
 }
 
 int shm_run(const struct coll_args *a, int *err)
 {
-    if (a->call > COLL_ALLREDUCE || a->comm->remote || cvar.coll_shm_bytes == 0)
+    if (!is_ours(a->call) || a->comm->remote || cvar.coll_shm_bytes == 0)
         return 0;
     struct shm *m = shm_of(a->comm);
     if (!m) { /* the others may already count on shared memory */
@@ -354,19 +542,6 @@ int shm_run(const struct coll_args *a, int *err)
     size_t bytes;
     if (m->state != SHM_READY || !suits(m, a, &bytes))
         return 0;
-    switch (a->call) {
-    case COLL_BARRIER:
-        *err = shm_barrier(m);
-        break;
-    case COLL_BCAST:
-        *err = shm_bcast(m, a, bytes);
-        break;
-    case COLL_REDUCE:
-        *err = shm_reduce(m, a, bytes);
-        break;
-    default:
-        *err = shm_allreduce(m, a, bytes);
-        break;
-    }
+    *err = run(m, a, bytes);
     return 1;
 }

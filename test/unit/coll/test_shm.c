@@ -51,6 +51,77 @@ static void body_random(void)
     live_stop();
 }
 
+/* The other calls, all roots, in place and not, block sizes on both sides of the bound. */
+static void body_blocks(void)
+{
+    enum { MANY = 3000 };
+    static int in[MANY], out[MANY];
+    unsigned dice = 99;
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_INT);
+    int p = c->size, me = c->rank;
+    for (int i = 0; i < 3000; i++) {
+        unsigned call = roll(&dice) % 7;
+        int root = (int)(roll(&dice) % (unsigned)p), place = (int)(roll(&dice) % 2), n = (int)(roll(&dice) % 8 ? roll(&dice) % 9 : roll(&dice) % 500);
+        int *mine = place && call == 1 ? out + me * n : in;
+        for (int k = 0; k < p * n; k++) {
+            in[k] = i + me * 1000 + k;
+            out[k] = -1;
+        }
+        struct coll_args a = {.comm = c, .sbuf = in, .rbuf = out, .scount = n, .rcount = n, .stype = t, .rtype = t, .root = root};
+        if (call == 0) {
+            a.call = COLL_GATHER;
+            place &= me == root;
+            if (place)
+                memcpy(out + me * n, in, (size_t)n * sizeof *in);
+            a.sbuf = place ? MPI_IN_PLACE : in;
+            ok(coll_run(&a));
+            for (int k = 0; k < n * p && me == root; k++)
+                job_check(out[k] == i + k / n * 1000 + k % n);
+        } else if (call == 1) {
+            for (int k = 0; k < n; k++)
+                mine[k] = i + me * 1000 + k;
+            a.call = COLL_ALLGATHER;
+            a.sbuf = place ? MPI_IN_PLACE : in;
+            ok(coll_run(&a));
+            for (int k = 0; k < n * p; k++)
+                job_check(out[k] == i + k / n * 1000 + k % n);
+        } else if (call == 2) {
+            a.call = COLL_SCATTER;
+            place &= me == root;
+            a.rbuf = place ? MPI_IN_PLACE : out;
+            ok(coll_run(&a));
+            for (int k = 0; k < n && !place; k++)
+                job_check(out[k] == i + root * 1000 + me * n + k);
+        } else if (call == 3) {
+            a.call = COLL_ALLTOALL;
+            memcpy(out, in, sizeof out);
+            a.sbuf = place ? MPI_IN_PLACE : in;
+            ok(coll_run(&a));
+            for (int k = 0; k < n * p; k++)
+                job_check(out[k] == i + k / n * 1000 + me * n + k % n);
+        } else {
+            a.call = call == 4 ? COLL_REDUCE_SCATTER_BLOCK : call == 5 ? COLL_SCAN : COLL_EXSCAN;
+            a.op = dt_op_find(MPI_SUM);
+            memcpy(out, in, sizeof out);
+            a.sbuf = place ? MPI_IN_PLACE : in;
+            ok(coll_run(&a));
+            int first = call == 4 ? me * n : 0, members = call == 4 ? p : call == 5 ? me + 1 : me;
+            for (int k = 0; k < n && members; k++)
+                job_check(out[k] == members * (i + first + k) + 1000 * (members * (members - 1) / 2));
+        }
+    }
+    live_stop();
+}
+
+START_TEST(random_blocks)
+{
+    for (int n = 2; n <= 5; n++)
+        ck_assert_int_eq(job_run(n, NULL, body_blocks, 60), 0);
+}
+END_TEST
+
 START_TEST(random_calls)
 {
     for (int n = 2; n <= 5; n++)
@@ -112,6 +183,7 @@ Suite *suite_shm(void)
     Suite *s = suite_create("coll/shm");
     TCase *t = tcase_create("shm");
     tcase_set_timeout(t, 300);
+    tcase_add_test(t, random_blocks);
     tcase_add_test(t, random_calls);
     tcase_add_test(t, random_calls_on_pretended_nodes);
     tcase_add_test(t, barrier_holds);
