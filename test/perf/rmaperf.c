@@ -57,11 +57,11 @@ static void open_window(struct perf *p, int flavour)
     case ALLOCATE: MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
     case SHARED: MPI_Win_allocate_shared(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
     case CREATE:
-        p->mem = malloc(WINDOW);
+        p->mem = aligned_alloc(4096, WINDOW);
         MPI_Win_create(p->mem, WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
         break;
     default:
-        p->mem = malloc(WINDOW);
+        p->mem = aligned_alloc(4096, WINDOW);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
         MPI_Win_attach(p->win, p->mem, WINDOW);
         MPI_Get_address(p->mem, &p->base);
@@ -403,8 +403,13 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 2;
     }
-    p.buf = calloc(1, WINDOW);
-    p.res = calloc(1, WINDOW);
+    /* on pages, as windows are: else copies suffer or not from 4 KiB aliasing as malloc likes */
+    p.buf = aligned_alloc(4096, WINDOW);
+    p.res = aligned_alloc(4096, WINDOW);
+    if (!p.buf || !p.res)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    memset(p.buf, 0, WINDOW);
+    memset(p.res, 0, WINDOW);
     for (i = 0, on = after == NULL; i < ROWS; i++) {
         if (on && wanted(list, rows[i].name))
             run(&p, &rows[i]);
