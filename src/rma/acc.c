@@ -56,9 +56,9 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Measured (test/perf): lock, one addition and unlock take 12 ns against 5 ns for one atomic, but a stripe of
-     * plain code moves 40 GB/s and more where element atomics reach 1.7.  So stripes, unless the user says that
-     * single elements are all there will be. */
+    /* Not yet chosen by test/perf.  A bare loop on a loaded machine gave 24-30 ns for lock, addition and unlock
+     * against 17-22 ns for one atomic, but 35 GB/s under stripes against 1 GB/s by element atomics at 64 KiB.  So
+     * stripes, unless the user says that single elements are all there will be. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)
         atomic_init(&c->stripe[i].word, 0);
