@@ -6,6 +6,7 @@
 #ifndef BASE_SCHED_H
 #define BASE_SCHED_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct sched_ops {
@@ -15,9 +16,17 @@ struct sched_ops {
     uint64_t (*now)(void);    /* ns */
     uint64_t (*random)(void); /* 64 random bits */
     void *(*self)(void);      /* identity of the calling fiber, never NULL */
+    void (*point)(void);      /* others may run now, as if the kernel had taken the core away; may be NULL */
 };
 
 extern const struct sched_ops *sched; /* set before the first rank starts, never changed after */
+
+/* A place between two steps that other processes see, where the simulator may let them run.  Nothing in production. */
+static inline void sched_point(void)
+{
+    if (__builtin_expect(sched != NULL, 0) && sched->point)
+        sched->point();
+}
 
 /* Identity of the calling thread (or fiber): never NULL, unique among live threads. */
 void *thread_self(void);

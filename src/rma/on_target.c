@@ -301,6 +301,8 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
         data = run_get(&p, r->reply);
     else if (!cls)
         cls = h->type == RMA_PKT_CAS ? run_cas(x->w, &p, r->reply) : run_acc(x->w, h, &p, r->reply);
+    if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != r->reply)
+        data = memcpy(r->reply, data, p.len); /* once given up, the window's memory is others' to change */
     run_sync(x, h);
     struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {

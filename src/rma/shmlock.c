@@ -284,6 +284,7 @@ int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_typ
 void shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
     leave_word(l, n, type);
+    sched_point(); /* near processes may enter before the handler is through */
 }
 
 void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_type)

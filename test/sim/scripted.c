@@ -924,6 +924,40 @@ static void dies_exposed(void *arg)
     dies(3);
 }
 
+/* --- exclusion between near and far ---------------------------------------------------------------------- */
+
+/* Near writers keep a row of cells equal under exclusive locks, far readers fetch them one by one under shared ones: the last
+ * GET carries the UNLOCK and must have read before it. */
+static void far_reader(void *arg)
+{
+    enum { CELLS = 3, ROUNDS = 12 };
+    (void)arg;
+    struct job j = job_open(CELLS);
+    long v[CELLS];
+    for (int i = 1; i <= ROUNDS; i++) {
+        int reads = j.rank == 2 || (j.rank == 3 && i % 2);
+        OK(MPI_Win_lock(reads ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        for (int c = 0; c < CELLS; c++) {
+            v[c] = 100 * j.rank + i;
+            if (reads)
+                OK(MPI_Get(&v[c], 1, MPI_LONG, 0, c, 1, MPI_LONG, j.win));
+            else
+                put1(&j, &v[c], 0, c);
+        }
+        OK(MPI_Win_unlock(0, j.win));
+        for (int c = 1; c < CELLS; c++)
+            SIM_CHECK(v[c] == v[0]);
+    }
+    job_close(&j);
+}
+
+/* Ranks 0 and 1 on one node, 2 and 3 on another; somebody is let in wherever it may be. */
+static void two_nodes_preempted(struct sim_knobs *k)
+{
+    k->nodes = 2;
+    k->preempt_percent = 50;
+}
+
 static void mortal(struct sim_knobs *k)
 {
     far_away(k);
@@ -957,6 +991,7 @@ const struct scenario scenarios_scripted[] = {
     {"s11-errors", 3, 1, errors, NULL, far_away},
     {"s11-errors-near", 3, 1, errors, NULL, one_node},
     {"s12-fences-pending", 3, 1, fences_pending, NULL, NULL},
+    {"s-far-reader", 4, 1, far_reader, NULL, two_nodes_preempted},
     {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
     {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},

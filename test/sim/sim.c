@@ -154,7 +154,7 @@ static void switch_to(struct sim *s, struct sim_fiber *to)
 static void check_windows(void)
 {
     const struct rma *r = proc->rma;
-    if (!r)
+    if (!r || the_sim->ranks[the_sim->now->rank].at_point)
         return;
     for (const struct list *l = r->windows.next; l && l != &r->windows; l = l->next)
         rma_check_invariants(LIST_OBJ(l, struct rma_win, link));
@@ -224,7 +224,19 @@ static void *self(void)
     return &the_sim->now->id;
 }
 
-static const struct sched_ops sim_sched = {yield, now_ns, sim_random, self};
+/* Inside a handler or a near protocol: what the rank owns may be between two states, so its invariants wait. */
+static void point(void)
+{
+    struct sim *s = the_sim;
+    if (!sim_chance(s, s->k.preempt_percent))
+        return;
+    struct sim_rank_state *r = &s->ranks[s->now->rank];
+    r->at_point++;
+    yield("its turn in the middle of a step", -1, 0);
+    r->at_point--;
+}
+
+static const struct sched_ops sim_sched = {yield, now_ns, sim_random, self, point};
 
 /* The last act of a fiber; somebody else must run from here on. */
 static void leave(struct sim *s, struct sim_fiber *f)
@@ -331,6 +343,7 @@ struct sim_knobs sim_draw(uint64_t seed, int ranks)
     k.refuse_percent = sim_chance(&s, 30) ? (int)(sim_draw_bits(&s) % 20) : 0;
     k.inbox = sim_chance(&s, 30) ? 2 + (int)(sim_draw_bits(&s) % 6) : 0;
     k.quiet_rank = sim_chance(&s, 25) ? (int)(sim_draw_bits(&s) % (uint64_t)ranks) : -1;
+    k.preempt_percent = sim_chance(&s, 50) ? 5 + (int)(sim_draw_bits(&s) % 40) : 0;
     return k;
 }
 

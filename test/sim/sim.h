@@ -29,6 +29,7 @@ struct sim_knobs {
     int am_max;         /* bytes of one message; 0: 4096 */
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
+    int preempt_percent; /* chance that others run at a sched_point() */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
 };

@@ -38,6 +38,7 @@ struct sim_rank_state {
     long sent_all;
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
+    int at_point;            /* fibers preempted in the middle of a step */
     int dead;
 };
 
