@@ -17,6 +17,12 @@
 
 /* Idle polls that spin at full speed. */
 enum { RELAX_FROM = 64 };
+/* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers within it. */
+enum { SPIN_MIN = 32 };
+/* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice to somebody who computes. */
+enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
+/* At most 2^this waits go to sleep without a yield before one tries again. */
+enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
@@ -32,7 +38,8 @@ int progress_init(void)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     p->crowded = boot_host_processes() > (cores > 0 ? cores : 1);
     /* With more processes than cores every spin delays the one waited for. */
-    p->spin = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
+    p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
+    p->spin = p->spin_max;
     proc->progress = p;
     return 0;
 }
@@ -199,13 +206,49 @@ static int sleep_ms(const struct progress *p, int fruitless)
     return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
 }
 
+/* --- how long to spin, whether to yield ----------------------------------------------
+ *
+ * Learned from waits, since nobody tells on which core the one waited for runs:
+ *   satisfied while spinning         it runs beside us: spin longer
+ *   a yield comes back at once       nobody wants this core: spin longer
+ *   others ran during the yield      they may be the ones waited for: spin less
+ *   and for a whole slice            they compute: a sleeper that is woken gets the core sooner than one that
+ *                                    yielded, so sleep at once in the next waits, ever more of them */
+static void spin_longer(struct progress *p)
+{
+    p->spin = 2 * p->spin < p->spin_max ? 2 * p->spin : p->spin_max;
+}
+
+static void spin_less(struct progress *p)
+{
+    int64_t least = SPIN_MIN < p->spin_max ? SPIN_MIN : p->spin_max;
+    p->spin = p->spin / 2 > least ? p->spin / 2 : least;
+}
+
+static void yield_measured(struct progress *p)
+{
+    uint64_t before = time_now();
+    step_aside(1);
+    uint64_t ns = time_now() - before;
+    if (ns < YIELD_EMPTY) {
+        spin_longer(p);
+        p->skip = 0;
+    } else {
+        spin_less(p);
+    }
+    if (ns > YIELD_SLICE) {
+        p->skip = p->skip < SKIP_MAX ? p->skip + 1 : SKIP_MAX;
+        p->skips_left = 1 << p->skip;
+    }
+}
+
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns)
 {
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);
     uint64_t end = timeout_ns ? time_now() + timeout_ns : 0;
     int64_t idle = 0;
-    int fruitless = 0, err = 0;
+    int fruitless = 0, err = 0, yields = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
     /* A condition that held is never asked again: it may have done something, such as sent a message. */
@@ -221,6 +264,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         }
         if (progress_poll() > 0) {
             idle = 0;
+            yields = 0;
             fruitless = 0;
         } else {
             idle++;
@@ -234,13 +278,18 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
                 lock_yield(&proc->lock);
             if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
                 cpu_relax();
-        } else if (idle <= p->spin + cvar.progress_yield) {
-            step_aside(1);
+        } else if (yields < cvar.progress_yield && !p->skips_left) {
+            yields++;
+            yield_measured(p);
         } else {
+            if (!yields && p->skips_left)
+                p->skips_left--;
+            yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
-            idle = p->spin; /* a look at everything, then sleep again */
         }
     }
+    if (idle > 0 && idle <= p->spin && p->spin < p->spin_max && !yields)
+        spin_longer(p);
     proc->wait_what = outer_what;
     proc->wait_peer = outer_peer;
     return err;

@@ -16,7 +16,8 @@ struct progress {
     int nsources;
     int polling;           /* a pass is under way */
     int crowded;           /* more processes on this host than cores */
-    int64_t spin;          /* idle polls before yielding */
+    int64_t spin, spin_max; /* idle polls before yielding: now, at most */
+    int skip, skips_left;  /* waits that sleep without a yield: log2 of the last lot; still to come */
     int test_idle;         /* fruitless progress_test() calls in a row */
     int poller;            /* a thread polls the descriptors, or is about to */
     int asleep;            /* ... and has given the lock up; nobody has woken it yet */
