@@ -32,7 +32,7 @@ struct boot_value {
     struct boot_value *next;
     size_t len;
     char key[PMI_KEY_MAX];
-    char bytes[BOOT_VALUE_MAX];
+    char bytes[BOOT_PIECE_MAX];
 };
 
 static int single_put(const char *key, const void *value, size_t len)
@@ -185,15 +185,54 @@ const char *boot_job_id(void)
 
 /* --- services ----------------------------------------------------------------- */
 
+/* A value of less than BOOT_PIECE_MAX bytes is one piece, under its key.  Of a longer one each piece but the last holds
+ * BOOT_PIECE_MAX - 1 bytes of it and one of filling: by its length one knows that another follows, under "key.N".  So
+ * no piece but that of an empty value is empty, which launchers would not carry. */
+static void piece_name(char name[PMI_KEY_MAX], const char *key, int i)
+{
+    int n = i ? snprintf(name, PMI_KEY_MAX, "%s.%d", key, i) : snprintf(name, PMI_KEY_MAX, "%s", key);
+    WR_ASSERT(n < PMI_KEY_MAX);
+}
+
 int boot_put(const char *key, const void *value, size_t len)
 {
-    WR_ASSERT(strlen(key) < PMI_KEY_MAX && !strpbrk(key, " =\n") && len <= BOOT_VALUE_MAX);
-    return proc->boot->ops->put(key, value, len);
+    char name[PMI_KEY_MAX], piece[BOOT_PIECE_MAX] = {0};
+    const char *p = value;
+    WR_ASSERT(!strpbrk(key, " =\n") && len <= BOOT_VALUE_MAX);
+    for (int i = 0;; i++) {
+        size_t n = len < BOOT_PIECE_MAX ? len : BOOT_PIECE_MAX - 1;
+        memcpy(piece, p, n);
+        piece_name(name, key, i);
+        int err = proc->boot->ops->put(name, piece, n < len ? BOOT_PIECE_MAX : n);
+        if (err || n == len)
+            return err;
+        p += n;
+        len -= n;
+    }
 }
 
 int boot_get(const char *key, void *value, size_t *len)
 {
-    return proc->boot->ops->get(key, value, len);
+    char name[PMI_KEY_MAX], piece[BOOT_PIECE_MAX];
+    size_t have = 0;
+    for (int i = 0; i <= BOOT_VALUE_MAX / (BOOT_PIECE_MAX - 1); i++) {
+        size_t n = sizeof piece;
+        piece_name(name, key, i);
+        int err = proc->boot->ops->get(name, piece, &n);
+        if (err)
+            return i && err == -ENOENT ? -EPROTO : err;
+        int more = n == BOOT_PIECE_MAX;
+        n -= (size_t)more;
+        if (n > *len - have)
+            return -EMSGSIZE;
+        memcpy((char *)value + have, piece, n);
+        have += n;
+        if (!more) {
+            *len = have;
+            return 0;
+        }
+    }
+    return -EMSGSIZE;
 }
 
 int boot_barrier(void)

@@ -15,12 +15,14 @@
 
 #include <stddef.h>
 
-enum { BOOT_VALUE_MAX = 384 }; /* bytes of one value, before the wire's own encoding */
+/* Bytes of one value, before the wire's own encoding: as the rooms above see it, and as boot_ops carry it.  Longer
+ * values travel in pieces (boot.c). */
+enum { BOOT_VALUE_MAX = 4096, BOOT_PIECE_MAX = 384 };
 
 struct boot_ops { /* all return 0 or -errno */
     const char *name; /* "pmi1", "singleton", "sim" */
     int (*init)(int *rank, int *size, int *appnum);
-    int (*put)(const char *key, const void *value, size_t len);
+    int (*put)(const char *key, const void *value, size_t len); /* len <= BOOT_PIECE_MAX */
     int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
     int (*barrier)(void);                                  /* also publishes what was put */
     int (*node_map)(char *text, size_t len);               /* "(vector,(first,nodes,per node),..)" or -ENOENT */

@@ -19,7 +19,7 @@
 #include "boot/boot_types.h"
 #include "var/var.h"
 
-_Static_assert(2 * BOOT_VALUE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
+_Static_assert(2 * BOOT_PIECE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
 
 int pmi1_present(void)
 {
@@ -203,7 +203,7 @@ static int pmi1_init(int *rank, int *size, int *appnum)
 static int pmi1_put(const char *key, const void *value, size_t len)
 {
     struct pmi_client *c = &proc->boot->pmi;
-    char hex[2 * BOOT_VALUE_MAX + 1], request[PMI_LINE_MAX], text[PMI_LINE_MAX];
+    char hex[2 * BOOT_PIECE_MAX + 1], request[PMI_LINE_MAX], text[PMI_LINE_MAX];
     struct pmi_line line;
     int rc;
     pmi_hex(value, len, hex);

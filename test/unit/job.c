@@ -19,7 +19,7 @@ enum { WORDS = 256, ENTRIES = 256, PROCESSES = 64 };
 struct entry {
     char key[64];
     size_t len;
-    char bytes[BOOT_VALUE_MAX];
+    char bytes[BOOT_PIECE_MAX];
 };
 
 static struct job { /* shared by the processes of one job_run */
@@ -61,6 +61,8 @@ static struct entry *find(const char *key)
 
 static int job_put(const char *key, const void *value, size_t len)
 {
+    if (len > BOOT_PIECE_MAX)
+        return -EMSGSIZE;
     job_lock();
     struct entry *e = find(key);
     if (!e && job->entries < ENTRIES) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "boot/boot.h"
+#include "boot/boot_types.h"
 #include "var/var.h"
 
 Suite *suite_boot(void);
@@ -134,6 +134,36 @@ START_TEST(singleton)
 }
 END_TEST
 
+/* Values of every length around the borders of their pieces come back whole. */
+START_TEST(long_values)
+{
+    static const size_t lengths[] = {0, 1, BOOT_PIECE_MAX - 2, BOOT_PIECE_MAX - 1, BOOT_PIECE_MAX, BOOT_PIECE_MAX + 1,
+                                     2 * BOOT_PIECE_MAX - 3, 2 * BOOT_PIECE_MAX - 2, 2 * BOOT_PIECE_MAX - 1,
+                                     2 * BOOT_PIECE_MAX, BOOT_VALUE_MAX - 1, BOOT_VALUE_MAX};
+    char in[BOOT_VALUE_MAX], out[BOOT_VALUE_MAX];
+    unsetenv("PMI_FD");
+    variables();
+    ck_assert_int_eq(boot_init(NULL), 0);
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (char)(i * 7 + i / 256);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t n = sizeof out;
+        ck_assert_int_eq(boot_put("long", in, lengths[i]), 0);
+        ck_assert_int_eq(boot_get("long", out, &n), 0);
+        ck_assert_uint_eq(n, lengths[i]);
+        ck_assert_int_eq(memcmp(in, out, n), 0);
+        n = lengths[i] ? lengths[i] - 1 : 0;
+        ck_assert_int_eq(boot_get("long", out, &n), lengths[i] ? -EMSGSIZE : 0);
+    }
+    ck_assert_int_eq(boot_put("cut", in, BOOT_PIECE_MAX), 0);
+    ck_assert_int_eq(proc->boot->ops->put("cut2", in, BOOT_PIECE_MAX), 0); /* its second piece is missing */
+    size_t n = sizeof out;
+    ck_assert_int_eq(boot_get("cut2", out, &n), -EPROTO);
+    ck_assert_int_eq(boot_finalize(), 0);
+    var_finalize();
+}
+END_TEST
+
 /* What was printed before an abort is seen; the reason is one line; the code is the exit status. */
 START_TEST(abort_alone)
 {
@@ -167,6 +197,7 @@ Suite *suite_boot(void)
     tcase_add_test(t, own_operations);
     tcase_add_test(t, nolocal_and_cliques);
     tcase_add_test(t, singleton);
+    tcase_add_test(t, long_values);
     tcase_add_test(t, abort_alone);
     suite_add_tcase(s, t);
     return s;

@@ -99,7 +99,7 @@ static void box_open(void)
     box.size = boot_size();
     job_check(mem_init() == 0);
     job_check(box.ops->open(&env, &box.tp, &box.caps) == 0);
-    job_check(box.ops->address(box.tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 2);
+    job_check(box.ops->address(box.tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 4);
     snprintf(name, sizeof name, "tp.%d", box.rank);
     job_check(boot_put(name, addr, len) == 0);
     job_check(boot_barrier() == 0);
