@@ -135,6 +135,14 @@ static int alias_error(const struct collcall *x)
     return err_make(MPI_ERR_BUFFER, "%s: send and receive buffer are the same; use MPI_IN_PLACE", x->name);
 }
 
+static int reduces_data(const struct coll_args *a)
+{
+    int some = a->rcount > 0;
+    for (int i = 0; a->call == COLL_REDUCE_SCATTER && i < vector_length(a) && !some; i++)
+        some = coll_at(a->rcounts, i) > 0;
+    return some && a->rtype->size > 0;
+}
+
 static int check_reduction(struct collcall *x, int which)
 {
     struct coll_args *a = &x->a;
@@ -150,8 +158,7 @@ static int check_reduction(struct collcall *x, int which)
         return err;
     if (a->sbuf == MPI_IN_PLACE)
         return (which & RECV) && in_place_fits(a) ? MPI_SUCCESS : in_place_error(x);
-    int some = a->call == COLL_REDUCE_SCATTER || a->rcount > 0;
-    if ((which & RECV) && (which & SEND) && a->sbuf == a->rbuf && some && a->rtype->size && a->call != COLL_REDUCE_SCATTER)
+    if ((which & RECV) && (which & SEND) && a->sbuf == a->rbuf && reduces_data(a))
         return alias_error(x);
     if (which & SEND)
         err = api_buffer(a->sbuf, a->rcount, a->rtype);

@@ -165,6 +165,22 @@ void sched_destroy(struct sched *s)
 
 /* --- building --------------------------------------------------------------- */
 
+/* Arrays of counts are often given as upper bounds; MPI-3.1 wants equal amounts there, too, but a short message
+ * does no harm.  Everywhere else it means data that never came, or that is passed on or reduced. */
+static int exact(enum coll_call call)
+{
+    const unsigned loose = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV | 1u << COLL_ALLTOALLV |
+                           1u << COLL_ALLTOALLW | 1u << COLL_NEIGHBOR_ALLGATHERV | 1u << COLL_NEIGHBOR_ALLTOALLV |
+                           1u << COLL_NEIGHBOR_ALLTOALLW;
+    return !(loose >> call & 1);
+}
+
+int sched_mismatch(size_t got, size_t want)
+{
+    return err_make(MPI_ERR_TRUNCATE, "collective operation: %zu bytes where %zu are expected: counts or types of the processes differ",
+                    got, want);
+}
+
 void sched_fail(struct sched *s, int err)
 {
     if (!s->error)
@@ -218,7 +234,10 @@ void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int p
 void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to, MPI_Aint n2,
                 struct dt_type *t2)
 {
-    if (n == 0 || t->size == 0 || n2 == 0)
+    size_t in = (size_t)n * (size_t)t->size, out = (size_t)n2 * (size_t)t2->size;
+    if (in != out && exact(s->args.call))
+        sched_fail(s, sched_mismatch(in, out));
+    if (in == 0 || out == 0)
         return;
     struct step *p = add(s, STEP_COPY);
     p->from = from;
@@ -299,8 +318,8 @@ static void issue(struct sched *s, struct step *p)
 {
     int err = MPI_SUCCESS;
     switch (p->kind) {
-    case STEP_SEND:
-        err = p2p_isend(p->from, p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
+    case STEP_SEND: /* after an error nothing is worth sending: an empty message tells it */
+        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
         break;
     case STEP_RECV:
         err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
@@ -327,12 +346,15 @@ static void issue(struct sched *s, struct step *p)
  * others are not left waiting; a death ends the schedule. */
 static void settle(struct sched *s, struct step *p)
 {
+    size_t got = (size_t)status_count(&p->req->status), want = (size_t)p->n * (size_t)p->type->size;
     int err = request_finish(p->req, NULL);
     p->req = NULL;
+    if (!err && p->kind == STEP_RECV && got < want && exact(s->args.call))
+        err = sched_mismatch(got, want);
     if (!err)
         return;
     sched_fail(s, err);
-    if (err_class(err) != MPI_ERR_TRUNCATE)
+    if (err_class(err) != MPI_ERR_TRUNCATE && err_class(err) != MPI_ERR_TYPE)
         s->doomed = 1;
 }
 

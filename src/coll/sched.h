@@ -6,7 +6,9 @@
  * Copies and reductions happen when they are reached, so whatever needs received data stands after a fence.
  * Between two processes all messages of a schedule carry one tag: sends and receives between them must be listed
  * in the same order on both sides.
- * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not run. */
+ * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not run.
+ * Amounts that do not match (different counts on different processes) fail it where they are noticed; it runs to its
+ * end, since others wait for its messages, which are empty from then on: so all who depend on this data learn of it. */
 #ifndef COLL_SCHED_H
 #define COLL_SCHED_H
 
@@ -72,6 +74,7 @@ void sched_move(struct sched *s, const void *from, void *to, size_t bytes);
 void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n, struct dt_type *t);
 void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
+int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
 /* Memory that lives as long as the schedule. */
 void *sched_bytes(struct sched *s, size_t bytes);
 /* The same for n instances of t: what is returned stands where the buffer of (n, t) would. */

@@ -17,10 +17,11 @@ enum {
     SHM_RANKS = 64, /* more would rather use a tree */
     LINE = 64
 };
+static const uint32_t BAD_BYTES = UINT32_MAX;
 
 struct slot {
     _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first (acquire) */
-    uint32_t pad;
+    uint32_t bytes;     /* of one part, as the writer sees it; BAD_BYTES: his own arguments do not fit together */
     char data[];        /* the first 56 bytes share the line of n: one transfer brings both */
 };
 
@@ -220,8 +221,9 @@ static int open_slot(struct shm *m, struct slot **out)
     return err;
 }
 
-static void publish(struct shm *m, struct slot *s)
+static void publish(struct shm *m, struct slot *s, size_t bytes)
 {
+    s->bytes = (uint32_t)bytes;
     atomic_store_explicit(&s->n, m->n, memory_order_release);
 }
 
@@ -232,16 +234,28 @@ static void leave(struct shm *m)
 
 /* All meet.  Only who sees everybody there needs to wake anybody: of two that come at once the fences make at
  * least one see the other (each stores its number, fences, reads all). */
-static int meet(struct shm *m, struct slot *s)
+static int meet(struct shm *m, struct slot *s, size_t bytes)
 {
     struct wait w = {m, 0, m->size, m->n, -1};
-    publish(m, s);
+    publish(m, s, bytes);
     fence_full();
     if (entered(&w) && w.dead < 0)
         wake_others(m);
     int err = wait_for(entered, &w);
     m->all_left = m->n - 1;
     return err;
+}
+
+/* The parts of ranks [from, to), which have entered, are as long as mine.  Else the calls do not match, and no
+ * memory is touched. */
+static int alike(const struct shm *m, int from, int to, size_t bytes)
+{
+    for (; from < to; from++) {
+        uint32_t there = slot_of(m, from, m->n)->bytes;
+        if (there != (uint32_t)bytes)
+            return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
+    }
+    return bytes == BAD_BYTES ? sched_mismatch(0, 0) : MPI_SUCCESS;
 }
 
 /* rbuf = slot[0] op ... op slot[members - 1] in rank order, of the `bytes` at `off` in each. */
@@ -265,7 +279,7 @@ static int shm_barrier(struct shm *m)
     struct slot *s;
     int err = open_slot(m, &s);
     if (!err)
-        err = meet(m, s);
+        err = meet(m, s, 0);
     leave(m);
     return err;
 }
@@ -276,8 +290,10 @@ static int shm_allreduce(struct shm *m, const struct coll_args *a, size_t bytes)
     int err = open_slot(m, &s);
     if (!err) {
         memcpy(s->data, operand(a), bytes);
-        err = meet(m, s);
+        err = meet(m, s, bytes);
     }
+    if (!err)
+        err = alike(m, 0, m->size, bytes);
     if (!err)
         combine(m, a, m->size, 0, bytes);
     leave(m);
@@ -292,13 +308,15 @@ static int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes)
         err = open_slot(m, &s);
         if (!err) {
             dt_pack(a->rtype, (size_t)a->rcount, a->rbuf, 0, s->data, bytes);
-            publish(m, s);
+            publish(m, s, bytes);
             wake_others(m);
         }
         leave(m);
     } else {
         m->n++;
         err = await(m, a->root, a->root + 1);
+        if (!err)
+            err = alike(m, a->root, a->root + 1, bytes);
         if (!err)
             dt_unpack(a->rtype, (size_t)a->rcount, a->rbuf, 0, slot_of(m, a->root, m->n)->data, bytes);
         leave(m);
@@ -313,10 +331,12 @@ static int shm_reduce(struct shm *m, const struct coll_args *a, size_t bytes)
     int err = open_slot(m, &s);
     if (!err) {
         memcpy(s->data, operand(a), bytes);
-        publish(m, s);
+        publish(m, s, bytes);
     }
     if (m->rank == a->root) {
         err = err ? err : await(m, 0, m->size);
+        if (!err)
+            err = alike(m, 0, m->size, bytes);
         if (!err)
             combine(m, a, m->size, 0, bytes);
         leave(m);
@@ -343,6 +363,12 @@ static struct block own_block(const struct coll_args *a)
     return (struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
 }
 
+/* What this member says its part is: BAD_BYTES if what it sends itself is not what it receives from itself. */
+static size_t own_bytes(struct block sends, struct block receives)
+{
+    return block_bytes(sends) == block_bytes(receives) ? block_bytes(receives) : BAD_BYTES;
+}
+
 static int shm_gather(struct shm *m, const struct coll_args *a)
 {
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype);
@@ -351,21 +377,25 @@ static int shm_gather(struct shm *m, const struct coll_args *a)
     if (m->rank != root) {
         if (!err) {
             pack(own_block(a), s->data);
-            publish(m, s);
+            publish(m, s, block_bytes(own_block(a)));
         }
         leave(m);
         wake(m, root);
         return err;
     }
+    struct block own = a->sbuf == MPI_IN_PLACE ? block_of(&in, root) : own_block(a);
+    size_t bytes = own_bytes(own, block_of(&in, root));
     if (!err) {
-        if (a->sbuf != MPI_IN_PLACE)
-            pack(own_block(a), s->data);
-        publish(m, s);
+        publish(m, s, bytes);
         err = await(m, 0, m->size);
     }
+    if (!err)
+        err = alike(m, 0, m->size, bytes);
     for (int i = 0; i < m->size && !err; i++)
-        if (i != root || a->sbuf != MPI_IN_PLACE)
+        if (i != root)
             unpack(block_of(&in, i), slot_of(m, i, m->n)->data);
+        else if (a->sbuf != MPI_IN_PLACE)
+            dt_copy(own.at, (size_t)own.n, own.t, block_of(&in, root).at, (size_t)a->rcount, a->rtype);
     leave(m);
     wake_others(m);
     return err;
@@ -375,12 +405,17 @@ static int shm_allgather(struct shm *m, const struct coll_args *a)
 {
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype);
     int in_place = a->sbuf == MPI_IN_PLACE;
+    struct block own = in_place ? block_of(&in, m->rank) : own_block(a);
+    size_t bytes = own_bytes(own, block_of(&in, m->rank));
     struct slot *s;
     int err = open_slot(m, &s);
     if (!err) {
-        pack(in_place ? block_of(&in, m->rank) : own_block(a), s->data);
-        err = meet(m, s);
+        if (bytes != BAD_BYTES)
+            pack(own, s->data);
+        err = meet(m, s, bytes);
     }
+    if (!err)
+        err = alike(m, 0, m->size, bytes);
     for (int i = 0; i < m->size && !err; i++)
         if (i != m->rank || !in_place)
             unpack(block_of(&in, i), slot_of(m, i, m->n)->data);
@@ -388,47 +423,60 @@ static int shm_allgather(struct shm *m, const struct coll_args *a)
     return err;
 }
 
+static int scatter_take(struct shm *m, const struct coll_args *a, size_t bytes)
+{
+    m->n++;
+    int err = await(m, a->root, a->root + 1);
+    if (!err)
+        err = alike(m, a->root, a->root + 1, bytes);
+    if (!err)
+        unpack((struct block){a->rbuf, a->rcount, a->rtype},
+               slot_of(m, a->root, m->n)->data + (size_t)m->rank * bytes);
+    leave(m);
+    wake(m, a->root);
+    return err;
+}
+
 static int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
 {
-    struct block own = {a->rbuf, a->rcount, a->rtype};
-    struct slot *s;
-    int err;
-    if (m->rank != a->root) {
-        m->n++;
-        err = await(m, a->root, a->root + 1);
-        if (!err)
-            unpack(own, slot_of(m, a->root, m->n)->data + (size_t)m->rank * bytes);
-        leave(m);
-        wake(m, a->root);
-        return err;
-    }
+    if (m->rank != a->root)
+        return scatter_take(m, a, bytes);
     struct blocks out = blocks_even(a->sbuf, a->scount, a->stype);
-    err = open_slot(m, &s);
+    struct block own = block_of(&out, m->rank);
+    int in_place = a->rbuf == MPI_IN_PLACE;
+    struct slot *s;
+    int err = open_slot(m, &s);
     if (!err) {
         for (int i = 0; i < m->size; i++)
-            if (i != m->rank || a->rbuf != MPI_IN_PLACE)
+            if (i != m->rank)
                 pack(block_of(&out, i), s->data + (size_t)i * bytes);
-        publish(m, s);
+        publish(m, s, bytes);
         wake_others(m);
-        if (a->rbuf != MPI_IN_PLACE)
-            unpack(own, s->data + (size_t)m->rank * bytes);
     }
+    if (!err && !in_place)
+        err = own_bytes(own, (struct block){a->rbuf, a->rcount, a->rtype}) == BAD_BYTES
+                  ? sched_mismatch(bytes, (size_t)a->rcount * (size_t)a->rtype->size) : MPI_SUCCESS;
+    if (!err && !in_place)
+        dt_copy(own.at, (size_t)own.n, own.t, a->rbuf, (size_t)a->rcount, a->rtype);
     leave(m);
     return err;
 }
 
 /* In place needs nothing special: all blocks are in the slot before any is received. */
-static int shm_alltoall(struct shm *m, const struct coll_args *a, size_t bytes)
+static int shm_alltoall(struct shm *m, const struct coll_args *a)
 {
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype),
                   out = a->sbuf == MPI_IN_PLACE ? in : blocks_even(a->sbuf, a->scount, a->stype);
+    size_t bytes = own_bytes(block_of(&out, 0), block_of(&in, 0));
     struct slot *s;
     int err = open_slot(m, &s);
     if (!err) {
-        for (int i = 0; i < m->size; i++)
+        for (int i = 0; i < m->size && bytes != BAD_BYTES; i++)
             pack(block_of(&out, i), s->data + (size_t)i * bytes);
-        err = meet(m, s);
+        err = meet(m, s, bytes);
     }
+    if (!err)
+        err = alike(m, 0, m->size, bytes);
     for (int i = 0; i < m->size && !err; i++)
         unpack(block_of(&in, i), slot_of(m, i, m->n)->data + (size_t)m->rank * bytes);
     leave(m);
@@ -441,8 +489,10 @@ static int shm_reduce_scatter(struct shm *m, const struct coll_args *a, size_t b
     int err = open_slot(m, &s);
     if (!err) {
         memcpy(s->data, operand(a), (size_t)m->size * bytes);
-        err = meet(m, s);
+        err = meet(m, s, bytes);
     }
+    if (!err)
+        err = alike(m, 0, m->size, bytes);
     if (!err)
         combine(m, a, m->size, (size_t)m->rank * bytes, bytes);
     leave(m);
@@ -457,11 +507,13 @@ static int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes)
     int err = open_slot(m, &s);
     if (!err) {
         memcpy(s->data, operand(a), bytes);
-        publish(m, s);
+        publish(m, s, bytes);
         for (int i = m->rank + 1; i < m->size; i++)
             wake(m, i);
         err = await(m, 0, m->rank);
     }
+    if (!err)
+        err = alike(m, 0, m->rank, bytes);
     if (!err && members)
         combine(m, a, members, 0, bytes);
     leave(m);
@@ -512,7 +564,7 @@ static int run(struct shm *m, const struct coll_args *a, size_t bytes)
     case COLL_SCATTER:
         return shm_scatter(m, a, bytes);
     case COLL_ALLTOALL:
-        return shm_alltoall(m, a, bytes);
+        return shm_alltoall(m, a);
     case COLL_REDUCE_SCATTER_BLOCK:
         return shm_reduce_scatter(m, a, bytes);
     default:
