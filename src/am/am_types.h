@@ -31,6 +31,7 @@ struct am_peer {
     struct am_tp *t;
     unsigned owed;     /* replies it may still send us */
     struct list kept;  /* replies to it that found no room, oldest first */
+    unsigned nkept;
     struct list link;  /* on am.keepers while kept is not empty */
 };
 

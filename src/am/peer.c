@@ -146,6 +146,7 @@ void am_peer_drop_kept(struct am_peer *p)
 {
     for (struct list *l; (l = list_pop(&p->kept)) != NULL;)
         free(LIST_OBJ(l, struct am_kept, link));
+    p->nkept = 0;
     list_del(&p->link);
 }
 

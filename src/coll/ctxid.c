@@ -230,13 +230,19 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
         return err_make((int)h.ours.err, "MPI_Intercomm_create: the leaders could not meet");
     if (!h.ours.ctx || !h.theirs.ctx)
         return check(0);
-    int n = h.theirs.size, *ranks = malloc((size_t)n * sizeof *ranks);
+    int n = h.theirs.size;
+    if (n < 1 || n > boot_size()) /* all learned the same from their leader */
+        return err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the other leader says that its group has %d members", n);
+    int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return no_memory();
     if (leads)
         err = swap_ranks(local, ranks, n, peer, remote_leader, tag);
     if (!err)
         err = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
+    for (int i = 0; i < n && !err; i++)
+        if (ranks[i] < 0 || ranks[i] >= boot_size())
+            err = err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the other leader names process %d of the job", ranks[i]);
     *remote = err ? NULL : rankmap_make(ranks, n);
     free(ranks);
     if (!err && !*remote)

@@ -23,7 +23,9 @@ static const void *whole(struct p2p_req *q)
 static int send_eager(struct p2p_req *q, struct p2p_peer *p)
 {
     int sync = (q->flags & P2P_MODE) == P2P_SYNC;
-    struct p2p_eager_sync h = {{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q};
+    struct p2p_eager_sync h = {{q->ctx, q->rank, q->tag, p->seq_out}, sync ? cookie_make(q) : 0};
+    if (sync && !h.sreq)
+        return AM_AGAIN; /* when there is memory again */
     struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
     int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
     if (rc)
@@ -98,7 +100,9 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
     uint32_t n = runs_of(q, p, rts.run);
     if (sizeof rts.h + n * sizeof rts.run[0] > am_max(q->world))
         n = 0;
-    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, (uintptr_t)q, q->size, n, (uint32_t)q->waits};
+    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, cookie_make(q), q->size, n, (uint32_t)q->waits};
+    if (!rts.h.sreq)
+        return AM_AGAIN; /* when there is memory again */
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.run[0]};
     q->got = 0;
     q->state = P2P_OPEN;
@@ -211,10 +215,10 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
     if (segment > proc->p2p->scratch_size) /* where the sender packs one: as large in every process */
         segment = proc->p2p->scratch_size;
     window = segment * P2P_PULL_SEGMENTS;
-    int rc = 0;
-    while (q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
+    int rc = cookie_make(q) ? 0 : AM_AGAIN;
+    while (rc == 0 && q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;
-        struct p2p_pull m = {q->remote, (uintptr_t)q, q->next, q->want, (uint32_t)len, (uint32_t)segment};
+        struct p2p_pull m = {q->remote, q->cookie, q->next, q->want, (uint32_t)len, (uint32_t)segment};
         struct iovec v = {&m, sizeof m};
         rc = am_request(p->world, P2P_PULL, &v, 1, (unsigned)((len + segment - 1) / segment));
         if (rc)
@@ -263,7 +267,8 @@ static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_
 
 static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_cancel m = {(uintptr_t)q, q->seq, q->state == P2P_CANCELLING, 0, 0};
+    struct p2p_cancel m = {cookie_make(q), q->seq, q->state == P2P_CANCELLING, 0, 0};
+    q->cancelled = 1;
     peer_control(p, P2P_CANCEL, &m, sizeof m);
 }
 

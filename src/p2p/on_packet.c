@@ -6,13 +6,41 @@
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 
+enum { NONSENSE_TOLD = 8 }; /* packets of which the user is told */
+
+/* A packet that does not fit what was agreed or asked for: nothing of it is used. */
+static int nonsense(int src, const char *what)
+{
+    if (proc->p2p->nonsense++ < NONSENSE_TOLD)
+        log_warn("process %d sent %s that fits nothing here; it is dropped", src, what);
+    return 0;
+}
+
+/* A send of this process that a packet of src concerns. */
+static struct p2p_req *send_of(uint64_t cookie, int src)
+{
+    struct p2p_req *s = cookie_find(cookie, src);
+    return s && s->is_send ? s : NULL;
+}
+
 /* --- windows of a rendezvous --------------------------------------------------- */
+
+/* Is the window inside the message, in segments that fit a packet and the scratch buffer? */
+static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
+{
+    size_t most = am_max(src) - sizeof(struct p2p_data);
+    if (most > proc->p2p->scratch_size)
+        most = proc->p2p->scratch_size;
+    return s->state == P2P_OPEN && m->want <= s->size && m->off <= s->size && m->len <= s->size - m->off && m->segment &&
+           m->segment <= most && m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
+}
 
 static int on_pull(int src, const void *msg, size_t len)
 {
     const struct p2p_pull *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)len;
+    struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
+    if (!s || !pull_fits(s, src, m))
+        return nonsense(src, "a request for data");
     for (size_t off = 0; off < m->len; off += m->segment) {
         size_t n = m->len - off < m->segment ? m->len - off : m->segment;
         struct p2p_data h = {m->rreq, m->off + off};
@@ -35,10 +63,12 @@ static int on_pull(int src, const void *msg, size_t len)
 static int on_data(int src, const void *msg, size_t len)
 {
     const struct p2p_data *m = msg;
-    struct p2p_req *q = (struct p2p_req *)(uintptr_t)m->rreq;
+    struct p2p_req *q = len >= sizeof *m ? cookie_find(m->rreq, src) : NULL;
     const char *data = (const char *)(m + 1);
     size_t n = len - sizeof *m;
-    (void)src;
+    /* Only what was asked for, and no more of it in all. */
+    if (!q || q->is_send || q->state != P2P_PULLING || m->off > q->next || n > q->next - m->off || n > q->next - q->got)
+        return nonsense(src, "data");
     if (q->block)
         memcpy(q->start + m->off, data, n);
     else
@@ -141,6 +171,8 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     struct p2p_peer *p = peer_get(src);
     if (!p)
         return AM_AGAIN;
+    if (p->in_req || p->in_unex || len >= h->size || h->size > P2P_EAGER_LIMIT)
+        return nonsense(src, "the beginning of a message");
     struct p2p_req *q = match_arrival(&h->m);
     if (q) {
         recv_first(q, p, &h->m, h->size, h + 1, len);
@@ -156,8 +188,10 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
 static int take_more(int src, const void *data, size_t len)
 {
     struct p2p_peer *p = peer_get(src);
-    if (p)
-        recv_more(p, data, len);
+    if (!p || (p->in_req ? len > p->in_req->full - p->in_req->got
+                         : !p->in_unex || len > p->in_unex->size - p->in_unex->arrived))
+        return nonsense(src, "a piece of a message");
+    recv_more(p, data, len);
     return 0;
 }
 
@@ -177,10 +211,27 @@ static int take(int type, int src, const void *msg, size_t len)
     }
 }
 
+/* Bytes before the data, which a message of this type has at least; RTS: is as long as it says. */
+static int well_formed(int type, const void *msg, size_t len)
+{
+    static const size_t head[] = {[P2P_EAGER - P2P_EAGER] = sizeof(struct p2p_match),
+                                  [P2P_EAGER_SYNC - P2P_EAGER] = sizeof(struct p2p_eager_sync),
+                                  [P2P_RTS - P2P_EAGER] = sizeof(struct p2p_rts),
+                                  [P2P_EAGER_FIRST - P2P_EAGER] = sizeof(struct p2p_eager_first),
+                                  [P2P_EAGER_MORE - P2P_EAGER] = sizeof(struct p2p_match)};
+    if (len < head[type - P2P_EAGER])
+        return 0;
+    const struct p2p_rts *r = msg;
+    return type != P2P_RTS || (r->nruns <= P2P_RTS_RUNS && r->size <= INT64_MAX &&
+                               len == sizeof *r + r->nruns * sizeof(struct p2p_run));
+}
+
 /* A message of an unordered transport before its turn is kept; one in turn brings those after it along. */
 static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
+    if ((int32_t)(m->seq - p->seq_in) < 0)
+        return nonsense(p->world, "a message twice");
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
@@ -212,6 +263,8 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 
 static int on_match(int type, int src, const void *msg, size_t len)
 {
+    if (__builtin_expect(!well_formed(type, msg, len), 0))
+        return nonsense(src, "a message");
     struct p2p_peer *p = peer_get(src);
     if (__builtin_expect(p && !p->ordered, 0))
         return in_turn(p, type, msg, len);
@@ -246,9 +299,9 @@ static int on_rts(int src, const void *msg, size_t len)
 static int on_fin(int src, const void *msg, size_t len)
 {
     const struct p2p_fin *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)src;
-    (void)len;
+    struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
+    if (!s || s->state != P2P_OPEN)
+        return nonsense(src, "the end of a message");
     list_del(&s->op.link);
     send_done(s, MPI_SUCCESS);
     return 0;
@@ -258,9 +311,9 @@ static int on_ack(int src, const void *msg, size_t len)
 {
     const struct p2p_ack *m = msg;
     struct p2p_peer *p = peer_get(src);
-    (void)len;
-    if (p)
-        p->eager_out -= m->bytes;
+    if (!p || len != sizeof *m || m->bytes > p->eager_out)
+        return nonsense(src, "a credit");
+    p->eager_out -= m->bytes;
     return 0;
 }
 
@@ -280,10 +333,12 @@ static struct p2p_unex *find_sent(int src, uint32_t seq)
 
 static int on_cancel(int src, const void *msg, size_t len)
 {
-    struct p2p_cancel m = *(const struct p2p_cancel *)msg;
+    struct p2p_cancel m;
+    if (len != sizeof m)
+        return nonsense(src, "a wish to cancel");
+    memcpy(&m, msg, sizeof m);
     struct p2p_unex *u = find_sent(src, m.seq);
     struct p2p_peer *p = peer_get(src);
-    (void)len;
     if (u) {
         match_take(u);
         if (p && u->type != P2P_RTS)
@@ -299,11 +354,11 @@ static int on_cancel(int src, const void *msg, size_t len)
 static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
-    struct p2p_req *s = (struct p2p_req *)(uintptr_t)m->sreq;
-    (void)src;
-    (void)len;
+    struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
+    if (!s || !(s->state == P2P_CANCELLING || (s->state == P2P_OPEN && m->done && s->cancelled)))
+        return nonsense(src, "an answer to MPI_Cancel");
     list_del(&s->op.link);
-    status_set_cancelled(&s->r.status, m->done);
+    status_set_cancelled(&s->r.status, m->done != 0);
     send_done(s, MPI_SUCCESS);
     return 0;
 }

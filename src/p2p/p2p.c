@@ -52,6 +52,10 @@ void p2p_finalize(void)
     for (int type = P2P_EAGER; type < P2P_PACKETS_END; type++)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
+    size_t cursor = 0;
+    for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
+        peer_drop(e->value); /* first: it knows messages that came in part and stand in no bin */
+    map_destroy(&s->peers);
     for (int i = 0; i < P2P_UNEX_BINS; i++)
         for (struct list *l = s->unex[0][i].next; l != &s->unex[0][i];) {
             struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
@@ -59,16 +63,13 @@ void p2p_finalize(void)
             match_take(u);
             free(u);
         }
-    size_t cursor = 0;
-    for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
-        peer_drop(e->value);
-    map_destroy(&s->peers);
     while (s->free) {
         struct p2p_req *q = s->free;
         s->free = q->next_free;
         free(q);
     }
     free(s->buffer);
+    free(s->cookie);
     free(s->scratch);
     free(s->bounce);
     free(s);
@@ -178,8 +179,10 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->holds = 0;
     q->waits = 0;
     q->eager = 0;
+    q->cancelled = 0;
     q->copy = NULL;
     q->twin = NULL;
+    q->cookie = 0;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
     q->type = t;

@@ -6,7 +6,9 @@
  *  P3  no posted receive matches an unexpected message
  *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends queue behind
  *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
- *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED */
+ *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED
+ *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(), bytes against what was
+ *      asked for; a packet that does not fit is dropped with a warning */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -89,6 +91,7 @@ struct p2p_req {
     int target;          /* persistent: destination or source as the user gave it */
     uint64_t serial;     /* receive: order of posting */
     uint32_t seq;        /* send: of its (first) message */
+    int cancelled;       /* send: the receiver was asked to forget it */
     int eager;           /* send: left as an eager message, may be cancelled until it is waited for */
     void *buf;
     size_t count;
@@ -100,6 +103,7 @@ struct p2p_req {
     int waiting;         /* a PULL stands in peer->pending */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* cookie of the send request */
+    uint64_t cookie;     /* its own name on the wire; 0: none */
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
@@ -143,18 +147,22 @@ struct p2p_path {
 extern const struct p2p_path p2p_by_am;
 
 struct p2p_buffer; /* buffer.c */
+struct p2p_cookie; /* cookie.c */
 
 struct p2p {
     struct list posted[P2P_BINS];
     struct list unex[P2P_KEYS][P2P_UNEX_BINS]; /* a table for each kind of key */
     unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses cost nothing */
     unsigned unexpected;   /* messages in unex */
+    unsigned nonsense;     /* packets dropped */
     uint64_t serial;       /* last given to a receive */
     uint64_t arrivals;     /* unexpected messages so far: probes look again when it moves */
     struct map peers;      /* world rank -> struct p2p_peer */
     struct p2p_peer *last; /* looked up last */
     struct list busy;
     struct list open, pulls;
+    struct p2p_cookie *cookie; /* cookie.c */
+    uint32_t cookies, cookie_free;
     struct progress_hook hook;
     struct p2p_req *free;  /* pool */
     char *scratch;         /* packed data of one message, while it is sent */
@@ -164,6 +172,11 @@ struct p2p {
     int me;                /* world rank */
     int crowded;           /* more processes on this host than cores */
 };
+
+/* cookie.c: names of requests on the wire, kept until they are done. */
+uint64_t cookie_make(struct p2p_req *q); /* the same as before, if it has one; 0: no memory */
+void cookie_drop(struct p2p_req *q);
+struct p2p_req *cookie_find(uint64_t cookie, int world); /* NULL: no such request concerns this process */
 
 /* match.c */
 void match_init(struct p2p *s);

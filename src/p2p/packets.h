@@ -14,7 +14,7 @@
  *
  * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its room: an RTS
  * may stay unmatched for long and must hold no reply room meanwhile.
- * Fixed width, host order (homogeneous jobs). Cookies are addresses in the process that made them. */
+ * Fixed width, host order (homogeneous jobs). sreq and rreq are cookies (cookie.c) of the process that made them. */
 #ifndef P2P_PACKETS_H
 #define P2P_PACKETS_H
 
@@ -44,6 +44,8 @@ struct p2p_eager_first { /* EAGER_MORE is struct p2p_match alone, for its seq */
 struct p2p_run { /* a piece of the sender's memory */
     uint64_t addr, len;
 };
+/* No longer eager message is larger (bytes): the most that MPIR_CVAR_P2P_EAGER_MAX may be in any process. */
+enum { P2P_EAGER_LIMIT = 1048576 };
 enum { P2P_RTS_RUNS = 64 }; /* a layout of more runs than this is pulled */
 struct p2p_rts {
     struct p2p_match m;

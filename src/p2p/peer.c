@@ -74,6 +74,8 @@ void peer_drop(struct p2p_peer *p)
         if (op->try == control_try)
             control_fail(op, 0);
     }
+    if (p->in_unex && (p->in_unex->taker || p->in_unex->dropped)) /* in no bin */
+        free(p->in_unex);
     free(p);
 }
 
@@ -192,6 +194,10 @@ static void peer_died(int world)
         p->in_req = NULL; /* on s->pulls */
     fail_list(&s->open, world, send_done);
     fail_list(&s->pulls, world, recv_done);
+    if (p && p->in_unex && (p->in_unex->taker || p->in_unex->dropped)) {
+        free(p->in_unex);
+        p->in_unex = NULL;
+    }
     for (int i = 0; i < P2P_BINS; i++)
         fail_list(&s->posted[i], world, recv_done);
 }

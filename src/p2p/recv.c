@@ -9,6 +9,8 @@
 void recv_done(struct p2p_req *q, int err)
 {
     q->state = P2P_IDLE;
+    if (q->cookie)
+        cookie_drop(q);
     if (!err && q->full > q->size)
         err = err_make(MPI_ERR_TRUNCATE, "receive: the message has %zu bytes, the buffer %zu", q->full, q->size);
     else if (!err && q->full < q->size && q->type->elem.bytes != 1 && dt_elements(q->type, q->full) < 0)
@@ -84,7 +86,7 @@ void recv_more(struct p2p_peer *p, const void *data, size_t len)
         list_del(&q->op.link);
         peer_credit(p, q->full + P2P_CHARGE);
         recv_done(q, MPI_SUCCESS);
-    } else if (u) {
+    } else if (u && len <= u->size - u->arrived) {
         memcpy(u->data + u->arrived, data, len);
         u->arrived += len;
         if (u->arrived == u->size)
@@ -109,6 +111,7 @@ static void finish_sender(struct p2p_peer *p, uint64_t sreq)
 /* Both sides are this process: copy from layout to layout. */
 static void recv_self(struct p2p_req *q, struct p2p_req *s)
 {
+    WR_ASSERT(s && s->is_send);
     size_t n = s->size < q->size ? s->size : q->size;
     dt_copy_part(s->buf, s->count, s->type, q->buf, q->count, q->type, 0, n);
     list_del(&s->op.link);
@@ -126,7 +129,7 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
     if (!p) {
         recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
     } else if (world == proc->p2p->me) {
-        recv_self(q, (struct p2p_req *)(uintptr_t)h->sreq);
+        recv_self(q, cookie_find(h->sreq, world));
     } else {
         p->path->fetch(q, p, h, runs);
     }
@@ -135,6 +138,13 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
 void recv_consume(struct p2p_req *q, struct p2p_unex *u)
 {
     struct p2p_peer *p = peer_get(u->world);
+    if (u->type != P2P_RTS && u->arrived < u->size && (!p || p->dead)) {
+        if (p)
+            p->in_unex = NULL;
+        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job died in the middle of a message", u->world));
+        free(u);
+        return;
+    }
     if (u->type != P2P_RTS && u->arrived < u->size) {
         u->taker = q;
         q->world = u->world;

@@ -10,6 +10,8 @@
 void send_done(struct p2p_req *q, int err)
 {
     q->state = P2P_IDLE;
+    if (q->cookie)
+        cookie_drop(q);
     if (q->copy)
         buffer_sent(q);
     request_complete(&q->r, err);
@@ -44,6 +46,7 @@ int send_begin(struct p2p_req *q)
     q->op.fail = send_fail;
     q->next = 0;
     q->eager = 0;
+    q->cancelled = 0;
     q->state = P2P_QUEUED;
     int rc = list_empty(&p->pending) ? send_try(&q->op, p) : AM_AGAIN;
     if (rc == AM_AGAIN)

@@ -390,9 +390,12 @@ struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct r
     return w;
 }
 
+enum { NONSENSE_TOLD = 8 }; /* packets of which the user is told */
+
 static int nonsense(int src, const char *what)
 {
-    log_warn("process %d sent %s for no window of this process; it is dropped", src, what);
+    if (rma_room()->nonsense++ < NONSENSE_TOLD)
+        log_warn("process %d sent %s for no window of this process; it is dropped", src, what);
     return 0;
 }
 

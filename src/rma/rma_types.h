@@ -276,6 +276,7 @@ struct rma {
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     int deaths;
+    unsigned nonsense;          /* packets dropped */
     char *scratch;              /* one packet */
     size_t scratch_bytes;
     char *reply;                /* one reply */

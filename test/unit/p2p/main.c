@@ -9,10 +9,13 @@ Suite *suite_probe(void);
 Suite *suite_buffer(void);
 Suite *suite_pair(void);
 Suite *suite_p2p(void);
+Suite *suite_cookie(void);
+Suite *suite_on_packet(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_match, suite_peer,   suite_send, suite_recv, suite_by_am,
-                                      suite_probe, suite_buffer, suite_pair, suite_p2p};
+                                      suite_probe, suite_buffer, suite_pair, suite_p2p,
+                                      suite_cookie, suite_on_packet};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }
