@@ -421,6 +421,7 @@ static int send_lock(struct rma_target *t)
     if (err)
         return failed(t, err);
     packet_left(t, &p, 1);
+    t->rode = 0; /* a NOCHECK lock that is taken for real has had flags before */
     return STEP_SENT;
 }
 
@@ -502,12 +503,23 @@ static int send_sync(struct rma_target *t)
     return STEP_SENT;
 }
 
-/* Operations on near targets that were queued until the epoch was granted. */
+/* Has everything that went to t by message been done there? */
+static int nothing_under_way(const struct rma_target *t)
+{
+    if (t->flags & TARGET_DIRTY || t->tokens_out || t->acks)
+        return 0;
+    for (const struct list *l = t->ops.next; l != t->next; l = l->next)
+        if (!(op_at(l)->flags & OP_DONE))
+            return 0;
+    return 1;
+}
+
+/* Operations on near targets that were queued until the epoch was granted, or behind others. */
 static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
-    int err = n && !(t->flags & TARGET_DIRTY) ? rma_direct(t->w, n, &op->a) : -1;
+    int err = n && nothing_under_way(t) ? rma_direct(t->w, n, &op->a) : -1;
     if (err == -1) { /* not reachable after all: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;

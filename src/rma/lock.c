@@ -46,14 +46,42 @@ static struct rma_target *first_called(void)
     return NULL;
 }
 
+/* A window that this thread has locked whole, whose far members know nothing of it yet. */
+static struct rma_win *lazy_all(void)
+{
+    struct rma *r = rma_room();
+    void *me = thread_self();
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        if (!w->all_near && w->lock_all_caller == me && (rma_ask(w, ASK_LAZY_ALL) || rma_ask(w, ASK_SWITCHING)))
+            return w;
+    }
+    return NULL;
+}
+
+static int switched(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
 /* Other threads' locks are no business of this one: waiting for them could close a circle that the user's order of
- * locks does not have.  In a process with one thread these are all locks (rma.md 5.2). */
+ * locks does not have.  In a process with one thread these are all locks (rma.md 5.2).  At most one call is
+ * lazy at a time, since each begins here, so LOCK and LOCK_ALL come in the order of the calls. */
 int rma_called_grant(void)
 {
-    int err = MPI_SUCCESS;
+    int err = MPI_SUCCESS, e;
     struct rma_target *t;
+    struct rma_win *w;
     while ((t = first_called()) != NULL) {
-        int e = rma_grant_wait(t);
+        e = rma_grant_wait(t);
+        err = err ? err : e;
+    }
+    while ((w = lazy_all()) != NULL) {
+        e = MPI_SUCCESS;
+        if (rma_ask(w, ASK_LAZY_ALL))
+            e = rma_lockall_switch(w);
+        else /* another thread is at it */
+            progress_wait(switched, w, "MPI_Win_lock_all's locks", -1);
         err = err ? err : e;
     }
     return err;
@@ -80,8 +108,10 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
     if (!shmlock_enter(n->lockword, &w->node.n, type)) {
         struct near_wait x = {w, n, 0};
         int holder = shmlock_holder(n->lockword, &w->node.n);
+        n->asked = 1;
         progress_wait(near_got, &x, "a window lock",
                       holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
+        n->asked = 0;
         if (x.result < 0)
             return rma_dead_error(w, n->rank);
     }
@@ -111,6 +141,21 @@ static int sync_error(const struct rma_win *w, int rank, const char *why)
                     (unsigned)w->near.obj.handle, rma_state_name(w));
 }
 
+int rma_no_locks(const struct rma_win *w)
+{
+    return w->no_locks ? err_make(MPI_ERR_RMA_SYNC, "%s: window 0x%x has the info key no_locks=true", rma_call(),
+                                  (unsigned)w->near.obj.handle)
+                       : MPI_SUCCESS;
+}
+
+static int locked_already(const struct rma_win *w, int rank)
+{
+    const struct rma_near *n = rma_near_of(w, rank);
+    if (n)
+        return n->lock != RMA_UNLOCKED || n->asked;
+    return w->ntargets && rma_target_find(w, rank) != NULL;
+}
+
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)
 {
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
@@ -120,12 +165,15 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    int err = rma_no_locks(w);
+    if (err)
+        return err;
     if (!rma_ask(w, ASK_LOCK_MAY))
         return sync_error(w, rank, "another kind of epoch is open");
-    if (rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
-    const struct rma_near *n = rma_near_of(w, rank);
-    if (n ? n->lock != RMA_UNLOCKED : w->ntargets && rma_target_find(w, rank) != NULL)
+    if (rank == w->rank && w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
+                        rma_call(), rank, (unsigned)w->near.obj.handle);
+    if (rank != MPI_PROC_NULL && locked_already(w, rank))
         return sync_error(w, rank, "this rank is locked already");
     return MPI_SUCCESS;
 }
@@ -169,6 +217,8 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         rma_win_goto(w, WIN_PER_TARGET);
     w->locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
+    if (!err && locked_already(w, rank)) /* by another thread, meanwhile */
+        err = sync_error(w, rank, "this rank is locked already");
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))

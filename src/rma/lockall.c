@@ -27,11 +27,17 @@ int rma_lock_all(struct rma_win *w, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
-    if (!rma_ask(w, ASK_LOCK_ALL_MAY))
-        return sync_error(w, "another epoch is open");
-    int err = rma_called_grant();
+    int err = rma_no_locks(w);
     if (err)
         return err;
+    if (!rma_ask(w, ASK_LOCK_ALL_MAY))
+        return sync_error(w, "another epoch is open");
+    if (w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
+                        rma_call(), w->rank, (unsigned)w->near.obj.handle);
+    if ((err = rma_called_grant()) != MPI_SUCCESS)
+        return err;
+    w->lock_all_caller = thread_self();
     if (assert & MPI_MODE_NOCHECK) {
         w->lock_all_nocheck = 1;
         fence_full();
@@ -214,11 +220,18 @@ static int unlock_others(struct rma_win *w)
     return err ? err : r.err;
 }
 
+static int not_switching(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
 int rma_unlock_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
         return sync_error(w, "MPI_Win_lock_all was not called");
     int err = MPI_SUCCESS, e;
+    if (rma_ask(w, ASK_SWITCHING)) /* another thread, which locks another window, gets this one granted first */
+        progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
     if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck)
         err = unlock_others(w);
     if (w->ntargets || w->acks) {
@@ -228,6 +241,7 @@ int rma_unlock_all(struct rma_win *w)
     rma_targets_drop(w);
     near_unlock_all(w);
     fence_full();
+    w->lock_all_caller = NULL;
     rma_win_goto(w, WIN_UNSET);
     rma_look_around(w);
     return err;

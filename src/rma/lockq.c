@@ -107,11 +107,17 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     return 0;
 }
 
+/* Only readers join: a writer that said so would be let in as the one and go as the other. */
+static int joins(const struct rma_hdr *h)
+{
+    return (h->flags & RMA_F_JOIN) && type_of(h) == SHMLOCK_SHARED;
+}
+
 void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
 {
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = type_of(h);
-    int join = (h->flags & RMA_F_JOIN) != 0, got = 0;
+    int join = joins(h), got = 0;
     /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
     int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) { /* a second lock of one target */
@@ -165,7 +171,7 @@ int rma_lockq_poll(struct rma_win *w)
     int n = 0;
     while (!list_empty(&q->entries)) {
         struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
-        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, (e->hdr.flags & RMA_F_JOIN) != 0))
+        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)))
             break;
         grant(w, e);
         n++;
@@ -173,7 +179,7 @@ int rma_lockq_poll(struct rma_win *w)
     for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
         struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
         next = l->next;
-        if (!(e->hdr.flags & RMA_F_JOIN))
+        if (!joins(&e->hdr))
             continue;
         if (!shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 0, 1))
             break;

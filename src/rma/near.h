@@ -29,7 +29,8 @@ struct rma_near {
     atomic_uchar open;     /* operations on this target are admitted now (or see RMA_FAST_ALL)    */
     uint8_t kind;          /* enum rma_near_kind                                                  */
     uint8_t lock;          /* enum rma_near_lock: what this process has locked here               */
-    uint8_t started;       /* in the group of the open PSCW access epoch                          */
+    uint8_t started : 1;   /* in the group of the open PSCW access epoch                          */
+    uint8_t asked : 1;     /* a thread waits in the queue of its lock                             */
     uint32_t disp_unit;
     char *base;            /* window memory in this process; NULL unless mapped                   */
     uint64_t size;         /* bytes                                                               */

@@ -60,6 +60,7 @@ static void granted(struct rma_win *w, int rank, int dropped)
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
     list_del(&t->called);
+    t->flags &= (uint8_t)~TARGET_REFUSED;
     t->retry_ns = 0;
     if (dropped) {
         rma_count(w, PVAR_RMA_LOCKS_RESENT, 1);

@@ -167,7 +167,11 @@ static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *pa
         return place_runs(w, h, p);
     if (dt_bounds(p->t, p->count, &lo, &hi))
         return MPI_ERR_COUNT;
-    return window_at(w, h->disp, lo, hi, &p->off, &p->at) ? 0 : MPI_ERR_RMA_RANGE;
+    if (window_at(w, h->disp, lo, hi, &p->off, &p->at))
+        return 0;
+    return w->flavor == MPI_WIN_FLAVOR_DYNAMIC && rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)
+               ? 0
+               : MPI_ERR_RMA_RANGE;
 }
 
 /* --- operations -------------------------------------------------------------------------------- */

@@ -114,15 +114,17 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
                                                                                  : MPI_SUCCESS;
     *off = (uint64_t)a->disp;
     uint64_t first = *off + (uint64_t)lo, len = (uint64_t)(hi - lo);
+    int one_block = dt_is_block(a->ttype, (size_t)a->tcount), shown;
+    size_t bytes;
     if (n->rank == w->rank)
-        return rma_win_local(w, first, len)
-                   ? MPI_SUCCESS
-                   : err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
-                              (unsigned long long)a->disp, a->rank);
-    int shown = region_shown(n->peer, first, len);
-    if (shown == 0)
+        shown = rma_win_local(w, first, len) || (!one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
+                                                 rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes));
+    else
+        shown = region_shown(n->peer, first, len);
+    if (shown == 0 && (one_block || n->rank == w->rank))
         return err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
                         (unsigned long long)a->disp, a->rank);
+    /* Several blocks may lie in several regions: the owner looks. */
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
 

@@ -213,6 +213,9 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         return assert_error(assert);
     if (w->expo != EXPO_NONE)
         return sync_error(w, "an exposure epoch is open");
+    if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes its window 0x%x, which it has locked", rma_call(),
+                        w->rank, (unsigned)w->near.obj.handle);
     int err = group_ranks(w, g, &ranks);
     if (err)
         return err;

@@ -11,6 +11,8 @@ void rma_win_drop(struct rma_win *w); /* free everything, with nobody asked */
 struct rma_near *rma_near_of(const struct rma_win *w, int rank);
 /* Does [off, off+len) lie in the memory this process exposes?  Its address, or NULL. (dynamic: off is an address) */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
+/* Dynamic windows: the same for packed bytes [from, from + len) of count t at addr, block by block. */
+int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len);
 /* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
 int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
 const char *rma_call(void); /* name of the MPI call under way, for texts */
@@ -143,6 +145,7 @@ void rma_barriers_wait(struct rma_win *w, unsigned left);
 int rma_start_poll(struct rma_win *w);
 int rma_in_start(const struct rma_win *w, int rank);
 int rma_called_grant(void);           /* decision 2: waits */
+int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */
 void rma_lock_left(struct rma_target *t); /* its LOCK packet has left */
 int rma_lockall_switch(struct rma_win *w); /* waits */
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type);

@@ -209,6 +209,8 @@ struct rma_win {
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     uint8_t heap;             /* base is malloc memory of ours */
     uint8_t dead;             /* a member died */
+    uint8_t no_locks;         /* info key: passive epochs are refused */
+    void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
     struct list link;         /* rma->windows */
     struct list active;       /* rma->active */
     /* what the user sees */

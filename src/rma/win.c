@@ -5,6 +5,7 @@
  * member knows the id, so packets may come. */
 #include "rma/rma_types.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,22 +110,72 @@ void rma_win_drop(struct rma_win *w)
 
 /* --- hints --------------------------------------------------------------------------------------- */
 
+enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
+
 static const struct {
     const char *key, *value; /* default */
-} hints[] = {{"no_locks", "false"},
-             {"accumulate_ordering", "rar,raw,war,waw"},
-             {"accumulate_ops", "same_op_no_op"},
-             {"mpi_accumulate_granularity", "0"},
-             {"same_size", "false"},
-             {"same_disp_unit", "false"},
-             {"alloc_shared_noncontig", "false"},
-             {"mpi_assert_memory_alloc_kinds", NULL}};
+    enum hint_kind kind;
+} hints[] = {{"no_locks", "false", HINT_TRUTH},
+             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER},
+             {"accumulate_ops", "same_op_no_op", HINT_OPS},
+             {"mpi_accumulate_granularity", "0", HINT_NUMBER},
+             {"same_size", "false", HINT_TRUTH},
+             {"same_disp_unit", "false", HINT_TRUTH},
+             {"alloc_shared_noncontig", "false", HINT_TRUTH},
+             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
 static void hints_apply(struct rma_win *w)
 {
-    const char *order = info_value(w->info, "accumulate_ordering");
-    w->ordered_acc = !(order && !strcasecmp(order, "none"));
+    w->ordered_acc = strcmp(info_value(w->info, "accumulate_ordering"), "none") != 0;
+    w->no_locks = (uint8_t)info_truth(w->info, "no_locks", 0);
+}
+
+/* Lists of rar, raw, war, waw in any order, or none. */
+static int is_ordering(const char *v)
+{
+    if (!strcasecmp(v, "none"))
+        return 1;
+    for (;; v += 4) {
+        if (strncasecmp(v, "rar", 3) && strncasecmp(v, "raw", 3) && strncasecmp(v, "war", 3) && strncasecmp(v, "waw", 3))
+            return 0;
+        if (v[3] != ',')
+            return v[3] == '\0';
+    }
+}
+
+static int is_number(const char *v)
+{
+    size_t digits = strspn(v, "0123456789");
+    return digits > 0 && digits < 10 && !v[digits];
+}
+
+/* A value that a key cannot have is ignored, as an unknown key is: MPI_Win_get_info tells what is in effect. */
+static int is_hint(enum hint_kind kind, const char *v)
+{
+    switch (kind) {
+    case HINT_TRUTH:
+        return !strcasecmp(v, "true") || !strcasecmp(v, "false");
+    case HINT_ORDER:
+        return is_ordering(v);
+    case HINT_OPS:
+        return !strcasecmp(v, "same_op") || !strcasecmp(v, "same_op_no_op");
+    case HINT_NUMBER:
+        return is_number(v);
+    default:
+        return 1;
+    }
+}
+
+/* As the library tells it: in lower case. */
+static int hint_put(struct info *i, const char *key, const char *value)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    size_t n = 0;
+    for (; value[n] && n < MPI_MAX_INFO_VAL; n++)
+        text[n] = (char)tolower((unsigned char)value[n]);
+    text[n] = '\0';
+    return info_put(i, key, text);
 }
 
 static int hints_take(struct rma_win *w, const struct info *given)
@@ -135,9 +186,11 @@ static int hints_take(struct rma_win *w, const struct info *given)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
     for (int i = 0; i < HINTS; i++) {
         const char *v = given ? info_value(given, hints[i].key) : NULL;
+        if (v && !is_hint(hints[i].kind, v))
+            v = NULL;
         if (!v && !info_value(w->info, hints[i].key))
             v = hints[i].value;
-        if (v && info_put(w->info, hints[i].key, v))
+        if (v && hint_put(w->info, hints[i].key, v))
             return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
     }
     hints_apply(w);
@@ -207,7 +260,6 @@ static int memory_make(struct rma_win *w)
 /* This process's part that may fail alone; then everybody learns of it. *most: largest window. */
 static int local_part(struct rma_win *w, const struct plan *p, uint64_t *most)
 {
-    struct rma *r = rma_room();
     int err = plan_check(p);
     if (!err)
         err = hints_take(w, p->info);
@@ -220,8 +272,6 @@ static int local_part(struct rma_win *w, const struct plan *p, uint64_t *most)
                        w->size - (int)w->nears, w->size);
     if (!err)
         err = memory_make(w);
-    if (!err && map_put(&r->wins, (uint64_t)w->id + 1, w))
-        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     int64_t v[2] = {err ? err_class(err) : 0, p->size};
     int e = coll_allreduce_i64(v, 2, COLL_MAX, w->comm);
     *most = (uint64_t)v[1];
@@ -235,10 +285,26 @@ static int win_publish(struct rma_win *w)
     struct rma *r = rma_room();
     if (obj_add(OBJ_WIN, &w->near.obj))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window handle", rma_call());
+    /* Only now: a packet that names it finds everything that a handler touches. */
+    if (map_put(&r->wins, (uint64_t)w->id + 1, w))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     list_push(&r->windows, &w->link);
     atomic_store_explicit(&w->near.fast, RMA_FAST_ON, memory_order_relaxed);
     rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->nslots * sizeof *w->slots);
     return MPI_SUCCESS;
+}
+
+/* The members on this node meet at barriers in there, so a member without the segment must stop all of them, and one that fails
+ * later must still come to the last barrier. */
+static int node_part(struct rma_win *w, uint64_t most)
+{
+    int e, err = coll_agree_error(rma_node_open(w, most), w->comm);
+    if (err)
+        return err;
+    if (w->flavor == MPI_WIN_FLAVOR_SHARED)
+        err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
+    e = rma_node_attach(w, acc_hints(w));
+    return err ? err : e;
 }
 
 static int make(const struct plan *p, struct comm *c, struct rma_win **out)
@@ -258,11 +324,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     w->id = w->comm->ctx_recv;
     err = local_part(w, p, &most);
     if (!err) {
-        err = rma_node_open(w, most);
-        if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED)
-            err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
-        if (!err)
-            err = rma_node_attach(w, acc_hints(w));
+        err = node_part(w, most);
         if (!err)
             err = win_publish(w);
         int e = coll_agree_error(err, w->comm);
@@ -366,6 +428,22 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
     return NULL;
 }
 
+/* A layout may leave out what lies between attached regions: only its blocks count.  addr: of its buffer, perhaps MPI_BOTTOM. */
+int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len)
+{
+    enum { BLOCKS = 32 };
+    struct iovec v[BLOCKS];
+    for (size_t done = 0, got; done < len; done += got) {
+        size_t n = dt_iov(t, count, NULL, from + done, len - done, v, BLOCKS, &got);
+        if (!n)
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            if (!rma_win_local(w, addr + (uint64_t)(uintptr_t)v[i].iov_base, v[i].iov_len))
+                return 0;
+    }
+    return len > 0;
+}
+
 /* Show the list to near peers.  The version is odd meanwhile: pairs with region_shown(). */
 static void regions_publish(struct rma_win *w)
 {
@@ -398,6 +476,9 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
         return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)size);
     if (!base && size)
         return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)size);
+    if ((uint64_t)size > UINT64_MAX - addr)
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) goes beyond the end of memory", rma_call(), base,
+                        (long long)size);
     unsigned i = region_above(w, addr);
     if ((i > 0 && w->regions[i - 1].base + w->regions[i - 1].size > addr) ||
         (i > 0 && w->regions[i - 1].base == addr) || (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))

@@ -77,7 +77,14 @@ static void states(MPI_Win w)
     GOOD(MPI_Win_unlock_all(w));
 
     MPI_Win_get_group(w, &g);
+    /* one's own window locked and exposed at once: whichever came second */
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, w));
+    BAD2(MPI_Win_post(g, 0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
+    GOOD(MPI_Win_unlock(mt_rank, w));
+    MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_Win_post(g, 0, w));
+    BAD2(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
+    BAD2(MPI_Win_lock_all(0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
     BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_SYNC);
     GOOD(MPI_Win_start(g, 0, w));
     BAD(MPI_Win_start(g, 0, w), MPI_ERR_RMA_SYNC);

@@ -115,6 +115,71 @@ static void absolute(MPI_Win w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* One type over several regions with memory between them that is not attached, for every kind of operation, at the
+ * neighbour and at oneself; then with one block in the gap: an error, and nothing outside the regions is touched. */
+static void pieces(MPI_Win w)
+{
+    enum { P = 40, STEP = 64 };             /* more blocks than a look takes at once */
+    static int64_t mem[P * STEP];
+    int64_t one[P], got[P], i, k;
+    int e1, e2, target, ints[P];
+    MPI_Aint d[P + 1], far[P + 1], *to;
+    MPI_Datatype layout, wrong;
+
+    memset(mem, 0, sizeof mem);
+    for (i = 0; i < P; i++) {
+        MPI_Win_attach(w, &mem[i * STEP], 16);
+        MPI_Get_address(&mem[i * STEP + 1], &d[i]);
+        one[i] = i + 1;
+        ints[i] = 1;
+    }
+    MPI_Get_address(&mem[5 * STEP + 7], &d[P]);
+    MPI_Sendrecv(d, P + 1, MPI_AINT, left, 1, far, P + 1, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (k = 0; k < 2; k++) {
+        target = k ? mt_rank : right;
+        to = k ? d : far;
+        MPI_Type_create_hindexed_block(P, 1, to, MPI_INT64_T, &layout);
+        MPI_Type_commit(&layout);
+        MPI_Win_fence(0, w);
+        MPI_Put(one, P, MPI_INT64_T, target, 0, 1, layout, w);
+        MPI_Win_fence(0, w);
+        MPI_Accumulate(one, P, MPI_INT64_T, target, 0, 1, layout, MPI_SUM, w);
+        MPI_Win_fence(0, w);
+        MPI_Get(got, P, MPI_INT64_T, target, 0, 1, layout, w);
+        MPI_Win_fence(0, w);
+        for (i = 0; i < P; i++)
+            CHECK_EQ(got[i], 2 * (i + 1));
+        MPI_Get_accumulate(one, P, MPI_INT64_T, got, P, MPI_INT64_T, target, 0, 1, layout, MPI_REPLACE, w);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+        for (i = 0; i < P; i++)
+            CHECK_EQ(got[i], 2 * (i + 1));
+        MPI_Type_free(&layout);
+    }
+    for (i = 0; i < P * STEP; i++)
+        CHECK_EQ(mem[i], i % STEP == 1 ? i / STEP + 1 : 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    for (k = 0; k < 2; k++) {
+        target = k ? mt_rank : right;
+        to = k ? d : far;
+        MPI_Type_create_hindexed(P, ints, to + 1, MPI_INT64_T, &wrong); /* the last one lies in a gap */
+        MPI_Type_commit(&wrong);
+        MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w);
+        e1 = MPI_Put(one, P, MPI_INT64_T, target, 0, 1, wrong, w);
+        e2 = MPI_Win_unlock(target, w);
+        MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE, "a block in a gap: classes %d and %d",
+             mt_class(e1), mt_class(e2));
+        MPI_Type_free(&wrong);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_set_errhandler(w, MPI_ERRORS_ARE_FATAL);
+    for (i = 0; i < P * STEP; i++)
+        CHECK(i % STEP == 1 || mem[i] == 0);
+    for (i = 0; i < P; i++)
+        MPI_Win_detach(w, &mem[i * STEP]);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Win w;
@@ -127,6 +192,7 @@ int main(int argc, char **argv)
     regions(w, argc > 1 ? atoi(argv[1]) : 1500);
     moves(w);
     absolute(w);
+    pieces(w);
     MPI_Win_free(&w);
     return mt_finish();
 }

@@ -159,6 +159,42 @@ static void joins(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
+/* LOCK_ALL of one window and then a lock of another against a lock of each, in the same order of windows: nobody waits
+ * for long, although what they first touch is what they locked last.  (2) */
+static void all_then_one(struct rw *a, struct rw *b)
+{
+    int64_t one = 1;
+    int i, p = a->size > 2 ? 2 : 0, q = a->size > 3 ? 3 : 0;
+
+    rw_own(a), memset(a->mem, 0, 8), rw_disown(a);
+    rw_own(b), memset(b->mem, 0, 8), rw_disown(b);
+    MPI_Barrier(a->comm);
+    for (i = 0; i < ROUNDS && a->rank < 2; i++) {
+        if ((a->rank + i / 8) % 2)
+            MPI_Win_lock_all(0, a->win);
+        else
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, q, 0, a->win);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, p, 0, b->win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, p, rw_disp(b, p, 0), 1, MPI_INT64_T, MPI_SUM, b->win);
+        MPI_Win_flush(p, b->win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, q, rw_disp(a, q, 0), 1, MPI_INT64_T, MPI_SUM, a->win);
+        MPI_Win_flush(q, a->win); /* under both locks */
+        MPI_Win_unlock(p, b->win);
+        if ((a->rank + i / 8) % 2)
+            MPI_Win_unlock_all(a->win);
+        else
+            MPI_Win_unlock(q, a->win);
+    }
+    MPI_Barrier(a->comm);
+    rw_own(a);
+    CHECK_EQ(*cell(a, 0), a->rank == q ? ROUNDS * (a->size > 1 ? 2 : 1) : 0);
+    rw_disown(a);
+    rw_own(b);
+    CHECK_EQ(*cell(b, 0), b->rank == p ? ROUNDS * (b->size > 1 ? 2 : 1) : 0);
+    rw_disown(b);
+    MPI_Barrier(a->comm);
+}
+
 /* Epochs without an operation, lock and unlock only; nothing but rput inside. */
 static void empty(struct rw *w)
 {
@@ -231,6 +267,7 @@ int main(int argc, char **argv)
         crossed(&w, &b, MPI_LOCK_EXCLUSIVE);
         crossed(&w, &b, MPI_LOCK_SHARED);
         joins(&w);
+        all_then_one(&w, &b);
         empty(&w);
         if (!no_nocheck)
             nocheck(&w);

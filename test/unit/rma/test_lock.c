@@ -17,6 +17,24 @@ static void checks(void)
     job_check(cls(rma_lock(w, MPI_LOCK_SHARED, -9, 0)) == MPI_ERR_RANK);
     job_check(rma_lock(w, MPI_LOCK_SHARED, MPI_PROC_NULL, 0) == MPI_SUCCESS && w->state == WIN_UNSET);
     job_check(cls(rma_unlock(w, 0)) == MPI_ERR_RMA_SYNC && cls(rma_unlock(w, 2)) == MPI_ERR_RANK);
+    /* another thread waits for this very lock: a second place in the queue would be one too many */
+    struct rma_near *me = rma_near_of(w, boot_rank());
+    me->asked = 1;
+    job_check(cls(rma_lock(w, MPI_LOCK_SHARED, boot_rank(), 0)) == MPI_ERR_RMA_SYNC && w->state == WIN_UNSET);
+    me->asked = 0;
+    /* locked and exposed by one and the same process: a conflict that shows here */
+    struct group *all = group_make(proc->obj->world->map, boot_rank());
+    job_check(rma_lock(w, MPI_LOCK_SHARED, boot_rank(), 0) == MPI_SUCCESS);
+    job_check(cls(rma_post(w, all, 0)) == MPI_ERR_RMA_CONFLICT && w->expo == EXPO_NONE);
+    job_check(rma_unlock(w, boot_rank()) == MPI_SUCCESS && rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+    job_check(cls(rma_post(w, all, 0)) == MPI_ERR_RMA_CONFLICT && rma_unlock_all(w) == MPI_SUCCESS);
+    world_barrier();
+    job_check(rma_post(w, all, 0) == MPI_SUCCESS);
+    job_check(cls(rma_lock(w, MPI_LOCK_SHARED, boot_rank(), 0)) == MPI_ERR_RMA_CONFLICT && w->state == WIN_UNSET);
+    job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_CONFLICT && w->state == WIN_UNSET);
+    job_check(rma_start(w, all, 0) == MPI_SUCCESS && rma_complete(w) == MPI_SUCCESS && rma_wait(w) == MPI_SUCCESS);
+    group_drop(all);
+    world_barrier();
     if (boot_rank() == 0)
         for (int rank = 0; rank < 2; rank++) {
             job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, rank, 0) == MPI_SUCCESS);

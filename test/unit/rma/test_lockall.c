@@ -67,6 +67,41 @@ static void switches(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* rma.md 5.2: LOCK_ALL is as lazy as LOCK: before a further lock, on another window, it is granted everywhere. */
+static void then_lock(void)
+{
+    for (int all = 0; all < 2; all++) {
+        struct rma_win *w = world_window(4), *v = world_window(4);
+        int size = boot_size();
+        if (boot_rank() == 0) {
+            job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED);
+            job_check(world_pvar(w, PVAR_RMA_MSGS) == 0);
+            job_check((all ? rma_lock_all(v, 0) : rma_lock(v, MPI_LOCK_EXCLUSIVE, 1, 0)) == MPI_SUCCESS);
+            job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_MSGS) == (uint64_t)size - 1);
+            job_check(world_pvar(v, PVAR_RMA_MSGS) == 0); /* lazy in its turn */
+        }
+        world_barrier();
+        job_check(far_holders(w) == (boot_rank() != 0) && far_holders(v) == 0);
+        world_barrier();
+        if (boot_rank() == 0) {
+            job_check((all ? rma_unlock_all(v) : rma_unlock(v, 1)) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
+            /* with one of the two closed there is nothing to be granted */
+            uint64_t sent = world_pvar(w, PVAR_RMA_MSGS);
+            job_check(rma_lock_all(w, 0) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
+            job_check(rma_lock(v, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS && rma_unlock(v, 1) == MPI_SUCCESS);
+            job_check(world_pvar(w, PVAR_RMA_MSGS) == sent);
+        }
+        world_barrier();
+        job_check(far_holders(w) == 0 && rma_win_free(v) == MPI_SUCCESS && rma_win_free(w) == MPI_SUCCESS);
+    }
+}
+
+START_TEST(granted_before_locks)
+{
+    ck_assert_int_eq(world_run(3, world_far, then_lock), 0);
+}
+END_TEST
+
 START_TEST(retries)
 {
     uint64_t ns = 0, before;
@@ -107,6 +142,7 @@ Suite *suite_lockall(void)
     tcase_add_test(t, retries);
     tcase_add_loop_test(t, lazy_locks, 0, 2);
     tcase_add_test(t, window_protocol);
+    tcase_add_test(t, granted_before_locks);
     suite_add_tcase(s, t);
     return s;
 }

@@ -121,6 +121,28 @@ static void readers(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* A writer that says JOIN, as no library does, is a writer: else it would come in as a reader and take a writer's mark away
+ * when it goes, and nobody would get the lock any more. */
+static void writer_joins(void)
+{
+    w = world_window(4);
+    struct shmlock *word = w->near.near[0].lockword;
+    for (int late = 0; late < 2; late++) {
+        ask(1, late ? RMA_F_EXCLUSIVE : RMA_F_SHARED, 0);
+        ask(2, RMA_F_EXCLUSIVE | RMA_F_JOIN, 0);
+        ask(3, RMA_F_SHARED | RMA_F_EXCLUSIVE | RMA_F_JOIN, 0);
+        settle();
+        job_check(holds(1) && !holds(2) && !holds(3));
+        for (int src = 1; src <= 3; src++) {
+            job_check(holds(src) && rma_lockq_release(w, src) == 0);
+            settle();
+        }
+        job_check(shmlock_far_try(word, &w->node.n, SHMLOCK_EXCLUSIVE, 1, 0) == 1); /* free again */
+        shmlock_far_leave(word, &w->node.n, SHMLOCK_EXCLUSIVE);
+    }
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 /* Data of requests that wait are kept while they fit (16 bytes here), else only the request is. */
 static void data(void)
 {
@@ -158,6 +180,12 @@ START_TEST(joins)
 }
 END_TEST
 
+START_TEST(no_writer_joins)
+{
+    ck_assert_int_eq(world_run(1, two_places, writer_joins), 0);
+}
+END_TEST
+
 START_TEST(kept_data)
 {
     ck_assert_int_eq(world_run(1, two_places, data), 0);
@@ -171,6 +199,7 @@ Suite *suite_lockq(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, stamps);
     tcase_add_test(t, joins);
+    tcase_add_test(t, no_writer_joins);
     tcase_add_test(t, kept_data);
     suite_add_tcase(s, t);
     return s;

@@ -3,6 +3,8 @@
 #include "unit_rma.h"
 #include "world.h"
 
+#include <sys/resource.h>
+
 /* What every member must find about the others, however their memory is reached. */
 static void table(const struct rma_win *w)
 {
@@ -98,6 +100,23 @@ static void one_fails(void)
     job_check(err && err_class(err) == MPI_ERR_SIZE && list_empty(&rma_room()->windows));
     err = rma_win_create(boot_rank() == 2 ? NULL : &base, 8, 8, NULL, proc->obj->world, &w);
     job_check(err && err_class(err) == MPI_ERR_BASE);
+    /* more than there is, at one of them, found out when the others are at work already */
+    err = rma_win_allocate_shared(boot_rank() == 1 ? (MPI_Aint)1 << 44 : 64, 8, NULL, proc->obj->world, &base, &w);
+    job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+    /* no descriptor left for the segment of the node */
+    struct rlimit had, none;
+    job_check(getrlimit(RLIMIT_NOFILE, &had) == 0);
+    none = had;
+    none.rlim_cur = 0;
+    if (boot_rank() == 2)
+        job_check(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    err = rma_win_allocate(8, 8, NULL, proc->obj->world, &base, &w);
+    if (boot_rank() == 2)
+        job_check(setrlimit(RLIMIT_NOFILE, &had) == 0);
+    job_check(err != MPI_SUCCESS && list_empty(&rma_room()->windows));
+    w = world_window(8);
+    reach(w); /* and it goes on */
+    job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
 static void alone(void)

@@ -150,7 +150,27 @@ static void locks(void)
     world_quit(); /* the two now disagree for good */
 }
 
-static void (*const parts[])(void) = {data, tokens, locks};
+/* A NOCHECK lock has had flags before it is really taken; a refusal must not bring them back. */
+static void taken_late(void)
+{
+    long v = 1;
+    w = world_window(4);
+    if (boot_rank() == 0) {
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        job_check(rma_lock_send(t) && t->state == TARGET_LOCK_ISSUED);
+        struct rma_hdr h = answer(RMA_PKT_REFUSED, 0);
+        h.disp = 1;
+        job_check(rma_on_refused(1, packet, build(h, "", 0)) == 0 && (t->flags & TARGET_REFUSED));
+        job_check(t->sync == 0 && t->tokens_out == 0);
+        job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0); /* both: it is granted */
+        job_check(t->state == TARGET_LOCK_GRANTED && !(t->flags & TARGET_REFUSED));
+    }
+    world_quit();
+}
+
+static void (*const parts[])(void) = {data, tokens, locks, taken_late};
 
 START_TEST(forged)
 {

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "coll/coll.h"
 #include "dt/make.h"
 #include "unit_rma.h"
 #include "world.h"
@@ -429,6 +430,36 @@ static void dynamic(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* --- windows in the making ------------------------------------------------------------------------------- */
+
+/* Rank 1 goes halfway with rank 0's creation of a window, whose id it then knows, and sends packets for it while rank 0
+ * waits: it has neither lock word nor memory for them yet. */
+static void unborn(void)
+{
+    struct comm *twin;
+    void *base;
+    long v[2] = {1, 2};
+    if (boot_rank() == 0) {
+        job_check(rma_win_allocate(64, 8, NULL, proc->obj->world, &base, &w) != MPI_SUCCESS);
+        job_check(rma_room()->wins.count == 0 && list_empty(&rma_room()->windows));
+    } else {
+        job_check(coll_comm_dup(proc->obj->world, &twin) == MPI_SUCCESS);
+        for (int type = 0; type < RMA_PKTS; type++)
+            for (unsigned flags = 0; flags < 4; flags++) {
+                struct rma_hdr h = {.type = (uint8_t)type, .win = twin->ctx_recv, .src = 1, .dt = MPI_LONG, .count = 1,
+                                    .aop = DT_SUM, .flags = (uint16_t)(flags | RMA_F_DONE), .len = 8};
+                struct iovec iov[2] = {{&h, sizeof h}, {v, 8}};
+                while (am_request(0, AM_RMA + type, iov, 2, 1) == AM_AGAIN)
+                    world_poll(1);
+                am_credit_return(0, 1);
+            }
+        int64_t no[2] = {MPI_ERR_OTHER, 0};
+        job_check(coll_allreduce_i64(no, 2, COLL_MAX, twin) == MPI_SUCCESS);
+        comm_drop(twin);
+    }
+    world_barrier();
+}
+
 /* --- anything ---------------------------------------------------------------------------------------------- */
 
 static const char zeros[64];
@@ -489,12 +520,19 @@ START_TEST(hostile)
 }
 END_TEST
 
+START_TEST(too_early)
+{
+    ck_assert_int_eq(world_run(2, world_far, unborn), 0);
+}
+END_TEST
+
 Suite *suite_on_target(void)
 {
     Suite *s = suite_create("rma/on_target");
     TCase *t = tcase_create("hostile packets");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, hostile, 0, sizeof parts / sizeof *parts);
+    tcase_add_test(t, too_early);
     suite_add_tcase(s, t);
     return s;
 }

@@ -126,6 +126,50 @@ static void queued(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* What goes to a near target by message must not be passed by what comes after it and could be done at once: here a fetch
+ * that is under way when the target's memory turns out to be reachable, as in a dynamic window whose regions change. */
+static void behind_messages(void)
+{
+    struct rma_win *w = world_window(2);
+    long v = 5, r = -1;
+    if (boot_rank() == 0) {
+        struct rma_near *n = rma_near_of(w, 1);
+        job_check(n && n->kind == RMA_NEAR_MAPPED);
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        for (int flushed = 0; flushed < 2; flushed++) {
+            n->kind = RMA_NEAR_AM;
+            job_check(world_op(w, flushed ? RMA_ACC : RMA_GACC, 1, &v, &r, 1, 0) == MPI_SUCCESS);
+            struct rma_target *t = rma_target_find(w, 1);
+            struct rma_resp other; /* flushed: by another thread, whose answer is under way */
+            rma_resp_open(w, &other, 1);
+            t->flags |= TARGET_HURRY;
+            if (flushed) {
+                other.pending = 1;
+                rma_target_sync(t, RMA_F_DONE, other.token);
+            }
+            rma_issue_target(t);
+            job_check(t->queued == 0 && (flushed ? t->tokens_out == 1 : t->nops == 1) && !(t->flags & TARGET_DIRTY));
+            n->kind = RMA_NEAR_MAPPED;
+            job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
+            job_check(world_pvar(w, PVAR_RMA_MAPPED) == 0);
+            job_check(rma_flush(w, 1) == MPI_SUCCESS && !other.pending && r == 0);
+            job_check(world_pvar(w, PVAR_RMA_AM) == 2u * (unsigned)flushed + 2);
+            rma_resp_close(w, &other);
+        }
+        job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MAPPED) == 1);
+        job_check(rma_unlock(w, 1) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(boot_rank() == 0 || world_memory(w)[0] == 25);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(messages_first)
+{
+    ck_assert_int_eq(world_run(2, NULL, behind_messages), 0);
+}
+END_TEST
+
 START_TEST(argument_checks)
 {
     ck_assert_int_eq(world_run(1, NULL, arguments), 0);
@@ -145,6 +189,7 @@ Suite *suite_op(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, offset);
     tcase_add_test(t, argument_checks);
+    tcase_add_test(t, messages_first);
     tcase_add_test(t, far_queue);
     suite_add_tcase(s, t);
     return s;

@@ -54,7 +54,23 @@ static void hints(void)
     job_check(atoi(info_value(got, "op_win_pool")) == cvar.rma_op_win && atoi(info_value(got, "slots")) == 1);
     info_drop(got);
     info_put(given, "accumulate_ordering", "rar,waw");
-    job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->ordered_acc);
+    job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->ordered_acc && !w->no_locks);
+    /* what a key cannot be is ignored */
+    static const char *const wrong[][2] = {{"no_locks", "perhaps"}, {"accumulate_ordering", "rar,"},
+        {"accumulate_ordering", "rarwaw"}, {"accumulate_ordering", ""}, {"accumulate_ordering", "rar,raw,xyz"},
+        {"accumulate_ops", "any"}, {"mpi_accumulate_granularity", "-8"}, {"mpi_accumulate_granularity", "8 bytes"},
+        {"same_size", "1"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        info_put(given, wrong[i][0], wrong[i][1]);
+        job_check(rma_win_set_info(w, given) == MPI_SUCCESS && rma_win_get_info(w, &got) == MPI_SUCCESS);
+        job_check(strcmp(info_value(got, wrong[i][0]), wrong[i][1]) && w->ordered_acc && !w->no_locks);
+        job_check(!strcmp(info_value(got, "accumulate_ordering"), "rar,waw"));
+        info_drop(got);
+    }
+    info_put(given, "no_locks", "TRUE");
+    job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->no_locks);
+    job_check(cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC && cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC);
+    job_check(rma_fence(w, 0) == MPI_SUCCESS && rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
     info_drop(given);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
@@ -79,6 +95,11 @@ static void regions(void)
     for (size_t i = 0; i < sizeof overlap / sizeof *overlap; i++)
         job_check(cls(rma_win_attach(w, m + overlap[i].off, overlap[i].len)) == MPI_ERR_RMA_ATTACH);
     job_check(cls(rma_win_attach(w, m, -1)) == MPI_ERR_SIZE && cls(rma_win_attach(w, NULL, 1)) == MPI_ERR_BASE);
+    /* beyond the end of memory: nothing of it counts as attached */
+    job_check(cls(rma_win_attach(w, m + 4000, INT64_MAX)) == MPI_SUCCESS && rma_win_detach(w, m + 4000) == MPI_SUCCESS);
+    job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX - 7), 16)) == MPI_ERR_RMA_ATTACH);
+    job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX / 2 + 2), INT64_MAX)) == MPI_ERR_RMA_ATTACH);
+    job_check(!rma_win_local(w, UINT64_MAX, 1) && !rma_win_local(w, UINT64_MAX - 7, 16) && w->nregions == 8);
     job_check(cls(rma_win_detach(w, m + 1)) == MPI_ERR_RMA_ATTACH && rma_win_detach(w, m + 64) == MPI_SUCCESS);
     job_check(cls(rma_win_detach(w, m + 64)) == MPI_ERR_RMA_ATTACH && !rma_win_local(w, at + 64, 1));
     job_check(rma_win_local(w, at, 64) == m && !rma_win_local(w, at, 65) && w->nregions == 7);

@@ -1,0 +1,179 @@
+/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): what MPI_Win_get_info tells is what is in effect, and what
+ * is in effect is kept to.  (issue: windows, info keys) */
+#include "rw.h"
+
+/* The value in effect, "" when the key is not told. */
+static const char *value(MPI_Win w, const char *key)
+{
+    static char v[MPI_MAX_INFO_VAL + 1];
+    MPI_Info i;
+    int flag;
+
+    MPI_Win_get_info(w, &i);
+    MPI_Info_get(i, key, MPI_MAX_INFO_VAL, v, &flag);
+    MPI_Info_free(&i);
+    if (!flag)
+        v[0] = '\0';
+    return v;
+}
+
+static const struct key {
+    const char *key, *absent, *given, *want, *wrong;
+} keys[] = {
+    {"no_locks", "false", "true", "true", "yes"},
+    {"no_locks", "false", "FALSE", "false", "1"},
+    {"accumulate_ordering", "rar,raw,war,waw", "none", "none", "sometimes"},
+    {"accumulate_ordering", "rar,raw,war,waw", "waw,rar", "waw,rar", "rar;raw"},
+    {"accumulate_ops", "same_op_no_op", "same_op", "same_op", "any_op"},
+    {"mpi_accumulate_granularity", "0", "8", "8", "eight"},
+    {"same_size", "false", "true", "true", "2"},
+    {"same_disp_unit", "false", "true", "true", "maybe"},
+    {"alloc_shared_noncontig", "false", "true", "true", ""},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static MPI_Info with(const char *key, const char *v)
+{
+    MPI_Info i;
+
+    MPI_Info_create(&i);
+    if (*v)
+        MPI_Info_set(i, key, v);
+    return i;
+}
+
+/* Each key: absent, given at creation, given later, nonsense. */
+static void in_effect(int flavour)
+{
+    int k;
+    struct rw w;
+    MPI_Info i;
+
+    for (k = 0; k < KEYS; k++) {
+        const struct key *t = &keys[k];
+        const char *const at_creation[] = {"", t->given, t->wrong}, *const told[] = {t->absent, t->want, t->absent};
+        int n;
+
+        for (n = 0; n < 3; n++) {
+            i = with(t->key, at_creation[n]);
+            if (!rw_make_info(&w, flavour, 64, MPI_COMM_WORLD, i)) {
+                MPI_Info_free(&i);
+                return;
+            }
+            MPI_Info_free(&i);
+            MUST(strcmp(value(w.win, t->key), told[n]) == 0, "%s: %s=%s is told as %s, not %s", rw_flavour_names[flavour],
+                 t->key, at_creation[n], value(w.win, t->key), told[n]);
+            MPI_Win_set_info(w.win, MPI_INFO_NULL);          /* changes nothing */
+            CHECK(strcmp(value(w.win, t->key), told[n]) == 0);
+            i = with(t->key, t->wrong);
+            MPI_Win_set_info(w.win, i);
+            CHECK(strcmp(value(w.win, t->key), told[n]) == 0);
+            MPI_Info_free(&i);
+            i = with(t->key, t->given);
+            MPI_Win_set_info(w.win, i);
+            CHECK(strcmp(value(w.win, t->key), t->want) == 0);
+            MPI_Info_free(&i);
+            i = with(t->key, t->absent);
+            MPI_Win_set_info(w.win, i);
+            CHECK(strcmp(value(w.win, t->key), t->absent) == 0);
+            MPI_Info_free(&i);
+            CHECK(value(w.win, "nonsense")[0] == '\0');
+            CHECK(atoi(value(w.win, "slots")) > 0 && atoi(value(w.win, "op_win_pool")) > 0);
+            rw_free(&w);
+        }
+    }
+}
+
+/* no_locks: passive epochs are errors that name the key; active ones work; nothing is left behind. */
+static void no_locks(int flavour)
+{
+    MPI_Info i = with("no_locks", "true");
+    struct rw w;
+    int e[3], k, len, t;
+    int64_t v;
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (!rw_make_info(&w, flavour, 64, MPI_COMM_WORLD, i)) {
+        MPI_Info_free(&i);
+        return;
+    }
+    MPI_Info_free(&i);
+    MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
+    t = (w.rank + 1) % w.size;
+    e[0] = MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w.win);
+    e[1] = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w.rank, MPI_MODE_NOCHECK, w.win);
+    e[2] = MPI_Win_lock_all(0, w.win);
+    for (k = 0; k < 3; k++) {
+        CHECK_EQ(mt_class(e[k]), MPI_ERR_RMA_SYNC);
+        MPI_Error_string(e[k], text, &len);
+        MUST(strstr(text, "no_locks") != NULL, "the error does not name the key: %s", text);
+    }
+    CHECK_EQ(mt_class(MPI_Win_unlock(t, w.win)), MPI_ERR_RMA_SYNC);
+    CHECK_EQ(mt_class(MPI_Win_flush_all(w.win)), MPI_ERR_RMA_SYNC);
+    v = 10 + w.rank;
+    MPI_Win_fence(0, w.win);
+    MPI_Put(&v, 1, MPI_INT64_T, t, rw_disp(&w, t, 8), 1, MPI_INT64_T, w.win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win);
+    CHECK_EQ(((int64_t *)(void *)w.mem)[1], 10 + (w.rank + w.size - 1) % w.size);
+    rw_begin(&w, RW_PSCW, 0);
+    MPI_Put(&v, 1, MPI_INT64_T, t, rw_disp(&w, t, 16), 1, MPI_INT64_T, w.win);
+    rw_end(&w, RW_PSCW, 0);
+    CHECK_EQ(((int64_t *)(void *)w.mem)[2], 10 + (w.rank + w.size - 1) % w.size);
+    i = with("no_locks", "false");
+    MPI_Win_set_info(w.win, i);
+    MPI_Info_free(&i);
+    MPI_Barrier(w.comm);
+    CHECK_EQ(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w.win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_unlock(t, w.win), MPI_SUCCESS);
+    MPI_Barrier(w.comm);
+    rw_free(&w);
+}
+
+/* Accumulates stay right whatever is said about them, as long as it is true. */
+static void accumulates(int flavour)
+{
+    static const char *const how[][2] = {{"accumulate_ordering", "none"}, {"accumulate_ops", "same_op"},
+        {"mpi_accumulate_granularity", "8"}, {"mpi_accumulate_granularity", "1"}, {"mpi_accumulate_granularity", "4096"}};
+    size_t k;
+    struct rw w;
+
+    for (k = 0; k < sizeof how / sizeof *how; k++) {
+        MPI_Info i = with(how[k][0], how[k][1]);
+        int64_t one = 1, old = -1, *cell;
+        int n, t;
+
+        if (!rw_make_info(&w, flavour, 64, MPI_COMM_WORLD, i)) {
+            MPI_Info_free(&i);
+            return;
+        }
+        MPI_Info_free(&i);
+        MPI_Win_lock_all(0, w.win);
+        for (n = 0; n < 50; n++)
+            for (t = 0; t < w.size; t++) {
+                MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(&w, t, 8), 1, MPI_INT64_T, MPI_SUM, w.win);
+                if (n % 10 == 0)
+                    MPI_Fetch_and_op(&one, &old, MPI_INT64_T, t, rw_disp(&w, t, 8), MPI_SUM, w.win);
+            }
+        MPI_Win_unlock_all(w.win);
+        MPI_Barrier(w.comm);
+        rw_own(&w);
+        cell = (int64_t *)(void *)w.mem;
+        MUST(cell[1] == 55 * w.size, "%s, %s=%s: %lld", rw_flavour_names[flavour], how[k][0], how[k][1], (long long)cell[1]);
+        rw_disown(&w);
+        MPI_Barrier(w.comm);
+        rw_free(&w);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int f;
+
+    mt_init(&argc, &argv);
+    for (f = 0; f < RW_FLAVOURS; f++) {
+        in_effect(f);
+        no_locks(f);
+        accumulates(f);
+    }
+    return mt_finish();
+}
