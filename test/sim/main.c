@@ -1,6 +1,6 @@
 /* The simulator's driver:
  *
- *   sim [--seeds N] [--first S] [--only NAME|BEGINNING*] [--seed S --verbose] [--list]
+ *   sim [--seeds N] [--first S] [--only NAME|BEGINNING*] [--jobs N] [--seed S --verbose] [--list]
  *
  * Runs every scenario under N seeds; each tenth seed twice, which must give the same events.
  * A failure prints the seed; `sim --only NAME --seed S --verbose` replays it with every event. */
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "scenarios.h"
 
@@ -45,11 +47,64 @@ static int named(const char *only, const char *name)
     return n && only[n - 1] == '*' ? !strncmp(only, name, n - 1) : !strcmp(only, name);
 }
 
-int main(int argc, char **argv)
+/* One scenario under all seeds; 0, or 1 when a run differs from its repetition.  A failed check ends the process. */
+static int run_all(const struct scenario *sc, unsigned long first, unsigned long seeds, int verbose)
 {
-    unsigned long seeds = 50, first = 1;
-    const char *only = NULL;
-    int verbose = 0, list = 0;
+    long messages = 0, steps = 0;
+    for (unsigned long seed = first; seed < first + seeds; seed++) {
+        struct sim_result a, b;
+        run_once(sc, seed, verbose, &a);
+        messages += a.messages;
+        steps += a.steps;
+        if (seed % 10 == 0 && !verbose) {
+            run_once(sc, seed, 0, &b);
+            if (a.hash != b.hash) {
+                fprintf(stderr, "sim: %s, seed %lu: two runs differ\n", sc->name, seed);
+                return 1;
+            }
+        }
+    }
+    printf("%-28s %lu seeds, %ld messages, %ld steps\n", sc->name, seeds, messages, steps);
+    fflush(NULL);
+    return 0;
+}
+
+/* A process per scenario, so many at once. */
+static struct child {
+    pid_t pid;
+    const char *name;
+} children[64];
+
+/* Wait for one to end: 1 if it failed. */
+static int reap(int n)
+{
+    int status;
+    pid_t pid = wait(&status);
+    for (int i = 0; i < n; i++)
+        if (children[i].pid == pid) {
+            children[i].pid = 0;
+            if (status)
+                printf("FAILED  %s (%s %d)\n", children[i].name, WIFSIGNALED(status) ? "signal" : "status",
+                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        }
+    fflush(stdout);
+    return status != 0;
+}
+
+static int place_for(int jobs)
+{
+    for (int i = 0; i < jobs; i++)
+        if (!children[i].pid)
+            return i;
+    return -1;
+}
+
+static unsigned long seeds = 50, first = 1;
+static const char *only;
+static int verbose, list, jobs = 1;
+
+static void options(int argc, char **argv)
+{
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--seeds"))
@@ -60,43 +115,59 @@ int main(int argc, char **argv)
             first = strtoul(value, NULL, 0), seeds = 1, i++;
         else if (!strcmp(argv[i], "--only"))
             only = value, i++;
+        else if (!strcmp(argv[i], "--jobs"))
+            jobs = atoi(value), i++;
         else if (!strcmp(argv[i], "--verbose"))
             verbose = 1;
         else if (!strcmp(argv[i], "--list"))
             list = 1;
         else {
             fprintf(stderr, "sim: unknown option %s\n", argv[i]);
-            return 2;
+            exit(2);
         }
     }
-    int ran = 0;
+    if (jobs < 1 || jobs > 64)
+        jobs = 1;
+}
+
+static int start(const struct scenario *sc)
+{
+    int failed = 0, i;
+    if (jobs == 1)
+        return run_all(sc, first, seeds, verbose);
+    while ((i = place_for(jobs)) < 0)
+        failed += reap(jobs);
+    pid_t pid = fork();
+    if (pid == 0)
+        exit(run_all(sc, first, seeds, verbose));
+    if (pid < 0)
+        return failed + run_all(sc, first, seeds, verbose);
+    children[i] = (struct child){pid, sc->name};
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    int ran = 0, failed = 0;
+    options(argc, argv);
     for (int g = 0; g < GROUPS; g++)
         for (const struct scenario *sc = groups[g]; sc->name; sc++) {
             if (only && !named(only, sc->name))
                 continue;
-            if (list) {
-                printf("%s: %d ranks, %d threads\n", sc->name, sc->ranks, sc->threads);
-                continue;
-            }
-            long messages = 0, steps = 0;
-            for (unsigned long seed = first; seed < first + seeds; seed++) {
-                struct sim_result a, b;
-                run_once(sc, seed, verbose, &a);
-                messages += a.messages;
-                steps += a.steps;
-                if (seed % 10 == 0 && !verbose) {
-                    run_once(sc, seed, 0, &b);
-                    if (a.hash != b.hash) {
-                        fprintf(stderr, "sim: %s, seed %lu: two runs differ\n", sc->name, seed);
-                        return 1;
-                    }
-                }
-            }
             ran++;
-            printf("%-28s %lu seeds, %ld messages, %ld steps\n", sc->name, seeds, messages, steps);
-            fflush(stdout);
+            if (list)
+                printf("%s: %d ranks, %d threads\n", sc->name, sc->ranks, sc->threads);
+            else
+                failed += start(sc);
+            if (failed && jobs == 1)
+                return 1;
+        }
+    for (int i = 0; i < jobs; i++)
+        if (children[i].pid) {
+            failed += reap(jobs);
+            i = -1;
         }
     if (!list)
-        printf("%d passed, 0 failed\n", ran);
-    return ran > 0 || list ? 0 : 2;
+        printf("%d passed, %d failed\n", ran - failed, failed);
+    return failed ? 1 : ran ? 0 : 2;
 }

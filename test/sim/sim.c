@@ -12,6 +12,7 @@
 #include "obj/obj.h"
 #include "rma/rma_types.h"
 #include "sim_types.h"
+#include "virtual.h"
 
 struct sim *the_sim;
 
@@ -49,6 +50,50 @@ int sim_thread(void)
 long sim_sent(int rank, int type)
 {
     return type < 0 ? the_sim->ranks[rank].sent_all : the_sim->ranks[rank].sent[type & 255];
+}
+
+long sim_received(int rank, int type)
+{
+    return type < 0 ? the_sim->ranks[rank].received_all : the_sim->ranks[rank].received[type & 255];
+}
+
+long sim_time(void)
+{
+    return the_sim->step;
+}
+
+void sim_count_sent(int rank, int type, size_t len)
+{
+    struct sim *s = the_sim;
+    s->result.messages++;
+    s->result.bytes += (long)len;
+    s->ranks[rank].sent_all++;
+    s->ranks[rank].sent[type & 255]++;
+}
+
+void sim_count_received(int rank, int type)
+{
+    the_sim->ranks[rank].received_all++;
+    the_sim->ranks[rank].received[type & 255]++;
+}
+
+void (*sim_memory_off)(int off); /* set by a program that counts the memory of ranks */
+
+void *sim_alloc(size_t len)
+{
+    if (sim_memory_off)
+        sim_memory_off(1);
+    void *p = malloc(len);
+    if (sim_memory_off)
+        sim_memory_off(0);
+    if (!p)
+        sim_fail("the simulator has no memory left");
+    return p;
+}
+
+void sim_release(void *p)
+{
+    free(p);
 }
 
 void sim_moved(struct sim *s)
@@ -299,8 +344,8 @@ static void run_rank(void *arg)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[f->rank];
     int provided;
-    static const struct tp_ops *const transports[] = {&sim_tp_ops, NULL};
-    if (tp_use(transports) != 0)
+    static const struct tp_ops *const real[] = {&sim_tp_ops, NULL}, *const alone[] = {&virtual_tp_ops, NULL};
+    if (tp_use(s->k.world ? alone : real) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
     unsigned before[OBJ_KINDS]; /* the library has some of its own */

@@ -30,6 +30,8 @@ struct sim_knobs {
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     int preempt_percent; /* chance that others run at a sched_point() */
+    int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
+    int world, me;      /* one real rank, number `me` of so many: the others are virtual (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
 };
@@ -56,6 +58,8 @@ uint64_t sim_seed(void);              /* the seed itself */
 void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -disable-auto-cleanup) */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
+long sim_received(int rank, int type); /* ... that it has handled */
+long sim_time(void);                  /* steps so far, in which messages travel */
 void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A check failed: print the text and the last events, end with status 1. */
 void sim_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));

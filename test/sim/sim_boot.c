@@ -9,20 +9,22 @@
 #include "base/proc.h"
 #include "boot/boot_types.h"
 #include "sim_types.h"
+#include "virtual.h"
 
 static int sim_init(int *rank, int *size, int *appnum)
 {
-    *rank = the_sim->now->rank;
-    *size = the_sim->k.ranks;
+    *rank = the_sim->k.world ? the_sim->k.me : the_sim->now->rank;
+    *size = the_sim->k.world ? the_sim->k.world : the_sim->k.ranks;
     *appnum = 0;
-    proc->boot->page = &the_sim->job.page;
+    proc->boot->page = the_sim->k.world ? NULL : &the_sim->job.page; /* virtual ranks do not die */
     return 0;
 }
 
 static int sim_put(const char *key, const void *value, size_t len)
 {
-    struct sim_kv *kv = calloc(1, sizeof *kv);
-    if (!kv || len > sizeof kv->value || strlen(key) >= sizeof kv->key)
+    struct sim_kv *kv = sim_alloc(sizeof *kv);
+    memset(kv, 0, sizeof *kv);
+    if (len > sizeof kv->value || strlen(key) >= sizeof kv->key)
         sim_fail("boot put of %zu bytes under %s", len, key);
     strcpy(kv->key, key);
     memcpy(kv->value, value, len);
@@ -35,6 +37,8 @@ static int sim_put(const char *key, const void *value, size_t len)
 
 static int sim_get(const char *key, void *value, size_t *len)
 {
+    if (the_sim->k.world && virtual_get(key, value, len) == 0)
+        return 0;
     for (struct sim_kv *kv = the_sim->published; kv; kv = kv->next)
         if (!strcmp(kv->key, key)) {
             if (kv->len > *len)
@@ -69,6 +73,10 @@ static int sim_barrier(void)
 
 static int sim_node_map(char *text, size_t len)
 {
+    if (the_sim->k.world) { /* each alone */
+        snprintf(text, len, "(vector,(0,%d,1))", the_sim->k.world);
+        return 0;
+    }
     /* As many ranks per node as divide evenly, the last node takes what remains. */
     int per = the_sim->k.ranks / the_sim->k.nodes, nodes = the_sim->k.nodes;
     int rest = the_sim->k.ranks - per * nodes;

@@ -36,6 +36,8 @@ struct sim_rank_state {
     long held_until;         /* deliveries of requests pause until this step */
     long sent[256];          /* by AM type */
     long sent_all;
+    long received[256];      /* by AM type */
+    long received_all;
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
@@ -84,5 +86,11 @@ static inline int sim_chance(struct sim *s, int percent)
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
+void sim_count_sent(int rank, int type, size_t len);
+void sim_count_received(int rank, int type);
+/* Memory of the simulator itself, which is nobody's (memory.h); never NULL. */
+void *sim_alloc(size_t len);
+void sim_release(void *p);
+extern void (*sim_memory_off)(int off);
 
 #endif

@@ -285,6 +285,53 @@ static void poor_threads(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
 }
 
+/* --- unlock while another thread waits for that very lock -------------------------------------------------- */
+
+/* Rank 0 locks 1, which rank 3 holds, and then 2: this MPI_Win_lock waits for the grant of the first and pins its element.
+ * Its other thread unlocks 1 meanwhile: the element must stay until the first thread has looked. */
+static void pinned_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    begin(sim_rank() == 0);
+    struct job *j = &m->j;
+    long v = 1;
+    if (j->rank == 3) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j->win));
+        put1(j, &v, 1, 3);
+        OK(MPI_Win_flush(1, j->win));
+        tell(0);
+        hear(0);
+        OK(MPI_Win_unlock(1, j->win));
+    } else if (j->rank == 0) {
+        hear(3);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j->win));
+        put1(j, &v, 1, 0);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j->win));
+        put1(j, &v, 2, 0);
+        OK(MPI_Win_unlock(2, j->win));
+        while (m->left)
+            sim_compute(1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j->mem[0] == (j->rank == 1 || j->rank == 2));
+    stop();
+}
+
+static void pinned_thread(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    if (sim_rank() != 0)
+        return;
+    struct rank_record *m = join();
+    const struct rma_target *t;
+    while (!(t = rma_target_find(inside(m->j.win), 1)) || !t->pins || t->state != TARGET_LOCK_ISSUED)
+        sim_compute(1);
+    tell(3);
+    OK(MPI_Win_unlock(1, m->j.win));
+    m->left--;
+}
+
 const struct scenario scenarios_threads[] = {
     {"t-locks", 4, 3, locks_main, locks_thread, NULL},
     {"t-locks-far", 4, 3, locks_main, locks_thread, far_away},
@@ -298,5 +345,6 @@ const struct scenario scenarios_threads[] = {
     {"t-windows-dry", 3, 2, windows_main, windows_thread, poor_threads},
     {"t-attach", 2, 3, attach_main, attach_thread, NULL},
     {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
+    {"t-unlock-pinned", 4, 2, pinned_main, pinned_thread, far_away},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

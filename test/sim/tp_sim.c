@@ -14,11 +14,8 @@ struct tp { /* one per simulated rank */
 
 static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *caps)
 {
-    struct tp *t = calloc(1, sizeof *t);
-    if (!t)
-        return -ENOMEM;
-    t->env = *env;
-    t->rank = boot_rank();
+    struct tp *t = sim_alloc(sizeof *t);
+    *t = (struct tp){.env = *env, .rank = boot_rank()};
     *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max,
                              .replies = (unsigned)the_sim->k.replies};
     *out = t;
@@ -45,9 +42,9 @@ static void sim_close(struct tp *t)
             r->queued[c]--;
             the_sim->in_flight--;
             sim_event("message of class %d left at the end", c);
-            free(LIST_OBJ(l, struct sim_msg, link));
+            sim_release(LIST_OBJ(l, struct sim_msg, link));
         }
-    free(t);
+    sim_release(t);
 }
 
 /* Place for a message: the end, or, without order, anywhere; never before one of the same sender when ordered. */
@@ -82,13 +79,11 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         sim_event("sends type %d to %u, which is dead", *(unsigned char *)iov[0].iov_base, peer);
         return 0;
     }
-    struct sim_msg *m = malloc(sizeof *m + len);
-    if (!m)
-        return TP_AGAIN;
+    struct sim_msg *m = sim_alloc(sizeof *m + len);
     m->src = t->rank;
     m->cls = cls;
     m->len = len;
-    m->due = s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
+    m->due = s->k.latency ? s->step + s->k.latency : s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
     size_t at = 0;
     for (int i = 0; i < n; i++) {
         memcpy(m->data + at, iov[i].iov_base, iov[i].iov_len);
@@ -96,10 +91,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     }
     enqueue(s, to, m);
     s->in_flight++;
-    s->result.messages++;
-    s->result.bytes += (long)len;
-    s->ranks[t->rank].sent_all++;
-    s->ranks[t->rank].sent[m->data[0]]++;
+    sim_count_sent(t->rank, m->data[0], len);
     sim_event("sends type %d to %u, class %d, %zu bytes, flags %#x", m->data[0], peer, (int)cls, len,
               len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0); /* of RMA packets */
     sim_moved(s);
@@ -128,9 +120,10 @@ static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
             return 0;
         }
         s->in_flight--;
+        sim_count_received(t->rank, m->data[0]);
         sim_event("handled type %d from %d, class %d, %zu bytes", m->data[0], m->src, (int)cls, m->len);
         sim_moved(s);
-        free(m);
+        sim_release(m);
         return 1;
     }
     return 0;

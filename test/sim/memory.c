@@ -1,0 +1,158 @@
+#include "memory.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_types.h"
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
+int __real_posix_memalign(void **p, size_t align, size_t n);
+void __real_free(void *p);
+
+/* Open addressing, a power of two; an entry without address is free, deletion moves the following ones up. */
+struct entry {
+    void *p;
+    size_t n;
+    int rank;
+};
+static struct {
+    struct entry *at;
+    size_t room, used;
+    long live[SIM_RANKS], most[SIM_RANKS];
+    int off, on;
+} book;
+
+static size_t place(const void *p)
+{
+    return (size_t)(((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> 20) & (book.room - 1);
+}
+
+static struct entry *find(const void *p)
+{
+    size_t i = place(p);
+    while (book.at[i].p && book.at[i].p != p)
+        i = (i + 1) & (book.room - 1);
+    return &book.at[i];
+}
+
+static void grow(void)
+{
+    struct entry *old = book.at;
+    size_t n = book.room;
+    book.room = n ? 2 * n : 4096;
+    book.at = __real_calloc(book.room, sizeof *book.at);
+    if (!book.at)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        if (old[i].p)
+            *find(old[i].p) = old[i];
+    __real_free(old);
+}
+
+static void *enter(void *p, size_t n)
+{
+    if (!p || !book.on || book.off || !the_sim || !the_sim->now)
+        return p;
+    if (2 * (book.used + 1) > book.room)
+        grow();
+    int rank = the_sim->now->rank;
+    *find(p) = (struct entry){p, n, rank};
+    book.used++;
+    book.live[rank] += (long)n;
+    if (book.live[rank] > book.most[rank])
+        book.most[rank] = book.live[rank];
+    return p;
+}
+
+static void leave(const void *p)
+{
+    struct entry *e;
+    if (!p || !book.room || !(e = find(p))->p)
+        return;
+    book.live[e->rank] -= (long)e->n;
+    book.used--;
+    size_t hole = (size_t)(e - book.at);
+    for (size_t i = (hole + 1) & (book.room - 1); book.at[i].p; i = (i + 1) & (book.room - 1)) {
+        size_t home = place(book.at[i].p);
+        if (((i - home) & (book.room - 1)) < ((i - hole) & (book.room - 1)))
+            continue; /* it would stand before its home */
+        book.at[hole] = book.at[i];
+        hole = i;
+    }
+    book.at[hole].p = NULL;
+}
+
+static void off(int o)
+{
+    book.off += o ? 1 : -1;
+}
+
+void memory_begin(void)
+{
+    book.on = 1;
+    sim_memory_off = off;
+    memset(book.live, 0, sizeof book.live);
+    memset(book.most, 0, sizeof book.most);
+    if (book.at)
+        memset(book.at, 0, book.room * sizeof *book.at);
+    book.used = 0;
+}
+
+long memory_bytes(int rank)
+{
+    return book.live[rank];
+}
+
+long memory_most(int rank)
+{
+    long n = book.most[rank];
+    book.most[rank] = book.live[rank];
+    return n;
+}
+
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
+int __wrap_posix_memalign(void **p, size_t align, size_t n);
+void __wrap_free(void *p);
+
+void *__wrap_malloc(size_t n)
+{
+    return enter(__real_malloc(n), n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return enter(__real_calloc(n, size), n * size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    leave(p);
+    return enter(__real_realloc(p, n), n);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+    return enter(__real_aligned_alloc(align, n), n);
+}
+
+int __wrap_posix_memalign(void **p, size_t align, size_t n)
+{
+    int err = __real_posix_memalign(p, align, n);
+    if (!err)
+        enter(*p, n);
+    return err;
+}
+
+void __wrap_free(void *p)
+{
+    leave(p);
+    __real_free(p);
+}
