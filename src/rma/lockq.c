@@ -95,6 +95,7 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
         (e->packet = malloc((size_t)h->len + 1)) != NULL) {
         memcpy(e->packet, payload, h->len);
         q->bytes += h->len;
+        pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_BYTES_HIGH, q->bytes);
     } else if (h->type != RMA_PKT_LOCK) {
         rma_count(w, PVAR_RMA_LOCKS_DROPPED, 1);
     }

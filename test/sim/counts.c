@@ -239,12 +239,359 @@ static void lock_all_window(void *arg)
     job_close(&j);
 }
 
+/* A fence whose last operation answers: its data are the acknowledgement.  Accumulates that fetch keep their place. */
+static void fence_get_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1, r = -1, old = -1;
+    OK(MPI_Win_fence(0, j.win));
+    struct counts c = mark(0), b = mark(1);
+    if (j.rank == 0) {
+        OK(MPI_Get(&r, 1, MPI_LONG, 1, 3, 1, MPI_LONG, j.win));
+        put1(&j, &v, 1, 0);
+    }
+    OK(MPI_Win_fence(0, j.win));
+    if (j.rank == 0) {
+        SIM_CHECK(r == 0);
+        SENT(&c, 1, BATCH);
+        SENT(&b, 1, DATA);
+        c = mark(0), b = mark(1);
+        OK(MPI_Fetch_and_op(&v, &old, MPI_LONG, 1, 0, MPI_SUM, j.win));
+        put1(&j, &v, 1, 2);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    if (j.rank == 0) {
+        SIM_CHECK(old == 1);
+        SENT(&c, 1, BATCH);
+        SENT2(&b, 1, DATA, 1, ACK);
+    }
+    job_close(&j);
+}
+
+/* Without piggybacking: the operation, DONE, its acknowledgement. */
+static void fence_counts_plain(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    OK(MPI_Win_fence(0, j.win));
+    struct counts c = mark(0), b = mark(1);
+    if (j.rank == 0)
+        put1(&j, &v, 1, 0);
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    if (j.rank == 0) {
+        SENT2(&c, 1, PUT, 1, DONE);
+        SENT(&b, 1, ACK);
+    }
+    job_close(&j);
+}
+
+/* The same for post, start, complete, wait: COMPLETE by itself; what was put is acknowledged with it. */
+static void pscw_counts_plain(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    MPI_Group world, peer;
+    int other = !j.rank;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &peer));
+    struct counts c = mark(j.rank);
+    if (j.rank == 0) {
+        long v[2] = {3, 4}, r = -1;
+        OK(MPI_Win_start(peer, 0, j.win));
+        put1(&j, &v[0], 1, 0);
+        OK(MPI_Win_complete(j.win));
+        SENT2(&c, 1, PUT, 1, DONE);
+        c = mark(0);
+        OK(MPI_Win_start(peer, 0, j.win)); /* a get is answered by itself: nothing more to acknowledge */
+        OK(MPI_Get(&r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_complete(j.win));
+        SENT2(&c, 1, GET, 1, DONE);
+        SIM_CHECK(r == 3);
+    } else {
+        OK(MPI_Win_post(peer, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+        OK(MPI_Win_post(peer, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 1)
+        SENT3(&c, 2, POST, 1, ACK, 1, DATA);
+    OK(MPI_Group_free(&peer));
+    OK(MPI_Group_free(&world));
+    job_close(&j);
+}
+
+/* POST and START with NOCHECK: no post travels. */
+static void pscw_counts_nocheck(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    MPI_Group world, peer;
+    int other = !j.rank;
+    long v = 3;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &peer));
+    struct counts c = mark(j.rank);
+    if (j.rank == 1)
+        OK(MPI_Win_post(peer, MPI_MODE_NOCHECK, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        OK(MPI_Win_start(peer, MPI_MODE_NOCHECK, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_complete(j.win));
+        SENT(&c, 1, PUT);
+    } else {
+        OK(MPI_Win_wait(j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 1)
+        SENT(&c, 1, ACK);
+    OK(MPI_Group_free(&peer));
+    OK(MPI_Group_free(&world));
+    job_close(&j);
+}
+
+/* NOCHECK: granted at the call, nothing to release: one packet with DONE, one answer. */
+static void lock_counts_nocheck(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    if (j.rank == 0) {
+        long v = 1, r = -1;
+        struct counts c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_unlock(1, j.win));
+        SENT(&c, 1, PUT);
+        SENT(&b, 1, ACK);
+        c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, j.win));
+        OK(MPI_Get(&r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_unlock(1, j.win));
+        SENT(&c, 1, GET);
+        SENT(&b, 1, DATA);
+    }
+    job_close(&j);
+}
+
+/* An operation that does not fit a packet: LOCK by itself, the parts, UNLOCK on the last of them. */
+static void lock_counts_long(void *arg)
+{
+    (void)arg;
+    enum { LONGS = 600 }; /* 4800 bytes in packets of 1024 */
+    struct job j = job_open(LONGS);
+    if (j.rank == 0) {
+        static long v[LONGS];
+        for (int i = 0; i < LONGS; i++)
+            v[i] = i + 1;
+        struct counts c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        OK(MPI_Put(v, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG, j.win));
+        OK(MPI_Win_unlock(1, j.win));
+        const long part = (1024 - (long)sizeof(struct rma_hdr) - (long)sizeof(struct rma_ext)) / 8;
+        SENT2(&c, 1, LOCK, (LONGS + part - 1) / part, PUT);
+        SENT2(&b, 1, GRANTED, 1, ACK);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[LONGS - 1] == LONGS));
+    job_close(&j);
+}
+
+static void small_packets(struct sim_knobs *k)
+{
+    far_away(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_PACKET_SIZE", "1024");
+}
+
+/* The flush family: one DONE per target with something unanswered, whatever the number of operations; local ones none. */
+static void flush_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    int K = j.size - 1;
+    if (j.rank == 0) {
+        long v = 3, r[SIM_RANKS];
+        struct counts c, b;
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int t = 1; t <= K; t++) { /* the locks */
+            OK(MPI_Get(&r[t], 1, MPI_LONG, t, 0, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(t, j.win));
+        }
+        c = mark(0), b = mark(1);
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush_local(1, j.win)); /* has left: that is all */
+        SENT(&c, 1, PUT);
+        put1(&j, &v, 1, 1);
+        OK(MPI_Win_flush(1, j.win)); /* covers both */
+        SENT(&c, 2, PUT);
+        SENT(&b, 1, ACK);
+        OK(MPI_Get(&r[0], 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_flush_local(1, j.win)); /* its data */
+        SIM_CHECK(r[0] == 3);
+        SENT2(&b, 1, ACK, 1, DATA);
+        OK(MPI_Win_flush(1, j.win)); /* it was answered: nothing to ask */
+        SENT2(&c, 2, PUT, 1, GET);
+
+        c = mark(0);
+        for (int t = 1; t < K; t++) /* one of them is not touched */
+            for (int i = 0; i < 3; i++)
+                put1(&j, &v, t, i);
+        OK(MPI_Win_flush_all(j.win));
+        SENT(&c, K - 1, BATCH);
+        OK(MPI_Win_flush_all(j.win));
+        OK(MPI_Win_flush_local_all(j.win));
+        SENT(&c, K - 1, BATCH);
+        c = mark(0);
+        OK(MPI_Win_unlock_all(j.win)); /* found no operation to ride on */
+        SENT(&c, K, DONE);
+    }
+    job_close(&j);
+}
+
+/* [design] FLUSH: without an element nothing is sent in PER_TARGET, since eviction has flushed; in the window protocol DONE is. */
+static void flush_counts_evicted(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    if (j.rank == 0) {
+        long v = 3;
+        for (int t = 1; t <= 2; t++)
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
+        put1(&j, &v, 1, 0);
+        put1(&j, &v, 2, 0);
+        SIM_CHECK(!rma_target_find(inside(j.win), 1));
+        struct counts c = mark(0);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(since_all(&c) == 0);
+        for (int t = 1; t <= 2; t++)
+            OK(MPI_Win_unlock(t, j.win));
+
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        put1(&j, &v, 1, 0);
+        put1(&j, &v, 2, 0);
+        SIM_CHECK(!rma_target_find(inside(j.win), 1));
+        c = mark(0);
+        int asked = inside(j.win)->acks > 0; /* else the answer to the evicted one's DONE has come: nothing to ask */
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(since(&c, RMA_PKT_DONE) == asked); /* the put to 2 may leave only now */
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
+/* rma.md 5.2: a further lock costs the earlier lazy ones their message: one for a LOCK, P-1 for a LOCK_ALL. */
+static void lock_order_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8), k = job_open(8);
+    if (j.rank == 0) {
+        long v = 1;
+        struct counts c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, k.win));
+        SENT(&c, 1, LOCK);
+        SENT(&b, 1, GRANTED);
+        put1(&j, &v, 1, 0);
+        put1(&k, &v, 2, 0);
+        OK(MPI_Win_unlock(2, k.win));
+        OK(MPI_Win_unlock(1, j.win));
+        SENT2(&c, 1, LOCK, 2, PUT);
+
+        c = mark(0);
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, k.win));
+        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        SENT2(&c, j.size - 2, LOCK, 1, PUT); /* one rode */
+        put1(&k, &v, 2, 1);
+        OK(MPI_Win_unlock(2, k.win));
+        OK(MPI_Win_unlock_all(j.win));
+        SENT3(&c, j.size - 2, LOCK, 2, PUT, j.size - 1, DONE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[1] == 1));
+    SIM_CHECK(k.rank != 2 || (k.mem[0] == 1 && k.mem[1] == 1));
+    job_close(&k);
+    job_close(&j);
+}
+
+/* All by piggybacking off: LOCK, operation and UNLOCK each for itself, towards touched targets only. */
+static void lock_all_plain(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    if (j.rank == 0) {
+        long v = 3;
+        struct counts c = mark(0), b = mark(1), d = mark(2);
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_unlock_all(j.win));
+        SENT3(&c, 1, LOCK, 1, PUT, 1, DONE);
+        SENT2(&b, 1, GRANTED, 1, ACK);
+        SIM_CHECK(since_all(&d) == 0);
+    }
+    job_close(&j);
+}
+
+/* Near: no message whatever is done. */
+static void near_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    MPI_Group all;
+    long v = 1, r;
+    int t = (j.rank + 1) % j.size;
+    struct counts c = mark(j.rank);
+    OK(MPI_Win_get_group(j.win, &all));
+    OK(MPI_Win_fence(0, j.win));
+    put1(&j, &v, t, 0);
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    OK(MPI_Win_post(all, 0, j.win));
+    OK(MPI_Win_start(all, 0, j.win));
+    put1(&j, &v, t, 1);
+    OK(MPI_Win_complete(j.win));
+    OK(MPI_Win_wait(j.win));
+    for (int type = 0; type < 2; type++) {
+        OK(MPI_Win_lock(type ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, t, 0, j.win));
+        OK(MPI_Fetch_and_op(&v, &r, MPI_LONG, t, 2, MPI_SUM, j.win));
+        OK(MPI_Win_flush(t, j.win));
+        OK(MPI_Win_unlock(t, j.win));
+    }
+    OK(MPI_Win_lock_all(0, j.win));
+    OK(MPI_Accumulate(&v, 1, MPI_LONG, t, 3, 1, MPI_LONG, MPI_SUM, j.win));
+    OK(MPI_Win_flush_all(j.win));
+    OK(MPI_Win_unlock_all(j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(since_all(&c) == 0 && pvar(j.win, PVAR_RMA_MSGS) == 0);
+    SIM_CHECK(j.mem[0] == 1 && j.mem[1] == 1 && j.mem[2] == 2 && j.mem[3] == 1);
+    OK(MPI_Group_free(&all));
+    job_close(&j);
+}
+
+static void together(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
 const struct scenario scenarios_counts[] = {
     {"count-fence", 5, 1, fence_counts, NULL, far_away},
     {"count-fence-opens", 2, 1, fence_opens, NULL, far_away},
     {"count-lock", 2, 1, lock_counts, NULL, far_away},
     {"count-lock-plain", 2, 1, lock_counts_plain, NULL, no_riding},
     {"count-pscw", 6, 1, pscw_counts, NULL, far_away},
+    {"count-fence-get", 3, 1, fence_get_counts, NULL, far_away},
+    {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
+    {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},
+    {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, far_away},
+    {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, far_away},
+    {"count-lock-long", 2, 1, lock_counts_long, NULL, small_packets},
+    {"count-lock-order", 5, 1, lock_order_counts, NULL, far_away},
+    {"count-flush", 5, 1, flush_counts, NULL, far_away},
+    {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, far_and_poor},
+    {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
+    {"count-near", 3, 1, near_counts, NULL, together},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, far_away},
     {"count-lock-all-window", 6, 1, lock_all_window, NULL, far_and_poor},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -111,8 +111,63 @@ static void overlapping(void)
     MPI_Win_fence(0, b);
     CHECK_EQ(mem[3], 10 + from);
     CHECK_EQ(mem[4], 10 + from);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, a);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, b);
     MPI_Win_free(&b);
     MPI_Win_free(&a);
+}
+
+/* The same memory twice as a window and once attached: what one has completed the others see, under either lock. */
+static void shared_memory(int alloc)
+{
+    int64_t *mem, v = mt_rank + 1, got, sum = 0;
+    MPI_Win w[3];
+    MPI_Aint here, at[64];
+    int k, t, r;
+
+    if (mt_size > 64)
+        return;
+    if (alloc)
+        MPI_Alloc_mem(64, MPI_INFO_NULL, &mem);
+    else
+        mem = mt_alloc(64);
+    memset(mem, 0, 64);
+    MPI_Win_create(mem, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w[0]);
+    MPI_Win_create(mem + 1, 48, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w[1]);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w[2]);
+    MPI_Win_attach(w[2], mem, 64);
+    MPI_Get_address(mem, &here);
+    MPI_Allgather(&here, 1, MPI_AINT, at, 1, MPI_AINT, MPI_COMM_WORLD);
+    for (r = 0; r < mt_size; r++)
+        sum += r + 1;
+    for (k = 0; k < 3; k++) {                /* each adds through another window, in turn */
+        for (t = 0; t < mt_size; t++) {
+            MPI_Aint d = k == 0 ? 16 : k == 1 ? 1 : at[t] + 16;
+
+            MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w[k]);
+            MPI_Accumulate(&v, 1, MPI_INT64_T, t, d, 1, MPI_INT64_T, MPI_SUM, w[k]);
+            MPI_Win_unlock(t, w[k]);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (t = 0; t < mt_size; t++) {
+            int other = (k + 1) % 3;
+            MPI_Aint d = other == 0 ? 16 : other == 1 ? 1 : at[t] + 16;
+
+            MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w[other]);
+            MPI_Get(&got, 1, MPI_INT64_T, t, d, 1, MPI_INT64_T, w[other]);
+            MPI_Win_unlock(t, w[other]);
+            CHECK_EQ(got, (k + 1) * sum);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_detach(w[2], mem);
+    for (k = 0; k < 3; k++)
+        MPI_Win_free(&w[k]);
+    CHECK_EQ(mem[2], 3 * sum);
+    if (alloc)
+        MPI_Free_mem(mem);
+    else
+        free(mem);
 }
 
 static void nobody(void)
@@ -188,6 +243,8 @@ int main(int argc, char **argv)
     uneven();
     self();
     overlapping();
+    shared_memory(0);
+    shared_memory(1);
     nobody();
     many(turns);
     return mt_finish();

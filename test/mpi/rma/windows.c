@@ -82,6 +82,43 @@ static void facts(int flavour)
     rw_free(&w);
 }
 
+/* The values of predefined attributes are where they were, whatever happens to the window, until it is freed. */
+static void pointers(int flavour)
+{
+    static const int keys[] = { MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL };
+    struct rw w;
+    void *first[5], *now;
+    int k, turn, flag, n = 1, t, key, none;
+
+    if (!rw_make(&w, flavour, 48, MPI_COMM_WORLD))
+        return;
+    for (k = 0; k < 5; k++) {
+        MPI_Win_get_attr(w.win, keys[k], &first[k], &flag);
+        CHECK(flag);
+    }
+    CHECK(first[1] != first[2] && *(MPI_Aint *)first[1] == (flavour == RW_DYNAMIC ? 0 : 48));
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL);
+    t = (w.rank + 1) % w.size;
+    for (turn = 0; turn < RW_SYNCS; turn++) {
+        rw_begin(&w, turn, t);
+        MPI_Accumulate(&n, 1, MPI_INT, t, rw_disp(&w, t, 0), 1, MPI_INT, MPI_SUM, w.win);
+        rw_end(&w, turn, t);
+        MPI_Win_set_attr(w.win, key, &n);
+        MPI_Win_set_name(w.win, "another name");
+        MPI_Win_set_info(w.win, MPI_INFO_NULL);
+        for (k = 0; k < 5; k++) {
+            MPI_Win_get_attr(w.win, keys[k], &now, &flag);
+            MUST(flag && now == first[k], "%s: attribute %d moved", rw_flavour_names[flavour], k);
+        }
+        MPI_Win_delete_attr(w.win, key);
+        MPI_Win_get_attr(w.win, key, &none, &flag);
+        CHECK(!flag);
+        MPI_Barrier(w.comm);
+    }
+    MPI_Win_free_keyval(&key);
+    rw_free(&w);
+}
+
 /* Windows on communicators in other orders and of parts of the world: ranks are the window's. */
 static void other_comms(void)
 {
@@ -139,6 +176,7 @@ int main(int argc, char **argv)
     mt_init(&argc, &argv);
     for (f = 0; f < RW_FLAVOURS; f++) {
         facts(f);
+        pointers(f);
         info_keys(f);
     }
     other_comms();
