@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call. */
-enum { PIECES = 128 };
+/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call.  Lists that have to be cut go in PIECES. */
+enum { PIECES = 128, CALL_PIECES = 1024 };
 static const size_t CALL_MAX = (size_t)1 << 30; /* bytes */
 
 struct cursor {
@@ -43,11 +43,42 @@ static void cursor_advance(struct cursor *c, size_t bytes)
 
 typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
+static int failed(ssize_t done)
+{
+    return done == 0 ? -EFAULT : errno == ENOSYS ? -EPERM : -errno;
+}
+
+/* Lists short enough for one call go as they are. */
+static int at_once(vm_fn *fn, pid_t pid, struct cursor *local, struct cursor *remote, int *over)
+{
+    size_t bytes = 0;
+    *over = 0;
+    if (local->n > CALL_PIECES || remote->n > CALL_PIECES)
+        return 0;
+    for (size_t i = 0; i < local->n; i++)
+        bytes += local->v[i].iov_len;
+    if (bytes > CALL_MAX)
+        return 0;
+    ssize_t done = bytes ? fn(pid, local->v, local->n, remote->v, remote->n, 0) : 0;
+    *over = (size_t)done == bytes;
+    if (*over)
+        return 0;
+    if (done <= 0)
+        return failed(done);
+    cursor_advance(local, (size_t)done);
+    cursor_advance(remote, (size_t)done);
+    return 0;
+}
+
 static int transfer(vm_fn *fn, int host_index, struct cursor local, struct cursor remote)
 {
     pid_t pid = mem_pid(host_index);
+    int over;
     if (!pid)
         return -ESRCH;
+    int err = at_once(fn, pid, &local, &remote, &over);
+    if (err || over)
+        return err;
     for (;;) {
         struct iovec lv[PIECES], rv[PIECES];
         unsigned long ln, rn;
@@ -60,7 +91,7 @@ static int transfer(vm_fn *fn, int host_index, struct cursor local, struct curso
             return 0;
         ssize_t done = fn(pid, lv, ln, rv, rn, 0);
         if (done <= 0)
-            return done == 0 ? -EFAULT : errno == ENOSYS ? -EPERM : -errno;
+            return failed(done);
         cursor_advance(&local, (size_t)done);
         cursor_advance(&remote, (size_t)done);
     }

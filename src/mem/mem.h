@@ -68,6 +68,12 @@ void mem_wake_arm(void);    /* harmless when armed */
 void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */
 int mem_wake_fd(void);
 
+/* --- attention ----------------------------------------------------------------
+ * A hint: how soon this process would answer a message.  Relaxed; may be stale. */
+enum mem_attention { MEM_BUSY, /* outside MPI, or not waiting */ MEM_WAITS, /* yields or sleeps in a wait */ MEM_SPINS };
+void mem_attend(enum mem_attention now);
+enum mem_attention mem_attention(int host_index);
+
 /* --- CMA ----------------------------------------------------------------------
  * Bytes between this process's `local` and `remote` of the process with host index i; both lists hold the same
  * number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */

@@ -20,8 +20,9 @@ struct mem_record {
     _Alignas(128) atomic_uint sleeping;
     _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
     uint64_t wake;               /* random part of the socket's name */
+    _Alignas(128) atomic_int attends; /* mem_attend(): stored at every wait, read by few */
 };
-_Static_assert(sizeof(struct mem_record) == 128, "two cache lines a process");
+_Static_assert(sizeof(struct mem_record) == 256, "four cache lines a process");
 
 struct mem {
     struct mem_segment *page; /* array of struct mem_record, by host index */

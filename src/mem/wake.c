@@ -96,6 +96,17 @@ void mem_wake_disarm(void)
         ;
 }
 
+void mem_attend(enum mem_attention now)
+{
+    struct mem *m = proc->mem;
+    atomic_store_explicit(&m->record[m->index].attends, (int)now, memory_order_relaxed);
+}
+
+enum mem_attention mem_attention(int host_index)
+{
+    return (enum mem_attention)atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed);
+}
+
 int mem_wake_fd(void)
 {
     return proc->mem->wake_fd;

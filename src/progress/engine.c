@@ -242,6 +242,14 @@ static void yield_measured(struct progress *p)
     }
 }
 
+/* Tell host peers how soon messages to this process are answered. */
+static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
+{
+    if (was != is)
+        mem_attend(is);
+    return is;
+}
+
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns)
 {
     struct progress *p = proc->progress;
@@ -253,6 +261,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int outer_peer = proc->wait_peer;
     /* A condition that held is never asked again: it may have done something, such as sent a message. */
     int met = cond(arg);
+    enum mem_attention attends = MEM_BUSY;
     while (!met) {
         if (what) {
             proc->wait_what = what;
@@ -271,6 +280,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         }
         if ((met = cond(arg)) != 0)
             break;
+        attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
             step_aside(idle > 0);
         } else if (idle <= p->spin) {
@@ -288,6 +298,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
         }
     }
+    attend(attends, MEM_BUSY);
     if (idle > 0 && idle <= p->spin && p->spin < p->spin_max && !yields)
         spin_longer(p);
     proc->wait_what = outer_what;

@@ -128,26 +128,87 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
 
-/* Copy between two layouts across processes, without a buffer. */
+/* --- by CMA ---------------------------------------------------------------------------------
+ *
+ * The kernel looks up the page of every remote piece, about 0.4 us each, so the number of remote pieces decides:
+ *   get   a stretch of memory with many pieces is read whole, gaps included, and the pieces are picked here
+ *   put   must not touch the gaps: piece by piece, or by message where the target listens (by_message) */
+enum { CMA_BLOCKS = 1024, CMA_STRETCH = 128 << 10, CMA_FEW = 4, CMA_GAPS = 32 };
+
+/* Read all of r[0..n), which ascend, by one piece that spans them, if that is worth it: 1 done, 0 not, or -errno. */
+static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const struct iovec *r, size_t nr, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)r[0].iov_base, at = first;
+    for (size_t i = 0; i < nr; i++) {
+        if ((uintptr_t)r[i].iov_base < at)
+            return 0;
+        at = (uintptr_t)r[i].iov_base + r[i].iov_len;
+    }
+    size_t span = at - first;
+    if (nr <= CMA_FEW || span > CMA_STRETCH || span / CMA_GAPS > bytes)
+        return 0;
+    char *all = malloc(span);
+    if (!all)
+        return 0;
+    struct iovec here = {all, span}, there = {(void *)first, span};
+    int err = mem_cma_read(host, &here, 1, &there, 1);
+    for (size_t i = 0, j = 0, from = 0, to = 0; !err && i < nr && j < nl;) {
+        size_t a = r[i].iov_len - from, b = l[j].iov_len - to, len = a < b ? a : b;
+        memcpy((char *)l[j].iov_base + to, all + ((uintptr_t)r[i].iov_base - first) + from, len);
+        from = a == len ? (i++, 0) : from + len;
+        to = b == len ? (j++, 0) : to + len;
+    }
+    free(all);
+    return err ? err : 1;
+}
+
+/* Copy between two layouts across processes. */
 static int cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt, const void *remote,
                     size_t rcount, const struct dt_type *rt, size_t bytes, int write)
 {
-    enum { BLOCKS = 256 };
-    struct iovec l[BLOCKS], r[BLOCKS];
+    struct iovec l[CMA_BLOCKS], r[CMA_BLOCKS];
     for (size_t at = 0, n, m; at < bytes; at += n) {
-        size_t nl = dt_iov(lt, lcount, local, at, bytes - at, l, BLOCKS, &n);
-        size_t nr = dt_iov(rt, rcount, remote, at, n, r, BLOCKS, &m);
+        size_t nl = dt_iov(lt, lcount, local, at, bytes - at, l, CMA_BLOCKS, &n);
+        size_t nr = dt_iov(rt, rcount, remote, at, n, r, CMA_BLOCKS, &m);
         if (m < n) {
-            nl = dt_iov(lt, lcount, local, at, m, l, BLOCKS, &n);
+            nl = dt_iov(lt, lcount, local, at, m, l, CMA_BLOCKS, &n);
             n = m;
         }
         if (!nl || !nr)
             return -EFAULT;
-        int err = write ? mem_cma_write(host, l, nl, r, nr) : mem_cma_read(host, l, nl, r, nr);
-        if (err)
-            return err;
+        int done = write ? 0 : cma_read_stretch(host, l, nl, r, nr, n);
+        if (!done)
+            done = write ? mem_cma_write(host, l, nl, r, nr) : mem_cma_read(host, l, nl, r, nr);
+        if (done < 0)
+            return done;
     }
     return 0;
+}
+
+/* Contiguous on both sides: the common case, one call. */
+static int cma_block(int host, const struct rma_args *a, const void *there, size_t bytes)
+{
+    int put = a->kind == RMA_PUT;
+    void *here = put ? (char *)(uintptr_t)dt_start(a->otype, a->origin) : (char *)dt_start(a->rtype, a->result);
+    struct iovec l = {here, bytes}, r = {(char *)(uintptr_t)dt_start(a->ttype, there), bytes};
+    return put ? mem_cma_write(host, &l, 1, &r, 1) : mem_cma_read(host, &l, 1, &r, 1);
+}
+
+/* Memory reached by CMA of a target that is inside MPI: its handler is faster than two system calls for an accumulate,
+ * or than one look-up per piece; if much is to be done, even when it has to be woken.  A target that computes is
+ * not asked. */
+static int by_message(const struct rma_near *n, const struct rma_args *a)
+{
+    enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
+    enum mem_attention there;
+    size_t bytes;
+    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY || a->kind == RMA_GET ||
+        dt_total(a->ttype, (size_t)a->tcount, &bytes))
+        return 0;
+    if (a->kind != RMA_PUT)
+        return there == MEM_SPINS || bytes > ACC_WAKE;
+    size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);
+    return blocks > (there == MEM_SPINS ? CMA_FEW : PIECES_WAKE) && bytes / blocks < BLOCK_LONG;
 }
 
 static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
@@ -165,6 +226,9 @@ static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off
     size_t bytes;
     if (dt_total(a->ttype, tcount, &bytes))
         return -EFAULT;
+    if (dt_is_block(a->ttype, tcount) &&
+        (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount) : dt_is_block(a->rtype, (size_t)a->rcount)))
+        return cma_block(n->host_index, a, there, bytes);
     if (a->kind == RMA_PUT)
         return cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount, a->ttype, bytes, 1);
     return cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount, a->ttype, bytes, 0);
@@ -208,6 +272,8 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
     int err = locate(w, n, a, &off);
     if (err)
         return err;
+    if (!self && by_message(n, a))
+        return NOT_HERE;
     err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, off, mapped) : accumulate(n, a, off, mapped);
     if (err)
         return err_make(err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER, "%s: memory of rank %d (process %d): %s",
