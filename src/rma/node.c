@@ -1,7 +1,12 @@
 /* node.c - the node segment of a window, and how each near member's memory is reached.
  *
  *   segment, made by the lowest near rank; O(members on the node), nothing O(P):
- *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter) pairs |
+ *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter) pairs | short windows |
+ *
+ * A window that ends leaves its segment to the next one of the same processes: making one and mapping it everywhere
+ * takes some 25 system calls, using a kept one none.  A member keeps it only after the last barrier of MPI_Win_free,
+ * so when all name the same cookie as their newest, nobody looks at it any more.  The barrier at its beginning goes on
+ * counting; of the rest each member clears what is its own before the others may look.
  *
  * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
  * a cookie can be read (yama, seccomp or a user namespace may refuse), by active message otherwise. */
@@ -12,20 +17,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coll/coll.h"
 #include "p2p/p2p.h"
 
 enum { LINE = 64, SETUP_TAG = 1 };
 
 struct layout { /* offsets in the segment */
-    size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, total;
+    size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, area, part, total;
 };
+/* Windows of up to so many bytes in all lie in the node segment itself; larger ones on their owners' NUMA nodes. */
+enum { AREA_MAX = 256 << 10, PAGE = 4096 };
 
 static size_t line(size_t n)
 {
     return (n + LINE - 1) / LINE * LINE;
 }
 
-static struct layout layout_of(const struct rma_win *w, unsigned stripes)
+static struct layout layout_of(const struct rma_win *w, unsigned stripes, uint64_t most)
 {
     struct layout l;
     size_t n = w->nears;
@@ -39,6 +47,13 @@ static struct layout layout_of(const struct rma_win *w, unsigned stripes)
     l.acc_bytes = acc_ctl_bytes(stripes);
     l.pairs = l.accs + n * l.acc_bytes;
     l.total = l.pairs + line(n * n * sizeof(struct shmpair));
+    l.area = (l.total + PAGE - 1) / PAGE * PAGE;
+    l.part = 0;
+    int ours = w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
+    if (ours && n > 1 && most && most <= AREA_MAX / n) {
+        l.part = (size_t)(most + PAGE - 1) / PAGE * PAGE;
+        l.total = l.area + n * l.part;
+    }
     return l;
 }
 
@@ -122,6 +137,7 @@ static int page_share(struct rma_win *w, size_t bytes)
             if (e)
                 return e;
         }
+        w->node.cookie = key.cookie >> 1;
         return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
     }
     int leader = w->near.near[0].rank;
@@ -134,10 +150,86 @@ static int page_share(struct rma_win *w, size_t bytes)
     if (err)
         return err_from_errno(err, "segment of a window");
     w->node.page = w->node.seg->base;
+    w->node.cookie = key.cookie >> 1;
     return MPI_SUCCESS;
 }
 
-static void record_fill(struct rma_win *w)
+/* --- kept segments ---------------------------------------------------------------------------- */
+
+static void kept_forget(struct rma_kept *k)
+{
+    mem_segment_drop(k->seg);
+    free(k->ranks);
+    memset(k, 0, sizeof *k);
+}
+
+static struct rma_kept *kept_find(const struct rma_win *w)
+{
+    struct rma_kept *k = rma_room()->kept;
+    for (int i = 0; i < RMA_KEPT; i++) {
+        unsigned j = 0;
+        if (!k[i].cookie || k[i].n != w->nears)
+            continue;
+        while (j < w->nears && k[i].ranks[j] == rma_world(w, w->near.near[j].rank))
+            j++;
+        if (j == w->nears)
+            return &k[i];
+    }
+    return NULL;
+}
+
+/* What this process could use again for w: to be compared by everybody.  0: nothing. */
+uint64_t rma_node_kept(const struct rma_win *w)
+{
+    const struct rma_kept *k = w->all_near && w->nears > 1 ? kept_find(w) : NULL;
+    return k ? k->cookie : 0;
+}
+
+/* All members name `cookie`: use it, if it is large enough (which all find alike).  1 used, 0 make a new one. */
+static int page_reuse(struct rma_win *w, uint64_t cookie, size_t bytes)
+{
+    struct rma_kept *k = cookie ? kept_find(w) : NULL;
+    if (!k || k->cookie != cookie)
+        return 0;
+    if (k->seg->size < bytes) {
+        kept_forget(k);
+        return 0;
+    }
+    w->node.seg = k->seg;
+    w->node.page = k->seg->base;
+    w->node.bars = k->bars;
+    w->node.cookie = cookie;
+    k->seg = NULL;
+    kept_forget(k);
+    return 1;
+}
+
+static void page_keep(struct rma_win *w)
+{
+    struct rma_kept *all = rma_room()->kept, k = {w->node.seg, w->node.cookie, w->node.bars, w->nears, NULL};
+    k.ranks = malloc(w->nears * sizeof *k.ranks);
+    if (!k.ranks) {
+        mem_segment_drop(k.seg);
+        return;
+    }
+    for (unsigned i = 0; i < w->nears; i++)
+        k.ranks[i] = rma_world(w, w->near.near[i].rank);
+    int last = 0;
+    while (last < RMA_KEPT - 1 && all[last].cookie)
+        last++;
+    kept_forget(&all[last]);
+    memmove(all + 1, all, (size_t)last * sizeof *all);
+    all[0] = k;
+}
+
+void rma_node_finalize(void)
+{
+    for (int i = 0; i < RMA_KEPT; i++)
+        kept_forget(&rma_room()->kept[i]);
+    free(rma_room()->cma_known);
+}
+
+void rma_node_record(struct rma_win *w)
 {
     struct rma_peer *p = rma_peer_of(w, w->node.n.me);
     p->rank = w->rank;
@@ -145,9 +237,18 @@ static void record_fill(struct rma_win *w)
     p->base = (uint64_t)(uintptr_t)w->base;
     p->size = (uint64_t)w->bytes;
     p->disp_unit = (uint32_t)w->disp_unit;
-    p->cookie = w->cookie = random_bits();
-    p->cookie_at = (uint64_t)(uintptr_t)&w->cookie;
-    struct mem_segment *seg = w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
+    struct rma *r = rma_room();
+    if (!r->cookie)
+        r->cookie = random_bits();
+    p->cookie = r->cookie;
+    p->cookie_at = (uint64_t)(uintptr_t)&r->cookie;
+    p->key.size = 0;
+    p->error = 0;
+    atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
+    atomic_store_explicit(&p->version, 0, memory_order_relaxed);
+    atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);
+    p->overflow = 0;
+    struct mem_segment *seg = w->bytes && !w->node.area ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
     if (seg && seg->fd >= 0) {
         mem_segment_key(seg, &p->key);
         p->key_off = (uint64_t)((char *)w->base - (char *)seg->base);
@@ -155,17 +256,38 @@ static void record_fill(struct rma_win *w)
     ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
 }
 
-int rma_node_open(struct rma_win *w, uint64_t most_bytes)
+/* Zero what is this member's own; a new segment is zero already. */
+static void own_clear(struct rma_win *w, const struct layout *l)
+{
+    char *page = w->node.page;
+    unsigned me = w->node.n.me;
+    memset(page + l->locks + me * l->lock_bytes, 0, l->lock_bytes);
+    memset(page + l->accs + me * l->acc_bytes, 0, l->acc_bytes);
+    memset(page + l->pairs + me * w->nears * sizeof(struct shmpair), 0, w->nears * sizeof(struct shmpair));
+    if (l->part)
+        memset(page + l->area + me * l->part, 0, l->part);
+}
+
+int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
 {
     unsigned stripes = acc_stripes(most_bytes, w->flavor == MPI_WIN_FLAVOR_DYNAMIC);
-    struct layout l = layout_of(w, stripes);
-    int err = page_share(w, l.total);
-    if (err)
-        return err;
+    struct layout l = layout_of(w, stripes, most_bytes);
+    int again = page_reuse(w, kept, l.total);
+    if (!again) {
+        int err = page_share(w, l.total);
+        if (w->nears > 1 || !w->all_near) /* else some would wait at the barrier for who failed here */
+            err = coll_agree_error(err, w->comm);
+        if (err)
+            return err;
+        if (w->node.seg && w->node.n.me == 0)
+            mem_segment_shut(w->node.seg); /* all have it, and a process has few descriptors */
+    }
     char *page = w->node.page;
     w->node.bar = (struct shmbar *)page;
     w->node.pairs = (struct shmpair *)(page + l.pairs);
     w->node.n.host_index = (int32_t *)(page + l.hosts);
+    w->node.area = l.part ? page + l.area : NULL;
+    w->node.part = l.part;
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];
         n->peer = (struct rma_peer *)(page + l.peers + i * l.peer_bytes);
@@ -173,9 +295,10 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes)
         n->acc = (struct acc_ctl *)(page + l.accs + i * l.acc_bytes);
     }
     unsigned me = w->node.n.me;
+    if (again)
+        own_clear(w, &l);
     rma_peer_of(w, me)->stripes = stripes;
     shmlock_init(w->near.near[me].lockword, w->nears, me);
-    record_fill(w);
     rma_count(w, PVAR_RMA_WIN_BYTES, l.total / w->nears + w->nears * sizeof *w->near.near);
     return MPI_SUCCESS;
 }
@@ -211,11 +334,22 @@ static uint64_t part_offset(const struct rma_win *w, unsigned upto, int nonconti
     return off;
 }
 
+/* The node segment has room for it: no memory to be made. */
+static int shared_in_area(struct rma_win *w, int noncontig)
+{
+    for (unsigned i = 0; i < w->nears; i++)
+        w->near.near[i].mapping = w->node.area + part_offset(w, i, noncontig);
+    w->base = w->bytes ? w->near.near[w->node.n.me].mapping : NULL;
+    return MPI_SUCCESS;
+}
+
 int rma_node_shared(struct rma_win *w, int noncontig)
 {
     unsigned me = w->node.n.me;
     struct rma_peer *first = rma_peer_of(w, 0);
     rma_node_barrier(w); /* all sizes are there */
+    if (w->node.area)
+        return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
     int err = 0;
     if (me == 0 && total) {
@@ -245,11 +379,23 @@ int rma_node_shared(struct rma_win *w, int noncontig)
 
 /* --- everybody's memory ---------------------------------------------------------------------------- */
 
+/* Tried with the first window; what the system allows between two processes does not change. */
 static int cma_works(const struct rma_near *n)
 {
+    struct rma *room = rma_room();
     uint64_t cookie = 0;
     struct iovec l = {&cookie, sizeof cookie}, r = {(void *)(uintptr_t)n->peer->cookie_at, sizeof cookie};
-    return cvar.rma_cma && mem_cma_read(n->host_index, &l, 1, &r, 1) == 0 && cookie == n->peer->cookie;
+    if (!cvar.rma_cma)
+        return 0;
+    if (room->cma_known && room->cma_known[n->host_index])
+        return 1;
+    if (mem_cma_read(n->host_index, &l, 1, &r, 1) != 0 || cookie != n->peer->cookie)
+        return 0;
+    if (!room->cma_known)
+        room->cma_known = calloc((size_t)boot_host_processes(), 1);
+    if (room->cma_known)
+        room->cma_known[n->host_index] = 1;
+    return 1;
 }
 
 static void near_attach(struct rma_win *w, struct rma_near *n)
@@ -271,6 +417,10 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         n->base = (char *)n; /* no access to 0 bytes is in range */
         return;
     }
+    if (w->node.area) {
+        n->mapping = n->base = w->node.area + (size_t)(n - w->near.near) * w->node.part;
+        return;
+    }
     if (p->key.size && mem_segment_attach(&p->key, &n->seg) == 0) {
         n->mapping = n->base = (char *)n->seg->base + p->key_off;
         return;
@@ -279,22 +429,25 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
 }
 
-int rma_node_attach(struct rma_win *w, unsigned acc_hints)
+/* err: what went wrong here so far.  Agrees with the other members on the node. */
+int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
 {
     unsigned me = w->node.n.me;
+    struct rma_peer *p = rma_peer_of(w, me);
+    p->error = err ? err_class(err) : 0;
     rma_node_barrier(w); /* all records are there */
+    for (unsigned i = 0; i < w->nears; i++)
+        if (rma_peer_of(w, i)->error)
+            return err ? err : err_make(rma_peer_of(w, i)->error, "%s failed on another process", rma_call());
     for (unsigned i = 0; i < w->nears; i++)
         near_attach(w, &w->near.near[i]);
     rma_node_barrier(w); /* all have tried */
-    struct rma_peer *p = rma_peer_of(w, me);
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
     acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
-    /* The descriptors have served: a process has few. */
-    if (w->node.seg && me == 0)
-        mem_segment_shut(w->node.seg);
     if (w->memory && w->memory->owner)
         mem_segment_shut(w->memory);
+    rma_node_barrier(w); /* all are ready */
     return MPI_SUCCESS;
 }
 
@@ -303,7 +456,9 @@ void rma_node_close(struct rma_win *w)
     for (unsigned i = 0; i < w->nears; i++)
         mem_segment_drop(w->near.near[i].seg);
     mem_segment_drop(w->memory);
-    if (w->node.seg)
+    if (w->node.seg && w->node.reusable)
+        page_keep(w);
+    else if (w->node.seg)
         mem_segment_drop(w->node.seg);
     else
         free(w->node.page);

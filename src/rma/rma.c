@@ -95,6 +95,7 @@ void rma_finalize(void)
         print_stats();
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
+    rma_node_finalize();
     progress_hook_del(&r->hook);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
         free(r->types[i].flat);

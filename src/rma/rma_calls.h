@@ -20,11 +20,15 @@ uint64_t rma_ops_total(const struct rma_win *w);
 
 /* --- node.c: the node segment and the near table; all collective over the members on this node ------ */
 int rma_node_find(struct rma_win *w);            /* who is near: w->nears, near[], all_near */
-int rma_node_open(struct rma_win *w, uint64_t most_bytes); /* segment, words, this process's record; MPI code */
+uint64_t rma_node_kept(const struct rma_win *w); /* names a segment to be used again if all name the same */
+/* Segment and words: a kept one, or a new one; MPI code, the same everywhere. */
+int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept);
+void rma_node_record(struct rma_win *w);         /* fill this process's record */
 void rma_node_barrier(struct rma_win *w);
 int rma_node_shared(struct rma_win *w, int noncontig); /* MPI_Win_allocate_shared: the one segment */
-int rma_node_attach(struct rma_win *w, unsigned acc_hints); /* reach everybody's memory; MPI code */
+int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err); /* reach everybody's memory; MPI code */
 void rma_node_close(struct rma_win *w);
+void rma_node_finalize(void);
 struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i);
 
 /* --- pool.c --------------------------------------------------------------------------- */

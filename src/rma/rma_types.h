@@ -183,8 +183,22 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct rma_region region[RMA_REGIONS]; /* sorted by base */
 };
 
+/* A node segment whose window is gone, kept for the next window of the same processes (node.c). */
+struct rma_kept {
+    struct mem_segment *seg;
+    uint64_t cookie;         /* the same in all members; 0: none kept */
+    unsigned bars;           /* barriers it has seen */
+    unsigned n;
+    int32_t *ranks;          /* [n] world ranks of the members, ascending by rank in the window */
+};
+enum { RMA_KEPT = 8 };
+
 struct rma_node { /* this window's node, private view */
     struct mem_segment *seg; /* NULL: alone on the node, `page` is heap memory */
+    uint64_t cookie;         /* names the segment in all members */
+    char *area;              /* short windows lie here, `part` bytes each; NULL: none */
+    uint64_t part;
+    uint8_t reusable;        /* every member is through with it */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;
@@ -225,7 +239,6 @@ struct rma_win {
     unsigned nears;
     struct rma_node node;
     struct mem_segment *memory; /* allocated here */
-    uint64_t cookie;            /* read by peers to see whether CMA works */
     struct rma_region *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
     /* slots, elements */
@@ -290,6 +303,9 @@ struct rma {
     } types[8];
     unsigned type_next;
     struct pvar_set closed;     /* sums of windows already freed */
+    struct rma_kept kept[RMA_KEPT]; /* newest first */
+    uint8_t *cma_known;         /* by host index: CMA worked, and will */
+    uint64_t cookie;            /* read by peers to see whether CMA works */
 };
 
 static inline struct rma *rma_room(void)

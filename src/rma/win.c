@@ -243,6 +243,10 @@ static int memory_make(struct rma_win *w)
 {
     if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
         return MPI_SUCCESS;
+    if (w->node.area) {
+        w->base = w->node.area + w->node.n.me * w->node.part;
+        return MPI_SUCCESS;
+    }
     if (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0) {
         w->base = w->memory->base;
         return MPI_SUCCESS;
@@ -257,8 +261,15 @@ static int memory_make(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* This process's part that may fail alone; then everybody learns of it. *most: largest window. */
-static int local_part(struct rma_win *w, const struct plan *p, uint64_t *most)
+/* What everybody learns from everybody, in one exchange. */
+struct agreed {
+    uint64_t most; /* bytes of the largest window */
+    uint64_t kept; /* the node segment that all can use again, or 0 */
+};
+
+/* This process's part that may fail alone; then everybody learns of it.  c: the user's communicator, whose
+ * collectives are likely to run through shared memory already. */
+static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, struct agreed *out)
 {
     int err = plan_check(p);
     if (!err)
@@ -270,11 +281,11 @@ static int local_part(struct rma_win *w, const struct plan *p, uint64_t *most)
     if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED && !w->all_near)
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
-    if (!err)
-        err = memory_make(w);
-    int64_t v[2] = {err ? err_class(err) : 0, p->size};
-    int e = coll_allreduce_i64(v, 2, COLL_MAX, w->comm);
-    *most = (uint64_t)v[1];
+    int64_t kept = err ? 0 : (int64_t)rma_node_kept(w);
+    int64_t v[4] = {err ? err_class(err) : 0, p->size, kept, -kept};
+    int e = coll_allreduce_i64(v, 4, COLL_MAX, c);
+    out->most = (uint64_t)v[1];
+    out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])
         err = err_make((int)v[0], "%s failed on another process", rma_call());
     return err ? err : e;
@@ -294,23 +305,23 @@ static int win_publish(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* The members on this node meet at barriers in there, so a member without the segment must stop all of them, and one that fails
- * later must still come to the last barrier. */
-static int node_part(struct rma_win *w, uint64_t most)
+/* From here on everybody comes along to the last agreement, whatever fails. */
+static int shared_part(struct rma_win *w)
 {
-    int e, err = coll_agree_error(rma_node_open(w, most), w->comm);
-    if (err)
-        return err;
+    int err = memory_make(w);
+    rma_node_record(w);
     if (w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
-    e = rma_node_attach(w, acc_hints(w));
-    return err ? err : e;
+    if (!err)
+        err = win_publish(w);
+    err = rma_node_attach(w, acc_hints(w), err);
+    return w->all_near ? err : coll_agree_error(err, w->comm);
 }
 
 static int make(const struct plan *p, struct comm *c, struct rma_win **out)
 {
     struct rma_win *w = win_blank(p);
-    uint64_t most = 0;
+    struct agreed all;
     if (!w)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     int err = coll_comm_dup(c, &w->comm);
@@ -322,14 +333,11 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     w->rank = w->comm->rank;
     w->size = w->comm->size;
     w->id = w->comm->ctx_recv;
-    err = local_part(w, p, &most);
-    if (!err) {
-        err = node_part(w, most);
-        if (!err)
-            err = win_publish(w);
-        int e = coll_agree_error(err, w->comm);
-        err = err ? err : e;
-    }
+    err = local_part(w, p, c, &all);
+    if (!err)
+        err = rma_node_open(w, all.most, all.kept);
+    if (!err)
+        err = shared_part(w);
     if (err) {
         rma_win_drop(w);
         return err;
@@ -389,6 +397,7 @@ int rma_win_free(struct rma_win *w)
         rma_node_barrier(w);
     else
         coll_barrier(w->comm);
+    w->node.reusable = w->all_near && !w->dead && !boot_dead_count();
     rma_win_drop(w);
     return MPI_SUCCESS;
 }
