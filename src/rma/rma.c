@@ -2,8 +2,11 @@
 #include "rma/rma_types.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const rma_packet_name[RMA_PKTS] = {
 #define P(name, direction, handler) #name,
@@ -86,6 +89,29 @@ static void print_stats(void)
     }
 }
 
+/* One write per process, so that lines of several do not mix. */
+static void write_stats(const char *name)
+{
+    const struct pvar_set *all = pvar_proc();
+    char line[4096];
+    size_t n = 0;
+    rma_pvars_collect();
+    for (int i = 0; i < PVAR_COUNT && n < sizeof line - 64; i++) {
+        uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
+        if (pvar_table[i].bind == PVAR_WIN && v)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s=%llu ", pvar_table[i].name, (unsigned long long)v);
+    }
+    int fd = n ? open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+    if (fd < 0 && n)
+        log_warn("MPIR_CVAR_RMA_STATS_FILE: %s: %s", name, strerror(errno));
+    if (fd < 0)
+        return;
+    line[n - 1] = '\n';
+    if (write(fd, line, n) != (ssize_t)n)
+        log_warn("MPIR_CVAR_RMA_STATS_FILE: %s: cannot write", name);
+    close(fd);
+}
+
 void rma_finalize(void)
 {
     struct rma *r = proc->rma;
@@ -93,6 +119,8 @@ void rma_finalize(void)
         return;
     if (cvar.rma_stats)
         print_stats();
+    if (cvar.rma_stats_file && *cvar.rma_stats_file)
+        write_stats(cvar.rma_stats_file);
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
     rma_node_finalize();
