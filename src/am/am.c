@@ -349,7 +349,8 @@ struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps)
     const struct am_peer *p = am_peer_get(dst, &err);
     if (!p)
         return NULL;
-    *ops = p->t->ops;
+    if (ops)
+        *ops = p->t->ops;
     *caps = p->t->caps;
     return p->t->tp;
 }

@@ -54,7 +54,7 @@ void am_on_death(void (*fn)(void));
 /* A request that reserved k replies was answered by fewer: give the rest back. */
 void am_credit_return(int dst, unsigned replies);
 
-/* For native one-sided access: the transport and its dense peer number, NULL when dst has none. */
+/* For native one-sided access, and to know what the way to dst can carry: its transport, NULL when dst has none.  ops may be NULL. */
 struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps);
 
 #endif

@@ -208,13 +208,21 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
 
 /* --- windows of segments --------------------------------------------------- */
 
+/* Segments of one window: no more than the transport can have under way as replies. */
+static size_t window_segments(int world)
+{
+    struct tp_caps caps = {0};
+    am_tp(world, NULL, &caps);
+    return caps.replies && caps.replies < P2P_PULL_SEGMENTS ? caps.replies : P2P_PULL_SEGMENTS;
+}
+
 static int pull_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     size_t segment = am_max(p->world) - sizeof(struct p2p_data), window;
     if (segment > proc->p2p->scratch_size) /* where the sender packs one: as large in every process */
         segment = proc->p2p->scratch_size;
-    window = segment * P2P_PULL_SEGMENTS;
+    window = segment * window_segments(p->world);
     int rc = cookie_make(q) ? 0 : AM_AGAIN;
     while (rc == 0 && q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;

@@ -29,7 +29,7 @@ enum {
     P2P_KEYS = 4,         /* exact, any tag, any source, any of both */
     P2P_CHARGE = 64,     /* bytes of window an empty message takes: its record at the receiver */
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
-    P2P_PULL_SEGMENTS = 8, /* DATA messages of one window */
+    P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
     P2P_PULL_WINDOWS = 2   /* asked for at once */
 };
 

@@ -634,7 +634,8 @@ static void attached(void *arg)
         OK(MPI_Win_flush(1, win));
         tell(1);
         hear(1); /* detached now */
-        int near = rma_near_of(inside(win), 1) != NULL; /* told at the call, or where it completes */
+        struct rma_near *n = rma_near_of(inside(win), 1);
+        int near = n && n->kind != RMA_NEAR_AM; /* told at the call, or where it completes */
         ERR(near ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
         ERR(near ? MPI_SUCCESS : MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
         tell(1);

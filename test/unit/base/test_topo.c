@@ -95,6 +95,9 @@ Suite *suite_topo(void)
     tcase_add_test(t, counts);
     tcase_add_test(t, sets);
     tcase_add_test(t, kind_names);
+    suite_add_tcase(s, t);
+    t = tcase_create("machine");
+    tcase_set_tags(t, "kernel"); /* not under an emulator, which hides affinities from hwloc */
     tcase_add_test(t, here);
     suite_add_tcase(s, t);
     return s;

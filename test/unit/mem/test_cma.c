@@ -16,6 +16,27 @@ static unsigned char pattern(size_t i)
     return (unsigned char)(i * 131 + i / 251);
 }
 
+/* Rank 1: `far` of rank 0 into `mine`, changed, and back.  1 if single copies are refused here. */
+static int exchange(unsigned char *mine, const struct iovec *near, size_t nnear, const struct iovec *far)
+{
+    int to = boot_host_index(0), err = mem_cma_read(to, near, nnear, far, PIECES);
+    if (err == -EPERM) { /* the system refuses, or (an emulator) does not know the call: told again, nothing is touched */
+        job_check(mem_cma_write(to, near, nnear, far, PIECES) == -EPERM);
+        return 1;
+    }
+    job_check(err == 0);
+    for (size_t i = 0; i < BYTES; i++)
+        job_check(mine[i] == pattern((PIECES - 1 - i / 24) * 24 + i % 24));
+    for (size_t i = 0; i < BYTES; i++)
+        mine[i] ^= 0x5a;
+    job_check(mem_cma_write(to, near, nnear, far, PIECES) == 0);
+    struct iovec wild = {(void *)16, 8}, own = {mine, 8};
+    job_check(mem_cma_read(to, &own, 1, &wild, 1) == -EFAULT);
+    job_check(mem_cma_write(to, &own, 1, &wild, 1) == -EFAULT);
+    job_check(mem_cma_read(to, NULL, 0, NULL, 0) == 0);
+    return 0;
+}
+
 /* Rank 1 reads and writes rank 0's heap in pieces of different cuts, more of them than one call takes. */
 static void pieces(void)
 {
@@ -41,22 +62,12 @@ static void pieces(void)
             near[nnear] = (struct iovec){mine + at, n};
             at += n;
         }
-        int to = boot_host_index(0);
-        job_check(mem_cma_read(to, near, nnear, far, PIECES) == 0);
-        for (size_t i = 0; i < BYTES; i++)
-            job_check(mine[i] == pattern((PIECES - 1 - i / 24) * 24 + i % 24));
-        for (size_t i = 0; i < BYTES; i++)
-            mine[i] ^= 0x5a;
-        job_check(mem_cma_write(to, near, nnear, far, PIECES) == 0);
-        struct iovec wild = {(void *)16, 8}, own = {mine, 8};
-        job_check(mem_cma_read(to, &own, 1, &wild, 1) == -EFAULT);
-        job_check(mem_cma_write(to, &own, 1, &wild, 1) == -EFAULT);
-        job_check(mem_cma_read(to, NULL, 0, NULL, 0) == 0);
+        job_words()[0] = (uint64_t)exchange(mine, near, nnear, far);
     }
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0)
         for (size_t i = 0; i < BYTES; i++)
-            job_check(mine[i] == (pattern(i) ^ 0x5a));
+            job_check(mine[i] == (job_words()[0] ? pattern(i) : pattern(i) ^ 0x5a));
     free(mine);
     free(far);
     free(near);

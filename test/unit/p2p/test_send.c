@@ -126,7 +126,10 @@ START_TEST(order_holds_across_protocols)
     static const char *const tight[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512", NULL};
     ck_assert_int_eq(job_run(2, NULL, body_order, 60), 0);
     ck_assert_int_eq(job_run(2, sets, body_order, 60), 0);
+    /* no single copy: windows of segments bounded by the few cells */
+    static const char *const tight_far[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512", "MPIR_CVAR_NOLOCAL=1", NULL};
     ck_assert_int_eq(job_run(2, tight, body_order, 60), 0);
+    ck_assert_int_eq(job_run(2, tight_far, body_order, 60), 0);
 }
 END_TEST
 
