@@ -292,6 +292,8 @@ static int parse_block(struct parse *p)
                         : 0;
     if (!*p->word || !strcmp(*p->word, ":"))
         return complain(p, "no program is named (mpiexec -help shows how)", "", NULL);
+    if (!**p->word)
+        return complain(p, "the name of the program is empty", "", NULL);
     b->argv = p->word;
     while (*p->word && strcmp(*p->word, ":"))
         p->word++;

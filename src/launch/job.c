@@ -26,6 +26,10 @@ void job_say(struct job *j, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
     va_end(ap);
+    /* One line whatever a rank or a file name brought: nothing in it moves the cursor or starts another. */
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
     strcat(line, "\n");
     sink_line(j->err, line);
 }
@@ -284,7 +288,7 @@ void job_reap(struct job *j)
 
 void job_report_readable(struct job *j)
 {
-    static const char *const what[] = {"enter its directory for", "bind to its processors for", "run"};
+    static const char *const what[] = {"enter directory", "bind to its processors for", "run"};
     struct spawn_failure f;
     while (j->report_fd >= 0) {
         ssize_t n = read(j->report_fd, &f, sizeof f);
@@ -297,8 +301,10 @@ void job_report_readable(struct job *j)
         }
         if (j->phase != JOB_RUNNING)
             continue;
-        job_say(j, "rank %d cannot %s %s: %s", f.rank, what[f.step], j->args->block[j->rank[f.rank].block].argv[0],
-                strerror(f.err));
+        const struct block *b = &j->args->block[j->rank[f.rank].block];
+        const char *dir = f.step == SPAWN_GWDIR || !b->wdir ? j->args->gwdir : b->wdir;
+        job_say(j, "rank %d cannot %s %s: %s", f.rank, what[f.step == SPAWN_GWDIR ? SPAWN_DIR : f.step],
+                f.step == SPAWN_DIR || f.step == SPAWN_GWDIR ? dir : b->argv[0], strerror(f.err));
         job_end(j, f.err == ENOENT ? 127 : 126, SIGTERM, JOB_GRACE_MS);
     }
 }

@@ -45,7 +45,9 @@ static void child(const struct spawn *s, pid_t parent)
         if (s->keep[i] >= 0)
             fcntl(s->keep[i], F_SETFD, 0);
     setrlimit(RLIMIT_NOFILE, &s->files);
-    if ((s->gwdir && chdir(s->gwdir)) || (s->wdir && chdir(s->wdir)))
+    if (s->gwdir && chdir(s->gwdir))
+        give_up(s, SPAWN_GWDIR);
+    if (s->wdir && chdir(s->wdir))
         give_up(s, SPAWN_DIR);
     if (s->cpus && sched_setaffinity(0, s->cpus->words * sizeof *s->cpus->word, (cpu_set_t *)s->cpus->word))
         give_up(s, SPAWN_BIND);

@@ -21,7 +21,7 @@ struct spawn {
     struct rlimit files;         /* limit on descriptors to give back */
 };
 
-enum spawn_step { SPAWN_DIR, SPAWN_BIND, SPAWN_EXEC };
+enum spawn_step { SPAWN_DIR, SPAWN_BIND, SPAWN_EXEC, SPAWN_GWDIR };
 
 struct spawn_failure {
     int rank, err;

@@ -29,6 +29,8 @@ START_TEST(one_block)
     struct args a;
     ck_assert_int_eq(parse(&a, "-n 4 -l -wdir /d ./prog -n 7 -l : "), -22); /* nothing after the colon */
     args_free(&a);
+    ck_assert_int_eq(parse(&a, "-n 4 ' -n 7"), -22); /* a program without a name */
+    args_free(&a);
     ck_assert_int_eq(parse(&a, "-n 4 -l -wdir /d ./prog -n 7 -l"), 0);
     ck_assert_int_eq(a.nblocks, 1);
     ck_assert_int_eq(a.size, 4);
