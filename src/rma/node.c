@@ -299,7 +299,8 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
         own_clear(w, &l);
     rma_peer_of(w, me)->stripes = stripes;
     shmlock_init(w->near.near[me].lockword, w->nears, me);
-    rma_count(w, PVAR_RMA_WIN_BYTES, l.total / w->nears + w->nears * sizeof *w->near.near);
+    /* Without what the user put there. */
+    rma_count(w, PVAR_RMA_WIN_BYTES, (l.total - w->nears * l.part) / w->nears + w->nears * sizeof *w->near.near);
     return MPI_SUCCESS;
 }
 

@@ -517,6 +517,53 @@ static void lock_order_counts(void *arg)
     job_close(&j);
 }
 
+/* The switch keeps a constant number of LOCK messages under way, however many ranks there are (rma.md section 2): everybody holds
+ * his own lock until no more come. */
+static void switch_outstanding(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    enum { OUTSTANDING = 2 };
+    if (j.rank)
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, j.rank, 0, j.win));
+    struct counts c = mark(0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        long v = 3;
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        put1(&j, &v, 2, 0); /* the switch */
+        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        OK(MPI_Win_unlock_all(j.win));
+    } else if (j.rank == 1) {
+        while (since(&c, RMA_PKT_LOCK) < OUTSTANDING)
+            turn();
+        for (int i = 0; i < 200; i++) {
+            turn();
+            SIM_CHECK(since(&c, RMA_PKT_LOCK) <= OUTSTANDING);
+        }
+        OK(MPI_Win_unlock(1, j.win));
+        for (int t = 2; t < j.size; t++) { /* one after the other: a place is free, one more comes */
+            tell(t);
+            hear(t);
+        }
+    } else {
+        hear(1);
+        OK(MPI_Win_unlock(j.rank, j.win));
+        tell(1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.mem[0] == (j.rank == 1 || j.rank == 2 ? 3 : 0));
+    SIM_CHECK(j.rank || pvar(j.win, PVAR_RMA_SWITCHES) == 1);
+    job_close(&j);
+}
+
+static void two_outstanding(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "2");
+}
+
 /* All by piggybacking off: LOCK, operation and UNLOCK each for itself, towards touched targets only. */
 static void lock_all_plain(void *arg)
 {
@@ -590,6 +637,7 @@ const struct scenario scenarios_counts[] = {
     {"count-lock-order", 5, 1, lock_order_counts, NULL, far_away},
     {"count-flush", 5, 1, flush_counts, NULL, far_away},
     {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, far_and_poor},
+    {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
     {"count-near", 3, 1, near_counts, NULL, together},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, far_away},

@@ -165,6 +165,42 @@ static void parts(void)
     end(w);
 }
 
+/* Answers that this process has room for are dealt to its targets in turn, not all to the one that was called first:
+ * both are asked as often when the room is used up. */
+static void in_turn(void)
+{
+    enum { GETS = 1500, LONGS = 600 };
+    struct rma_win *w = world_window(LONGS);
+    static long r[LONGS];
+    if (boot_rank() == 0) {
+        int sent[3] = {0, 0, 0};
+        struct rankmap *two = rankmap_stride(1, 1, 2);
+        struct group *g = group_make(two, MPI_UNDEFINED);
+        job_check(two && g && rma_start(w, g, 0) == MPI_SUCCESS);
+        for (int t = 1; t <= 2; t++)
+            for (int i = 0; i < GETS; i++)
+                job_check(world_op(w, RMA_GET, t, NULL, r, LONGS, 0) == MPI_SUCCESS);
+        job_check(w->state == WIN_PSCW_ISSUED && world_pvar(w, PVAR_RMA_MSGS) == 0);
+        for (int t = 1; t <= 2; t++) /* the posts, which the two have not sent: they are not looking at messages yet */
+            job_check(map_put(&w->posts, (uint64_t)t + 1, (void *)1) == 0);
+        job_check(rma_start_poll(w) > 0 && w->state == WIN_PSCW_GRANTED);
+        for (int t = 1; t <= 2; t++)
+            for (struct list *l = rma_target_find(w, t)->ops.next; l != &rma_target_find(w, t)->ops; l = l->next)
+                sent[t] += LIST_OBJ(l, struct rma_op, link)->sent > 0;
+        job_check(sent[1] > 4 && sent[1] + sent[2] < 2 * GETS);
+        job_check(sent[1] - sent[2] <= 1 && sent[2] - sent[1] <= 1);
+        boot_barrier();
+        job_check(rma_complete(w) == MPI_SUCCESS);
+        group_drop(g);
+        rankmap_drop(two);
+    } else {
+        boot_barrier();
+    }
+    world_barrier();
+    w->completes = 0;
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD=0", NULL};
 static const char *const tiny[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_PACKET_SIZE=1024", NULL};
 
@@ -186,6 +222,12 @@ START_TEST(no_riding)
 }
 END_TEST
 
+START_TEST(round_robin)
+{
+    ck_assert_int_eq(world_run(3, world_far, in_turn), 0);
+}
+END_TEST
+
 START_TEST(long_ones)
 {
     ck_assert_int_eq(world_run(2, tiny, parts), 0);
@@ -201,6 +243,7 @@ Suite *suite_issue(void)
     tcase_add_test(t, one_batch);
     tcase_add_test(t, no_riding);
     tcase_add_test(t, long_ones);
+    tcase_add_test(t, round_robin);
     suite_add_tcase(s, t);
     return s;
 }

@@ -3,6 +3,8 @@
 #include "unit_rma.h"
 #include "world.h"
 
+#include <sys/mman.h>
+
 /* R2, R5, R7, E9: every kind of epoch with one operation element and one target element for three far targets.
  * Each rank adds to a cell of every rank, over and over: every operation needs somebody else's element. */
 enum { TURNS = 4 };
@@ -72,6 +74,36 @@ static void locks(void)
     }
 }
 
+/* rma.md 5.6: eviction in a passive epoch waits for its answer: when the call returns the data are at the target, which here
+ * lies open to all. */
+static long *in_sight;
+
+static void waits(void)
+{
+    enum { ROUNDS = 50 };
+    struct rma_win *w;
+    int size = boot_size();
+    job_check(rma_win_create(in_sight + 64 * boot_rank(), 512, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    if (boot_rank() == 0) {
+        for (int t = 1; t < size; t++)
+            job_check(rma_lock(w, MPI_LOCK_SHARED, t, 0) == MPI_SUCCESS);
+        for (long i = 1; i <= ROUNDS; i++)
+            for (int t = 1; t < size; t++) {
+                long v = 1000 * t + i;
+                int before = t == 1 ? size - 1 : t - 1;
+                job_check(world_op(w, RMA_PUT, t, &v, NULL, 1, i % 64) == MPI_SUCCESS);
+                job_check(!rma_target_find(w, before) && w->acks == 0); /* it had to go for this one */
+                if (t > 1)
+                    job_check(__atomic_load_n(&in_sight[64 * before + i % 64], __ATOMIC_ACQUIRE) == 1000 * before + i);
+            }
+        for (int t = 1; t < size; t++)
+            job_check(rma_unlock(w, t) == MPI_SUCCESS);
+        job_check(world_pvar(w, PVAR_RMA_EVICTIONS) >= ROUNDS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static const char *const one_each[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
                                        "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0",
                                        "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE=1",
@@ -89,6 +121,15 @@ START_TEST(one_for_three_locks)
 }
 END_TEST
 
+START_TEST(waits_for_ack)
+{
+    in_sight = mmap(NULL, 4 * 512, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(in_sight != MAP_FAILED);
+    ck_assert_int_eq(world_run(4, one_each, waits), 0);
+    munmap(in_sight, 4 * 512);
+}
+END_TEST
+
 Suite *suite_restore(void)
 {
     Suite *s = suite_create("rma/restore");
@@ -96,6 +137,7 @@ Suite *suite_restore(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, one_of_each);
     tcase_add_test(t, one_for_three_locks);
+    tcase_add_test(t, waits_for_ack);
     suite_add_tcase(s, t);
     return s;
 }
