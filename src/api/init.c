@@ -117,6 +117,23 @@ API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided)
     return world_start("MPI_Init_thread", required, provided);
 }
 
+static int survivors_met(void *arg)
+{
+    int *result = arg;
+    *result = boot_barrier_test();
+    return *result != 0;
+}
+
+/* With a process dead MPI_COMM_WORLD has no barrier; the launcher has one of those that live.  Others may not be here
+ * yet and are served meanwhile. */
+static int survivors_wait(void)
+{
+    int result = boot_barrier_begin();
+    if (!result)
+        progress_wait(survivors_met, &result, "the other processes in MPI_Finalize", -1);
+    return result < 0 ? result : 0;
+}
+
 int api_stop(void)
 {
     /* Attributes of MPI_COMM_SELF go first: their callbacks may still use MPI (MPI-3.1 8.7.1). */
@@ -127,12 +144,13 @@ int api_stop(void)
     progress_async_stop();
     p2p_drain_wait();
     /* Everybody is done with everybody: only then may inboxes go. */
-    err = coll_barrier(proc->obj->world);
-    if (err)
+    err = coll_barrier_living(proc->obj->world);
+    int met = err && boot_dead_count() && survivors_wait() == 0;
+    if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
     for (int i = ROOMS - 1; i >= 0; i--) {
-        /* am and below serve peers until all have come this far. */
-        if (rooms[i].finalize == am_finalize && boot_dead_count() == 0)
+        /* am and below serve peers until all have come this far.  Each enters this barrier once, here or above. */
+        if (rooms[i].finalize == am_finalize && !met)
             boot_barrier();
         rooms[i].finalize();
     }

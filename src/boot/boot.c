@@ -240,6 +240,18 @@ int boot_barrier(void)
     return proc->boot->ops->barrier();
 }
 
+int boot_barrier_begin(void)
+{
+    const struct boot_ops *ops = proc->boot->ops;
+    return ops->barrier_begin ? ops->barrier_begin() : ops->barrier();
+}
+
+int boot_barrier_test(void)
+{
+    const struct boot_ops *ops = proc->boot->ops;
+    return ops->barrier_test ? ops->barrier_test() : 1;
+}
+
 void boot_abort(int code, const char *why)
 {
     /* What the program printed before it gave up should be seen; but a lock on stdout may be held by whoever

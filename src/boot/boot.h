@@ -25,6 +25,8 @@ struct boot_ops { /* all return 0 or -errno */
     int (*put)(const char *key, const void *value, size_t len); /* len <= BOOT_PIECE_MAX */
     int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
     int (*barrier)(void);                                  /* also publishes what was put */
+    int (*barrier_begin)(void);                            /* may be NULL: then barrier() does it all */
+    int (*barrier_test)(void);                             /* 1, 0, -errno */
     int (*node_map)(char *text, size_t len);               /* "(vector,(first,nodes,per node),..)" or -ENOENT */
     int (*job_id)(char *text, size_t len);                 /* see boot_job_id */
     void (*abort)(int code, const char *why);              /* does not return */
@@ -48,6 +50,10 @@ int boot_put(const char *key, const void *value, size_t len);
 int boot_get(const char *key, void *value, size_t *len);
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
+/* The same for whoever must serve others meanwhile: begin it once, then ask until the answer is not 0.
+ * 1: all that live have come; -errno. */
+int boot_barrier_begin(void);
+int boot_barrier_test(void);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
 void boot_abort(int code, const char *why) __attribute__((noreturn));

@@ -138,6 +138,14 @@ static int ask(const char *request, const char *answer, const char *doing, char 
         return lost(doing, err);
     err = pmi_line_parse(text, line);
     const char *cmd = err ? NULL : pmi_line_get(line, "cmd");
+    if (cmd && c->barrier == 1 && !strcmp(cmd, "barrier_out")) { /* begun before: see pmi1_barrier_test() */
+        c->barrier = 2;
+        err = read_line(c, text, end);
+        if (err)
+            return lost(doing, err);
+        err = pmi_line_parse(text, line);
+        cmd = err ? NULL : pmi_line_get(line, "cmd");
+    }
     if (cmd && !strcmp(cmd, answer))
         return 0;
     log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
@@ -253,6 +261,26 @@ static int pmi1_barrier(void)
     return ask("cmd=barrier_in\n", "barrier_out", "waiting for all processes of the job to start", text, &line);
 }
 
+static int pmi1_barrier_begin(void)
+{
+    static const char in[] = "cmd=barrier_in\n";
+    proc->boot->pmi.barrier = 1;
+    return send_line(&proc->boot->pmi, in, sizeof in - 1, "waiting for all processes of the job to end");
+}
+
+/* Nothing else is asked of the launcher at this moment, so what comes is the answer. */
+static int pmi1_barrier_test(void)
+{
+    struct pmi_client *c = &proc->boot->pmi;
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+    char text[PMI_LINE_MAX];
+    if (c->barrier == 1 && !c->have && poll(&p, 1, 0) == 0)
+        return 0;
+    int err = c->barrier == 1 ? read_line(c, text, 0) : 0;
+    c->barrier = 0;
+    return err ? lost("waiting for all processes of the job to end", err) : 1;
+}
+
 static int pmi1_node_map(char *text, size_t len)
 {
     return get_text("PMI_process_mapping", text, len);
@@ -297,5 +325,6 @@ static int pmi1_finalize(void)
 
 const struct boot_ops pmi1_ops = {
     .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
+    .barrier_begin = pmi1_barrier_begin, .barrier_test = pmi1_barrier_test,
     .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize,
 };

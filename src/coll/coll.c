@@ -92,6 +92,16 @@ int coll_barrier(struct comm *c)
     return coll_run(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
 }
 
+int coll_barrier_living(struct comm *c)
+{
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
+    if (!s)
+        return err_make(MPI_ERR_NO_MEM, "no memory for a barrier");
+    s->all_or_none = 1;
+    coll_build(s);
+    return sched_run(s);
+}
+
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c)
 {
     return coll_run(

@@ -74,6 +74,9 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
+/* By messages, and an error as soon as any process of the job is dead: else a member that waits for the dead one gives up, and
+ * others wait for that member for ever. */
+int coll_barrier_living(struct comm *c);
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c);
 int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, int root,
                 struct comm *c);

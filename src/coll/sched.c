@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "boot/boot.h"
 #include "coll/coll_types.h"
 #include "obj/err.h"
 #include "p2p/p2p.h"
@@ -101,7 +102,7 @@ void sched_reset(struct sched *s)
     }
     free_mem(s);
     s->n = s->at = s->done = 0;
-    s->error = s->doomed = 0;
+    s->error = s->doomed = s->all_or_none = 0;
     sched_global(s);
 }
 
@@ -381,6 +382,10 @@ static void abandon(struct sched *s)
 /* As far as it goes without waiting.  1: the schedule is at its end. */
 static int advance(struct sched *s)
 {
+    if (s->all_or_none && boot_dead_count()) {
+        sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "a process of the job has died"));
+        s->doomed = 1;
+    }
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {
             struct step *p = &s->steps[s->done];

@@ -51,6 +51,7 @@ struct sched {
     int tags[2];         /* of args.comm and of its local communicator */
     int error;
     int doomed;          /* a peer died: give up */
+    int all_or_none;     /* give up as soon as anybody is dead, whoever it is */
     struct sched_mem *mem;
     int holds;           /* references on types and op are ours */
     struct step small[SCHED_STEPS];

@@ -149,6 +149,7 @@ static void batch_mapped(const struct batch *b, const char *in)
         size_t len = b->piece[i].iov_len;
         if (a->result)
             result_put(a, b->pos + done, mem, len);
+        sched_point();
         apply_plain(a->op, a->elem, in ? in + done : NULL, mem, len);
         done += len;
     }
@@ -250,6 +251,7 @@ static int by_atomics(const struct acc_target *t, const struct dt_type *elem)
         do {                                                                                     \
             want = seen;                                                                         \
             apply_plain(op, elem, in, (char *)&want, sizeof want);                               \
+            sched_point();                                                                       \
         } while (!atomic_compare_exchange_weak_explicit(p, &seen, want, memory_order_acq_rel,    \
                                                         memory_order_relaxed));                  \
         memcpy(old, &seen, sizeof seen);                                                         \
@@ -399,6 +401,7 @@ int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, stru
         memcpy(&v, mem, 8);
         memcpy(&w, origin, 8);
         v += w;
+        sched_point(); /* the stripe holds others off */
         memcpy(mem, &v, 8);
     } else {
         apply_plain(op, elem, origin, mem, e);
@@ -442,7 +445,8 @@ int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, cons
     }
     if (!err) {
         memcpy(result, mem, e);
-        if (memcmp(mem, compare, e) == 0) {
+        sched_point();
+        if (memcmp(result, compare, e) == 0) {
             memcpy(mem, origin, e);
             if (cma)
                 err = mem_cma_write(t->host_index, &local, 1, &remote, 1);

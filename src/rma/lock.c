@@ -125,6 +125,7 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
 void rma_near_unlock(struct rma_win *w, struct rma_near *n)
 {
     int held = n->lock;
+    sched_point();
     n->lock = RMA_UNLOCKED;
     rma_near_opened(w, n);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */

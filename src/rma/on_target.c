@@ -307,6 +307,7 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
         cls = h->type == RMA_PKT_CAS ? run_cas(x->w, &p, r->reply) : run_acc(x->w, h, &p, r->reply);
     if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != r->reply)
         data = memcpy(r->reply, data, p.len); /* once given up, the window's memory is others' to change */
+    sched_point();
     run_sync(x, h);
     struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
@@ -339,6 +340,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
             cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
         if (cls)
             error_keep(x->w, h->src, cls);
+        sched_point(); /* near processes may look before the lock is given up or the end is told */
     }
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))

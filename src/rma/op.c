@@ -81,6 +81,7 @@ static int region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 {
     /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it is at it. */
     unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
+    sched_point();
     unsigned n = atomic_load_explicit(&p->nregions, memory_order_relaxed);
     int found = 0;
     if (v & 1 || n > RMA_REGIONS)
@@ -97,6 +98,7 @@ static int region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
     }
     int more = __atomic_load_n(&p->overflow, __ATOMIC_RELAXED) != 0;
     atomic_thread_fence(memory_order_acquire);
+    sched_point();
     if (atomic_load_explicit(&p->version, memory_order_relaxed) != v || (!found && more))
         return NOT_HERE;
     return found;

@@ -60,8 +60,10 @@ static void guard_take(struct shmlock *l, const struct shmnode *n)
     for (unsigned turn = 0;; turn++) {
         unsigned seen = 0;
         /* Acquire pairs with the release in guard_give(). */
-        if (atomic_compare_exchange_weak_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
+            sched_point();
             return;
+        }
         if (seen && turn > 1000 && boot_dead_count() && boot_dead(boot_host_rank((int)seen - 1)) &&
             atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
@@ -102,6 +104,7 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     int shared = atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_WAIT_SHARED;
     if (!admit(l, shared ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE))
         return 0;
+    sched_point(); /* readers may leave, and far ones join, before the seat says so */
     l->head++;
     atomic_store_explicit(&l->seat[p].state, shared ? SEAT_GRANTED_SHARED : SEAT_GRANTED_EXCLUSIVE,
                           memory_order_release);
@@ -167,6 +170,7 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
 {
     if (!enter_fast(l, type))
         return 0;
+    sched_point();
     hold(l, n, type);
     return 1;
 }
@@ -181,6 +185,7 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
     l->seat[l->tail++ % l->peers].ring = n->me;
     /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump(). */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
+    sched_point(); /* the holder may leave before pump() looks */
     pump(l, n);
     guard_give(l);
     return shmlock_poll(l, n) == 1;
@@ -247,6 +252,7 @@ static void leave_word(struct shmlock *l, const struct shmnode *n, int type)
     unsigned old = type == SHMLOCK_EXCLUSIVE
                        ? atomic_fetch_and_explicit(&l->word, ~(unsigned)W, memory_order_acq_rel)
                        : atomic_fetch_sub_explicit(&l->word, 1, memory_order_acq_rel);
+    sched_point(); /* free, and nobody let in yet */
     if (old & (Q | F)) {
         guard_take(l, n);
         pump(l, n);
@@ -293,6 +299,7 @@ void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_
     if (oldest_type && !l->far_type && !queue_empty(l))
         l->near_turn = 1; /* the near ones are older */
     l->far_type = (uint32_t)oldest_type;
+    sched_point(); /* a near process may enter or leave before F is there */
     if (oldest_type)
         atomic_fetch_or_explicit(&l->word, F, memory_order_acq_rel);
     else
@@ -317,6 +324,7 @@ static int pair_take(atomic_uint *given, atomic_uint *taken, const struct shmnod
 static void pair_give(atomic_uint *given, const struct shmnode *n, unsigned peer)
 {
     fence_full(); /* MEM_SYNC before PROC_SYNC; pairs with the full fence after the taker's wait */
+    sched_point();
     atomic_store_explicit(given, atomic_load_explicit(given, memory_order_relaxed) + 1, memory_order_release);
     if (peer != n->me)
         mem_wake(n->host_index[peer]);
@@ -350,11 +358,14 @@ void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
 {
     atomic_uint *count = &b->count[number % 4];
     fence_full(); /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival */
+    sched_point();
     /* acq_rel: the last one has seen everybody's stores, and publishes them with `done`. */
     if (atomic_fetch_add_explicit(count, 1, memory_order_acq_rel) + 1 != n->peers)
         return;
     /* Number + 4 uses this counter next; nobody arrives there before it saw number + 2 done. */
+    sched_point();
     atomic_store_explicit(count, 0, memory_order_relaxed);
+    sched_point();
     atomic_store_explicit(&b->done, number, memory_order_release); /* pairs with shmbar_poll() */
     for (unsigned p = 0; p < n->peers; p++)
         if (p != n->me)

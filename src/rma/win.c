@@ -461,6 +461,7 @@ static void regions_publish(struct rma_win *w)
     unsigned n = w->nregions < RMA_REGIONS ? w->nregions : RMA_REGIONS;
     atomic_store_explicit(&p->version, v + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
+    sched_point(); /* nearby readers see that the list is not to be used */
     for (unsigned i = 0; i < n; i++) {
         __atomic_store_n(&p->region[i].base, w->regions[i].base, __ATOMIC_RELAXED);
         __atomic_store_n(&p->region[i].size, w->regions[i].size, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rma/acc.h"
 #include "scenarios.h"
 
 enum { CELLS = 640, SHARED = 4, ROUNDS = 6, BIG = 600, RANKS_MAX = 8 };
@@ -326,6 +327,8 @@ static void lock_all_round(struct play *p)
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
+enum { DYNAMIC_ALIGN = ACC_STRIPES_MAX * ACC_STRIPE_BYTES };
+
 static void window_make(struct play *p)
 {
     size_t bytes = ((size_t)p->size * CELLS + SHARED) * sizeof(long);
@@ -339,7 +342,8 @@ static void window_make(struct play *p)
         break;
     default:
         p->dynamic = 1;
-        p->mem = malloc(bytes);
+        /* Stripes follow from the addresses; so aligned, from the same offsets in each run. */
+        p->mem = aligned_alloc(DYNAMIC_ALIGN, (bytes + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
         MPI_Win_attach(p->win, p->mem, (MPI_Aint)bytes);
     }

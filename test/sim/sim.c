@@ -319,10 +319,11 @@ void sim_die(void)
     struct sim_rank_state *r = &s->ranks[f->rank];
     sim_event("rank %d dies", f->rank);
     for (int c = 0; c < 2; c++)
-        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; free(LIST_OBJ(l, struct sim_msg, link)))
+        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link)))
             s->in_flight--;
     r->queued[0] = r->queued[1] = 0;
     bury(r);
+    sim_barrier_check(s);
     atomic_store(&s->job.page.dead[f->rank], 1);
     atomic_fetch_add(&s->job.page.dead_count, 1);
     leave(s, f);
@@ -360,13 +361,12 @@ static void run_rank(void *arg)
     s->program(s->arg);
     while (r->running_threads > 0)
         yield("the other threads of this rank", -1, 1);
-    if (s->k.mortal) { /* MPI_Finalize is collective: with a rank dead it promises nothing */
-        bury(r);
-    } else {
+    if (!s->k.mortal) /* what the dead leave behind at the others is no leak */
         check_leaks(before);
-        api_stop();
-        (void)tp_use(NULL);
-    }
+    api_stop();
+    (void)tp_use(NULL);
+    r->ended = 1;
+    sim_barrier_check(s);
     leave(s, f);
 }
 

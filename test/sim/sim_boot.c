@@ -50,11 +50,24 @@ static int sim_get(const char *key, void *value, size_t *len)
     return -ENOENT;
 }
 
-static int sim_barrier(void)
+/* All that live and have not ended are there. */
+void sim_barrier_check(struct sim *s)
+{
+    int gone = 0;
+    for (int i = 0; i < s->k.ranks; i++)
+        gone += s->ranks[i].dead || s->ranks[i].ended;
+    if (!s->barrier_here || s->barrier_here + gone < s->k.ranks)
+        return;
+    s->barrier_here = 0;
+    s->barrier_round++;
+    sim_moved(s);
+}
+
+static int sim_barrier_begin(void)
 {
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[s->now->rank];
-    int round = s->barrier_round;
+    r->barrier_round = s->barrier_round;
     while (r->kv) {
         struct sim_kv *kv = r->kv;
         r->kv = kv->next;
@@ -62,11 +75,20 @@ static int sim_barrier(void)
         s->published = kv;
     }
     sim_moved(s);
-    if (++s->barrier_here == s->k.ranks) {
-        s->barrier_here = 0;
-        s->barrier_round++;
-    }
-    while (s->barrier_round == round)
+    s->barrier_here++;
+    sim_barrier_check(s);
+    return 0;
+}
+
+static int sim_barrier_test(void)
+{
+    return the_sim->ranks[the_sim->now->rank].barrier_round != the_sim->barrier_round;
+}
+
+static int sim_barrier(void)
+{
+    sim_barrier_begin();
+    while (!sim_barrier_test())
         sched->yield("the boot barrier", -1, 1);
     return 0;
 }
@@ -106,5 +128,6 @@ static int sim_finalize(void)
 }
 
 const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put, .get = sim_get,
-                                      .barrier = sim_barrier, .node_map = sim_node_map, .job_id = sim_job_id, .abort = sim_abort,
+                                      .barrier = sim_barrier, .barrier_begin = sim_barrier_begin,
+                                      .barrier_test = sim_barrier_test, .node_map = sim_node_map, .job_id = sim_job_id, .abort = sim_abort,
                                       .finalize = sim_finalize};

@@ -41,7 +41,8 @@ struct sim_rank_state {
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
-    int dead;
+    int dead, ended;         /* without MPI_Finalize, with it */
+    int barrier_round;       /* of the job services' barrier it is in */
 };
 
 struct sim_kv {
@@ -85,6 +86,7 @@ static inline int sim_chance(struct sim *s, int percent)
 {
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
+void sim_barrier_check(struct sim *s); /* somebody will never come to it */
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
 void sim_count_sent(int rank, int type, size_t len);
 void sim_count_received(int rank, int type);
