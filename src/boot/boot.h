@@ -25,12 +25,12 @@ struct boot_ops { /* all return 0 or -errno */
     int (*put)(const char *key, const void *value, size_t len); /* len <= BOOT_PIECE_MAX */
     int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
     int (*barrier)(void);                                  /* also publishes what was put */
-    int (*barrier_begin)(void);                            /* may be NULL: then barrier() does it all */
-    int (*barrier_test)(void);                             /* 1, 0, -errno */
     int (*node_map)(char *text, size_t len);               /* "(vector,(first,nodes,per node),..)" or -ENOENT */
     int (*job_id)(char *text, size_t len);                 /* see boot_job_id */
     void (*abort)(int code, const char *why);              /* does not return */
     int (*finalize)(void);
+    int (*barrier_begin)(void);                            /* may be NULL: then barrier() does it all */
+    int (*barrier_test)(void);                             /* 1, 0, -errno */
 };
 
 /* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init.

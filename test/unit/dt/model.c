@@ -39,7 +39,7 @@ static int alone_id(char *text, size_t len)
 }
 static void alone_abort(int code, const char *why) { exit(code); }
 static const struct boot_ops alone = {"singleton", alone_init, alone_put, alone_get, alone_done,
-                                      alone_text, alone_id, alone_abort, alone_done};
+                                      alone_text, alone_id, alone_abort, alone_done, NULL, NULL};
 
 void room_setup(void)
 {
