@@ -10,7 +10,10 @@ static MT_UNUSED long long pv_read(MPI_Win win, const char *name)
     MPI_T_pvar_handle h;
     unsigned long long v = 0;
     int i = -1, n = 0, err;
+    char full[128];
 
+    snprintf(full, sizeof full, "%s_win", name); /* without the ending: sums over all windows */
+    name = full;
     err = MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &i);
     if (err)
         err = MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_HIGHWATERMARK, &i);
