@@ -239,6 +239,8 @@ static void yield(const char *what, int peer, int idle)
     f->idle = idle ? f->idle + 1 : 0;
     s->step++;
     s->result.steps++;
+    if (s->k.native)
+        sim_native_step(s);
     s->quiet = idle ? s->quiet + 1 : 0;
     if (s->result.steps > s->k.max_steps)
         stop(3, "too many steps: livelock?");
@@ -322,6 +324,7 @@ void sim_die(void)
         for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link)))
             s->in_flight--;
     r->queued[0] = r->queued[1] = 0;
+    sim_native_close(s, f->rank);
     bury(r);
     sim_barrier_check(s);
     atomic_store(&s->job.page.dead[f->rank], 1);
@@ -345,8 +348,9 @@ static void run_rank(void *arg)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[f->rank];
     int provided;
-    static const struct tp_ops *const real[] = {&sim_tp_ops, NULL}, *const alone[] = {&virtual_tp_ops, NULL};
-    if (tp_use(s->k.world ? alone : real) != 0)
+    static const struct tp_ops *const real[] = {&sim_tp_ops, NULL}, *const native[] = {&sim_tp_native_ops, NULL},
+                                      *const alone[] = {&virtual_tp_ops, NULL};
+    if (tp_use(s->k.world ? alone : s->k.native ? native : real) != 0)
         sim_fail("no memory");
     api_start(s->k.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided, &sim_boot_ops);
     unsigned before[OBJ_KINDS]; /* the library has some of its own */
@@ -389,6 +393,8 @@ struct sim_knobs sim_draw(uint64_t seed, int ranks)
     k.inbox = sim_chance(&s, 30) ? 2 + (int)(sim_draw_bits(&s) % 6) : 0;
     k.quiet_rank = sim_chance(&s, 25) ? (int)(sim_draw_bits(&s) % (uint64_t)ranks) : -1;
     k.preempt_percent = sim_chance(&s, 50) ? 5 + (int)(sim_draw_bits(&s) % 40) : 0;
+    k.native = sim_chance(&s, 50) ? (int)(sim_draw_bits(&s) % (SIM_NATIVE_ALL + 1)) : 0;
+    k.native_ordered = sim_chance(&s, 50);
     return k;
 }
 
@@ -425,6 +431,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     s->job.page.magic = JOB_PAGE_MAGIC;
     s->job.page.version = JOB_PAGE_VERSION;
     s->job.page.size = (uint32_t)k->ranks;
+    list_init(&s->mems);
     fiber_adopt(&s->home);
     for (int r = 0; r < k->ranks; r++) {
         struct sim_rank_state *st = &s->ranks[r];
@@ -432,6 +439,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
         st->proc->sim = st;
         list_init(&st->inbox[0]);
         list_init(&st->inbox[1]);
+        list_init(&st->nic);
         for (int t = 0; t < (thread_program ? k->threads : 1); t++) {
             struct sim_fiber *f = &s->fibers[s->nfibers++];
             f->rank = r;

@@ -30,11 +30,15 @@ struct sim_knobs {
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     int preempt_percent; /* chance that others run at a sched_point() */
+    int native;         /* enum sim_native: what the transport does without the target's help */
+    int native_ordered; /* ... in the order of the calls, and before messages sent later (TP_PUT_THEN_AM) */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
 };
+
+enum sim_native { SIM_NATIVE_PUT = 1, SIM_NATIVE_GET = 2, SIM_NATIVE_ATOMIC = 4, SIM_NATIVE_ALL = 7 };
 
 struct sim_result {
     uint64_t hash;      /* over all events */

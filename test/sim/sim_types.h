@@ -25,6 +25,7 @@ struct sim_msg { /* an active message under way */
     int src;
     enum tp_class cls;
     long due;          /* step at which it may be delivered */
+    uint64_t after;    /* native operations of src up to this one were called before it was sent */
     size_t len;
     unsigned char data[];
 };
@@ -41,6 +42,8 @@ struct sim_rank_state {
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
+    struct list nic;         /* native operations under way (tp_native.c) */
+    int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
     int barrier_round;       /* of the job services' barrier it is in */
 };
@@ -68,6 +71,8 @@ struct sim {
     int in_flight;
     struct sim_result result;
     struct sim_kv *published;
+    struct list mems;                      /* registered memory of all ranks */
+    uint64_t nic_serial;
     int barrier_here, barrier_round;
     union {                                /* what mpiexec would tell all ranks: who died */
         struct job_page page;
@@ -78,7 +83,7 @@ struct sim {
 };
 
 extern struct sim *the_sim;
-extern const struct tp_ops sim_tp_ops;
+extern const struct tp_ops sim_tp_ops, sim_tp_native_ops; /* without and with native operations */
 extern const struct boot_ops sim_boot_ops;
 
 uint64_t sim_draw_bits(struct sim *s);
@@ -94,5 +99,26 @@ void sim_count_received(int rank, int type);
 void *sim_alloc(size_t len);
 void sim_release(void *p);
 extern void (*sim_memory_off)(int off);
+
+
+/* tp_native.c */
+struct tp;
+int sim_native_reg(struct tp *t, void *base, size_t len, int space, struct tp_mem **mem);
+int sim_native_pack(struct tp *t, struct tp_mem *mem, void *key, size_t *len);
+void sim_native_dereg(struct tp *t, struct tp_mem *mem);
+int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far);
+void sim_native_drop(struct tp *t, struct tp_far *far);
+int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+                   struct tp_done *d);
+int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+                   struct tp_done *d);
+int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch);
+int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d);
+void sim_native_caps(const struct sim *s, struct tp_caps *caps);
+void sim_native_step(struct sim *s);                  /* what is due happens */
+int sim_native_progress(struct sim *s, int rank);     /* tell one completion; 1 if there was one */
+int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial);
+void sim_native_close(struct sim *s, int rank);
 
 #endif

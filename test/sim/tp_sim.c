@@ -18,6 +18,7 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
     *t = (struct tp){.env = *env, .rank = boot_rank()};
     *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max,
                              .replies = (unsigned)the_sim->k.replies};
+    sim_native_caps(the_sim, caps);
     *out = t;
     return 0;
 }
@@ -37,6 +38,7 @@ static int sim_connect(struct tp *t, unsigned peer, const void *addr, size_t len
 static void sim_close(struct tp *t)
 {
     struct sim_rank_state *r = &the_sim->ranks[t->rank];
+    sim_native_close(the_sim, t->rank);
     for (int c = 0; c < 2; c++)
         for (struct list *l; (l = list_pop(&r->inbox[c]));) {
             r->queued[c]--;
@@ -82,6 +84,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     struct sim_msg *m = sim_alloc(sizeof *m + len);
     m->src = t->rank;
     m->cls = cls;
+    m->after = s->nic_serial;
     m->len = len;
     m->due = s->k.latency ? s->step + s->k.latency : s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
     size_t at = 0;
@@ -107,7 +110,7 @@ static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
         struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
         if (blocked[m->src])
             continue;
-        if (m->due > s->step) {
+        if (m->due > s->step || sim_native_before(s, m->src, t->rank, m->after)) {
             blocked[m->src] = (char)s->k.ordered;
             continue;
         }
@@ -134,6 +137,8 @@ static int sim_progress(struct tp *t)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[t->rank];
     int events = 0;
+    while (sim_native_progress(s, t->rank))
+        events++;
     if (sim_chance(s, s->k.refuse_percent))
         r->held_until = s->step + (long)(sim_draw_bits(s) % 50);
     for (int i = 0; i < 4; i++) {
@@ -151,3 +156,8 @@ static int sim_fd(struct tp *t, int arm)
 
 const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect,
                                   .close = sim_close, .am = sim_am, .progress = sim_progress, .fd = sim_fd};
+const struct tp_ops sim_tp_native_ops = {
+    .name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect, .close = sim_close, .am = sim_am,
+    .progress = sim_progress, .fd = sim_fd, .reg = sim_native_reg, .pack = sim_native_pack, .dereg = sim_native_dereg,
+    .import = sim_native_import, .drop = sim_native_drop, .put = sim_native_put, .get = sim_native_get,
+    .atomic = sim_native_atomic, .atomic_ok = sim_native_atomic_ok, .flush = sim_native_flush};

@@ -1,0 +1,389 @@
+/* Native put, get, atomics and flush of tp_sim (tp.h).
+ *
+ *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told (local completion may be earlier)
+ *
+ * The card works by itself, whatever the target does: at each step of the scheduler what is due happens.  When, in which
+ * order (unless knobs.native_ordered) and in how many parts is drawn from the seed.  Its atomics are atomic with each other
+ * only. */
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_types.h"
+
+enum { RMA_MAX = 2048, INLINE = 32, OUTSTANDING = 12, ATOM_MAX = 64 };
+
+struct tp_mem {
+    struct list link; /* s->mems */
+    uint64_t id;
+    int owner;
+    char *base;
+    size_t len;
+};
+
+struct tp_far {
+    int peer;
+    uint64_t id;
+};
+
+struct key {
+    uint64_t id;
+    int64_t owner;
+};
+
+enum kind { PUT, GET, ATOMIC, FLUSH };
+
+struct nic_op {
+    struct list link; /* ranks[origin].nic, in the order of the calls */
+    uint64_t serial;
+    enum kind kind;
+    int peer, err;
+    uint64_t mem, off;
+    const char *src;  /* put: where the data is until it has been read */
+    char *dst;        /* get: where it goes */
+    size_t len, moved; /* moved: bytes that have reached the target's memory, or left it */
+    long due;         /* step of the next part */
+    int read;         /* put: the source has been read */
+    int executed, told;
+    struct tp_done *d;
+    struct tp_atomic a;
+    unsigned char operand[ATOM_MAX], compare[ATOM_MAX];
+    char data[];      /* put, get: what travels; atomic: old values */
+};
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+int sim_native_reg(struct tp *t, void *base, size_t len, int space, struct tp_mem **mem)
+{
+    (void)t, (void)space;
+    struct tp_mem *m = sim_alloc(sizeof *m);
+    *m = (struct tp_mem){.id = ++the_sim->nic_serial, .owner = the_sim->now->rank, .base = base, .len = len};
+    list_push(&the_sim->mems, &m->link);
+    *mem = m;
+    return 0;
+}
+
+int sim_native_pack(struct tp *t, struct tp_mem *mem, void *key, size_t *len)
+{
+    struct key k = {mem->id, mem->owner};
+    (void)t;
+    if (*len < sizeof k)
+        return -ENOSPC;
+    memcpy(key, &k, sizeof k);
+    *len = sizeof k;
+    return 0;
+}
+
+void sim_native_dereg(struct tp *t, struct tp_mem *mem)
+{
+    (void)t;
+    list_del(&mem->link);
+    sim_release(mem);
+}
+
+int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far)
+{
+    struct key k;
+    (void)t;
+    if (len != sizeof k)
+        return -EINVAL;
+    memcpy(&k, key, sizeof k);
+    if (k.owner != (int64_t)peer)
+        return -EINVAL;
+    struct tp_far *f = sim_alloc(sizeof *f);
+    *f = (struct tp_far){(int)peer, k.id};
+    *far = f;
+    return 0;
+}
+
+void sim_native_drop(struct tp *t, struct tp_far *far)
+{
+    (void)t;
+    sim_release(far);
+}
+
+/* The bytes an operation acts on, or NULL: no longer registered, or out of its range. */
+static char *memory_of(const struct sim *s, const struct nic_op *op)
+{
+    for (const struct list *l = s->mems.next; l != &s->mems; l = l->next) {
+        const struct tp_mem *m = LIST_OBJ(l, struct tp_mem, link);
+        if (m->id == op->mem)
+            return op->off <= m->len && op->len <= m->len - op->off && !s->ranks[m->owner].dead ? m->base + op->off : NULL;
+    }
+    return NULL;
+}
+
+/* --- calls --------------------------------------------------------------------------------------- */
+
+static long some_time(struct sim *s)
+{
+    return s->step + 1 + (long)(sim_draw_bits(s) % (uint64_t)(s->k.max_delay + 4));
+}
+
+static int room(struct sim *s, const struct sim_rank_state *r)
+{
+    return r->nic_ops < OUTSTANDING && !sim_chance(s, s->k.again_percent);
+}
+
+static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len, struct tp_done *d)
+{
+    struct sim_rank_state *r = &s->ranks[s->now->rank];
+    struct nic_op *op = sim_alloc(sizeof *op + len);
+    *op = (struct nic_op){.serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .due = some_time(s), .d = d};
+    list_push(&r->nic, &op->link);
+    r->nic_ops++;
+    s->in_flight++;
+    sim_event("native %s of %zu bytes, rank %d", (const char *[]){"put", "get", "atomic", "flush"}[kind], len, peer);
+    sim_moved(s);
+    return op;
+}
+
+int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+                   struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    (void)t, (void)smem;
+    if (len > RMA_MAX)
+        return -EMSGSIZE;
+    if (!room(s, &s->ranks[s->now->rank]))
+        return TP_AGAIN;
+    struct nic_op *op = start(s, PUT, far->peer, len, d);
+    op->mem = far->id;
+    op->off = off;
+    op->src = src;
+    if (len > INLINE)
+        return TP_PENDING;
+    memcpy(op->data, src, len);
+    op->read = op->told = 1;
+    return 0;
+}
+
+int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+                   struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    (void)t, (void)dmem;
+    if (len > RMA_MAX)
+        return -EMSGSIZE;
+    if (!room(s, &s->ranks[s->now->rank]))
+        return TP_AGAIN;
+    struct nic_op *op = start(s, GET, far->peer, len, d);
+    op->mem = far->id;
+    op->off = off;
+    op->dst = dst;
+    return TP_PENDING;
+}
+
+static size_t width_of(int type)
+{
+    return (size_t)1 << (type & 15);
+}
+
+int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch)
+{
+    (void)t;
+    if (type & 32 || (width_of(type) != 4 && width_of(type) != 8) || n * width_of(type) > ATOM_MAX)
+        return 0;
+    if (fetch == 2)
+        return n == 1;
+    return op == MPI_SUM || op == MPI_REPLACE || op == MPI_NO_OP || op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
+}
+
+int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    size_t bytes = a->n * width_of(a->type);
+    if (!sim_native_atomic_ok(t, a->op, a->type, a->n, a->compare ? 2 : a->result != NULL) || off % width_of(a->type))
+        return -EINVAL;
+    if (!room(s, &s->ranks[s->now->rank]))
+        return TP_AGAIN;
+    struct nic_op *op = start(s, ATOMIC, far->peer, bytes, d);
+    op->mem = far->id;
+    op->off = off;
+    op->a = *a;
+    if (a->operand)
+        memcpy(op->operand, a->operand, bytes);
+    if (a->compare)
+        memcpy(op->compare, a->compare, bytes);
+    return TP_PENDING;
+}
+
+int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d)
+{
+    struct sim *s = the_sim;
+    const struct sim_rank_state *r = &s->ranks[s->now->rank];
+    (void)t;
+    int open = 0;
+    for (const struct list *l = r->nic.next; l != &r->nic; l = l->next) {
+        const struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        open += op->peer == (int)peer && !op->executed && (op->kind == PUT || op->kind == ATOMIC);
+    }
+    if (!open)
+        return 0;
+    if (!room(s, r))
+        return TP_AGAIN;
+    start(s, FLUSH, (int)peer, 0, d);
+    return TP_PENDING;
+}
+
+/* --- the card ------------------------------------------------------------------------------------- */
+
+static uint64_t combine(int op, uint64_t old, uint64_t v)
+{
+    switch (op) {
+    case MPI_SUM: return old + v;
+    case MPI_REPLACE: return v;
+    case MPI_BAND: return old & v;
+    case MPI_BOR: return old | v;
+    case MPI_BXOR: return old ^ v;
+    default: return old;
+    }
+}
+
+static void run_atomic(struct nic_op *op, char *at)
+{
+    size_t w = width_of(op->a.type);
+    memcpy(op->data, at, op->len);
+    for (size_t i = 0; i < op->len; i += w) {
+        uint64_t old = 0, v = 0, want = 0;
+        memcpy(&old, at + i, w);
+        memcpy(&v, op->operand + i, w);
+        memcpy(&want, op->compare + i, w);
+        uint64_t next = op->a.compare ? (old == want ? v : old) : combine(op->a.op, old, v);
+        memcpy(at + i, &next, w);
+    }
+    op->executed = 1;
+}
+
+/* One step of an operation that is due. */
+static void run(struct sim *s, struct nic_op *op)
+{
+    if (op->kind == PUT && !op->read) {
+        memcpy(op->data, op->src, op->len);
+        op->read = 1;
+        op->due = some_time(s);
+        return;
+    }
+    if (op->kind == FLUSH) {
+        op->executed = 1;
+        return;
+    }
+    char *at = memory_of(s, op);
+    if (!at) {
+        op->err = -EFAULT;
+        op->executed = 1;
+        return;
+    }
+    if (op->kind == ATOMIC) {
+        run_atomic(op, at);
+        return;
+    }
+    size_t n = op->len - op->moved;
+    if (n > 8 && sim_chance(s, 50))
+        n = n / 2 & ~(size_t)7;
+    if (op->kind == PUT)
+        memcpy(at + op->moved, op->data + op->moved, n);
+    else
+        memcpy(op->data + op->moved, at + op->moved, n);
+    op->moved += n;
+    op->due = some_time(s);
+    op->executed = op->moved == op->len;
+}
+
+/* Must it wait for an earlier one?  A flush for all it is about, the rest where the knob says so. */
+static int held_back(const struct sim *s, const struct sim_rank_state *r, const struct nic_op *op)
+{
+    for (const struct list *l = r->nic.next; l != &op->link; l = l->next) {
+        const struct nic_op *e = LIST_OBJ(l, struct nic_op, link);
+        if (e->peer != op->peer || e->executed)
+            continue;
+        if (op->kind == FLUSH ? e->kind == PUT || e->kind == ATOMIC : s->k.native_ordered && (op->kind != PUT || op->read))
+            return 1;
+    }
+    return 0;
+}
+
+void sim_native_step(struct sim *s)
+{
+    for (int i = 0; i < s->k.ranks; i++) {
+        struct sim_rank_state *r = &s->ranks[i];
+        for (struct list *l = r->nic.next, *next; l != &r->nic; l = next) {
+            struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+            next = l->next;
+            if (!op->executed && op->due <= s->step && !held_back(s, r, op)) {
+                run(s, op);
+                sim_moved(s);
+            }
+            if (op->executed && op->told) {
+                list_del(&op->link);
+                r->nic_ops--;
+                s->in_flight--;
+                sim_release(op);
+            }
+        }
+    }
+}
+
+/* The origin's progress: completions, each once. */
+int sim_native_progress(struct sim *s, int rank)
+{
+    struct sim_rank_state *r = &s->ranks[rank];
+    for (struct list *l = r->nic.next; l != &r->nic; l = l->next) {
+        struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (op->told || !(op->executed || (op->kind == PUT && op->read)) || sim_chance(s, 30))
+            continue;
+        op->told = 1;
+        if (!op->err && op->kind == GET)
+            memcpy(op->dst, op->data, op->len);
+        if (!op->err && op->kind == ATOMIC && op->a.result)
+            memcpy(op->a.result, op->data, op->len);
+        sim_event("native operation %d to %d is complete", (int)op->kind, op->peer);
+        sim_moved(s);
+        op->d->fn(op->d, op->err); /* may call us again: the list is not touched any more here */
+        return 1;
+    }
+    return 0;
+}
+
+/* May a message of src to dst, sent when `serial` was the last, be delivered?  Not before the puts that it follows. */
+int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial)
+{
+    const struct sim_rank_state *r = &s->ranks[src];
+    if (!s->k.native_ordered)
+        return 0;
+    for (const struct list *l = r->nic.next; l != &r->nic; l = l->next) {
+        const struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (op->peer == dst && op->serial <= serial && op->kind == PUT && !op->executed)
+            return 1;
+    }
+    return 0;
+}
+
+void sim_native_close(struct sim *s, int rank)
+{
+    struct sim_rank_state *r = &s->ranks[rank];
+    for (struct list *l; (l = list_pop(&r->nic)) != NULL;) {
+        struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+        if (!op->told)
+            sim_event("native operation %d to %d left at the end", (int)op->kind, op->peer);
+        r->nic_ops--;
+        s->in_flight--;
+        sim_release(op);
+    }
+}
+
+void sim_native_caps(const struct sim *s, struct tp_caps *caps)
+{
+    static const unsigned flag[] = {TP_PUT, TP_GET, TP_ATOMIC};
+    if (!s->k.native)
+        return;
+    for (int i = 0; i < 3; i++)
+        if (s->k.native & 1 << i)
+            caps->flags |= flag[i];
+    if (s->k.native_ordered)
+        caps->flags |= TP_PUT_THEN_AM;
+    caps->put_inline = INLINE;
+    caps->rma_max = RMA_MAX;
+    caps->atomic_sizes = caps->flags & TP_ATOMIC ? 1u << 2 | 1u << 3 : 0;
+}
