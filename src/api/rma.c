@@ -10,16 +10,9 @@
 
 /* --- fast ------------------------------------------------------------------------------------ */
 
-/* Bytes of n elements of a predefined one-block type, 0 when the inline path is not for them. */
-static inline uint64_t fast_bytes(MPI_Datatype a, MPI_Datatype b, MPI_Count n, MPI_Count m)
-{
-    unsigned size = dt_handle_bytes(a);
-    const struct obj *o;
-    if (a != b || n != m || n <= 0 || n > INT32_MAX || !size)
-        return 0;
-    o = proc->obj->table[OBJ_TYPE].builtin[a & 0xff];
-    return o && o->handle == a ? (uint64_t)n * size : 0;
-}
+/* Each fast function either does it all and returns MPI_SUCCESS, or jumps to the slow one, whose arguments are the
+ * same, so that neither needs a frame here. */
+#define SLOW __attribute__((noinline, cold))
 
 static inline struct rma_win_near *fast_window(MPI_Win win)
 {
@@ -28,29 +21,59 @@ static inline struct rma_win_near *fast_window(MPI_Win win)
                : NULL;
 }
 
-static inline int fast_put(const void *from, MPI_Count n, MPI_Datatype t, int rank, MPI_Aint disp, MPI_Count m,
-                           MPI_Datatype u, MPI_Win win)
+/* The type that `handle` names when it is predefined and one plain block (handles of pairs begin otherwise), else NULL. */
+static inline struct dt_type *fast_type(MPI_Datatype handle)
+{
+    struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[handle & 0xff];
+    return t && t->obj.handle == handle && dt_handle_bytes(handle) ? t : NULL;
+}
+
+/* Memory of (rank, disp) for n elements of type t on both sides, and how many bytes; NULL: the slow way. */
+static inline char *fast_place(struct rma_win_near *w, int rank, MPI_Aint disp, MPI_Count n, MPI_Datatype t, uint64_t *bytes)
+{
+    struct rma_near *at = rma_near_target(w, rank);
+    if (!at || (uint64_t)(n - 1) >= INT32_MAX || !fast_type(t))
+        return NULL;
+    *bytes = (uint64_t)n * dt_handle_bytes(t);
+    return rma_near_at(at, disp, *bytes);
+}
+
+static inline int can_compare(const struct dt_type *t)
+{
+    switch (t->elem.kind) {
+    case DT_SIGNED: case DT_UNSIGNED: case DT_LOGICAL: case DT_BYTE: case DT_CHAR: return 1;
+    default: return 0;
+    }
+}
+
+static inline int fast_one(enum pvar_id count, const void *origin, void *result, MPI_Datatype type, int rank,
+                           MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
     struct rma_win_near *w = fast_window(win);
-    uint64_t bytes = w && from ? fast_bytes(t, u, n, m) : 0;
-    char *to = bytes ? rma_near_at(w, rank, disp, bytes) : NULL;
-    if (!to)
+    struct rma_near *n = w && origin ? rma_near_target(w, rank) : NULL;
+    struct dt_type *t = n ? fast_type(type) : NULL;
+    struct dt_op *o = t ? proc->obj->table[OBJ_OP].builtin[op & 0xff] : NULL;
+    char *at = NULL;
+    if (o && o->obj.handle == op && o->index != DT_NO_OP && (t->ops >> o->index & 1))
+        at = rma_near_at(n, disp, t->elem.bytes);
+    if (!at)
         return 0;
-    rma_near_copy(to, from, bytes);
-    rma_near_count(w, PVAR_RMA_PUT, bytes);
+    rma_near_count(w, count, t->elem.bytes);
+    acc_near(n->acc, (uint64_t)(at - n->base), at, t, o, origin, result);
     return 1;
 }
 
-static inline int fast_get(void *to, MPI_Count n, MPI_Datatype t, int rank, MPI_Aint disp, MPI_Count m,
-                           MPI_Datatype u, MPI_Win win)
+static inline int fast_cas(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                           MPI_Aint disp, MPI_Win win)
 {
     struct rma_win_near *w = fast_window(win);
-    uint64_t bytes = w && to ? fast_bytes(t, u, n, m) : 0;
-    const char *from = bytes ? rma_near_at(w, rank, disp, bytes) : NULL;
-    if (!from)
+    struct rma_near *n = w && origin && compare && result ? rma_near_target(w, rank) : NULL;
+    struct dt_type *t = n ? fast_type(type) : NULL;
+    char *at = t && can_compare(t) ? rma_near_at(n, disp, t->elem.bytes) : NULL;
+    if (!at)
         return 0;
-    rma_near_copy(to, from, bytes);
-    rma_near_count(w, PVAR_RMA_GET, bytes);
+    rma_near_count(w, PVAR_RMA_CAS, t->elem.bytes);
+    acc_near_cas(n->acc, (uint64_t)(at - n->base), at, t, origin, compare, result);
     return 1;
 }
 
@@ -140,19 +163,34 @@ static int get(const char *call, struct side r, void *result, int rank, MPI_Aint
 
 #define SIDE(buf, count, type) ((struct side){buf, count, type, "origin"})
 
+static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Win win)
+{
+    return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
+}
+
 API(int, MPI_Put, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                    MPI_Datatype ttype, MPI_Win win))
 {
-    if (fast_put(origin, ocount, otype, rank, disp, tcount, ttype, win))
-        return MPI_SUCCESS;
-    return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
+    struct rma_win_near *w = fast_window(win);
+    uint64_t bytes;
+    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
+    if (!at)
+        return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    rma_near_count(w, PVAR_RMA_PUT, bytes);
+    return rma_near_copy(at, origin, bytes);
 }
 
 API(int, MPI_Put_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                      MPI_Count tcount, MPI_Datatype ttype, MPI_Win win))
 {
-    if (fast_put(origin, ocount, otype, rank, disp, tcount, ttype, win))
-        return MPI_SUCCESS;
+    struct rma_win_near *w = fast_window(win);
+    uint64_t bytes;
+    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
+    if (at) {
+        rma_near_count(w, PVAR_RMA_PUT, bytes);
+        return rma_near_copy(at, origin, bytes);
+    }
     return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
 
@@ -168,19 +206,34 @@ API(int, MPI_Rput_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, 
     return put("MPI_Rput_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
 
+static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Win win)
+{
+    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
+}
+
 API(int, MPI_Get, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                    MPI_Datatype ttype, MPI_Win win))
 {
-    if (fast_get(origin, ocount, otype, rank, disp, tcount, ttype, win))
-        return MPI_SUCCESS;
-    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
+    struct rma_win_near *w = fast_window(win);
+    uint64_t bytes;
+    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
+    if (!at)
+        return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    rma_near_count(w, PVAR_RMA_GET, bytes);
+    return rma_near_copy(origin, at, bytes);
 }
 
 API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp, MPI_Count tcount,
                      MPI_Datatype ttype, MPI_Win win))
 {
-    if (fast_get(origin, ocount, otype, rank, disp, tcount, ttype, win))
-        return MPI_SUCCESS;
+    struct rma_win_near *w = fast_window(win);
+    uint64_t bytes;
+    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
+    if (at) {
+        rma_near_count(w, PVAR_RMA_GET, bytes);
+        return rma_near_copy(origin, at, bytes);
+    }
     return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
 }
 
@@ -238,10 +291,18 @@ static int gacc(const char *call, struct side o, struct side r, void *result, in
     return run(win, &a, req, err);
 }
 
+static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
+}
+
 API(int, MPI_Accumulate, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                           MPI_Datatype ttype, MPI_Op op, MPI_Win win))
 {
-    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
+    if (ocount == 1 && tcount == 1 && otype == ttype && fast_one(PVAR_RMA_ACC, origin, NULL, ttype, rank, disp, op, win))
+        return MPI_SUCCESS;
+    return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
 }
 
 API(int, MPI_Accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
@@ -266,6 +327,9 @@ API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype
                               MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                               MPI_Win win))
 {
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
+        fast_one(PVAR_RMA_GACC, origin, result, ttype, rank, disp, op, win))
+        return MPI_SUCCESS;
     return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
@@ -304,8 +368,8 @@ static int check_one(MPI_Datatype type, struct dt_type **t)
     return err;
 }
 
-API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
-                            MPI_Win win))
+static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
+                         MPI_Win win)
 {
     struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
                          .disp = disp, .tcount = 1};
@@ -326,8 +390,16 @@ API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type,
     return run(win, &a, NULL, err);
 }
 
-API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
-                                MPI_Aint disp, MPI_Win win))
+API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
+                            MPI_Win win))
+{
+    if (result && fast_one(PVAR_RMA_FOP, origin, result, type, rank, disp, op, win))
+        return MPI_SUCCESS;
+    return fop_slow(origin, result, type, rank, disp, op, win);
+}
+
+static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                         MPI_Aint disp, MPI_Win win)
 {
     struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
                          .compare = compare, .disp = disp, .tcount = 1};
@@ -336,8 +408,7 @@ API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *r
     if (rank != MPI_PROC_NULL) {
         err = check_one(type, &a.ttype);
         a.otype = a.rtype = a.ttype;
-        if (!err && a.ttype->elem.kind != DT_SIGNED && a.ttype->elem.kind != DT_UNSIGNED &&
-            a.ttype->elem.kind != DT_LOGICAL && a.ttype->elem.kind != DT_BYTE && a.ttype->elem.kind != DT_CHAR)
+        if (!err && !can_compare(a.ttype))
             err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is no integer, logical or byte", proc->call, (unsigned)type);
         if (!err)
             err = api_pointer(origin, "origin_addr");
@@ -347,4 +418,12 @@ API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *r
             err = api_pointer(result, "result_addr");
     }
     return run(win, &a, NULL, err);
+}
+
+API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                                MPI_Aint disp, MPI_Win win))
+{
+    if (fast_cas(origin, compare, result, type, rank, disp, win))
+        return MPI_SUCCESS;
+    return cas_slow(origin, compare, result, type, rank, disp, win);
 }

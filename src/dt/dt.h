@@ -64,6 +64,7 @@ struct dt_type {
     struct obj obj;        /* handle 0: made by dt_unflat, not visible to users */
     unsigned flags;        /* enum dt_flag */
     struct dt_elem elem;   /* kind DT_NONE: elements differ */
+    uint16_t ops;          /* predefined: dt_op_bits() */
     int64_t size;          /* packed bytes of one instance */
     int64_t extent, lb;    /* ub = lb + extent */
     int64_t true_lb, true_ub;
@@ -194,6 +195,8 @@ void dt_op_drop(struct dt_op *o);
  * DT_FOR_ACC: predefined ops only, on a type with one basic element kind. MPI_ERR_OP, MPI_ERR_TYPE with text. */
 enum dt_use { DT_FOR_REDUCE, DT_FOR_ACC };
 int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use);
+/* Bits of the predefined operations that elements like e take, MPI_REPLACE and MPI_NO_OP included. */
+uint16_t dt_op_bits(const struct dt_elem *e);
 /* inout[i] = in[i] op inout[i] for count instances (MPI_Reduce_local). The pair was checked.
  * A predefined op takes any type with one basic element kind that is contiguous; a user op any type. */
 void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t);

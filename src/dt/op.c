@@ -39,6 +39,20 @@ static const unsigned op_kinds[DT_OPS] = {
     [DT_MINLOC] = BIT(DT_PAIR), [DT_MAXLOC] = BIT(DT_PAIR),
 };
 
+static int has(int op, const struct dt_elem *e)
+{
+    return (op_kinds[op] & BIT(e->kind)) && kernel_table_base.fn[e->num][op];
+}
+
+uint16_t dt_op_bits(const struct dt_elem *e)
+{
+    unsigned bits = BIT(DT_REPLACE) | BIT(DT_NO_OP);
+    for (int op = 1; op < DT_REPLACE; op++)
+        if (has(op, e))
+            bits |= BIT(op);
+    return (uint16_t)bits;
+}
+
 int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use)
 {
     const char *call = proc->call ? proc->call : "MPI";
@@ -56,7 +70,7 @@ int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use
                         (unsigned)t->obj.handle);
     if (moves || !t->basic)
         return MPI_SUCCESS;
-    if (!(op_kinds[op->index] & BIT(t->elem.kind)) || !kernel_table_base.fn[t->elem.num][op->index])
+    if (!has(op->index, &t->elem))
         return err_make(MPI_ERR_OP, "%s: %s is not defined for %s", call, op_names[op->index],
                         dt_default_name(t->basic));
     return MPI_SUCCESS;

@@ -118,6 +118,7 @@ static int predef_one(struct dt_type *t, const struct row *r)
         return err;
     t->flags = DT_PREDEFINED | DT_COMMITTED;
     t->elem = r->elem;
+    t->ops = dt_op_bits(&t->elem);
     t->size = r->elem.bytes;
     t->extent = r->elem.stride;
     t->align = r->elem.align;

@@ -38,6 +38,7 @@ struct mem_key {
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers are complete
  * after the next one (am_init).  0 or -errno. */
 int mem_init(void);
+int mem_host_index(void); /* of this process */
 void mem_finalize(void);
 
 /* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this process's NUMA

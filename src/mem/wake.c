@@ -112,6 +112,11 @@ int mem_wake_fd(void)
     return proc->mem->wake_fd;
 }
 
+int mem_host_index(void)
+{
+    return proc->mem->index;
+}
+
 pid_t mem_pid(int host_index)
 {
     return atomic_load_explicit(&proc->mem->record[host_index].pid, memory_order_acquire);

@@ -10,6 +10,7 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "mem/mem.h"
+#include "rma/near.h"
 
 /* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
  * into the next), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
@@ -66,13 +67,12 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 
 /* --- stripes ------------------------------------------------------------------ */
 
-static void stripe_take(struct stripe *s)
+/* The stripe is held: wait for it. */
+static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
 {
-    unsigned me = (unsigned)boot_host_index(boot_rank()) + 1;
     for (unsigned turn = 0;; turn++) {
-        unsigned seen = 0;
-        /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
-        if (atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+        unsigned seen = atomic_load_explicit(&s->word, memory_order_relaxed); /* no locked instruction while it is held */
+        if (!seen && atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
         if (seen && turn % DEAD_LOOK == DEAD_LOOK - 1 && boot_dead_count() && boot_dead(boot_host_rank((int)seen - 1)) &&
@@ -81,6 +81,14 @@ static void stripe_take(struct stripe *s)
         if (seen)
             thread_pause(turn);
     }
+}
+
+static inline void stripe_take(struct stripe *s)
+{
+    unsigned seen = 0, me = (unsigned)mem_host_index() + 1;
+    /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
+    if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+        stripe_wait(s, me);
 }
 
 static void stripe_give(struct stripe *s)
@@ -372,40 +380,75 @@ int acc_apply(const struct acc_target *t, const struct acc_args *a)
     return batch_run(&b);
 }
 
+/* Under its stripe: an element that lies in one. */
+static void one_locked(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
+{
+    size_t e = elem->elem.bytes;
+    if (e == 8 && op->index == DT_SUM && (elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED)) {
+        uint64_t v, w;
+        memcpy(&v, mem, 8);
+        if (result)
+            memcpy(result, &v, 8);
+        memcpy(&w, origin, 8);
+        w += v;
+        sched_point(); /* the stripe holds others off */
+        memcpy(mem, &w, 8);
+        return;
+    }
+    if (result)
+        memcpy(result, mem, e);
+    apply_plain(op, elem, origin, mem, e);
+}
+
+static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
+{
+    char old[ELEM_MAX];
+    elem_atomic(op, elem, origin, mem, old);
+    if (result)
+        memcpy(result, old, elem->elem.bytes);
+}
+
+void acc_near(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, struct dt_op *op, const void *origin,
+              void *result)
+{
+    size_t e = elem->elem.bytes;
+    if (c->atomics || off / ACC_STRIPE_BYTES != (off + e - 1) / ACC_STRIPE_BYTES) {
+        struct acc_target t = {.ctl = c, .base = mem - off, .host_index = -1};
+        acc_one(&t, off, elem, op, origin, result);
+        return;
+    }
+    struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
+    stripe_take(lock);
+    one_locked(op, elem, origin, mem, result);
+    stripe_give(lock);
+}
+
+void acc_near_cas(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, const void *origin,
+                  const void *compare, void *result)
+{
+    struct acc_target t = {.ctl = c, .base = mem - off, .host_index = -1};
+    acc_cas(&t, off, elem, origin, compare, result);
+}
+
 int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, struct dt_op *op, const void *origin,
             void *result)
 {
     size_t e = elem->elem.bytes;
     uint64_t s = off / ACC_STRIPE_BYTES;
     char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off);
+    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
+        one_atomic(op, elem, origin, mem, result);
+        return 0;
+    }
     if (elem->elem.kind == DT_PAIR || t->host_index >= 0 || (off + e - 1) / ACC_STRIPE_BYTES != s) {
         struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e,
                              .origin = origin, .ocount = 1, .otype = elem, .result = result, .rcount = 1,
                              .rtype = result ? elem : NULL};
         return acc_apply(t, &a);
     }
-    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
-        char old[ELEM_MAX];
-        elem_atomic(op, elem, origin, mem, old);
-        if (result)
-            memcpy(result, old, e);
-        return 0;
-    }
     struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
     stripe_take(lock);
-    if (result)
-        memcpy(result, mem, e);
-    int integer = elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED;
-    if (integer && e == 8 && op->index == DT_SUM) {
-        uint64_t v, w;
-        memcpy(&v, mem, 8);
-        memcpy(&w, origin, 8);
-        v += w;
-        sched_point(); /* the stripe holds others off */
-        memcpy(mem, &v, 8);
-    } else {
-        apply_plain(op, elem, origin, mem, e);
-    }
+    one_locked(op, elem, origin, mem, result);
     stripe_give(lock);
     return 0;
 }
@@ -421,6 +464,15 @@ int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, stru
         memcpy(result, &expect, sizeof expect);                                                              \
     } while (0)
 
+static inline __attribute__((always_inline)) void swap_locked(char *mem, const void *origin, const void *compare,
+                                                              void *result, size_t e)
+{
+    int same = memcmp(mem, compare, e) == 0;
+    memcpy(result, mem, e);
+    if (same)
+        memcpy(mem, origin, e);
+}
+
 int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, const void *origin, const void *compare,
             void *result)
 {
@@ -433,6 +485,18 @@ int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, cons
         case 4: ACC_SWAP(uint32_t); break;
         default: ACC_SWAP(uint64_t); break;
         }
+        return 0;
+    }
+    uint64_t s = off / ACC_STRIPE_BYTES;
+    if (t->host_index < 0 && (off + e - 1) / ACC_STRIPE_BYTES == s) {
+        struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
+        stripe_take(lock);
+        switch (e) {
+        case 4: swap_locked(mem, origin, compare, result, 4); break;
+        case 8: swap_locked(mem, origin, compare, result, 8); break;
+        default: swap_locked(mem, origin, compare, result, e);
+        }
+        stripe_give(lock);
         return 0;
     }
     struct batch b = {.t = t, .first = off / ACC_STRIPE_BYTES, .last = (off + e - 1) / ACC_STRIPE_BYTES};

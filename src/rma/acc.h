@@ -18,7 +18,7 @@
  * Waiting.  A stripe's critical section is bounded (at most one stripe of bytes, no call that blocks), so a handler
  * may wait for one: spin, then thread_pause().  The word records the holder's host index; when the
  * launcher says that the holder is dead the waiter takes the stripe over (the data may be torn: MPI promises nothing
- * for it).  Caller holds proc->lock, so a process is in here once at a time.  In the simulator no fiber is
+ * for it).  proc->lock is not needed: threads of one process exclude each other by the stripe, too.  In the simulator no fiber is
  * switched inside a critical section, so a stripe is never found held.
  *
  * Ordering: acquire on taking, release on leaving; flush/unlock's full fence is the caller's business.

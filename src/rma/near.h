@@ -76,8 +76,8 @@ static inline struct rma_win_near *rma_near_win(int handle)
     return w && w->obj.handle == handle ? w : NULL;
 }
 
-/* Address of `bytes` bytes at (rank, disp), if that target is mapped, admits operations and has them; else NULL. */
-static inline char *rma_near_at(struct rma_win_near *w, int rank, int64_t disp, uint64_t bytes)
+/* The target, if it admits operations now; else NULL. */
+static inline struct rma_near *rma_near_target(struct rma_win_near *w, int rank)
 {
     unsigned i = (unsigned)rank - w->first;
     if (i >= w->count)
@@ -86,6 +86,12 @@ static inline char *rma_near_at(struct rma_win_near *w, int rank, int64_t disp, 
     unsigned fast = atomic_load_explicit(&w->fast, memory_order_relaxed);
     if (!(fast & RMA_FAST_ON) || !((fast & RMA_FAST_ALL) || atomic_load_explicit(&n->open, memory_order_relaxed)))
         return NULL;
+    return n;
+}
+
+/* Address of `bytes` bytes at disp, if the target is mapped and has them; else NULL. */
+static inline char *rma_near_at(const struct rma_near *n, int64_t disp, uint64_t bytes)
+{
     uint64_t off;
     if (!n->base || __builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
         bytes > n->size - off)
@@ -93,27 +99,37 @@ static inline char *rma_near_at(struct rma_win_near *w, int rank, int64_t disp, 
     return n->base + off;
 }
 
+/* The rest of rma_near_copy(), so that the inline part needs no frame.  op.c */
+int rma_near_move(void *to, const void *from, size_t n);
+
 /* Copy between user memory and window memory.  Aligned elements move by one store, so that a
- * reader never sees half of one. */
-static inline void rma_near_copy(void *to, const void *from, size_t n)
+ * reader never sees half of one.  Returns 0, for the caller to return. */
+static inline int rma_near_copy(void *to, const void *from, size_t n)
 {
     uintptr_t both = (uintptr_t)to | (uintptr_t)from;
     if (n == 8 && !(both & 7))
         __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else if (n == 4 && !(both & 3))
         __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    else if (n == 2 && !(both & 1))
-        __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    else if (n == 1)
-        __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else
-        memmove(to, from, n);
+        return rma_near_move(to, from, n);
+    return 0;
 }
+
+struct dt_type;
+struct dt_op;
+struct acc_ctl;
+/* One element at `mem`, byte `off` of a mapped window: accumulate (result NULL), fetch_and_op, compare_and_swap; under
+ * the rules above (a call, but no lock of the process).  elem and op fit each other.  acc.c */
+void acc_near(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, struct dt_op *op, const void *origin,
+              void *result);
+void acc_near_cas(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, const void *origin,
+                  const void *compare, void *result);
 
 /* Is a flush of rank nothing but a fence? */
 static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {
-    enum { LOOK_AROUND = 64 }; /* flushes between two looks at the network */
+    enum { LOOK_AROUND = 256 }; /* flushes between two looks at the network */
     unsigned i = (unsigned)rank - w->first, n = atomic_load_explicit(&w->flushes, memory_order_relaxed);
     unsigned fast = atomic_load_explicit(&w->fast, memory_order_relaxed);
     if (i >= w->count || !(fast & RMA_FAST_PASSIVE) || atomic_load_explicit(&w->elements, memory_order_relaxed))

@@ -5,7 +5,7 @@
  *
  * A window that ends leaves its segment to the next one of the same processes: making one and mapping it everywhere
  * takes some 25 system calls, using a kept one none.  A member keeps it only after the last barrier of MPI_Win_free,
- * so when all name the same cookie as their newest, nobody looks at it any more.  The barrier at its beginning goes on
+ * so when all name the same cookie, nobody looks at it any more; it is taken out while they compare.  The barrier at its beginning goes on
  * counting; of the rest each member clears what is its own before the others may look.
  *
  * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
@@ -178,35 +178,59 @@ static struct rma_kept *kept_find(const struct rma_win *w)
     return NULL;
 }
 
-/* What this process could use again for w: to be compared by everybody.  0: nothing. */
-uint64_t rma_node_kept(const struct rma_win *w)
+/* Newest first; the oldest goes. */
+static void kept_put(const struct rma_kept *k)
 {
-    const struct rma_kept *k = w->all_near && w->nears > 1 ? kept_find(w) : NULL;
-    return k ? k->cookie : 0;
+    struct rma_kept *all = rma_room()->kept;
+    int last = 0;
+    while (last < RMA_KEPT - 1 && all[last].cookie)
+        last++;
+    kept_forget(&all[last]);
+    memmove(all + 1, all, (size_t)last * sizeof *all);
+    all[0] = *k;
+}
+
+/* What this process could use again for w, taken from the others: to be compared by everybody.  0: nothing. */
+uint64_t rma_node_offer(struct rma_win *w)
+{
+    struct rma_kept *k = w->all_near && w->nears > 1 ? kept_find(w) : NULL;
+    if (!k)
+        return 0;
+    w->node.offer = *k;
+    memset(k, 0, sizeof *k);
+    return w->node.offer.cookie;
+}
+
+static void offer_back(struct rma_win *w)
+{
+    if (w->node.offer.cookie)
+        kept_put(&w->node.offer);
+    w->node.offer.cookie = 0;
 }
 
 /* All members name `cookie`: use it, if it is large enough (which all find alike).  1 used, 0 make a new one. */
 static int page_reuse(struct rma_win *w, uint64_t cookie, size_t bytes)
 {
-    struct rma_kept *k = cookie ? kept_find(w) : NULL;
-    if (!k || k->cookie != cookie)
-        return 0;
-    if (k->seg->size < bytes) {
-        kept_forget(k);
+    struct rma_kept *k = &w->node.offer;
+    if (!cookie || k->cookie != cookie) {
+        offer_back(w);
         return 0;
     }
-    w->node.seg = k->seg;
-    w->node.page = k->seg->base;
-    w->node.bars = k->bars;
-    w->node.cookie = cookie;
-    k->seg = NULL;
+    int fits = k->seg->size >= bytes;
+    if (fits) {
+        w->node.seg = k->seg;
+        w->node.page = k->seg->base;
+        w->node.bars = k->bars;
+        w->node.cookie = cookie;
+        k->seg = NULL;
+    }
     kept_forget(k);
-    return 1;
+    return fits;
 }
 
 static void page_keep(struct rma_win *w)
 {
-    struct rma_kept *all = rma_room()->kept, k = {w->node.seg, w->node.cookie, w->node.bars, w->nears, NULL};
+    struct rma_kept k = {w->node.seg, w->node.cookie, w->node.bars, w->nears, NULL};
     k.ranks = malloc(w->nears * sizeof *k.ranks);
     if (!k.ranks) {
         mem_segment_drop(k.seg);
@@ -214,12 +238,7 @@ static void page_keep(struct rma_win *w)
     }
     for (unsigned i = 0; i < w->nears; i++)
         k.ranks[i] = rma_world(w, w->near.near[i].rank);
-    int last = 0;
-    while (last < RMA_KEPT - 1 && all[last].cookie)
-        last++;
-    kept_forget(&all[last]);
-    memmove(all + 1, all, (size_t)last * sizeof *all);
-    all[0] = k;
+    kept_put(&k);
 }
 
 void rma_node_finalize(void)
@@ -454,6 +473,7 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
 
 void rma_node_close(struct rma_win *w)
 {
+    offer_back(w);
     for (unsigned i = 0; i < w->nears; i++)
         mem_segment_drop(w->near.near[i].seg);
     mem_segment_drop(w->memory);

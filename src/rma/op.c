@@ -284,6 +284,18 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
     return MPI_SUCCESS;
 }
 
+int rma_near_move(void *to, const void *from, size_t n)
+{
+    uintptr_t both = (uintptr_t)to | (uintptr_t)from;
+    if (n == 2 && !(both & 1))
+        __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    else if (n == 1)
+        __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    else
+        memmove(to, from, n);
+    return 0;
+}
+
 /* --- the queue -------------------------------------------------------------------------------- */
 
 static void hold_types(const struct rma_args *a)

@@ -20,7 +20,7 @@ uint64_t rma_ops_total(const struct rma_win *w);
 
 /* --- node.c: the node segment and the near table; all collective over the members on this node ------ */
 int rma_node_find(struct rma_win *w);            /* who is near: w->nears, near[], all_near */
-uint64_t rma_node_kept(const struct rma_win *w); /* names a segment to be used again if all name the same */
+uint64_t rma_node_offer(struct rma_win *w); /* names a segment to be used again if all name the same */
 /* Segment and words: a kept one, or a new one; MPI code, the same everywhere. */
 int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept);
 void rma_node_record(struct rma_win *w);         /* fill this process's record */

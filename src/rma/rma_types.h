@@ -199,6 +199,7 @@ struct rma_node { /* this window's node, private view */
     char *area;              /* short windows lie here, `part` bytes each; NULL: none */
     uint64_t part;
     uint8_t reusable;        /* every member is through with it */
+    struct rma_kept offer;   /* while the members agree: another thread must not offer the same */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;

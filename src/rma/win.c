@@ -281,7 +281,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     if (!err && w->flavor == MPI_WIN_FLAVOR_SHARED && !w->all_near)
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
-    int64_t kept = err ? 0 : (int64_t)rma_node_kept(w);
+    int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
     int64_t v[4] = {err ? err_class(err) : 0, p->size, kept, -kept};
     int e = coll_allreduce_i64(v, 4, COLL_MAX, c);
     out->most = (uint64_t)v[1];

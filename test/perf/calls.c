@@ -1,0 +1,62 @@
+/* calls: the library's calls that must stay short, each CALLS times, under callgrind (test/perf/calls.test counts the
+ * instructions).  One rank: the window is this process's own, which is a near target like any other. */
+#include <mpi.h>
+#include <stdint.h>
+#include <valgrind/callgrind.h>
+
+enum { CALLS = 1000 };
+
+static MPI_Win win;
+static int64_t from[8192], to[8192], expected;
+
+static void nothing(void) { __asm__ volatile("" ::: "memory"); }
+static void put8(void) { MPI_Put(from, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
+static void get8(void) { MPI_Get(to, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
+static void acc8(void) { MPI_Accumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win); }
+static void acc_double(void) { MPI_Accumulate(from, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win); }
+static void fop8(void) { MPI_Fetch_and_op(from, to, MPI_INT64_T, 0, 0, MPI_SUM, win); }
+static void cas8(void) { MPI_Compare_and_swap(from, &expected, to, MPI_INT64_T, 0, 0, win); }
+static void flush(void) { MPI_Win_flush(0, win); }
+static void acc64k(void) { MPI_Accumulate(from, 8192, MPI_INT64_T, 0, 0, 8192, MPI_INT64_T, MPI_SUM, win); }
+static void lock(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Win_unlock(0, win);
+}
+static void lock_all(void)
+{
+    MPI_Win_lock_all(0, win);
+    MPI_Win_unlock_all(win);
+}
+
+#define COUNT(fn)                                  \
+    do {                                           \
+        fn(); /* what is bound at the first call */ \
+        CALLGRIND_ZERO_STATS;                      \
+        for (int i = 0; i < CALLS; i++)            \
+            fn();                                  \
+        CALLGRIND_DUMP_STATS_AT(#fn);              \
+    } while (0)
+
+int main(int argc, char **argv)
+{
+    void *base;
+    MPI_Init(&argc, &argv);
+    MPI_Win_allocate(sizeof from, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_lock_all(0, win);
+    COUNT(nothing);
+    COUNT(put8);
+    COUNT(get8);
+    COUNT(acc8);
+    COUNT(acc_double);
+    COUNT(fop8);
+    COUNT(cas8);
+    COUNT(flush);
+    COUNT(acc64k);
+    MPI_Win_unlock_all(win);
+    COUNT(lock);
+    COUNT(lock_all);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
