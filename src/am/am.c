@@ -231,19 +231,42 @@ static int source_fd(void *arg, int arm)
 
 /* --- life ------------------------------------------------------------------------- */
 
-/* Open one transport if the CVAR wants it.  0 also when a network that nobody named does not open. */
+/* Tell what was opened and why, on one process of the job. */
+static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps, const char *why)
+{
+    char text[256] = "";
+    if (!cvar.debug_summary || boot_rank() != 0)
+        return;
+    if (!caps) {
+        log_warn("transport %s: not open (%s)", ops->name, why);
+        return;
+    }
+    if (ops->describe)
+        ops->describe(tp, text, sizeof text);
+    log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why, *text ? ": " : "", text,
+             caps->am_max, caps->flags & TP_PUT ? ", put" : "", caps->flags & TP_GET ? ", get" : "",
+             caps->flags & TP_ATOMIC ? ", atomics" : "", caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
+             caps->flags & TP_WAIT_FD ? "" : "; it has nothing to sleep on, so waiting keeps a core busy");
+}
+
+/* Open one transport if this job wants it.  0 also when a network that nobody named does not open. */
 static int tp_join(struct am *a, const struct tp_ops *ops)
 {
-    int named = !strcmp(cvar.transport, ops->name);
-    if (!ops->near && !named && strcmp(cvar.transport, "auto"))
+    const char *why;
+    if (!tp_wanted(ops, a->networks, &why)) {
+        if (!strcmp(cvar.transport, "auto"))
+            tell(ops, NULL, NULL, why);
         return 0;
+    }
     if (a->ntps == AM_TPS)
         return -ENOSPC;
     struct am_tp *t = &a->tps[a->ntps];
     struct tp_env env = {.recv = am_recv, .up = a, .proc = proc};
     int err = ops->open(&env, &t->tp, &t->caps);
-    if (err && !ops->near && !named)
+    if (err && !ops->near && strcmp(cvar.transport, ops->name)) {
+        tell(ops, NULL, NULL, strerror(-err));
         return 0;
+    }
     if (err) {
         log_warn("transport %s does not open: %s", ops->name, strerror(-err));
         return err;
@@ -256,7 +279,20 @@ static int tp_join(struct am *a, const struct tp_ops *ops)
     t->source = (struct progress_source){.fd = source_fd, .arg = t};
     progress_source_add(&t->source);
     a->ntps++;
+    a->networks += !ops->near;
+    tell(ops, t->tp, &t->caps, why);
     return 0;
+}
+
+/* MPIR_CVAR_TRANSPORT names one that exists. */
+static int check_name(void)
+{
+    char names[128];
+    if (!strcmp(cvar.transport, "auto") || tp_find(cvar.transport))
+        return 0;
+    tp_names(names, sizeof names);
+    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport, names);
+    return -EINVAL;
 }
 
 static void am_close(struct am *a)
@@ -278,10 +314,9 @@ static void am_close(struct am *a)
 
 int am_init(void)
 {
-    if (strcmp(cvar.transport, "auto") && !tp_find(cvar.transport)) {
-        log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport", cvar.transport);
-        return -EINVAL;
-    }
+    int err = check_name();
+    if (err)
+        return err;
     struct am *a = calloc(1, sizeof *a);
     if (!a)
         return -ENOMEM;
@@ -289,7 +324,6 @@ int am_init(void)
     map_init(&a->peers);
     list_init(&a->keepers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
-    int err = 0;
     for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++)
         err = tp_join(a, *ops);
     if (!err)

@@ -44,6 +44,7 @@ struct am_kept {
 struct am {
     struct am_tp tps[AM_TPS];
     int ntps;
+    int networks; /* of these: how many lead beyond the host */
     am_fn *handler[AM_TYPES];
     struct map peers; /* world rank -> struct am_peer */
     struct am_peer *last; /* the one looked up last */

@@ -117,21 +117,35 @@ API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided)
     return world_start("MPI_Init_thread", required, provided);
 }
 
-static int survivors_met(void *arg)
+/* The job's last barrier, the launcher's, which counts those that live.  Who waits in it still serves the others, whose
+ * messages may need us: a network hands them over only while both sides turn. */
+struct last_barrier {
+    int fd, result;
+};
+
+static int last_barrier_over(void *arg)
 {
-    int *result = arg;
-    *result = boot_barrier_test();
-    return *result != 0;
+    struct last_barrier *b = arg;
+    b->result = boot_barrier_test();
+    return b->result != 0;
 }
 
-/* With a process dead MPI_COMM_WORLD has no barrier; the launcher has one of those that live.  Others may not be here
- * yet and are served meanwhile. */
-static int survivors_wait(void)
+static int last_barrier_fd(void *arg, int arm)
 {
-    int result = boot_barrier_begin();
-    if (!result)
-        progress_wait(survivors_met, &result, "the other processes in MPI_Finalize", -1);
-    return result < 0 ? result : 0;
+    return arm ? 0 : ((struct last_barrier *)arg)->fd;
+}
+
+static int last_barrier_wait(void)
+{
+    struct last_barrier b = {-1, 0};
+    struct progress_source source = {.fd = last_barrier_fd, .arg = &b};
+    int err = boot_barrier_begin(&b.fd);
+    if (err)
+        return err;
+    progress_source_add(&source);
+    progress_wait(last_barrier_over, &b, "the other processes in MPI_Finalize", -1);
+    progress_source_del(&source);
+    return b.result < 0 ? b.result : 0;
 }
 
 int api_stop(void)
@@ -145,15 +159,12 @@ int api_stop(void)
     p2p_drain_wait();
     /* Everybody is done with everybody: only then may inboxes go. */
     err = coll_barrier_living(proc->obj->world);
-    int met = err && boot_dead_count() && survivors_wait() == 0;
+    /* Every room serves peers until all have come this far: from here on nobody sends. */
+    int met = last_barrier_wait() == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
-    for (int i = ROOMS - 1; i >= 0; i--) {
-        /* am and below serve peers until all have come this far.  Each enters this barrier once, here or above. */
-        if (rooms[i].finalize == am_finalize && !met)
-            boot_barrier();
+    for (int i = ROOMS - 1; i >= 0; i--)
         rooms[i].finalize();
-    }
     map_destroy(&proc->api->small);
     free(proc->api);
     proc->api = NULL;

@@ -240,10 +240,11 @@ int boot_barrier(void)
     return proc->boot->ops->barrier();
 }
 
-int boot_barrier_begin(void)
+int boot_barrier_begin(int *fd)
 {
     const struct boot_ops *ops = proc->boot->ops;
-    return ops->barrier_begin ? ops->barrier_begin() : ops->barrier();
+    *fd = -1;
+    return ops->barrier_begin ? ops->barrier_begin(fd) : ops->barrier();
 }
 
 int boot_barrier_test(void)

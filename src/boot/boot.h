@@ -29,7 +29,7 @@ struct boot_ops { /* all return 0 or -errno */
     int (*job_id)(char *text, size_t len);                 /* see boot_job_id */
     void (*abort)(int code, const char *why);              /* does not return */
     int (*finalize)(void);
-    int (*barrier_begin)(void);                            /* may be NULL: then barrier() does it all */
+    int (*barrier_begin)(int *fd);                         /* may be NULL: then barrier() does it all */
     int (*barrier_test)(void);                             /* 1, 0, -errno */
 };
 
@@ -51,8 +51,8 @@ int boot_get(const char *key, void *value, size_t *len);
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
 /* The same for whoever must serve others meanwhile: begin it once, then ask until the answer is not 0.
- * 1: all that live have come; -errno. */
-int boot_barrier_begin(void);
+ * 1: all that live have come; -errno.  *fd becomes readable when there is news; -1: there is none to sleep on. */
+int boot_barrier_begin(int *fd);
 int boot_barrier_test(void);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */

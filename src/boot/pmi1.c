@@ -261,9 +261,10 @@ static int pmi1_barrier(void)
     return ask("cmd=barrier_in\n", "barrier_out", "waiting for all processes of the job to start", text, &line);
 }
 
-static int pmi1_barrier_begin(void)
+static int pmi1_barrier_begin(int *fd)
 {
     static const char in[] = "cmd=barrier_in\n";
+    *fd = proc->boot->pmi.fd;
     proc->boot->pmi.barrier = 1;
     return send_line(&proc->boot->pmi, in, sizeof in - 1, "waiting for all processes of the job to end");
 }

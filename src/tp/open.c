@@ -1,11 +1,14 @@
 #include "tp/tp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
+#include "boot/boot.h"
 #include "tp/tp_types.h"
+#include "var/var.h"
 
 const struct tp_ops *const tp_list[] = {&tp_self_ops, &tp_shm_ops, NULL};
 
@@ -37,4 +40,34 @@ const struct tp_ops *tp_find(const char *name)
         if (!strcmp((*o)->name, name))
             return *o;
     return NULL;
+}
+
+int tp_wanted(const struct tp_ops *ops, int networks, const char **why)
+{
+    int is_auto = !strcmp(cvar.transport, "auto");
+    *why = "always";
+    if (ops->near)
+        return 1;
+    *why = "named by MPIR_CVAR_TRANSPORT";
+    if (!is_auto)
+        return !strcmp(cvar.transport, ops->name);
+    *why = "given by the caller";
+    if (proc->tp) /* a list made for this process */
+        return 1;
+    *why = "not needed: every process is on this host";
+    if (boot_host_processes() == boot_size())
+        return 0;
+    *why = networks ? "another network comes first" : "the first network that opens";
+    return !networks;
+}
+
+void tp_names(char *text, size_t len)
+{
+    size_t at = 0;
+    const char *const always[] = {"auto", "shm"};
+    for (int i = 0; i < 2; i++)
+        at += (size_t)snprintf(text + at, at < len ? len - at : 0, "%s%s", i ? ", " : "", always[i]);
+    for (const struct tp_ops *const *o = tp_active(); *o && at < len; o++)
+        if (!(*o)->near)
+            at += (size_t)snprintf(text + at, len - at, ", %s", (*o)->name);
 }

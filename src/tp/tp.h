@@ -95,7 +95,10 @@ struct tp_ops {
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d); /* earlier put/atomic to peer visible there */
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
-    int (*fd)(struct tp *tp, int arm);   /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting */
+    /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, or there is nothing to sleep on */
+    int (*fd)(struct tp *tp, int arm);
+    /* one line for the user about what was opened (device, provider), without newline; may be NULL */
+    void (*describe)(struct tp *tp, char *text, size_t len);
 };
 
 /* Transports of this build, in order of preference; ends with NULL (open.c).  "self" and "shm" are always there. */
@@ -105,5 +108,10 @@ const struct tp_ops *const *tp_active(void);
 int tp_use(const struct tp_ops *const *list); /* 0 or -ENOMEM; NULL: back to tp_list */
 /* In the active list; NULL if it has none of that name. */
 const struct tp_ops *tp_find(const char *name);
+/* Whether this job is to open a transport (MPIR_CVAR_TRANSPORT, where the processes are); networks: how many are open
+ * already.  *why: the reason, for the debug summary. */
+int tp_wanted(const struct tp_ops *ops, int networks, const char **why);
+/* Names of the active list that MPIR_CVAR_TRANSPORT takes, "auto" included, with commas. */
+void tp_names(char *text, size_t len);
 
 #endif

@@ -63,8 +63,9 @@ void sim_barrier_check(struct sim *s)
     sim_moved(s);
 }
 
-static int sim_barrier_begin(void)
+static int sim_barrier_begin(int *fd)
 {
+    *fd = -1;
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[s->now->rank];
     r->barrier_round = s->barrier_round;
@@ -87,7 +88,8 @@ static int sim_barrier_test(void)
 
 static int sim_barrier(void)
 {
-    sim_barrier_begin();
+    int fd;
+    sim_barrier_begin(&fd);
     while (!sim_barrier_test())
         sched->yield("the boot barrier", -1, 1);
     return 0;
