@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "tp/tp.h"
 
 #include <errno.h>
@@ -10,7 +12,13 @@
 #include "tp/tp_types.h"
 #include "var/var.h"
 
-const struct tp_ops *const tp_list[] = {&tp_self_ops, &tp_shm_ops, NULL};
+const struct tp_ops *const tp_list[] = {
+    &tp_self_ops, &tp_shm_ops,
+#ifdef HAVE_LIBFABRIC
+    &tp_ofi_ops,
+#endif
+    NULL,
+};
 
 struct tp_room {
     const struct tp_ops *const *list;

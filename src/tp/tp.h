@@ -91,7 +91,8 @@ struct tp_ops {
     int (*get)(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
                struct tp_done *d);
     int (*atomic)(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
-    int (*atomic_ok)(struct tp *tp, int op, int type, size_t n, int fetch); /* 1 / 0; asked at window creation */
+    /* 1 / 0; asked at window creation.  fetch: 0 no result, 1 old values, 2 compare-and-swap (op is ignored) */
+    int (*atomic_ok)(struct tp *tp, int op, int type, size_t n, int fetch);
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d); /* earlier put/atomic to peer visible there */
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */

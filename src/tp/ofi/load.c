@@ -1,0 +1,157 @@
+/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link cost every program
+ * some milliseconds of start, and jobs on one host have no use for them. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tp/ofi/ofi.h"
+#include "var/var.h"
+
+static const char *const library = "libfabric.so.1";
+
+/* The least version whose objects have all that we use. */
+static const uint32_t api_version = FI_VERSION(1, 11);
+
+int ofi_load(struct ofi_lib *lib)
+{
+    lib->so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!lib->so) {
+        log_warn("transport ofi: %s", dlerror());
+        return -ENOENT;
+    }
+    const struct {
+        void *to;
+        const char *name;
+    } wanted[] = {
+        {&lib->getinfo, "fi_getinfo"}, {&lib->freeinfo, "fi_freeinfo"}, {&lib->dupinfo, "fi_dupinfo"},
+        {&lib->fabric, "fi_fabric"},   {&lib->strerror, "fi_strerror"}, {&lib->version, "fi_version"},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *f = dlsym(lib->so, wanted[i].name);
+        if (!f) {
+            log_warn("transport ofi: %s has no %s", library, wanted[i].name);
+            return -ENOENT;
+        }
+        memcpy(wanted[i].to, &f, sizeof f);
+    }
+    if (FI_VERSION_LT(lib->version(), api_version)) {
+        log_warn("transport ofi: %s is version %u.%u, older than 1.11", library, FI_MAJOR(lib->version()),
+                 FI_MINOR(lib->version()));
+        return -ENOTSUP;
+    }
+    return 0;
+}
+
+uint32_t ofi_hash(const char *text)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    while (*text)
+        h = (h ^ (unsigned char)*text++) * 16777619u;
+    return h;
+}
+
+/* What we ask for; sub-objects are made by the library, which so knows their size. */
+static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *provider)
+{
+    struct fi_info *h = o->lib.dupinfo(NULL);
+    if (!h)
+        return NULL;
+    h->caps = caps;
+    h->mode = FI_CONTEXT | FI_CONTEXT2;
+    h->ep_attr->type = FI_EP_RDM;
+    h->tx_attr->msg_order = FI_ORDER_SAS;
+    h->rx_attr->msg_order = FI_ORDER_SAS;
+    h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    h->domain_attr->threading = FI_THREAD_DOMAIN; /* one thread at a time, proc->lock */
+    h->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+    h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    h->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    if (*provider && !(h->fabric_attr->prov_name = strdup(provider))) {
+        o->lib.freeinfo(h);
+        return NULL;
+    }
+    return h;
+}
+
+/* Providers that lead to this host only: never chosen where none is named, since then the job spans hosts. */
+static int host_only(const struct fi_info *i)
+{
+    return !strcmp(i->fabric_attr->prov_name, "shm") || i->domain_attr->caps == FI_LOCAL_COMM;
+}
+
+/* Ask once.  0 with o->info; else the answer of libfabric. */
+static int ask(struct ofi *o, uint64_t caps, const char *provider)
+{
+    struct fi_info *list = NULL, *h = hints_make(o, caps, provider);
+    if (!h)
+        return -FI_ENOMEM;
+    int err = o->lib.getinfo(api_version, NULL, NULL, 0, h, &list);
+    o->lib.freeinfo(h);
+    if (err)
+        return err;
+    for (struct fi_info *i = list; i && !o->info; i = i->next)
+        if (*provider || !host_only(i))
+            o->info = o->lib.dupinfo(i);
+    o->lib.freeinfo(list);
+    return o->info ? 0 : -FI_ENODATA;
+}
+
+int ofi_delivers(struct ofi *o)
+{
+    struct fi_info *list = NULL, *h = hints_make(o, o->info->caps, o->info->fabric_attr->prov_name);
+    if (!h)
+        return 0;
+    h->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+    int err = o->lib.getinfo(api_version, NULL, NULL, 0, h, &list);
+    o->lib.freeinfo(h);
+    if (!err)
+        o->lib.freeinfo(list);
+    return !err;
+}
+
+/* Names of the providers that could carry messages. */
+static void names_of_providers(struct ofi *o, char *text, size_t len)
+{
+    struct fi_info *list = NULL, *h = hints_make(o, FI_MSG, "");
+    size_t at = 0;
+    *text = 0;
+    if (!h)
+        return;
+    if (o->lib.getinfo(api_version, NULL, NULL, 0, h, &list) != 0)
+        list = NULL;
+    o->lib.freeinfo(h);
+    const char *last = "";
+    for (const struct fi_info *i = list; i; i = i->next) {
+        const char *name = i->fabric_attr->prov_name;
+        size_t n = strlen(name);
+        if (strstr(text, name) || !strcmp(name, last) || at + n + 3 > len)
+            continue;
+        at += (size_t)(stpcpy(stpcpy(text + at, at ? ", " : ""), name) - (text + at));
+        last = name;
+    }
+    o->lib.freeinfo(list);
+}
+
+/* The provider with most of what we can use.  Receive buffers for many messages are worth more than put and get here. */
+int ofi_choose(struct ofi *o)
+{
+    static const uint64_t wishes[] = {
+        FI_MSG | FI_MULTI_RECV | FI_RMA | FI_ATOMIC, FI_MSG | FI_MULTI_RECV | FI_RMA, FI_MSG | FI_MULTI_RECV,
+        FI_MSG | FI_RMA | FI_ATOMIC,                 FI_MSG | FI_RMA,                 FI_MSG,
+    };
+    int err = -FI_ENODATA;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
+        err = ask(o, wishes[i], cvar.ofi_provider);
+    if (o->info)
+        return 0;
+    char names[512];
+    names_of_providers(o, names, sizeof names);
+    if (*cvar.ofi_provider)
+        log_warn("transport ofi: MPIR_CVAR_OFI_PROVIDER=%s: no such provider is usable (%s); libfabric has: %s",
+                 cvar.ofi_provider, o->lib.strerror(-err), *names ? names : "none");
+    else
+        log_warn("transport ofi: libfabric knows no provider between hosts (%s)", o->lib.strerror(-err));
+    return -ENODEV;
+}

@@ -1,0 +1,376 @@
+/* msg.c - active messages over libfabric. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tp/ofi/ofi.h"
+
+/* Stands between the message and the next one, O: ofi.h "Wire". */
+static size_t wire_bytes(size_t len)
+{
+    return sizeof(struct ofi_wire) + ((len + 7) & ~(size_t)7);
+}
+
+static size_t wire_max(const struct ofi *o)
+{
+    return wire_bytes(o->am_max);
+}
+
+/* --- send buffers ------------------------------------------------------------------- */
+
+static struct ofi_send *send_get(struct ofi *o, size_t len)
+{
+    int big = len > OFI_SMALL;
+    struct list *l = list_pop(&o->pool[big]);
+    if (l) {
+        o->pooled[big]--;
+        return LIST_OBJ(l, struct ofi_send, op.link);
+    }
+    size_t room = big ? wire_max(o) : OFI_SMALL;
+    struct ofi_send *m = malloc(sizeof *m + room);
+    if (!m)
+        return NULL;
+    memset(m, 0, sizeof *m);
+    m->op.kind = OFI_OP_SEND;
+    m->room = room;
+    list_init(&m->op.link);
+    if (ofi_local_reg(o, m->bytes, room, &m->mr) != 0) {
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void send_put(struct ofi *o, struct ofi_send *m)
+{
+    int big = m->room > OFI_SMALL;
+    list_del(&m->op.link);
+    if (o->pooled[big] < OFI_POOL) {
+        list_push_front(&o->pool[big], &m->op.link);
+        o->pooled[big]++;
+        return;
+    }
+    if (m->mr)
+        (void)fi_close(&m->mr->fid);
+    free(m);
+}
+
+/* --- send --------------------------------------------------------------------------- */
+
+/* Whatever leaves tells the peer how much of its requests was taken. */
+static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind, size_t len)
+{
+    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .len = (uint32_t)len, .taken = p->taken, .kind = (uint8_t)kind};
+    p->told = p->taken;
+    list_del(&p->in_owing);
+}
+
+static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
+                        size_t len)
+{
+    struct ofi_wire w;
+    wire_fill(o, p, &w, kind, len);
+    memcpy(to, &w, sizeof w);
+    tp_iov_gather(to + sizeof w, iov, n);
+    memset(to + sizeof w + len, 0, wire_bytes(len) - sizeof w - len);
+}
+
+/* Give one buffer to the provider.  0, -FI_EAGAIN, or another error. */
+static ssize_t post(struct ofi *o, struct ofi_send *m)
+{
+    struct ofi_peer *p = m->peer;
+    if (m->len <= o->inject) {
+        ssize_t err = fi_inject(o->ep, m->bytes, m->len, p->addr);
+        if (!err)
+            send_put(o, m);
+        return err;
+    }
+    ssize_t err = fi_send(o->ep, m->bytes, m->len, m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
+    if (!err) {
+        list_del(&m->op.link);
+        list_push(&o->flying, &m->op.link);
+    }
+    return err;
+}
+
+/* Send what waits for one peer while the provider takes it; events. */
+static int queue_run(struct ofi *o, struct ofi_peer *p)
+{
+    int events = 0;
+    while (!list_empty(&p->queue) && !p->broken) {
+        struct ofi_send *m = LIST_OBJ(p->queue.next, struct ofi_send, op.link);
+        ssize_t err = post(o, m);
+        if (err == -FI_EAGAIN)
+            return events;
+        if (err) {
+            ofi_peer_lost(o, p, ofi_err((int)err));
+            return events;
+        }
+        events++;
+    }
+    list_del(&p->in_queue);
+    return events;
+}
+
+/* Copy a packet, and send it or let it wait.  0 or -ENOMEM. */
+static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
+{
+    struct ofi_send *m = send_get(o, wire_bytes(len));
+    if (!m)
+        return -ENOMEM;
+    m->peer = p;
+    m->len = wire_bytes(len);
+    packet_fill(o, p, m->bytes, kind, iov, n, len);
+    int alone = list_empty(&p->queue);
+    list_push(&p->queue, &m->op.link);
+    if (!alone)
+        return 0;
+    list_push(&o->queuing, &p->in_queue);
+    queue_run(o, p);
+    return 0;
+}
+
+/* Short packets go without a buffer of ours: 1: gone. */
+static int inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
+{
+    _Alignas(8) char packet[OFI_SMALL];
+    size_t bytes = wire_bytes(len);
+    if (bytes > o->inject || bytes > sizeof packet || !list_empty(&p->queue))
+        return 0;
+    uint32_t told = p->told;
+    packet_fill(o, p, packet, kind, iov, n, len);
+    ssize_t err = fi_inject(o->ep, packet, bytes, p->addr);
+    if (err)
+        p->told = told;
+    return !err; /* other errors show when it is tried as one of the queue */
+}
+
+int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+{
+    struct ofi *o = (struct ofi *)tp;
+    size_t len = tp_iov_bytes(iov, n);
+    if (len > o->am_max)
+        return -EMSGSIZE;
+    struct ofi_peer *p = map_get(&o->peers, peer);
+    if (!p || !p->connected || p->broken)
+        return -ENOTCONN;
+    uint32_t wire = (uint32_t)wire_bytes(len);
+    if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
+        return TP_AGAIN;
+    if (!inject(o, p, (enum ofi_packet)cls, iov, n, len) && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
+        return TP_AGAIN;
+    if (cls == TP_REQUEST)
+        p->sent += wire;
+    return 0;
+}
+
+/* The first word to a peer: who we are, so that it can answer without asking the launcher. */
+int ofi_greet(struct ofi *o, struct ofi_peer *p)
+{
+    struct ofi_address a;
+    size_t len = sizeof a;
+    int err = tp_ofi_ops.address((struct tp *)o, &a, &len);
+    struct iovec v = {&a, len};
+    return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, len);
+}
+
+void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
+{
+    struct ofi_peer *p = m->peer;
+    send_put(o, m);
+    if (err)
+        ofi_peer_lost(o, p, err);
+}
+
+void ofi_queue_drop(struct ofi *o, struct ofi_peer *p)
+{
+    while (!list_empty(&p->queue))
+        send_put(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link));
+    list_del(&p->in_queue);
+    list_del(&p->in_owing);
+}
+
+void ofi_held_drop(struct ofi_peer *p)
+{
+    for (struct list *l; (l = list_pop(&p->held)) != NULL;)
+        free(LIST_OBJ(l, struct ofi_held, link));
+    list_del(&p->in_holders);
+}
+
+/* --- the window, receiver's side ------------------------------------------------------ */
+
+/* Tell a peer how much was taken, where no message of ours did. */
+static int tell(struct ofi *o, struct ofi_peer *p)
+{
+    if (p->broken)
+        return 0;
+    if (!p->known || !inject(o, p, OFI_TAKEN, NULL, 0, 0)) {
+        /* Behind the queue, or when the provider has room, or when its HELLO has come. */
+        if (list_empty(&p->in_owing))
+            list_push(&o->owing, &p->in_owing);
+        return 0;
+    }
+    return 1;
+}
+
+static void took(struct ofi *o, struct ofi_peer *p, size_t wire)
+{
+    p->taken += (uint32_t)wire;
+    /* While less than this is untold the peer has room for a message: OFI_WINDOW is more than four of them. */
+    if (p->taken - p->told >= OFI_WINDOW / 2)
+        tell(o, p);
+}
+
+/* --- receive -------------------------------------------------------------------------- */
+
+/* Keep a request that was refused, or that comes behind one. */
+static void hold(struct ofi *o, struct ofi_peer *p, const void *msg, size_t len)
+{
+    struct ofi_held *h = malloc(sizeof *h + len);
+    if (!h)
+        log_fatal("out of memory for a request of %zu bytes of rank %u", len, p->rank);
+    h->len = len;
+    h->wire = wire_bytes(len);
+    memcpy(h->bytes, msg, len);
+    if (list_empty(&p->held))
+        list_push(&o->holders, &p->in_holders);
+    list_push(&p->held, &h->link);
+}
+
+static void on_message(struct ofi *o, struct ofi_peer *p, enum tp_class cls, const void *msg, size_t len)
+{
+    if (cls == TP_REPLY) {
+        o->env.recv(o->env.up, p->rank, cls, msg, len);
+        return;
+    }
+    if (!list_empty(&p->held) || o->env.recv(o->env.up, p->rank, cls, msg, len) == TP_AGAIN)
+        hold(o, p, msg, len);
+    else
+        took(o, p, wire_bytes(len));
+}
+
+/* One packet, from anybody who found our port.  What does not carry our key is not looked at. */
+static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len)
+{
+    if (len < sizeof *w || w->key != o->key)
+        return "does not belong to this job";
+    if (w->src >= o->size || w->kind >= OFI_PACKETS)
+        return "comes from nobody";
+    if (w->len > o->am_max || wire_bytes(w->len) != len)
+        return "has a wrong length";
+    return NULL;
+}
+
+void ofi_deliver(struct ofi *o, const void *packet, size_t len)
+{
+    struct ofi_wire w = {0};
+    memcpy(&w, packet, len < sizeof w ? len : sizeof w);
+    const char *why = bad(o, &w, len);
+    if (why) {
+        if (!o->warned++)
+            log_warn("transport ofi: a packet of %zu bytes %s; it is dropped, others are not reported", len, why);
+        return;
+    }
+    const char *msg = (const char *)packet + sizeof w;
+    if ((uintptr_t)msg & 7) /* only behind a packet whose length was wrong, or in a provider's own buffer */
+        msg = memcpy(o->scratch, msg, w.len);
+    struct ofi_peer *p = ofi_peer_make(o, w.src);
+    if (!p)
+        log_fatal("out of memory for a peer");
+    /* It says what it has taken; never more than we sent, or it is wrong. */
+    if (w.taken - p->acked <= p->sent - p->acked)
+        p->acked = w.taken;
+    if (w.kind == OFI_HELLO)
+        (void)ofi_peer_learn(o, p, msg, w.len);
+    else if (w.kind != OFI_TAKEN)
+        on_message(o, p, (enum tp_class)w.kind, msg, w.len);
+}
+
+void ofi_recv_post(struct ofi *o, struct ofi_recv *r)
+{
+    struct iovec v = {r->bytes, r->size};
+    void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
+    struct fi_msg m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &r->op.ctx};
+    ssize_t err = fi_recvmsg(o->ep, &m, FI_COMPLETION | (o->multi ? FI_MULTI_RECV : 0));
+    if (err && err != -FI_EAGAIN)
+        log_fatal("transport ofi: a receive buffer cannot be posted: %s", o->lib.strerror((int)-err));
+    list_del(&r->op.link);
+    if (err)
+        list_push(&o->unposted, &r->op.link);
+}
+
+int ofi_recv_start(struct ofi *o)
+{
+    size_t least = wire_max(o), each = o->multi ? OFI_BUFFER_BYTES : least;
+    int n = o->multi ? OFI_BUFFERS : OFI_SINGLES;
+    if (o->multi && fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least) != 0) {
+        /* It keeps to a measure of its own: one message each, then. */
+        o->multi = 0;
+        each = least;
+        n = OFI_SINGLES;
+    }
+    o->recv = calloc((size_t)n, sizeof *o->recv);
+    o->scratch = malloc(o->am_max + 8);
+    if (!o->recv || !o->scratch)
+        return -ENOMEM;
+    for (int i = 0; i < n; i++) {
+        struct ofi_recv *r = &o->recv[i];
+        r->op.kind = OFI_OP_RECV;
+        list_init(&r->op.link);
+        o->nrecv = i + 1;
+        if (posix_memalign((void **)&r->bytes, 4096, each) != 0)
+            return -ENOMEM;
+        r->size = each;
+        int err = ofi_local_reg(o, r->bytes, each, &r->mr);
+        if (err)
+            return err;
+        ofi_recv_post(o, r);
+    }
+    return 0;
+}
+
+/* --- what waits -------------------------------------------------------------------------- */
+
+static int offer_held(struct ofi *o, struct ofi_peer *p, int budget)
+{
+    int events = 0;
+    while (events < budget && !list_empty(&p->held)) {
+        struct ofi_held *h = LIST_OBJ(p->held.next, struct ofi_held, link);
+        if (o->env.recv(o->env.up, p->rank, TP_REQUEST, h->bytes, h->len) == TP_AGAIN)
+            return events;
+        list_del(&h->link);
+        if (list_empty(&p->held))
+            list_del(&p->in_holders);
+        took(o, p, h->wire);
+        free(h);
+        events++;
+    }
+    return events;
+}
+
+int ofi_msg_progress(struct ofi *o)
+{
+    int events = 0;
+    for (struct list *l = o->unposted.next, *next; l != &o->unposted; l = next) {
+        next = l->next;
+        ofi_recv_post(o, LIST_OBJ(l, struct ofi_recv, op.link));
+        if (!list_empty(l)) /* refused, and at the end of the list again */
+            break;
+    }
+    for (struct list *l = o->queuing.next, *next; l != &o->queuing; l = next) {
+        next = l->next;
+        events += queue_run(o, LIST_OBJ(l, struct ofi_peer, in_queue));
+    }
+    for (struct list *l = o->owing.next, *next; l != &o->owing; l = next) {
+        struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_owing);
+        next = l->next;
+        if (list_empty(&p->queue))
+            events += tell(o, p);
+    }
+    for (struct list *l = o->holders.next, *next; l != &o->holders && events < OFI_BUDGET; l = next) {
+        next = l->next;
+        events += offer_held(o, LIST_OBJ(l, struct ofi_peer, in_holders), OFI_BUDGET - events);
+    }
+    return events;
+}

@@ -1,0 +1,439 @@
+/* ofi.c - libfabric as a transport: life, peers, progress, descriptor. */
+#include "tp/ofi/ofi.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+
+/* A connection that broke ends the job unless the launcher tells within this time (ns) that the peer died. */
+static const uint64_t GRACE_NS = 5000000000u;
+/* Sleep while the provider refuses messages: nobody tells when it takes them again (ns). */
+enum { RETRY_NS = 1000000 };
+
+int ofi_err(int err)
+{
+    switch (-err) {
+    case FI_EAGAIN: return TP_AGAIN;
+    case FI_ENOMEM: return -ENOMEM;
+    case FI_ENOSYS: return -ENOSYS;
+    /* Numbers below FI_ERRNO_OFFSET are those of errno. */
+    default: return err < 0 && -err < FI_ERRNO_OFFSET ? err : -EIO;
+    }
+}
+
+/* --- peers ------------------------------------------------------------------------ */
+
+struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
+{
+    struct ofi_peer *p = map_get(&o->peers, rank);
+    if (p)
+        return p;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->rank = rank;
+    struct list *all[] = {&p->queue, &p->held, &p->puts, &p->flushes, &p->in_queue, &p->in_holders, &p->in_owing,
+                          &p->in_lost};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        list_init(all[i]);
+    if (map_put(&o->peers, rank, p) != 0) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+/* Take its address from a boot value or a HELLO. */
+int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len)
+{
+    struct ofi_address a = {0};
+    if (p->known)
+        return 0;
+    if (len < offsetof(struct ofi_address, name) || len > sizeof a)
+        return -EPROTO;
+    memcpy(&a, addr, len);
+    if (len != offsetof(struct ofi_address, name) + a.len)
+        return -EPROTO;
+    if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
+        log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER must be the same "
+                 "everywhere", p->rank, o->info->fabric_attr->prov_name);
+        return -EPROTO;
+    }
+    int n = fi_av_insert(o->av, a.name, 1, &p->addr, 0, NULL);
+    if (n != 1)
+        return n < 0 ? ofi_err(n) : -EHOSTUNREACH;
+    p->key = a.key;
+    p->known = 1;
+    return 0;
+}
+
+/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by progress.  Whether that ends
+ * the job shows in a moment: the launcher may say that it died. */
+void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
+{
+    if (p->broken)
+        return;
+    p->broken = err ? err : -ECONNRESET;
+    p->lost_at = time_now();
+    list_push(&o->lost, &p->in_lost);
+}
+
+static void mourn(struct ofi *o)
+{
+    for (struct list *l = o->lost.next, *next; l != &o->lost; l = next) {
+        struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_lost);
+        next = l->next;
+        ofi_queue_drop(o, p);
+        ofi_rma_lost(o, p);
+        if (boot_dead((int)p->rank))
+            list_del(&p->in_lost);
+        else if (time_now() - p->lost_at > GRACE_NS)
+            log_fatal("the connection to rank %u broke (%s): it died, or its host cannot be reached", p->rank,
+                      strerror(-p->broken));
+    }
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+static void close_fid(struct fid *f)
+{
+    if (f)
+        (void)fi_close(f);
+}
+
+/* A send or one-sided operation at the end of all. */
+static void op_free(struct ofi_op *op)
+{
+    struct fid_mr *mr = op->kind == OFI_OP_SEND ? LIST_OBJ(op, struct ofi_send, op)->mr
+                                                : LIST_OBJ(op, struct ofi_rma, op)->mr;
+    if (mr)
+        close_fid(&mr->fid);
+    free(op); /* the first in both */
+}
+
+static void ofi_close(struct tp *tp)
+{
+    struct ofi *o = (struct ofi *)tp;
+    size_t cursor = 0;
+    if (o->ep) /* first: it stops using our memory */
+        close_fid(&o->ep->fid);
+    for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;) {
+        struct ofi_peer *p = e->value;
+        ofi_queue_drop(o, p);
+        ofi_held_drop(p);
+        for (struct list *l; (l = list_pop(&p->flushes)) != NULL;)
+            free(LIST_OBJ(l, struct ofi_flush, link));
+        for (struct list *l; (l = list_pop(&p->puts)) != NULL;)
+            op_free(LIST_OBJ(l, struct ofi_op, link));
+        free(p);
+    }
+    map_destroy(&o->peers);
+    for (struct list *l; (l = list_pop(&o->flying)) != NULL;)
+        op_free(LIST_OBJ(l, struct ofi_op, link));
+    for (int i = 0; i < 2; i++)
+        for (struct list *l; (l = list_pop(&o->pool[i])) != NULL;)
+            op_free(LIST_OBJ(l, struct ofi_op, link));
+    for (struct list *l; (l = list_pop(&o->rma_pool)) != NULL;)
+        op_free(LIST_OBJ(l, struct ofi_op, link));
+    for (int i = 0; i < o->nrecv; i++) {
+        if (o->recv[i].mr)
+            close_fid(&o->recv[i].mr->fid);
+        free(o->recv[i].bytes);
+    }
+    free(o->recv);
+    free(o->scratch);
+    if (o->cq)
+        close_fid(&o->cq->fid);
+    if (o->av)
+        close_fid(&o->av->fid);
+    if (o->domain)
+        close_fid(&o->domain->fid);
+    if (o->fabric)
+        close_fid(&o->fabric->fid);
+    if (o->info)
+        o->lib.freeinfo(o->info);
+    if (o->set_fd >= 0)
+        close(o->set_fd);
+    if (o->timer_fd >= 0)
+        close(o->timer_fd);
+    /* The library stays: providers have threads and handlers of exit that must find their code. */
+    free(o);
+}
+
+int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
+{
+    *mr = NULL;
+    if (!o->reg_local)
+        return 0;
+    int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0, random_bits(), 0, mr, NULL);
+    if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+        err = fi_mr_bind(*mr, &o->ep->fid, 0);
+        err = err ? err : fi_mr_enable(*mr);
+    }
+    return err ? ofi_err(err) : 0;
+}
+
+/* A queue that can be slept on, else one that cannot. */
+static int cq_open(struct ofi *o)
+{
+    struct fi_cq_attr attr = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
+    o->cq_fd = -1;
+    int err = fi_cq_open(o->domain, &attr, &o->cq, NULL);
+    if (!err) {
+        err = fi_control(&o->cq->fid, FI_GETWAIT, &o->cq_fd);
+        if (!err)
+            return 0;
+        o->cq_fd = -1;
+        close_fid(&o->cq->fid);
+        o->cq = NULL;
+    }
+    attr.wait_obj = FI_WAIT_NONE;
+    return fi_cq_open(o->domain, &attr, &o->cq, NULL);
+}
+
+/* Everything of libfabric, in its order; the error is libfabric's. */
+static int objects_open(struct ofi *o)
+{
+    int err;
+    struct fi_av_attr av = {.type = o->info->domain_attr->av_type};
+    if (av.type == FI_AV_UNSPEC)
+        av.type = FI_AV_TABLE;
+    o->reason = "fabric";
+    if ((err = o->lib.fabric(o->info->fabric_attr, &o->fabric, NULL)))
+        return err;
+    o->reason = "domain";
+    if ((err = fi_domain(o->fabric, o->info, &o->domain, NULL)))
+        return err;
+    o->reason = "address vector";
+    if ((err = fi_av_open(o->domain, &av, &o->av, NULL)))
+        return err;
+    o->reason = "completion queue";
+    if ((err = cq_open(o)))
+        return err;
+    o->reason = "endpoint";
+    if ((err = fi_endpoint(o->domain, o->info, &o->ep, NULL)))
+        return err;
+    if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) || (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
+        return err;
+    return fi_enable(o->ep);
+}
+
+static int open_all(struct ofi *o, struct tp_caps *caps)
+{
+    int err = ofi_load(&o->lib);
+    err = err ? err : ofi_choose(o);
+    if (err)
+        return err;
+    const struct fi_info *i = o->info;
+    o->reg_local = (i->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+    o->virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    o->multi = (i->caps & FI_MULTI_RECV) != 0;
+    o->inject = i->tx_attr->inject_size;
+    size_t most = i->ep_attr->max_msg_size - sizeof(struct ofi_wire);
+    o->am_max = most < OFI_AM_MAX ? most & ~(size_t)7 : OFI_AM_MAX;
+    err = objects_open(o);
+    if (err) {
+        log_warn("transport ofi, provider %s: the %s does not open: %s", i->fabric_attr->prov_name, o->reason,
+                 o->lib.strerror(-err));
+        return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
+    }
+    o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
+    if (o->cq_fd >= 0)
+        o->flags |= TP_WAIT_FD;
+    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .replies = OFI_REPLIES};
+    ofi_rma_caps(o, caps);
+    o->flags = caps->flags;
+    return ofi_recv_start(o);
+}
+
+static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    struct ofi *o = calloc(1, sizeof *o);
+    if (!o)
+        return -ENOMEM;
+    o->env = *env;
+    o->rank = (unsigned)boot_rank();
+    o->size = (unsigned)boot_size();
+    o->key = random_bits();
+    o->cq_fd = o->timer_fd = o->set_fd = -1;
+    map_init(&o->peers);
+    struct list *all[] = {&o->queuing, &o->holders, &o->owing, &o->lost, &o->unposted,
+                          &o->flying,  &o->pool[0], &o->pool[1], &o->rma_pool};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        list_init(all[i]);
+    int err = open_all(o, caps);
+    if (err) {
+        ofi_close((struct tp *)o);
+        return err;
+    }
+    *tp = (struct tp *)o;
+    return 0;
+}
+
+static int ofi_address(struct tp *tp, void *buf, size_t *len)
+{
+    struct ofi *o = (struct ofi *)tp;
+    struct ofi_address a = {.key = o->key, .provider = ofi_hash(o->info->fabric_attr->prov_name)};
+    size_t n = sizeof a.name;
+    int err = fi_getname(&o->ep->fid, a.name, &n);
+    if (err)
+        return ofi_err(err);
+    a.len = (uint16_t)n;
+    n += offsetof(struct ofi_address, name);
+    if (n > *len)
+        return -EMSGSIZE;
+    memcpy(buf, &a, n);
+    *len = n;
+    return 0;
+}
+
+static int ofi_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)
+{
+    struct ofi *o = (struct ofi *)tp;
+    if (peer >= o->size)
+        return -EHOSTUNREACH;
+    struct ofi_peer *p = ofi_peer_make(o, peer);
+    if (!p)
+        return -ENOMEM;
+    if (p->connected)
+        return 0;
+    int err = ofi_peer_learn(o, p, addr, len);
+    err = err ? err : ofi_greet(o, p);
+    p->connected = !err;
+    return err;
+}
+
+static void ofi_describe(struct tp *tp, char *text, size_t len)
+{
+    const struct ofi *o = (const struct ofi *)tp;
+    const struct fi_info *i = o->info;
+    uint32_t v = o->lib.version();
+    snprintf(text, len, "libfabric %u.%u, provider %s, %s %s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
+             i->fabric_attr->name ? i->fabric_attr->name : "", i->domain_attr->name ? i->domain_attr->name : "");
+}
+
+/* --- progress --------------------------------------------------------------------- */
+
+static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
+{
+    struct ofi_op *op = e->op_context;
+    if (!op)
+        return;
+    if (op->kind == OFI_OP_SEND) {
+        ofi_send_done(o, LIST_OBJ(op, struct ofi_send, op), err);
+    } else if (op->kind == OFI_OP_RMA) {
+        ofi_rma_done(o, op, err);
+    } else {
+        struct ofi_recv *r = LIST_OBJ(op, struct ofi_recv, op);
+        if (!err && e->flags & FI_RECV)
+            ofi_deliver(o, o->multi ? e->buf : r->bytes, e->len);
+        if (!o->multi || e->flags & FI_MULTI_RECV)
+            ofi_recv_post(o, r);
+    }
+}
+
+/* One operation failed.  Its peer, where it is known, is dealt with; a broken receive buffer is posted again. */
+static void complain(struct ofi *o)
+{
+    struct fi_cq_err_entry e = {0};
+    if (fi_cq_readerr(o->cq, &e, 0) < 1)
+        return;
+    if (!o->warned++ && !(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) &&
+        boot_dead_count() == 0)
+        log_warn("transport ofi: an operation failed: %s (provider's code %d); more are not reported",
+                 o->lib.strerror(e.err), e.prov_errno);
+    struct fi_cq_data_entry d = {.op_context = e.op_context, .flags = e.flags};
+    complete(o, &d, ofi_err(-e.err) == TP_AGAIN ? -EIO : ofi_err(-e.err));
+}
+
+static int ofi_progress(struct tp *tp)
+{
+    struct ofi *o = (struct ofi *)tp;
+    struct fi_cq_data_entry e[16];
+    int events = 0;
+    if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted))
+        events = ofi_msg_progress(o);
+    for (int turn = 0; turn < OFI_BUDGET / 16; turn++) {
+        ssize_t n = fi_cq_read(o->cq, e, 16);
+        if (n == -FI_EAVAIL) {
+            complain(o);
+            events++;
+            continue;
+        }
+        if (n < 0 && n != -FI_EAGAIN)
+            return ofi_err((int)n);
+        for (ssize_t i = 0; i < n; i++)
+            complete(o, &e[i], 0);
+        events += n > 0 ? (int)n : 0;
+        if (n < 16)
+            break;
+    }
+    if (!list_empty(&o->lost))
+        mourn(o);
+    return events;
+}
+
+/* --- sleep ------------------------------------------------------------------------ */
+
+/* A descriptor that becomes readable with the queue's, or a millisecond after it was wound up. */
+static int timed_fd(struct ofi *o)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    if (o->set_fd >= 0)
+        return 0;
+    o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    if (o->timer_fd < 0 || set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, o->timer_fd, &ev) != 0 ||
+        epoll_ctl(set, EPOLL_CTL_ADD, o->cq_fd, &ev) != 0) {
+        int err = -errno;
+        if (set >= 0)
+            close(set);
+        if (o->timer_fd >= 0)
+            close(o->timer_fd);
+        o->timer_fd = -1;
+        return err;
+    }
+    o->set_fd = set;
+    return 0;
+}
+
+static int waits_for_provider(const struct ofi *o)
+{
+    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
+}
+
+static int arm(struct ofi *o)
+{
+    struct fid *f = &o->cq->fid;
+    if (o->cq_fd < 0)
+        return TP_AGAIN;
+    if (waits_for_provider(o)) {
+        const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
+        if (timed_fd(o) != 0 || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
+            return TP_AGAIN;
+    }
+    return fi_trywait(o->fabric, &f, 1) == 0 ? 0 : TP_AGAIN;
+}
+
+static int ofi_fd(struct tp *tp, int armed)
+{
+    struct ofi *o = (struct ofi *)tp;
+    if (armed)
+        return arm(o);
+    return waits_for_provider(o) && o->set_fd >= 0 ? o->set_fd : o->cq_fd;
+}
+
+const struct tp_ops tp_ofi_ops = {
+    .name = "ofi", .open = ofi_open, .address = ofi_address, .connect = ofi_connect, .close = ofi_close,
+    .am = ofi_am, .reg = ofi_reg, .pack = ofi_pack, .dereg = ofi_dereg, .import = ofi_import, .drop = ofi_drop,
+    .put = ofi_put, .get = ofi_get, .atomic = ofi_atomic, .atomic_ok = ofi_atomic_ok, .flush = ofi_flush,
+    .progress = ofi_progress, .fd = ofi_fd, .describe = ofi_describe,
+};

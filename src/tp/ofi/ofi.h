@@ -1,0 +1,217 @@
+/* ofi.h - private to tp/ofi: one libfabric endpoint, its peers, its buffers.
+ *
+ *   load.c   finds libfabric at run time and chooses a provider
+ *   ofi.c    life, peers, progress, descriptor, the table
+ *   msg.c    active messages: window, queue, receive buffers, held requests
+ *   rma.c    memory, put, get, atomics, flush
+ *
+ * Wire: struct ofi_wire, then the message, filled up to a multiple of 8 bytes, so that messages which a provider puts
+ * one behind the other into a large receive buffer stay aligned.
+ *
+ * O1. Every packet carries the receiver's key, a random number that only the boot key-value space tells: a packet
+ *     without it is dropped before anything else of it is believed.
+ * O2. Window: the request bytes sent to a peer and not yet taken by its handlers are at most OFI_WINDOW; so are the bytes of
+ *     refused requests that a receiver keeps for one peer.  Replies are not counted: who asked has room for them (am/).
+ * O3. What the provider does not take at once waits in the peer's queue, in order; nothing overtakes it.
+ * O4. `taken` is a sum, not a difference: a packet more or less that tells it does no harm.
+ * O5. Puts and atomics on a peer stand in the order of their issue; a flush waits for those that stood there before it. */
+#ifndef TP_OFI_OFI_H
+#define TP_OFI_OFI_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "tp/tp_types.h"
+
+enum {
+    OFI_AM_MAX = 16384 - 64,    /* bytes of one message: with its headers it stays within the eager limit of ofi_rxm */
+    OFI_WINDOW = 262144,        /* bytes, O2 */
+    OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
+    OFI_BUFFERS = 4,            /* receive buffers posted where many messages fit into one ... */
+    OFI_BUFFER_BYTES = 1048576, /* ... of this size */
+    OFI_SINGLES = 64,           /* receive buffers posted where each takes one message */
+    OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
+    OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
+    OFI_POOL = 256,             /* send buffers of a size kept for later */
+    OFI_PUT_INLINE = 256,       /* bytes of a put that are copied */
+    OFI_BUDGET = 64             /* completions handled by one progress() */
+};
+
+/* The few functions of libfabric that are not reached through its objects. */
+struct ofi_lib {
+    void *so;
+    int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints,
+                   struct fi_info **info);
+    void (*freeinfo)(struct fi_info *info);
+    struct fi_info *(*dupinfo)(const struct fi_info *info);
+    int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
+    const char *(*strerror)(int err);
+    uint32_t (*version)(void);
+};
+
+enum ofi_packet { OFI_REQUEST = TP_REQUEST, OFI_REPLY = TP_REPLY, OFI_HELLO, OFI_TAKEN, OFI_PACKETS };
+
+struct ofi_wire {
+    uint64_t key;   /* of the receiver, O1 */
+    uint32_t src;   /* world rank of the sender */
+    uint32_t len;   /* bytes of the message */
+    uint32_t taken; /* request bytes of the receiver that the sender has taken so far, modulo 2^32 */
+    uint8_t kind;   /* enum ofi_packet */
+    uint8_t unused[3];
+};
+_Static_assert(sizeof(struct ofi_wire) == 24, "messages stay aligned to 8 bytes");
+
+/* What an address is made of; also the contents of a HELLO. */
+struct ofi_address {
+    uint64_t key;
+    uint32_t provider; /* hash of the provider's name: both sides must speak the same */
+    uint16_t len, unused;
+    char name[OFI_NAME_MAX];
+};
+
+enum ofi_kind { OFI_OP_RECV, OFI_OP_SEND, OFI_OP_RMA };
+
+struct ofi_op { /* what a completion points to */
+    struct fi_context2 ctx; /* first: the provider's while the operation is under way */
+    enum ofi_kind kind;
+    struct list link;
+};
+
+/* One one-sided operation; its peer is needed only where the memory of that peer changes. */
+struct ofi_rma {
+    struct ofi_op op; /* link: on the peer's puts, or ofi.flying */
+    struct ofi_peer *peer;
+    struct tp_done *done; /* NULL: nobody is told */
+    uint64_t seq;         /* O5: number among the puts of its peer, 0: none */
+    void *result;         /* fetched values go here from bytes */
+    size_t len;
+    struct fid_mr *mr;
+    _Alignas(16) char bytes[3][OFI_PUT_INLINE]; /* operand, compare, result */
+};
+
+struct ofi_flush {
+    struct list link; /* on the peer's flushes */
+    struct tp_done *done;
+    uint64_t seq; /* waits for puts up to this */
+};
+
+struct ofi_recv {
+    struct ofi_op op; /* link: on ofi.unposted while the provider refuses it */
+    char *bytes;
+    size_t size;
+    struct fid_mr *mr;
+};
+
+struct ofi_send {
+    struct ofi_op op; /* link: in its peer's queue, or in the pool */
+    struct ofi_peer *peer;
+    size_t len;  /* bytes on the wire */
+    size_t room; /* bytes */
+    struct fid_mr *mr;
+    _Alignas(8) char bytes[];
+};
+
+struct ofi_held { /* a refused request */
+    struct list link;
+    size_t len, wire; /* bytes of the message; what it counts in the window */
+    _Alignas(16) char bytes[];
+};
+
+struct ofi_peer {
+    unsigned rank;
+    int known;         /* addr and key are valid */
+    int connected;     /* connect() was called */
+    int broken;        /* -errno; it can no longer be sent to */
+    uint64_t lost_at;  /* ns, when that was found */
+    fi_addr_t addr;
+    uint64_t key;
+    uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as we know */
+    uint32_t taken, told;  /* request bytes of it: taken; what it was last told */
+    struct list queue;     /* struct ofi_send that wait for the provider */
+    struct list held;      /* struct ofi_held, oldest first */
+    uint64_t put_seq;      /* number of the last put */
+    struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
+    int put_err;           /* -errno of a put that failed: every later flush says so */
+    struct list flushes;   /* struct ofi_flush, oldest first */
+    struct list in_queue, in_holders, in_owing, in_lost; /* on the lists of struct ofi */
+};
+
+struct ofi {
+    struct tp_env env;
+    struct ofi_lib lib;
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    int cq_fd;            /* -1: nothing to sleep on */
+    int timer_fd, set_fd; /* made when first needed: cq_fd or a millisecond later */
+    unsigned rank, size;
+    uint64_t key;
+    size_t inject, am_max;
+    int multi;            /* receive buffers take many messages each */
+    int reg_local;        /* FI_MR_LOCAL */
+    int virt_addr;        /* FI_MR_VIRT_ADDR: far addresses, not offsets */
+    unsigned flags;       /* of the caps */
+    struct map peers;     /* world rank -> struct ofi_peer */
+    struct ofi_recv *recv;
+    int nrecv;
+    char *scratch;        /* one misaligned message */
+    struct list queuing, holders, owing, lost, unposted;
+    struct list flying;   /* struct ofi_send and ofi_rma that the provider has, but puts */
+    struct list pool[2], rma_pool;
+    int pooled[2];
+    int warned;
+    const char *reason;   /* where open failed */
+};
+
+/* load.c: 0 or -errno; the cause has been printed. */
+int ofi_load(struct ofi_lib *lib);
+int ofi_choose(struct ofi *o);
+int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
+uint32_t ofi_hash(const char *text);
+
+/* ofi.c */
+struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
+int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
+void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
+int ofi_err(int err); /* of libfabric (negative) -> ours */
+int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
+
+/* msg.c */
+int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
+int ofi_recv_start(struct ofi *o);
+void ofi_recv_post(struct ofi *o, struct ofi_recv *r);
+int ofi_greet(struct ofi *o, struct ofi_peer *p);
+void ofi_deliver(struct ofi *o, const void *packet, size_t len);
+void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
+int ofi_msg_progress(struct ofi *o); /* what waits: queues, held requests, news about the window, receive buffers */
+void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* what was to be sent to it */
+void ofi_held_drop(struct ofi_peer *p);                 /* what came from it and was refused */
+
+/* rma.c */
+int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
+void ofi_dereg(struct tp *tp, struct tp_mem *mem);
+int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);
+void ofi_drop(struct tp *tp, struct tp_far *far);
+int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+            struct tp_done *d);
+int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+            struct tp_done *d);
+int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+int ofi_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch);
+int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d);
+void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err);
+void ofi_rma_caps(struct ofi *o, struct tp_caps *caps);
+void ofi_rma_lost(struct ofi *o, struct ofi_peer *p);
+
+#endif

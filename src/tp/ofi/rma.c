@@ -1,0 +1,360 @@
+/* rma.c - memory and one-sided operations over libfabric.
+ *
+ * Every put and atomic is asked for with FI_DELIVERY_COMPLETE: its completion says that the target's memory has changed,
+ * so a flush waits for completions and sends nothing. */
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/sched.h"
+#include "tp/ofi/ofi.h"
+
+struct tp_mem {
+    struct fid_mr *mr;
+    void *base;
+    size_t len;
+};
+
+struct ofi_key { /* a packed tp_mem */
+    uint64_t addr; /* of the base: 0 where the provider counts from it */
+    uint64_t key, len;
+};
+
+struct tp_far {
+    struct ofi_peer *peer;
+    struct ofi_key key;
+};
+
+/* --- what there is ------------------------------------------------------------------- */
+
+static const struct {
+    int op;
+    enum fi_op fi;
+} ops[] = {
+    {MPI_SUM, FI_SUM},   {MPI_PROD, FI_PROD}, {MPI_MIN, FI_MIN},   {MPI_MAX, FI_MAX},
+    {MPI_LAND, FI_LAND}, {MPI_LOR, FI_LOR},   {MPI_LXOR, FI_LXOR}, {MPI_BAND, FI_BAND},
+    {MPI_BOR, FI_BOR},   {MPI_BXOR, FI_BXOR}, {MPI_REPLACE, FI_ATOMIC_WRITE}, {MPI_NO_OP, FI_ATOMIC_READ},
+};
+
+/* libfabric's operation, -1 where it has none. */
+static int fi_op_of(int op)
+{
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].op == op)
+            return (int)ops[i].fi;
+    return -1;
+}
+
+static int fi_type_of(int type)
+{
+    static const enum fi_datatype sints[] = {FI_INT8, FI_INT16, FI_INT32, FI_INT64};
+    static const enum fi_datatype uints[] = {FI_UINT8, FI_UINT16, FI_UINT32, FI_UINT64};
+    int log2 = type & 15;
+    if (type & 32)
+        return log2 == 2 ? (int)FI_FLOAT : log2 == 3 ? (int)FI_DOUBLE : log2 == 4 ? (int)FI_LONG_DOUBLE : -1;
+    return log2 > 3 ? -1 : (int)(type & 16 ? sints[log2] : uints[log2]);
+}
+
+static int atomic_known(struct ofi *o, int op, int type, size_t n, int fetch)
+{
+    struct fi_atomic_attr attr = {0};
+    int fop = fetch == 2 ? (int)FI_CSWAP : fi_op_of(op), ftype = fi_type_of(type);
+    if (fop < 0 || ftype < 0 || n == 0 || n > (size_t)OFI_PUT_INLINE >> (type & 15))
+        return 0;
+    if (fop == (int)FI_ATOMIC_READ && fetch != 1)
+        return 0;
+    uint64_t flags = fetch == 2 ? FI_COMPARE_ATOMIC : fetch ? FI_FETCH_ATOMIC : 0;
+    int err = fi_query_atomic(o->domain, (enum fi_datatype)ftype, (enum fi_op)fop, &attr, flags);
+    return !err && attr.size == (size_t)1 << (type & 15) && n <= attr.count;
+}
+
+int ofi_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch)
+{
+    struct ofi *o = (struct ofi *)tp;
+    return o->flags & TP_ATOMIC ? atomic_known(o, op, type, n, fetch) : 0;
+}
+
+void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
+{
+    const struct fi_info *i = o->info;
+    if (!(i->caps & FI_RMA) || !ofi_delivers(o))
+        return;
+    caps->flags |= TP_PUT | TP_GET;
+    caps->put_inline = OFI_PUT_INLINE;
+    caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size : SIZE_MAX / 2;
+    if (o->reg_local)
+        caps->flags |= TP_REG_LOCAL;
+    if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)
+        caps->flags |= TP_PUT_THEN_AM;
+    if (!(i->caps & FI_ATOMIC))
+        return;
+    /* A width is there if an integer of it can be added, fetched and exchanged by comparison. */
+    for (int w = 0; w < 4; w++)
+        if (atomic_known(o, MPI_SUM, w | 16, 1, 0) && atomic_known(o, MPI_SUM, w | 16, 1, 1) &&
+            atomic_known(o, MPI_REPLACE, w | 16, 1, 2))
+            caps->atomic_sizes |= 1u << w;
+    if (caps->atomic_sizes)
+        caps->flags |= TP_ATOMIC;
+}
+
+/* --- memory --------------------------------------------------------------------------- */
+
+int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem)
+{
+    struct ofi *o = (struct ofi *)tp;
+    int err = -FI_ENOKEY;
+    if (space != 0 || len == 0)
+        return -EINVAL;
+    struct tp_mem *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    m->base = base;
+    m->len = len;
+    /* Keys that nobody can guess, where we may choose them (not with FI_MR_PROV_KEY). */
+    size_t bytes = o->info->domain_attr->mr_key_size;
+    uint64_t mask = bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
+    for (int i = 0; i < 16 && err == -FI_ENOKEY; i++)
+        err = fi_mr_reg(o->domain, base, len, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+                        random_bits() & mask, 0, &m->mr, NULL);
+    if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+        err = fi_mr_bind(m->mr, &o->ep->fid, 0);
+        err = err ? err : fi_mr_enable(m->mr);
+    }
+    if (err) {
+        if (m->mr)
+            (void)fi_close(&m->mr->fid);
+        free(m);
+        return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
+    }
+    *mem = m;
+    return 0;
+}
+
+int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
+{
+    struct ofi *o = (struct ofi *)tp;
+    struct ofi_key k = {o->virt_addr ? (uint64_t)(uintptr_t)mem->base : 0, fi_mr_key(mem->mr), mem->len};
+    if (*len < sizeof k)
+        return -EMSGSIZE;
+    memcpy(key, &k, sizeof k);
+    *len = sizeof k;
+    return 0;
+}
+
+void ofi_dereg(struct tp *tp, struct tp_mem *mem)
+{
+    (void)fi_close(&mem->mr->fid);
+    free(mem);
+}
+
+int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far)
+{
+    struct ofi *o = (struct ofi *)tp;
+    struct ofi_peer *p = map_get(&o->peers, peer);
+    if (!p || !p->connected)
+        return -ENOTCONN;
+    if (len != sizeof(struct ofi_key))
+        return -EPROTO;
+    struct tp_far *f = calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    f->peer = p;
+    memcpy(&f->key, key, len);
+    *far = f;
+    return 0;
+}
+
+void ofi_drop(struct tp *tp, struct tp_far *far)
+{
+    free(far);
+}
+
+/* --- operations ------------------------------------------------------------------------- */
+
+static struct ofi_rma *rma_get(struct ofi *o, struct ofi_peer *p, struct tp_done *d)
+{
+    struct list *l = list_pop(&o->rma_pool);
+    struct ofi_rma *r = l ? LIST_OBJ(l, struct ofi_rma, op.link) : NULL;
+    if (!r) {
+        if (!(r = malloc(sizeof *r)))
+            return NULL;
+        memset(r, 0, offsetof(struct ofi_rma, bytes));
+        list_init(&r->op.link);
+        if (ofi_local_reg(o, r->bytes, sizeof r->bytes, &r->mr) != 0) {
+            free(r);
+            return NULL;
+        }
+    }
+    r->op.kind = OFI_OP_RMA;
+    r->peer = p;
+    r->done = d;
+    r->seq = 0;
+    r->result = NULL;
+    return r;
+}
+
+static void rma_put(struct ofi *o, struct ofi_rma *r)
+{
+    list_del(&r->op.link);
+    list_push_front(&o->rma_pool, &r->op.link);
+}
+
+/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits for it. */
+static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
+{
+    if (err) {
+        struct ofi_peer *p = r->peer;
+        rma_put(o, r);
+        int ours = ofi_err((int)err);
+        if (ours != TP_AGAIN && ours != -EINVAL && ours != -EMSGSIZE)
+            ofi_peer_lost(o, p, ours);
+        return ours;
+    }
+    if (changes)
+        r->seq = ++r->peer->put_seq;
+    list_push(changes ? &r->peer->puts : &o->flying, &r->op.link);
+    return r->done ? TP_PENDING : 0;
+}
+
+/* 0 if [off, off+len) lies in far memory that can be reached. */
+static int check(const struct tp_far *far, uint64_t off, size_t len)
+{
+    if (far->peer->broken)
+        return -ENOTCONN;
+    return off > far->key.len || len > far->key.len - off ? -ERANGE : 0;
+}
+
+int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+            struct tp_done *d)
+{
+    struct ofi *o = (struct ofi *)tp;
+    int err = check(far, off, len), small = len <= OFI_PUT_INLINE;
+    if (err || len == 0)
+        return err;
+    struct ofi_rma *r = rma_get(o, far->peer, small ? NULL : d);
+    if (!r)
+        return TP_AGAIN;
+    if (small)
+        src = memcpy(r->bytes[0], src, len);
+    struct fid_mr *mr = small ? r->mr : smem ? smem->mr : NULL;
+    void *desc = mr ? fi_mr_desc(mr) : NULL;
+    struct iovec v = {(void *)(uintptr_t)src, len};
+    struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
+    struct fi_msg_rma m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
+                           .rma_iov_count = 1, .context = &r->op.ctx};
+    return issued(o, r, fi_writemsg(o->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION), 1);
+}
+
+int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+            struct tp_done *d)
+{
+    struct ofi *o = (struct ofi *)tp;
+    int err = check(far, off, len);
+    if (err || len == 0)
+        return err;
+    struct ofi_rma *r = rma_get(o, far->peer, d);
+    if (!r)
+        return TP_AGAIN;
+    void *desc = dmem ? fi_mr_desc(dmem->mr) : NULL;
+    struct iovec v = {dst, len};
+    struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
+    struct fi_msg_rma m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
+                           .rma_iov_count = 1, .context = &r->op.ctx};
+    return issued(o, r, fi_readmsg(o->ep, &m, FI_COMPLETION), 0);
+}
+
+int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d)
+{
+    struct ofi *o = (struct ofi *)tp;
+    size_t len = a->n << (a->type & 15);
+    int fetch = a->compare ? 2 : a->result != NULL, err = check(far, off, len);
+    if (err)
+        return err;
+    if (a->n > OFI_PUT_INLINE || !atomic_known(o, a->op, a->type, a->n, fetch))
+        return -ENOTSUP;
+    struct ofi_rma *r = rma_get(o, far->peer, fetch ? d : NULL);
+    if (!r)
+        return TP_AGAIN;
+    if (a->operand)
+        memcpy(r->bytes[0], a->operand, len);
+    if (a->compare)
+        memcpy(r->bytes[1], a->compare, len);
+    r->result = a->result;
+    r->len = len;
+    void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
+    struct fi_ioc v = {r->bytes[0], a->n}, cv = {r->bytes[1], a->n}, ov = {r->bytes[2], a->n};
+    struct fi_rma_ioc rv = {far->key.addr + off, a->n, far->key.key};
+    struct fi_msg_atomic m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
+                              .rma_iov_count = 1, .datatype = (enum fi_datatype)fi_type_of(a->type),
+                              .op = fetch == 2 ? FI_CSWAP : (enum fi_op)fi_op_of(a->op), .context = &r->op.ctx};
+    uint64_t flags = FI_DELIVERY_COMPLETE | FI_COMPLETION;
+    ssize_t said = fetch == 2   ? fi_compare_atomicmsg(o->ep, &m, &cv, &desc, 1, &ov, &desc, 1, flags)
+                   : fetch == 1 ? fi_fetch_atomicmsg(o->ep, &m, &ov, &desc, 1, flags)
+                                : fi_atomicmsg(o->ep, &m, flags);
+    return issued(o, r, said, 1);
+}
+
+/* --- completion ---------------------------------------------------------------------------- */
+
+/* Flushes of a peer whose puts have all completed. */
+static void flushes_run(struct ofi_peer *p, int err)
+{
+    while (!list_empty(&p->flushes)) {
+        struct ofi_flush *f = LIST_OBJ(p->flushes.next, struct ofi_flush, link);
+        if (!list_empty(&p->puts) && LIST_OBJ(p->puts.next, struct ofi_rma, op.link)->seq <= f->seq)
+            return;
+        struct tp_done *d = f->done;
+        list_del(&f->link);
+        free(f);
+        d->fn(d, err);
+    }
+}
+
+void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
+{
+    struct ofi_rma *r = LIST_OBJ(op, struct ofi_rma, op);
+    struct ofi_peer *p = r->peer;
+    struct tp_done *d = r->done;
+    int put = r->seq != 0;
+    if (r->result && !err)
+        memcpy(r->result, r->bytes[2], r->len);
+    rma_put(o, r);
+    if (err)
+        p->put_err = err;
+    if (d)
+        d->fn(d, err);
+    if (put)
+        flushes_run(p, p->put_err);
+}
+
+int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
+{
+    struct ofi *o = (struct ofi *)tp;
+    struct ofi_peer *p = map_get(&o->peers, peer);
+    if (!p || !p->connected)
+        return -ENOTCONN;
+    if (p->broken || p->put_err)
+        return p->broken ? -ENOTCONN : p->put_err;
+    if (list_empty(&p->puts))
+        return 0;
+    struct ofi_flush *f = malloc(sizeof *f);
+    if (!f)
+        return TP_AGAIN;
+    *f = (struct ofi_flush){.done = d, .seq = p->put_seq};
+    list_init(&f->link);
+    list_push(&p->flushes, &f->link);
+    return TP_PENDING;
+}
+
+/* The peer is gone.  What the provider still has comes back from it, with an error; who flushes need not wait. */
+void ofi_rma_lost(struct ofi *o, struct ofi_peer *p)
+{
+    for (struct list *l; (l = list_pop(&p->flushes)) != NULL;) {
+        struct ofi_flush *f = LIST_OBJ(l, struct ofi_flush, link);
+        struct tp_done *d = f->done;
+        free(f);
+        d->fn(d, -ENOTCONN);
+    }
+}
