@@ -31,6 +31,7 @@ static struct job { /* shared by the processes of one job_run */
     uint64_t words[WORDS];
 } *job;
 static int my_rank;
+static unsigned my_round; /* of the barrier under way */
 
 static void job_lock(void)
 {
@@ -90,14 +91,27 @@ static int job_get(const char *key, void *value, size_t *len)
     return err;
 }
 
-static int job_barrier(void)
+static int job_barrier_begin(int *fd)
 {
-    unsigned round = atomic_load_explicit(&job->round, memory_order_acquire);
+    *fd = -1;
+    my_round = atomic_load_explicit(&job->round, memory_order_acquire);
     if (atomic_fetch_add_explicit(&job->arrived, 1, memory_order_acq_rel) + 1 == (unsigned)job->size) {
         atomic_store_explicit(&job->arrived, 0, memory_order_relaxed);
         atomic_fetch_add_explicit(&job->round, 1, memory_order_release);
     }
-    while (atomic_load_explicit(&job->round, memory_order_acquire) == round)
+    return 0;
+}
+
+static int job_barrier_test(void)
+{
+    return atomic_load_explicit(&job->round, memory_order_acquire) != my_round;
+}
+
+static int job_barrier(void)
+{
+    int fd;
+    job_barrier_begin(&fd);
+    while (!job_barrier_test())
         sched_yield();
     return 0;
 }
@@ -126,7 +140,8 @@ static int job_finalize(void)
 }
 
 const struct boot_ops job_ops = {.name = "unit", .init = job_init, .put = job_put, .get = job_get,
-                                 .barrier = job_barrier, .node_map = job_node_map, .job_id = job_id,
+                                 .barrier = job_barrier, .barrier_begin = job_barrier_begin,
+                                 .barrier_test = job_barrier_test, .node_map = job_node_map, .job_id = job_id,
                                  .abort = job_abort, .finalize = job_finalize};
 
 uint64_t *job_words(void)
