@@ -17,6 +17,9 @@ const struct tp_ops *const tp_list[] = {
 #ifdef HAVE_LIBFABRIC
     &tp_ofi_ops,
 #endif
+#ifdef HAVE_UCX
+    &tp_ucx_ops,
+#endif
     NULL,
 };
 

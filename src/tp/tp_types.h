@@ -7,6 +7,7 @@
 extern const struct tp_ops tp_self_ops; /* self/self.c */
 extern const struct tp_ops tp_shm_ops;  /* shm/shm.c */
 extern const struct tp_ops tp_ofi_ops;  /* ofi/ofi.c, where libfabric's headers were found */
+extern const struct tp_ops tp_ucx_ops;  /* ucx/ucx.c, where UCX was found */
 extern const struct tp_ops tp_none_ops; /* none/none.c; in no list */
 
 /* Sum of the lengths; SIZE_MAX where it overflows. */

@@ -173,6 +173,22 @@ void var_finalize(void)
     proc->var = NULL;
 }
 
+unsigned var_env_on(const struct var_env *list, int n)
+{
+    unsigned set = 0;
+    for (int i = 0; i < n; i++)
+        if (!getenv(list[i].name) && setenv(list[i].name, list[i].value, 0) == 0)
+            set |= 1u << i;
+    return set;
+}
+
+void var_env_off(const struct var_env *list, int n, unsigned set)
+{
+    for (int i = 0; i < n; i++)
+        if (set >> i & 1)
+            unsetenv(list[i].name);
+}
+
 struct pvar_set *pvar_proc(void)
 {
     return &proc->var->pvars;

@@ -43,6 +43,13 @@ extern const int cvar_count;
 
 /* Read the environment.  0, or -EINVAL with one line about variable, value and range in msg. */
 int var_init(char *msg, size_t len);
+/* Variables of another library, read from the environment while it is loaded: those that the user has not set get the
+ * values given here until var_env_off().  n <= 32.  The answer says which were set (bit by row), for var_env_off(). */
+struct var_env {
+    const char *name, *value;
+};
+unsigned var_env_on(const struct var_env *list, int n);
+void var_env_off(const struct var_env *list, int n, unsigned set);
 /* Free what var_init and cvar_set allocated. */
 void var_finalize(void);
 /* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */

@@ -3,6 +3,7 @@
  * CONTRACT_NETWORKS for the networks (unit_net), which are slower: a quarter of the messages. */
 #include "config.h"
 
+#include "contract.h"
 #include "job.h"
 #include "unit.h"
 
@@ -19,21 +20,23 @@
 
 Suite *suite_contract(void);
 
-static const struct row {
-    const struct tp_ops *ops;
-    int few, many; /* processes of the tests for two and for a crowd */
-    const char *set; /* a variable, or NULL */
-} rows[] = {
+const struct row rows[] = {
 #ifndef CONTRACT_NETWORKS
-    {&tp_none_ops, 1, 1, NULL},
-    {&tp_self_ops, 1, 1, NULL},
-    {&tp_shm_ops, 2, 7, NULL},
-#elif defined HAVE_LIBFABRIC
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm"},
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd"},
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm"},
+    {&tp_none_ops, 1, 1, NULL, NULL, NULL},
+    {&tp_self_ops, 1, 1, NULL, NULL, NULL},
+    {&tp_shm_ops, 2, 7, NULL, NULL, NULL},
+#endif
+#if defined CONTRACT_NETWORKS && defined HAVE_LIBFABRIC
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, NULL},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL, "counters"},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, "counters"},
+#endif
+#if defined CONTRACT_NETWORKS && defined HAVE_UCX
+    {&tp_ucx_ops, 2, 4, NULL, "UCX_TLS=tcp,self", NULL},
+    {&tp_ucx_ops, 2, 4, NULL, "UCX_TLS=shm", NULL},
 #endif
 };
+const int rows_count = sizeof rows / sizeof *rows;
 enum { ROWS = sizeof rows / sizeof *rows, PEERS = 16 };
 #ifdef CONTRACT_NETWORKS
 enum { PACE = 4 };
@@ -508,6 +511,8 @@ static void flood(void)
     {                                                                           \
         const char *const sets[] = {rows[_i].set, NULL};                        \
         box.row = &rows[_i];                                                    \
+        if (box.row->env)                                                       \
+            putenv((char *)(uintptr_t)box.row->env);                            \
         ck_assert_int_eq(job_run(rows[_i].processes, sets, test, 60), 0);       \
     }                                                                           \
     END_TEST

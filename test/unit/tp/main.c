@@ -9,5 +9,5 @@ Suite *suite_contract(void);
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_util, suite_open, suite_ring, suite_shm, suite_contract};
-    return unit_run(suites, 5);
+    return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -2,9 +2,10 @@
 #include "unit.h"
 
 Suite *suite_contract(void);
+Suite *suite_onesided(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_contract};
-    return unit_run(suites, 1);
+    Suite *(*const suites[])(void) = {suite_contract, suite_onesided};
+    return unit_run(suites, 2);
 }

@@ -1,0 +1,218 @@
+/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U5 in ucx_types.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tp/ucx/ucx_types.h"
+
+enum ucx_warn { WARN_KEY = 1, WARN_SHAPE = 2 };
+
+/* --- send ------------------------------------------------------------------------- */
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_out *o = arg;
+    struct ucx *u = o->u;
+    u->sending--;
+    ucx_out_put(o);
+    u->lib.ucp_request_free(request);
+}
+
+/* Hand one message to UCX, which takes any number: what bounds them is U3 and, for replies, am/. */
+static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len)
+{
+    struct ucx *u = p->u;
+    int err = ucx_peer_open(p);
+    if (err)
+        return err;
+    size_t greeting = p->greeted ? 0 : u->addr_bytes, total = sizeof(struct ucx_hdr) + greeting + len;
+    struct ucx_out *o = ucx_out_get(u, total);
+    if (!o)
+        return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
+    struct ucx_hdr h = {.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0,
+                        .taken = p->next[UCX_REQUEST], .cls = (uint8_t)cls, .addr_bytes = (uint16_t)greeting};
+    memcpy(o->bytes, &h, sizeof h);
+    if (greeting)
+        memcpy(o->bytes + sizeof h, u->addr, greeting);
+    tp_iov_gather(o->bytes + sizeof h + greeting, iov, n);
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = UCP_AM_SEND_FLAG_EAGER,
+        .cb.send = on_sent,
+        .user_data = o,
+    };
+    u->inside++;
+    ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->bytes, total, &param);
+    u->inside--;
+    if (UCS_PTR_IS_PTR(r)) {
+        u->sending++;
+    } else {
+        ucx_out_put(o);
+        if (UCS_PTR_IS_ERR(r))
+            return p->failed ? -ENOTCONN : ucx_errno(UCS_PTR_STATUS(r));
+    }
+    p->greeted = 1;
+    p->told = h.taken;
+    if (cls < UCX_TAKEN)
+        p->seq[cls]++;
+    return 0;
+}
+
+int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+{
+    struct ucx *u = (struct ucx *)tp;
+    size_t len = tp_iov_bytes(iov, n);
+    if (len > UCX_AM_MAX)
+        return -EMSGSIZE;
+    struct ucx_peer *p = u->last && u->last->rank == peer ? u->last : map_get(&u->peers, peer);
+    if (!p || !p->addr)
+        return -ENOTCONN;
+    if (cls == TP_REQUEST && p->seq[cls] - p->acked >= UCX_WINDOW)
+        return p->failed ? -ENOTCONN : TP_AGAIN;
+    return transmit(p, (enum ucx_class)cls, iov, n, len);
+}
+
+/* Tell the peer how far its requests are taken, when it has not heard for half a window.  It cannot run dry: with its
+ * window full all of it is taken at some time, and that is more than a half. */
+static void tell_taken(struct ucx_peer *p)
+{
+    if (p->next[UCX_REQUEST] - p->told >= UCX_WINDOW / 2 && p->addr && !p->failed)
+        transmit(p, UCX_TAKEN, NULL, 0, 0); /* a failure shows again with the next message */
+}
+
+/* --- receive ---------------------------------------------------------------------- */
+
+static void warn_once(struct ucx *u, enum ucx_warn bit, const char *what)
+{
+    if (!(u->warned & bit))
+        log_warn("%s; it is dropped, others like it are not reported", what);
+    u->warned |= bit;
+}
+
+/* Keep a message that cannot be delivered now, sorted by number.  Lost only without memory, and then said. */
+static void hold(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg, size_t len)
+{
+    struct list *at = &p->held[cls];
+    while (at->prev != &p->held[cls] && (int32_t)(LIST_OBJ(at->prev, struct ucx_held, link)->seq - seq) > 0)
+        at = at->prev;
+    if (at->prev != &p->held[cls] && LIST_OBJ(at->prev, struct ucx_held, link)->seq == seq) {
+        warn_once(p->u, WARN_SHAPE, "a message came twice");
+        return;
+    }
+    struct ucx_held *h = malloc(sizeof *h + len);
+    if (!h)
+        log_fatal("out of memory for a message of %zu bytes from rank %u", len, p->rank);
+    h->seq = seq;
+    h->len = len;
+    memcpy(h->bytes, msg, len);
+    list_insert(at, &h->link);
+    if (list_empty(&p->link))
+        list_push(&p->u->holders, &p->link);
+}
+
+static int take(struct ucx_peer *p, enum ucx_class cls, const void *msg, size_t len)
+{
+    struct ucx *u = p->u;
+    if (u->env.recv(u->env.up, p->rank, (enum tp_class)cls, msg, len) == TP_AGAIN && cls == UCX_REQUEST)
+        return TP_AGAIN;
+    p->next[cls]++;
+    u->events++;
+    if (cls == UCX_REQUEST)
+        tell_taken(p);
+    return 0;
+}
+
+/* A message with its header checked. */
+static void arrive(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg, size_t len)
+{
+    struct ucx *u = p->u;
+    if (seq == p->next[cls] && !u->inside) {
+        if ((uintptr_t)msg & 7)
+            msg = memcpy(u->scratch, msg, len);
+        if (take(p, cls, msg, len) == 0) {
+            u->fresh |= !list_empty(&p->held[cls]);
+            return;
+        }
+    }
+    hold(p, cls, seq, msg, len);
+    u->fresh |= u->inside != 0; /* nobody else tells the engine */
+}
+
+/* The header says something that no process of ours would; NULL if not. */
+static const char *wrong_shape(const struct ucx *u, const struct ucx_hdr *h, size_t len)
+{
+    if (h->cls >= UCX_CLASSES || h->src >= u->size)
+        return "a message has a class or sender that does not exist";
+    if (sizeof *h + h->addr_bytes > len || len - sizeof *h - h->addr_bytes > UCX_AM_MAX)
+        return "a message has a wrong length";
+    return NULL;
+}
+
+ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
+                            const ucp_am_recv_param_t *param)
+{
+    struct ucx *u = arg;
+    struct ucx_hdr h;
+    const char *wrong = NULL;
+    if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV || len < sizeof h) {
+        warn_once(u, WARN_SHAPE, "a message is none of ours");
+        return UCS_OK;
+    }
+    memcpy(&h, data, sizeof h);
+    if (h.key != u->key) {
+        warn_once(u, WARN_KEY, "a message from outside the job came in (its key is not ours)");
+        return UCS_OK;
+    }
+    struct ucx_peer *p = (wrong = wrong_shape(u, &h, len)) ? NULL : ucx_peer(u, h.src);
+    if (p && h.cls < UCX_TAKEN && h.seq - p->next[h.cls] >= (h.cls == UCX_REQUEST ? UCX_WINDOW : UCX_REPLIES))
+        wrong = "a message has a number far from the one expected";
+    if (p && h.taken - p->acked > p->seq[UCX_REQUEST] - p->acked)
+        wrong = "a message says that more requests were taken than were sent";
+    if (!p || wrong) {
+        warn_once(u, WARN_SHAPE, wrong ? wrong : "no memory for a message");
+        return UCS_OK;
+    }
+    p->acked = h.taken;
+    const char *body = (const char *)data + sizeof h;
+    if (h.addr_bytes && ucx_peer_address(p, body, h.addr_bytes))
+        warn_once(u, WARN_SHAPE, "a message brings an address that is none");
+    if (h.cls < UCX_TAKEN)
+        arrive(p, (enum ucx_class)h.cls, h.seq, body + h.addr_bytes, len - sizeof h - h.addr_bytes);
+    return UCS_OK;
+}
+
+/* --- what is held ------------------------------------------------------------------- */
+
+static void deliver_class(struct ucx_peer *p, enum ucx_class cls)
+{
+    for (int i = 0; i < UCX_BUDGET && !list_empty(&p->held[cls]); i++) {
+        struct ucx_held *h = LIST_OBJ(p->held[cls].next, struct ucx_held, link);
+        if (h->seq != p->next[cls] || take(p, cls, h->bytes, h->len) == TP_AGAIN)
+            return;
+        list_del(&h->link);
+        free(h);
+    }
+    if (!list_empty(&p->held[cls]))
+        p->u->fresh = 1;
+}
+
+void ucx_deliver_held(struct ucx *u)
+{
+    for (struct list *l = u->holders.next, *next; l != &u->holders; l = next) {
+        struct ucx_peer *p = LIST_OBJ(l, struct ucx_peer, link);
+        deliver_class(p, UCX_REPLY);
+        deliver_class(p, UCX_REQUEST);
+        next = l->next; /* after the handlers, which may have added peers at the end */
+        if (list_empty(&p->held[UCX_REPLY]) && list_empty(&p->held[UCX_REQUEST]))
+            list_del(&p->link);
+    }
+}
+
+void ucx_drop_held(struct ucx_peer *p)
+{
+    for (int cls = 0; cls < 2; cls++)
+        for (struct list *l; (l = list_pop(&p->held[cls])) != NULL;)
+            free(LIST_OBJ(l, struct ucx_held, link));
+    list_del(&p->link);
+}

@@ -1,0 +1,59 @@
+/* lib.c - UCX is loaded when a job chooses it, and never else.
+ *
+ * A mere link to it would cost every program some 3 ms at its start and change it: the constructors of libucs (1.13) put
+ * handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and overwrite the first bytes of mmap, munmap and their kin
+ * (doc/design/ucx.md has the measurement).  Its own variables switch that off, but they are read by the
+ * constructors, so they have to be in the environment while it is loaded; what the user set stands. */
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "base/log.h"
+#include "tp/ucx/ucx_types.h"
+#include "var/var.h"
+
+static const struct var_env defaults[] = {
+    {"UCX_ATOMIC_MODE", "cpu"},      /* atomics agree with those of processors: one mechanism for all; row 0 */
+    {"UCX_HANDLE_ERRORS", "none"},   /* signals are the program's */
+    {"UCX_DEBUG_SIGNO", "0"},        /* SIGHUP too */
+    {"UCX_MEM_EVENTS", "n"},         /* no hooks in the program's memory calls... */
+    {"UCX_RCACHE_ENABLE", "n"},      /* ...so nothing may be cached that they would have to forget */
+    {"UCX_ADAPTIVE_PROGRESS", "n"},  /* else nobody wakes a sleeping process that has no peer yet (1.13, tcp) */
+    {"UCX_VFS_ENABLE", "n"},         /* no thread and socket for file system views of itself */
+};
+enum { DEFAULTS = sizeof defaults / sizeof *defaults };
+
+unsigned ucx_defaults_on(void)
+{
+    return var_env_on(defaults, DEFAULTS);
+}
+
+void ucx_defaults_off(unsigned set)
+{
+    var_env_off(defaults, DEFAULTS, set);
+}
+
+int ucx_defaults_cpu(unsigned set)
+{
+    return set & 1;
+}
+
+int ucx_load(struct ucx_lib *lib)
+{
+    /* Never unloaded: its threads and fork handlers would outlive its code. */
+    void *h = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!h) {
+        log_warn("UCX does not load: %s", dlerror());
+        return -ELIBACC;
+    }
+#define UCX_CALL(name)                                        \
+    if (!(lib->name = (__typeof__(lib->name))dlsym(h, #name))) \
+        missing = #name;
+    const char *missing = NULL;
+    UCX_CALLS(UCX_CALL)
+#undef UCX_CALL
+    dlclose(h);
+    if (!missing)
+        return 0;
+    log_warn("UCX as installed has no function %s: it is too old", missing);
+    return -ELIBACC;
+}

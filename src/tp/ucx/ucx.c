@@ -1,0 +1,372 @@
+/* Messages and one-sided access over UCX (UCP): life, addresses, peers, progress.  ucx_types.h has the rules. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "tp/ucx/ucx_types.h"
+#include "var/var.h"
+
+enum { IDLE_MAX = 64 }; /* free buffers of a size that are kept (count) */
+/* Longest wait of close() for what the network has not taken yet (ns). */
+static const uint64_t CLOSE_NS = 1000000000u;
+
+int ucx_errno(ucs_status_t s)
+{
+    switch (s) {
+    case UCS_OK: return 0;
+    case UCS_ERR_NO_MEMORY:
+    case UCS_ERR_NO_RESOURCE: return -ENOMEM;
+    case UCS_ERR_UNREACHABLE:
+    case UCS_ERR_NO_DEVICE: return -EHOSTUNREACH;
+    case UCS_ERR_INVALID_PARAM:
+    case UCS_ERR_INVALID_ADDR: return -EINVAL;
+    case UCS_ERR_UNSUPPORTED:
+    case UCS_ERR_NOT_IMPLEMENTED: return -ENOTSUP;
+    case UCS_ERR_CANCELED:
+    case UCS_ERR_REJECTED:
+    case UCS_ERR_NOT_CONNECTED:
+    case UCS_ERR_CONNECTION_RESET:
+    case UCS_ERR_ENDPOINT_TIMEOUT: return -ENOTCONN;
+    default: return -EIO;
+    }
+}
+
+/* --- buffers ---------------------------------------------------------------------- */
+
+struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
+{
+    int large = bytes > UCX_SMALL;
+    struct ucx_out *o;
+    if (!list_empty(&u->idle[large])) {
+        o = LIST_OBJ(u->idle[large].next, struct ucx_out, link);
+        list_del(&o->link);
+        u->idle_count[large]--;
+        o->d = NULL;
+        return o;
+    }
+    size_t room = large ? sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + UCX_AM_MAX : UCX_SMALL;
+    WR_ASSERT(bytes <= room);
+    o = malloc(sizeof *o + room);
+    if (!o)
+        return NULL;
+    list_init(&o->link);
+    o->u = u;
+    o->d = NULL;
+    o->room = room;
+    return o;
+}
+
+void ucx_out_put(struct ucx_out *o)
+{
+    struct ucx *u = o->u;
+    int large = o->room > UCX_SMALL;
+    if (u->idle_count[large] >= IDLE_MAX) {
+        free(o);
+        return;
+    }
+    /* In front: the next message finds it in the cache. */
+    list_push_front(&u->idle[large], &o->link);
+    u->idle_count[large]++;
+}
+
+/* --- peers ------------------------------------------------------------------------ */
+
+struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank)
+{
+    if (u->last && u->last->rank == rank)
+        return u->last;
+    struct ucx_peer *p = map_get(&u->peers, rank);
+    if (p)
+        return u->last = p;
+    p = calloc(1, sizeof *p);
+    if (!p || map_put(&u->peers, rank, p)) {
+        free(p);
+        return NULL;
+    }
+    p->u = u;
+    p->rank = rank;
+    list_init(&p->held[UCX_REQUEST]);
+    list_init(&p->held[UCX_REPLY]);
+    list_init(&p->link);
+    return u->last = p;
+}
+
+int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len)
+{
+    if (p->addr)
+        return 0;
+    if (len <= sizeof p->key || len > UCX_ADDRESS_MAX)
+        return -EPROTO;
+    p->addr = malloc(len - sizeof p->key);
+    if (!p->addr)
+        return -ENOMEM;
+    memcpy(&p->key, addr, sizeof p->key);
+    memcpy(p->addr, (const char *)addr + sizeof p->key, len - sizeof p->key);
+    return 0;
+}
+
+/* UCX lost the peer: it was killed, or has closed.  The launcher tells who died; here every later call fails. */
+static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct ucx_peer *p = arg;
+    p->failed = 1;
+    p->u->events++;
+}
+
+int ucx_peer_open(struct ucx_peer *p)
+{
+    struct ucx *u = p->u;
+    if (p->failed)
+        return -ENOTCONN;
+    if (p->ep)
+        return 0;
+    if (!p->addr)
+        return -ENOTCONN;
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .address = (const ucp_address_t *)p->addr,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {on_failure, p},
+    };
+    u->inside++;
+    ucs_status_t s = u->no_failures ? UCS_ERR_UNREACHABLE : u->lib.ucp_ep_create(u->worker, &params, &p->ep);
+    if (s == UCS_ERR_UNREACHABLE) {
+        /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.  UCX has printed why it
+         * does not do what we asked, which once is enough. */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
+        u->no_failures = s == UCS_OK;
+    }
+    u->inside--;
+    if (s != UCS_OK)
+        p->ep = NULL;
+    return ucx_errno(s);
+}
+
+static int ucx_connect(struct tp *tp, unsigned peer, const void *addr, size_t len)
+{
+    struct ucx *u = (struct ucx *)tp;
+    if (peer >= u->size)
+        return -EINVAL;
+    struct ucx_peer *p = ucx_peer(u, peer);
+    int err = p ? ucx_peer_address(p, addr, len) : -ENOMEM;
+    return err ? err : ucx_peer_open(p);
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+static ucs_status_t open_context(struct ucx *u)
+{
+    ucp_config_t *config;
+    ucs_status_t s = u->lib.ucp_config_read(NULL, NULL, &config);
+    if (s != UCS_OK)
+        return s;
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+        .estimated_num_eps = u->size,
+        .mt_workers_shared = 0,
+    };
+    /* Only when asked for: a context without them does not even listen to packets that write memory. */
+    if (cvar.rma_native)
+        params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+    s = u->lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u->context);
+    u->lib.ucp_config_release(config);
+    return s;
+}
+
+static ucs_status_t open_worker(struct ucx *u)
+{
+    /* One thread at a time: proc->lock is held in every call. */
+    ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                  .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    sigset_t all, old;
+    /* It starts a thread, and signals must go to the user's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    ucs_status_t s = u->lib.ucp_worker_create(u->context, &params, &u->worker);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (s != UCS_OK)
+        return s;
+    ucp_am_handler_param_t handler = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG,
+        .id = UCX_AM_ID,
+        .flags = UCP_AM_FLAG_WHOLE_MSG,
+        .cb = ucx_on_message,
+        .arg = u,
+    };
+    s = u->lib.ucp_worker_set_am_recv_handler(u->worker, &handler);
+    return s == UCS_OK ? u->lib.ucp_worker_get_efd(u->worker, &u->efd) : s;
+}
+
+static int open_address(struct ucx *u)
+{
+    ucp_address_t *addr;
+    size_t len;
+    ucs_status_t s = u->lib.ucp_worker_get_address(u->worker, &addr, &len);
+    if (s != UCS_OK)
+        return ucx_errno(s);
+    u->addr_bytes = (sizeof u->key + len + 7) / 8 * 8;
+    int err = 0;
+    if (u->addr_bytes > UCX_ADDRESS_MAX) {
+        log_warn("the address that UCX made has %zu bytes, more than the %d that fit: name fewer devices in "
+                 "UCX_NET_DEVICES", len, UCX_ADDRESS_MAX);
+        err = -EMSGSIZE;
+    } else if (!(u->addr = calloc(1, u->addr_bytes))) {
+        err = -ENOMEM;
+    } else {
+        memcpy(u->addr, &u->key, sizeof u->key);
+        memcpy(u->addr + sizeof u->key, addr, len);
+    }
+    u->lib.ucp_worker_release_address(u->worker, addr);
+    return err;
+}
+
+/* Let UCX work until *left is 0, for a bounded time: peers may have gone. */
+static void drain(struct ucx *u, const unsigned *left)
+{
+    uint64_t end = time_now() + CLOSE_NS;
+    while (*left && time_now() < end)
+        u->lib.ucp_worker_progress(u->worker);
+}
+
+/* No word from the peers is awaited: they may be gone, and after the job's barrier nothing of value is under way. */
+static void close_endpoints(struct ucx *u)
+{
+    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = u->no_failures ? 0 : UCP_EP_CLOSE_FLAG_FORCE};
+    uint64_t end = time_now() + CLOSE_NS;
+    size_t cursor = 0;
+    for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
+        struct ucx_peer *p = e->value;
+        void *r = p->ep ? u->lib.ucp_ep_close_nbx(p->ep, &force) : NULL;
+        if (UCS_PTR_IS_PTR(r)) {
+            while (u->lib.ucp_request_check_status(r) == UCS_INPROGRESS && time_now() < end)
+                u->lib.ucp_worker_progress(u->worker);
+            u->lib.ucp_request_free(r);
+        }
+        p->ep = NULL;
+    }
+}
+
+static void ucx_close(struct tp *tp)
+{
+    struct ucx *u = (struct ucx *)tp;
+    size_t cursor = 0;
+    u->closing = 1;
+    if (u->worker) {
+        drain(u, &u->sending);
+        close_endpoints(u);
+        drain(u, &u->sending);
+        drain(u, &u->ops);
+        u->lib.ucp_worker_destroy(u->worker);
+    }
+    if (u->context)
+        u->lib.ucp_cleanup(u->context);
+    for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
+        struct ucx_peer *p = e->value;
+        ucx_drop_held(p);
+        free(p->addr);
+        free(p);
+    }
+    map_destroy(&u->peers);
+    for (int i = 0; i < 2; i++)
+        for (struct list *l; (l = list_pop(&u->idle[i])) != NULL;)
+            free(LIST_OBJ(l, struct ucx_out, link));
+    free(u->addr);
+    free(u);
+}
+
+static struct tp_caps caps_of(unsigned defaults)
+{
+    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD, .am_max = UCX_AM_MAX, .replies = UCX_REPLIES};
+    if (cvar.rma_native) {
+        c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
+        c.put_inline = UCX_PUT_INLINE;
+        c.rma_max = SIZE_MAX / 2;
+        c.atomic_sizes = 1u << 2 | 1u << 3;
+    }
+    return c;
+}
+
+static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    struct ucx *u = calloc(1, sizeof *u);
+    if (!u)
+        return -ENOMEM;
+    u->env = *env;
+    u->rank = (unsigned)boot_rank();
+    u->size = (unsigned)boot_size();
+    u->efd = -1;
+    u->key = random_bits();
+    map_init(&u->peers);
+    list_init(&u->holders);
+    list_init(&u->idle[0]);
+    list_init(&u->idle[1]);
+    unsigned defaults = ucx_defaults_on();
+    ucs_status_t s = UCS_OK;
+    int err = ucx_load(&u->lib);
+    if (!err && (s = open_context(u)) == UCS_OK)
+        s = open_worker(u);
+    ucx_defaults_off(defaults);
+    if (!err)
+        err = s != UCS_OK ? ucx_errno(s) : open_address(u);
+    if (err) {
+        ucx_close((struct tp *)u);
+        return err;
+    }
+    *caps = caps_of(defaults);
+    *tp = (struct tp *)u;
+    return 0;
+}
+
+static int ucx_address(struct tp *tp, void *buf, size_t *len)
+{
+    const struct ucx *u = (const struct ucx *)tp;
+    if (*len < u->addr_bytes)
+        return -EMSGSIZE;
+    memcpy(buf, u->addr, u->addr_bytes);
+    *len = u->addr_bytes;
+    return 0;
+}
+
+/* --- progress and sleep ----------------------------------------------------------- */
+
+static int ucx_progress(struct tp *tp)
+{
+    struct ucx *u = (struct ucx *)tp;
+    u->events = 0;
+    u->fresh = 0;
+    /* A look costs a call of the kernel; before the first peer somebody may come, but not often. */
+    if (!u->peers.count && ++u->turns % UCX_TURNS)
+        return 0;
+    if (!list_empty(&u->holders))
+        ucx_deliver_held(u);
+    u->lib.ucp_worker_progress(u->worker);
+    return u->events;
+}
+
+static int ucx_fd(struct tp *tp, int arm)
+{
+    struct ucx *u = (struct ucx *)tp;
+    if (!arm)
+        return u->efd;
+    if (u->fresh)
+        return TP_AGAIN;
+    /* Any other answer than UCS_OK: do not sleep, the next progress() meets the trouble. */
+    return u->lib.ucp_worker_arm(u->worker) == UCS_OK ? 0 : TP_AGAIN;
+}
+
+const struct tp_ops tp_ucx_ops = {
+    .name = "ucx", .open = ucx_open, .address = ucx_address, .connect = ucx_connect, .close = ucx_close, .am = ucx_am,
+    .reg = ucx_reg, .pack = ucx_pack, .dereg = ucx_dereg, .import = ucx_import, .drop = ucx_drop, .put = ucx_put,
+    .get = ucx_get, .atomic = ucx_atomic, .atomic_ok = ucx_atomic_ok, .flush = ucx_flush, .progress = ucx_progress,
+    .fd = ucx_fd,
+};

@@ -1,0 +1,166 @@
+/* ucx_types.h - private types of the UCX transport.
+ *
+ *      am() --- window, number, header ---> ucp_am_send_nbx ~~~> on_message --- key, order ---> env->recv
+ *      put/get/atomic/flush --------------> ucp_*_nbx
+ *
+ * Messages.  One UCX active message each, always eager, in a buffer of ours with struct ucx_hdr in front.
+ *   U1 Every message carries the key that its receiver published through the launcher; one without it is dropped.
+ *      Only processes of the job can have read it.
+ *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX does.
+ *   U3 At most UCX_WINDOW requests of a peer are not yet taken: its sender answers TP_AGAIN beyond.  `taken` in every
+ *      header says how far the receiver has come, and a message of its own does where no other goes that way.
+ *      So what a receiver that refuses has to keep is bounded.  Replies have no window: am/ bounds them.
+ *   U4 The first message to a peer brings our address, so that it can answer without asking the launcher.
+ *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress(). */
+#ifndef TP_UCX_TYPES_H
+#define TP_UCX_TYPES_H
+
+#include <ucp/api/ucp.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "tp/tp_types.h"
+
+enum {
+    UCX_AM_ID = 0,         /* the one kind of UCX active message */
+    UCX_AM_MAX = 32768,    /* bytes of one message above struct ucx_hdr */
+    UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
+    UCX_WINDOW = 64,       /* requests to a peer that it has not taken (count) */
+    UCX_REPLIES = 1024,    /* caps.replies (count) */
+    UCX_OPS = 1024,        /* one-sided operations under way (count) */
+    UCX_PUT_INLINE = 256,  /* bytes of a put that is copied first */
+    UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
+    UCX_TURNS = 16,        /* calls of progress() without a peer that look once (count) */
+    UCX_BUDGET = 64        /* kept messages of a class delivered by one progress() */
+};
+
+/* The functions of UCX that we use; the library is loaded when the transport opens and not before (lib.c). */
+#define UCX_CALLS(C)                                                                                                  \
+    C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_cleanup) C(ucp_worker_create)                  \
+    C(ucp_worker_destroy) C(ucp_worker_get_address) C(ucp_worker_release_address) C(ucp_worker_get_efd)               \
+    C(ucp_worker_arm) C(ucp_worker_progress) C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx)   \
+    C(ucp_am_send_nbx) C(ucp_request_free) C(ucp_request_check_status) C(ucp_mem_map) C(ucp_mem_unmap)                \
+    C(ucp_rkey_pack) C(ucp_rkey_buffer_release) C(ucp_ep_rkey_unpack) C(ucp_rkey_destroy) C(ucp_put_nbx)              \
+    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx)
+struct ucx_lib {
+#define UCX_CALL(name) __typeof__(name) *name;
+    UCX_CALLS(UCX_CALL)
+#undef UCX_CALL
+};
+
+enum ucx_class { UCX_REQUEST = TP_REQUEST, UCX_REPLY = TP_REPLY, UCX_TAKEN, UCX_CLASSES };
+
+struct ucx_hdr {
+    uint64_t key;        /* the receiver's: U1 */
+    uint32_t src;        /* world rank of the sender */
+    uint32_t seq;        /* number within its class: U2 */
+    uint32_t taken;      /* requests of the receiver that the sender has taken: U3 */
+    uint8_t cls;         /* enum ucx_class; UCX_TAKEN: nothing but the header */
+    uint8_t unused;
+    uint16_t addr_bytes; /* of the sender's address, which follows; a multiple of 8: U4 */
+};
+_Static_assert(sizeof(struct ucx_hdr) == 24, "what follows stays aligned to 8 bytes");
+
+struct ucx;
+
+struct ucx_peer {
+    struct ucx *u;
+    unsigned rank;
+    int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
+    int greeted;     /* U4: it has our address */
+    uint64_t key;    /* its key, once `addr` is known */
+    char *addr;      /* UCX's part of its address; NULL: not known */
+    ucp_ep_h ep;     /* NULL: nothing was sent yet */
+    uint32_t seq[2]; /* number of our next message, by class */
+    uint32_t acked;  /* requests that it has taken, as far as we know */
+    uint32_t next[2]; /* number of its next message to be delivered, by class */
+    uint32_t told;   /* next[UCX_REQUEST] as it last heard it */
+    struct list held[2]; /* its messages that are not delivered yet, by number */
+    struct list link;    /* on ucx.holders while one of them is not empty */
+};
+
+struct ucx_held {
+    struct list link;
+    uint32_t seq;
+    size_t len;
+    _Alignas(16) char bytes[];
+};
+
+struct ucx_out { /* a send buffer, or the record of a one-sided operation */
+    struct list link; /* on a list of free ones */
+    struct ucx *u;
+    struct tp_done *d; /* NULL: nobody waits for it */
+    size_t room;
+    _Alignas(16) char bytes[];
+};
+
+struct ucx {
+    struct tp_env env;
+    struct ucx_lib lib;
+    unsigned rank, size;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    int efd;
+    uint64_t key;         /* U1: ours */
+    char *addr;           /* what address() gives: our key, UCX's address, padding */
+    size_t addr_bytes;
+    struct map peers;     /* world rank -> struct ucx_peer */
+    struct ucx_peer *last; /* the one looked up last */
+    struct list holders;
+    struct list idle[2];  /* free buffers: small, large */
+    unsigned idle_count[2];
+    unsigned sending;     /* sends that UCX has not finished with */
+    unsigned ops;         /* one-sided operations under way */
+    int inside;           /* a send is on the stack: U5 */
+    int fresh;            /* something is held that the next progress() can deliver */
+    int no_failures;      /* what UCX may use does not tell of dead peers */
+    unsigned turns;       /* of progress() while there was no peer */
+    int closing;          /* completions are told nobody */
+    int events;           /* of the progress() under way */
+    int warned;           /* enum ucx_warn bits */
+    _Alignas(16) char scratch[UCX_AM_MAX]; /* a message that did not lie on 8 bytes */
+};
+
+/* lib.c: load UCX.  0, -ELIBACC where it is not installed. */
+int ucx_load(struct ucx_lib *lib);
+/* Values for UCX's variables that the user did not set, from before ucx_load() until the transport is open.
+ * Returns which (bits by row); ucx_defaults_off takes them away again. */
+unsigned ucx_defaults_on(void);
+void ucx_defaults_off(unsigned set);
+/* Whether `set` says that accumulates are made by processors, and not by network cards. */
+int ucx_defaults_cpu(unsigned set);
+
+/* ucx.c */
+int ucx_errno(ucs_status_t s); /* -errno */
+/* The record of a rank, made if needed; NULL without memory. */
+struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank);
+/* Take over the address that a peer gave.  0, -EPROTO, -ENOMEM. */
+int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len);
+/* Make its endpoint if there is none.  0 or -errno. */
+int ucx_peer_open(struct ucx_peer *p);
+struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes); /* NULL without memory */
+void ucx_out_put(struct ucx_out *o);
+
+/* am.c */
+int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
+ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
+                            const ucp_am_recv_param_t *param);
+/* Deliver what is held and can be; from progress(). */
+void ucx_deliver_held(struct ucx *u);
+void ucx_drop_held(struct ucx_peer *p);
+
+/* rma.c */
+int ucx_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+int ucx_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
+void ucx_dereg(struct tp *tp, struct tp_mem *mem);
+int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);
+void ucx_drop(struct tp *tp, struct tp_far *far);
+int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+            struct tp_done *d);
+int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
+            struct tp_done *d);
+int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch);
+int ucx_flush(struct tp *tp, unsigned peer, struct tp_done *d);
+
+#endif

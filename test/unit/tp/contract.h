@@ -1,0 +1,17 @@
+/* contract.h - the transports that the contract is tested on (contract.c: life and messages; onesided.c: the rest). */
+#ifndef TP_CONTRACT_H
+#define TP_CONTRACT_H
+
+#include "tp/tp_types.h"
+
+struct row {
+    const struct tp_ops *ops;
+    int few, many;   /* processes of the tests for two and for a crowd */
+    const char *set; /* a variable, or NULL */
+    const char *env; /* a variable of the network's library, or NULL */
+    const char *broken; /* a test of onesided.c that it is known to fail, or NULL; doc/design says why */
+};
+extern const struct row rows[];
+extern const int rows_count;
+
+#endif
