@@ -3,9 +3,16 @@
 
 Suite *suite_contract(void);
 Suite *suite_onesided(void);
+Suite *suite_ucx(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_contract, suite_onesided};
-    return unit_run(suites, 2);
+    Suite *(*const suites[])(void) = {
+        suite_contract,
+        suite_onesided,
+#ifdef CONTRACT_UCX
+        suite_ucx,
+#endif
+    };
+    return unit_run(suites, sizeof suites / sizeof *suites);
 }

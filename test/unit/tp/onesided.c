@@ -444,8 +444,7 @@ static void stopped(void)
         box.row = &rows[_i];                                                    \
         if (box.row->broken && !strcmp(box.row->broken, #test))                 \
             return;                                                             \
-        if (box.row->env)                                                       \
-            putenv((char *)(uintptr_t)box.row->env);                            \
+        row_environment(box.row);                                               \
         ck_assert_int_eq(job_run(rows[_i].processes, sets, test, 60), 0);       \
     }                                                                           \
     END_TEST

@@ -82,6 +82,24 @@ START_TEST(pvars_count)
 }
 END_TEST
 
+/* Another library's variables: what the user set stands, the rest is there for a while only. */
+START_TEST(environment_of_others)
+{
+    static const struct var_env list[] = {{"WR_TEST_A", "1"}, {"WR_TEST_B", "2"}, {"WR_TEST_C", "3"}};
+    setenv("WR_TEST_B", "mine", 1);
+    unsigned set = var_env_on(list, 3);
+    ck_assert_uint_eq(set, 5);
+    ck_assert_str_eq(getenv("WR_TEST_A"), "1");
+    ck_assert_str_eq(getenv("WR_TEST_B"), "mine");
+    ck_assert_str_eq(getenv("WR_TEST_C"), "3");
+    var_env_off(list, 3, set);
+    ck_assert_ptr_null(getenv("WR_TEST_A"));
+    ck_assert_str_eq(getenv("WR_TEST_B"), "mine");
+    ck_assert_ptr_null(getenv("WR_TEST_C"));
+    unsetenv("WR_TEST_B");
+}
+END_TEST
+
 Suite *suite_registry(void)
 {
     Suite *s = suite_create("var/registry");
@@ -90,6 +108,7 @@ Suite *suite_registry(void)
     tcase_add_test(t, environment_and_prefixes);
     tcase_add_test(t, bad_values_name_everything);
     tcase_add_test(t, pvars_count);
+    tcase_add_test(t, environment_of_others);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,250 @@
+/* The UCX transport beyond the contract: what it trusts, and what it leaves of the process it is loaded into. */
+#include "job.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
+#include "tp/ucx/ucx_types.h"
+#include "var/var.h"
+
+Suite *suite_ucx(void);
+
+static struct ucx *u;
+static struct tp_caps caps;
+static int taken[2], refuse;
+static size_t last_len;
+
+static int count(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+{
+    job_check(((uintptr_t)msg & 7) == 0 && len <= UCX_AM_MAX && peer < (unsigned)boot_size());
+    if (refuse && cls == TP_REQUEST)
+        return TP_AGAIN;
+    taken[cls]++;
+    last_len = len;
+    return 0;
+}
+
+static void start(void)
+{
+    const struct tp_env env = {count, NULL, proc};
+    struct tp *tp;
+    taken[0] = taken[1] = refuse = 0;
+    job_check(mem_init() == 0);
+    job_check(tp_ucx_ops.open(&env, &tp, &caps) == 0);
+    u = (struct ucx *)tp;
+}
+
+static void stop(void)
+{
+    tp_ucx_ops.close((struct tp *)u);
+    mem_finalize();
+}
+
+/* --- packets ---------------------------------------------------------------------------- */
+
+static char packet[sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + UCX_AM_MAX + 16];
+
+static void offer(struct ucx_hdr h, size_t len, uint64_t attr)
+{
+    const ucp_am_recv_param_t param = {.recv_attr = attr};
+    memcpy(packet + 3, &h, sizeof h); /* on no good address: UCX's are not */
+    job_check(ucx_on_message(u, NULL, 0, packet + 3, len, &param) == UCS_OK);
+}
+
+static void hostile(void)
+{
+    start();
+    const size_t h = sizeof(struct ucx_hdr);
+    const struct ucx_hdr good = {.key = u->key, .src = 1, .cls = UCX_REQUEST};
+    struct ucx_hdr x = good;
+    x.key ^= 1;
+    offer(x, h + 8, 0);
+    job_check(!map_get(&u->peers, 1)); /* nobody is remembered for it */
+    x = good, x.src = 2;
+    offer(x, h + 8, 0);
+    x = good, x.cls = UCX_CLASSES;
+    offer(x, h + 8, 0);
+    offer(good, h - 1, 0);
+    offer(good, 0, 0);
+    offer(good, h + UCX_AM_MAX + 1, 0);
+    offer(good, h + 8, UCP_AM_RECV_ATTR_FLAG_RNDV);
+    x = good, x.addr_bytes = 16;
+    offer(x, h + 8, 0);
+    x = good, x.seq = UCX_WINDOW;
+    offer(x, h + 8, 0);
+    x.seq = UINT32_MAX;
+    offer(x, h + 8, 0);
+    x = good, x.taken = 1; /* of none that was sent */
+    offer(x, h + 8, 0);
+    job_check(taken[0] + taken[1] == 0);
+    offer(good, h + 8, 0);
+    job_check(taken[TP_REQUEST] == 1 && last_len == 8);
+    offer(good, h + 8, 0); /* again */
+    job_check(taken[TP_REQUEST] == 1);
+    stop();
+}
+
+/* Messages that overtake each other come in their order; what is refused waits, what is doubled is dropped. */
+static void disorder(void)
+{
+    start();
+    const size_t h = sizeof(struct ucx_hdr);
+    struct ucx_hdr x = {.key = u->key, .src = 1, .cls = UCX_REQUEST};
+    static const uint32_t order[] = {3, 1, 2, 2, 5, 0};
+    for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
+        x.seq = order[i];
+        offer(x, h + 8 * order[i], 0);
+    }
+    job_check(taken[TP_REQUEST] == 1 && last_len == 0);
+    job_check(tp_ucx_ops.fd((struct tp *)u, 1) == TP_AGAIN);
+    tp_ucx_ops.progress((struct tp *)u);
+    job_check(taken[TP_REQUEST] == 4 && last_len == 24);
+    refuse = 1;
+    x.seq = 4;
+    offer(x, h + 32, 0);
+    tp_ucx_ops.progress((struct tp *)u);
+    job_check(taken[TP_REQUEST] == 4);
+    x.cls = UCX_REPLY, x.seq = 0;
+    offer(x, h + 80, 0);
+    job_check(taken[TP_REPLY] == 1);
+    refuse = 0;
+    tp_ucx_ops.progress((struct tp *)u);
+    job_check(taken[TP_REQUEST] == 6 && last_len == 40);
+    stop(); /* nothing is held */
+}
+
+/* Any bytes with the right key. */
+static void random_packets(void)
+{
+    uint64_t s = 12345;
+    start();
+    for (int i = 0; i < 20000; i++) {
+        struct ucx_hdr x;
+        for (size_t k = 0; k < sizeof x; k++) {
+            s = s * 6364136223846793005u + 1442695040888963407u;
+            ((unsigned char *)&x)[k] = (unsigned char)(s >> 56);
+        }
+        x.key = u->key;
+        if (i & 1)
+            x.src &= 1, x.cls &= 3, x.seq &= 127, x.taken = 0, x.addr_bytes &= 2047;
+        offer(x, (size_t)(s >> 33) % 3000, 0);
+    }
+    stop();
+}
+
+START_TEST(packets)
+{
+    ck_assert_int_eq(job_run(2, NULL, hostile, 20), 0);
+    ck_assert_int_eq(job_run(2, NULL, disorder, 20), 0);
+    ck_assert_int_eq(job_run(2, NULL, random_packets, 20), 0);
+}
+END_TEST
+
+/* --- a peer that dies ------------------------------------------------------------------------ */
+
+static void connect_to(int peer)
+{
+    char name[16], addr[BOOT_VALUE_MAX];
+    size_t len = sizeof addr;
+    tp_ucx_ops.address((struct tp *)u, addr, &len);
+    snprintf(name, sizeof name, "x.%d", boot_rank());
+    job_check(boot_put(name, addr, len) == 0 && boot_barrier() == 0);
+    snprintf(name, sizeof name, "x.%d", peer);
+    len = sizeof addr;
+    job_check(boot_get(name, addr, &len) == 0);
+    job_check(tp_ucx_ops.connect((struct tp *)u, (unsigned)peer, addr, len) == 0);
+}
+
+static void death(void)
+{
+    struct iovec v = {packet, 100};
+    int err = 0;
+    start();
+    connect_to(1 - boot_rank());
+    if (boot_rank() == 1) {
+        while (!taken[TP_REPLY])
+            tp_ucx_ops.progress((struct tp *)u);
+        job_words()[0] = 1;
+        raise(SIGKILL);
+    }
+    job_check(tp_ucx_ops.am((struct tp *)u, 1, TP_REPLY, &v, 1, NULL) == 0);
+    while (!*(volatile uint64_t *)job_words())
+        tp_ucx_ops.progress((struct tp *)u);
+    while (err == 0 || err == TP_AGAIN) { /* an error in the end, and no abort */
+        err = tp_ucx_ops.am((struct tp *)u, 1, TP_REQUEST, &v, 1, NULL);
+        tp_ucx_ops.progress((struct tp *)u);
+    }
+    job_check(err == -ENOTCONN);
+    job_check(tp_ucx_ops.flush((struct tp *)u, 1, NULL) == -ENOTCONN);
+    stop();
+    job_words()[1] = 1;
+}
+
+START_TEST(dead_peer)
+{
+    setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(2, NULL, death, 20), 1); /* the killed one */
+}
+END_TEST
+
+/* --- the process around it ---------------------------------------------------------------------- */
+
+static int entries_of(const char *folder)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void guest(void)
+{
+    struct sigaction before[64], now;
+    unsigned char code[8];
+    const int descriptors = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
+    for (int i = 1; i < 64; i++)
+        sigaction(i, NULL, &before[i]);
+    memcpy(code, (const void *)(uintptr_t)mmap, sizeof code);
+    for (int round = 0; round < 3; round++) {
+        start();
+        connect_to(1 - boot_rank());
+        for (int i = 1; i < 64; i++)
+            job_check(sigaction(i, NULL, &now) != 0 || now.sa_handler == before[i].sa_handler);
+        job_check(!memcmp(code, (const void *)(uintptr_t)mmap, sizeof code)); /* no hook */
+        job_check(!getenv("UCX_MEM_EVENTS") && !getenv("UCX_HANDLE_ERRORS"));
+        job_check(boot_barrier() == 0);
+        stop();
+    }
+    job_check(entries_of("/proc/self/task") == threads);
+    job_check(entries_of("/proc/self/fd") == descriptors);
+}
+
+START_TEST(good_guest)
+{
+    ck_assert_int_eq(job_run(2, NULL, guest, 20), 0);
+}
+END_TEST
+
+Suite *suite_ucx(void)
+{
+    Suite *s = suite_create("tp/ucx");
+    TCase *t = tcase_create("ucx");
+    tcase_set_timeout(t, 80);
+    tcase_add_test(t, packets);
+    tcase_add_test(t, dead_peer);
+    tcase_add_test(t, good_guest);
+    suite_add_tcase(s, t);
+    return s;
+}
