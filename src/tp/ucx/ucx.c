@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -364,9 +365,16 @@ static int ucx_fd(struct tp *tp, int arm)
     return u->lib.ucp_worker_arm(u->worker) == UCS_OK ? 0 : TP_AGAIN;
 }
 
+static void ucx_describe(struct tp *tp, char *text, size_t len)
+{
+    const struct ucx *u = (const struct ucx *)tp;
+    snprintf(text, len, "UCX %s, address of %zu bytes%s", u->lib.ucp_get_version_string(), u->addr_bytes,
+             cvar.rma_native ? "" : ", messages only");
+}
+
 const struct tp_ops tp_ucx_ops = {
     .name = "ucx", .open = ucx_open, .address = ucx_address, .connect = ucx_connect, .close = ucx_close, .am = ucx_am,
     .reg = ucx_reg, .pack = ucx_pack, .dereg = ucx_dereg, .import = ucx_import, .drop = ucx_drop, .put = ucx_put,
     .get = ucx_get, .atomic = ucx_atomic, .atomic_ok = ucx_atomic_ok, .flush = ucx_flush, .progress = ucx_progress,
-    .fd = ucx_fd,
+    .fd = ucx_fd, .describe = ucx_describe,
 };

@@ -41,7 +41,7 @@ enum {
     C(ucp_worker_arm) C(ucp_worker_progress) C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx)   \
     C(ucp_am_send_nbx) C(ucp_request_free) C(ucp_request_check_status) C(ucp_mem_map) C(ucp_mem_unmap)                \
     C(ucp_rkey_pack) C(ucp_rkey_buffer_release) C(ucp_ep_rkey_unpack) C(ucp_rkey_destroy) C(ucp_put_nbx)              \
-    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx)
+    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx) C(ucp_get_version_string)
 struct ucx_lib {
 #define UCX_CALL(name) __typeof__(name) *name;
     UCX_CALLS(UCX_CALL)
