@@ -11,7 +11,6 @@ struct row {
     int few, many;   /* processes of the tests for two and for a crowd */
     const char *set; /* a variable, or NULL */
     const char *env; /* a variable of the network's library, or NULL */
-    const char *broken; /* a test of onesided.c that it is known to fail, or NULL; doc/design says why */
 };
 extern const struct row rows[];
 extern const int rows_count;
