@@ -103,6 +103,8 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);
     if (s == WIN_UNSET) {
+        if (w->dead) /* nobody waited for its answers */
+            w->acks = 0;
         w->evicted = 0;
         w->starved = 0;
         w->lock_all_nocheck = 0;

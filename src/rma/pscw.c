@@ -117,7 +117,7 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
         w->start = NULL;
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), w->nstart);
     }
-    memset(w->waiting, 1, w->nstart);
+    memset(w->waiting, !(assert & MPI_MODE_NOCHECK), w->nstart);
     for (unsigned i = 0; i < w->nstart; i++) {
         struct rma_near *n = rma_near_of(w, w->start[i]);
         if (n)

@@ -37,6 +37,7 @@ int rma_init(void)
 #define P(name, direction, handler) am_handler(AM_RMA + RMA_PKT_##name, handler);
     RMA_PACKETS(P)
 #undef P
+    am_on_death(rma_bury);
     return 0;
 }
 

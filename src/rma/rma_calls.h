@@ -120,7 +120,7 @@ int rma_lock_send(struct rma_target *t);
 /* A packet of header only to a rank, element or not: 0, AM_AGAIN, -errno. */
 int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* The launcher says that some rank died: fail what waits for it. */
-void rma_bury(struct rma *r);
+void rma_bury(void);
 void rma_target_bury(struct rma_target *t);
 
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };

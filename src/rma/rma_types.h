@@ -291,7 +291,6 @@ struct rma {
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
-    int deaths;
     unsigned nonsense;          /* packets dropped */
     char *scratch;              /* one packet */
     size_t scratch_bytes;

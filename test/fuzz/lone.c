@@ -1,0 +1,494 @@
+#include "lone.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "am/am_types.h"
+#include "base/jobpage.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "coll/coll.h"
+#include "dt/dt.h"
+#include "fiber.h"
+#include "mem/mem_types.h"
+#include "mpi.h"
+#include "p2p/p2p_types.h"
+#include "progress/progress.h"
+#include "rma/rma_types.h"
+#include "tp/tp.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LONE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LONE_ASAN 1
+#endif
+#endif
+#ifdef LONE_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { STACK = 512 * 1024, CALLS = 16, TURNS_MAX = 20000, TURN_IDLE = 3, OFFERS = 4, GUARD = 1024 };
+
+static struct lone {
+    struct lone_knobs k;
+    struct fiber home, fiber;
+    int in_fiber;
+    int idle;              /* yields in a row with nothing done */
+    long turns;
+    uint64_t rng;
+    const char *what, *call;
+    struct call {
+        const char *name;
+        void (*fn)(void *arg);
+        void *arg;
+    } queue[CALLS];
+    unsigned first, last;
+    int busy;              /* a call is under way */
+    int refuse;
+    struct lone_sent sent[LONE_SENT];
+    unsigned nsent;
+    struct job_page *page;
+    am_fn *handler[AM_TYPES];
+    int thread; /* its address names the one thread */
+} lone;
+
+/* --- the scheduler of one fiber -------------------------------------------------------------- */
+
+static void fuzz_yield(const char *what, int peer, int idle)
+{
+    (void)peer;
+    lone.turns++;
+    lone.what = what;
+    if (lone.turns > TURNS_MAX)
+        fuzz_fail("no end: %s waits for %s", lone.call ? lone.call : "nobody", what ? what : "?");
+    if (!lone.in_fiber)
+        return;
+    lone.idle = idle ? lone.idle + 1 : 0;
+    if (lone.idle < TURN_IDLE)
+        return;
+    lone.in_fiber = 0;
+    fiber_switch(&lone.fiber, &lone.home);
+}
+
+static uint64_t fuzz_now(void)
+{
+    return (uint64_t)lone.turns * 50000u;
+}
+
+static uint64_t fuzz_random(void)
+{
+    return lone.rng = lone.rng * 6364136223846793005ull + 1442695040888963407ull;
+}
+
+static void *fuzz_self(void)
+{
+    return &lone.thread;
+}
+
+static const struct sched_ops fuzz_sched = {.yield = fuzz_yield, .now = fuzz_now, .random = fuzz_random, .self = fuzz_self};
+
+static void fiber_body(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        while (lone.first != lone.last) {
+            struct call c = lone.queue[lone.first++ % CALLS];
+            lone.busy = 1;
+            lone.call = c.name;
+            proc->call = c.name;
+            c.fn(c.arg);
+            free(c.arg);
+            lone.busy = 0;
+            fuzz_reached("call", c.name);
+        }
+        lone.in_fiber = 0;
+        fiber_switch(&lone.fiber, &lone.home);
+    }
+}
+
+int lone_call(const char *name, void (*fn)(void *arg), void *arg)
+{
+    if (lone.last - lone.first == CALLS) {
+        free(arg);
+        return 0;
+    }
+    lone.queue[lone.last++ % CALLS] = (struct call){name, fn, arg};
+    return 1;
+}
+
+void lone_turn(void)
+{
+    lone.idle = 0;
+    lone.in_fiber = 1;
+    fiber_switch(&lone.home, &lone.fiber);
+    progress_poll();
+}
+
+int lone_idle(void)
+{
+    return !lone.busy && lone.first == lone.last;
+}
+
+/* --- job services -------------------------------------------------------------------------------- */
+
+static int fuzz_init(int *rank, int *size, int *appnum)
+{
+    *rank = *appnum = 0;
+    *size = LONE_RANKS;
+    proc->boot->page = lone.page;
+    return 0;
+}
+
+static int fuzz_put(const char *key, const void *value, size_t len)
+{
+    (void)key;
+    (void)value;
+    (void)len;
+    return 0;
+}
+
+static int fuzz_get(const char *key, void *value, size_t *len)
+{
+    static const char address[] = {4, 'f', 'u', 'z', 'z', 0, 0};
+    if (strncmp(key, "am.", 3))
+        return -ENOENT;
+    memcpy(value, address, sizeof address);
+    *len = sizeof address;
+    return 0;
+}
+
+static int fuzz_barrier(void)
+{
+    return 0;
+}
+
+static int fuzz_node_map(char *text, size_t len)
+{
+    snprintf(text, len, lone.k.near ? "(vector,(0,1,4))" : "(vector,(0,4,1))");
+    return 0;
+}
+
+static int fuzz_job_id(char *text, size_t len)
+{
+    snprintf(text, len, "fuzz.%ld", (long)getpid());
+    return 0;
+}
+
+static void fuzz_abort(int code, const char *why)
+{
+    fuzz_fail("boot_abort(%d): %s", code, why ? why : "");
+}
+
+static int fuzz_finalize(void)
+{
+    proc->boot->page = NULL; /* not a mapping */
+    return 0;
+}
+
+static const struct boot_ops fuzz_boot = {.name = "fuzz", .init = fuzz_init, .put = fuzz_put, .get = fuzz_get,
+                                          .barrier = fuzz_barrier, .node_map = fuzz_node_map, .job_id = fuzz_job_id,
+                                          .abort = fuzz_abort, .finalize = fuzz_finalize};
+
+/* --- the transport --------------------------------------------------------------------------------- */
+
+struct tp {
+    struct tp_env env;
+};
+
+static int fuzz_open(const struct tp_env *env, struct tp **out, struct tp_caps *caps)
+{
+    struct tp *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    t->env = *env;
+    *caps = (struct tp_caps){.flags = lone.k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)lone.k.am_max,
+                             .replies = (unsigned)lone.k.replies};
+    *out = t;
+    return 0;
+}
+
+static int fuzz_address(struct tp *t, void *buf, size_t *len)
+{
+    (void)t;
+    (void)buf;
+    *len = 0;
+    return 0;
+}
+
+static int fuzz_connect(struct tp *t, unsigned peer, const void *addr, size_t len)
+{
+    (void)t;
+    (void)addr;
+    (void)len;
+    FUZZ_CHECK(peer < LONE_RANKS);
+    return 0;
+}
+
+static void fuzz_close(struct tp *t)
+{
+    free(t);
+}
+
+static int fuzz_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+{
+    struct am_hdr h;
+    size_t len = 0, at = 0;
+    (void)t;
+    (void)d;
+    FUZZ_CHECK(peer < LONE_RANKS);
+    for (int i = 0; i < n; i++)
+        len += iov[i].iov_len;
+    if (len > (size_t)lone.k.am_max)
+        return -EMSGSIZE;
+    if (lone.refuse)
+        return TP_AGAIN;
+    struct lone_sent *s = &lone.sent[lone.nsent++ % LONE_SENT];
+    memcpy(&h, iov[0].iov_base, sizeof h);
+    *s = (struct lone_sent){.dst = (int)peer, .type = h.type, .cls = cls, .len = len - sizeof h};
+    for (int i = 1; i < n; i++) {
+        /* All of it is read, so that the sanitizer sees whether it may be. */
+        static char sink[1 << 20];
+        memcpy(sink, iov[i].iov_base, iov[i].iov_len);
+        size_t keep = iov[i].iov_len < LONE_KEEP - at ? iov[i].iov_len : LONE_KEEP - at;
+        memcpy(s->bytes + at, sink, keep);
+        at += keep;
+    }
+    return 0;
+}
+
+/* What is offered during the next pass. */
+static struct {
+    int src, cls, there;
+    size_t len;
+    void *bytes;
+} inbox;
+static struct tp *the_tp;
+
+static int fuzz_progress(struct tp *t)
+{
+    the_tp = t;
+    if (!inbox.there)
+        return 0;
+    int rc = t->env.recv(t->env.up, (unsigned)inbox.src, (enum tp_class)inbox.cls, inbox.bytes, inbox.len);
+    FUZZ_CHECK(rc == 0 || (rc == TP_AGAIN && inbox.cls == TP_REQUEST));
+    inbox.there = rc != 0;
+    return 1;
+}
+
+static int fuzz_fd(struct tp *t, int arm)
+{
+    (void)t;
+    (void)arm;
+    return -1;
+}
+
+static const struct tp_ops fuzz_tp = {.name = "fuzz", .near = 1, .open = fuzz_open, .address = fuzz_address,
+                                      .connect = fuzz_connect, .close = fuzz_close, .am = fuzz_am,
+                                      .progress = fuzz_progress, .fd = fuzz_fd};
+
+void lone_deliver(int src, enum tp_class cls, int type, const void *msg, size_t len)
+{
+    struct am_hdr h = {.type = (uint16_t)type};
+    /* Exactly as long as it is, so that the sanitizer sees the end. */
+    inbox.bytes = malloc(sizeof h + len);
+    FUZZ_CHECK(inbox.bytes != NULL);
+    memcpy(inbox.bytes, &h, sizeof h);
+    if (len)
+        memcpy((char *)inbox.bytes + sizeof h, msg, len);
+    inbox.src = src;
+    inbox.cls = cls;
+    inbox.len = sizeof h + len;
+    inbox.there = 1;
+    for (int i = 0; i < OFFERS && inbox.there; i++)
+        progress_poll();
+    inbox.there = 0;
+    free(inbox.bytes);
+}
+
+void lone_refuse(int on)
+{
+    lone.refuse = on;
+}
+
+struct lone_sent *lone_sent(unsigned back)
+{
+    return back < lone.nsent && back < LONE_SENT ? &lone.sent[(lone.nsent - 1 - back) % LONE_SENT] : NULL;
+}
+
+void lone_forget(void)
+{
+    lone.nsent = 0;
+}
+
+struct lone_sent *lone_last(int dst, enum tp_class cls, int type)
+{
+    struct lone_sent *s;
+    for (unsigned i = 0; (s = lone_sent(i)) != NULL; i++)
+        if (s->dst == dst && s->cls == cls && s->type == type)
+            return s;
+    return NULL;
+}
+
+/* --- handlers counted ------------------------------------------------------------------------------------ */
+
+static const char *type_name(int type)
+{
+    static const char *const p2p[] = {"EAGER", "EAGER_SYNC", "RTS", "FIN", "PULL", "DATA", "ACK", "CANCEL", "CANCELLED",
+                                      "EAGER_FIRST", "EAGER_MORE"};
+    if (type >= AM_RMA && type < AM_RMA + RMA_PKTS)
+        return rma_packet_name[type - AM_RMA];
+    if (type >= AM_P2P && type < P2P_PACKETS_END)
+        return p2p[type - AM_P2P];
+    return "?";
+}
+
+/* Count the packets that a handler found good enough to act on. */
+static int counted(int type, int src, const void *msg, size_t len)
+{
+    unsigned bad = proc->rma->nonsense + proc->p2p->nonsense;
+    struct rma_hdr h;
+    int rma = type >= AM_RMA, good = !rma || rma_packet_window(src, msg, len, &h) != NULL;
+    int rc = lone.handler[type](src, msg, len);
+    if (good && !rc && bad == proc->rma->nonsense + proc->p2p->nonsense && src != LONE_HONEST)
+        fuzz_reached(rma ? "rma-packet" : "p2p-packet", type_name(type));
+    return rc;
+}
+
+#define COUNTED(n)                                                \
+    static int counted_##n(int src, const void *msg, size_t len)  \
+    {                                                             \
+        return counted(n, src, msg, len);                         \
+    }
+#define ALL(X)                                                                                              \
+    X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(64) X(65) X(66) X(67) X(68) X(69)  \
+    X(70) X(71) X(72) X(73) X(74) X(75) X(76)
+ALL(COUNTED)
+_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 13, "ALL has every packet type");
+
+static void count_handlers(void)
+{
+    memcpy(lone.handler, proc->am->handler, sizeof lone.handler);
+#define PUT(n) am_handler(n, counted_##n);
+    ALL(PUT)
+    for (int t = 0; t < AM_TYPES; t++)
+        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t])); /* none is left out */
+}
+
+/* --- life --------------------------------------------------------------------------------------------------- */
+
+static struct cvars defaults;
+
+void lone_defaults(void)
+{
+    char why[256];
+    if (defaults.rma_packet)
+        return;
+    if (var_init(why, sizeof why))
+        fuzz_fail("%s", why);
+    defaults = cvar;
+    sched = &fuzz_sched;
+    fiber_adopt(&lone.home);
+    FUZZ_CHECK(fiber_make(&lone.fiber, STACK, fiber_body, NULL) == 0);
+}
+
+void lone_up(const struct lone_knobs *k)
+{
+    static const struct tp_ops *const transports[] = {&fuzz_tp, NULL};
+    lone_defaults();
+    lone.k = *k;
+    lone.turns = lone.idle = 0;
+    lone.rng = 1;
+    lone.first = lone.last = 0;
+    lone.nsent = 0;
+    lone.refuse = 0;
+    if (!lone.page)
+        lone.page = malloc(job_page_bytes(LONE_RANKS));
+    FUZZ_CHECK(lone.page != NULL);
+    memset(lone.page, 0, job_page_bytes(LONE_RANKS));
+    lone.page->magic = JOB_PAGE_MAGIC;
+    lone.page->version = JOB_PAGE_VERSION;
+    lone.page->size = LONE_RANKS;
+    FUZZ_CHECK(boot_init(&fuzz_boot) == 0 && tp_use(transports) == 0);
+    FUZZ_CHECK(mem_init() == 0 && progress_init() == 0 && am_init() == 0 && obj_init() == 0 && dt_init() == 0);
+    FUZZ_CHECK(p2p_init() == 0 && coll_init() == 0 && rma_init() == 0);
+    atomic_store(&proc->phase, PROC_INIT);
+    for (int i = 0; i < LONE_RANKS && k->near; i++) /* memory of "others" is this process's own */
+        atomic_store(&proc->mem->record[i].pid, (int)getpid());
+    count_handlers();
+}
+
+void lone_bury(int rank)
+{
+    if (atomic_exchange(&lone.page->dead[rank], 1))
+        return;
+    atomic_fetch_add(&lone.page->dead_count, 1);
+}
+
+void lone_end(void)
+{
+    lone.refuse = 0;
+    for (int r = 1; r < LONE_RANKS; r++)
+        lone_bury(r);
+    for (int i = 0; i < 3 || !lone_idle(); i++)
+        lone_turn(); /* fuzz_yield() ends it when it takes too long */
+}
+
+void lone_down(void)
+{
+    FUZZ_CHECK(lone_idle());
+    proc->call = NULL;
+    rma_finalize();
+    coll_finalize();
+    p2p_finalize();
+    dt_finalize();
+    obj_finalize();
+    am_finalize();
+    progress_finalize();
+    mem_finalize();
+    boot_finalize();
+    FUZZ_CHECK(tp_use(NULL) == 0);
+    atomic_store(&proc->phase, PROC_NEW);
+    cvar = defaults;
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------ */
+
+void guarded_make(struct guarded *g, size_t size)
+{
+    size_t room = (size + 7) & ~(size_t)7;
+    g->size = size;
+    g->all = malloc(room + 2 * GUARD);
+    FUZZ_CHECK(g->all != NULL);
+    memset(g->all, 0x5a, room + 2 * GUARD);
+    g->mem = g->all + GUARD;
+    memset(g->mem, 0, size);
+    ASAN_POISON_MEMORY_REGION(g->all, GUARD);
+    ASAN_POISON_MEMORY_REGION(g->mem + size, room - size + GUARD);
+}
+
+/* Without a sanitizer: what should not have been touched is as it was. */
+void guarded_check(const struct guarded *g)
+{
+    size_t room = (g->size + 7) & ~(size_t)7;
+    ASAN_UNPOISON_MEMORY_REGION(g->all, room + 2 * GUARD);
+    for (const char *p = g->all; p < g->mem; p++)
+        FUZZ_CHECK(*p == 0x5a);
+    for (const char *p = g->mem + g->size; p < g->mem + room + GUARD; p++)
+        FUZZ_CHECK(*p == 0x5a);
+}
+
+void guarded_free(struct guarded *g)
+{
+    if (!g->all)
+        return;
+    guarded_check(g);
+    free(g->all);
+    g->all = NULL;
+}

@@ -1,0 +1,545 @@
+/* Target "p2p": messages of a hostile peer while this process receives, sends, probes and cancels.  After each input:
+ * buffers are untouched around, an honest message arrives, and every call and request ends when the others die. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "dt/make.h"
+#include "lone.h"
+#include "p2p/p2p_types.h"
+#include "var/var.h"
+
+const size_t fuzz_settings = 3;
+
+enum op { PACKET, ANSWER, SERVE, CALL, TURN, REFUSE, DEATH, OPS };
+enum { BUFFERS = 24, TYPES = 6, HONEST_TAG = 32000, HONEST_BYTES = 40 };
+
+/* A request of this process with its buffer; handles are of no interest here. */
+struct slot {
+    struct request *r;
+    struct guarded g;
+    int persistent;
+};
+
+static struct world {
+    struct slot slot[BUFFERS];
+    struct request *message[4]; /* of Mprobe */
+    unsigned messages;
+    struct dt_type *type[TYPES];
+    struct guarded attached;
+    uint32_t honest_seq;
+    struct lone_knobs k;
+} world;
+
+static const size_t sizes[] = {0, 1, 8, 40, 400, 900, 3000, 9000, 20000};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* --- set-up --------------------------------------------------------------------------------------- */
+
+static void up(const uint8_t *s)
+{
+    static const int longest[] = {4096, 512, 16384, 1024};
+    memset(&world, 0, sizeof world);
+    lone_defaults();
+    world.k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1, .am_max = longest[s[0] >> 2 & 3],
+                                  .replies = s[0] & 16 ? 12 : 64};
+    cvar.p2p_eager_max = s[0] & 32 ? 64 : 2000;
+    cvar.p2p_eager_window = s[0] & 64 ? 1000 : 8000;
+    cvar.p2p_cma_min = s[1] & 1 ? 0 : 1 << 20;
+    lone_up(&world.k);
+    struct dt_type **t = world.type;
+    static const int64_t at[] = {0, 40, 16};
+    static const int64_t lens[] = {8, 8, 16};
+    t[0] = t[1] = dt_find(MPI_BYTE);
+    t[2] = dt_find(MPI_LONG);
+    FUZZ_CHECK(!dt_make_vector(5, 1, 3, t[0], &t[3]) && !dt_make_indexed_b(3, lens, 0, at, t[0], &t[4]));
+    FUZZ_CHECK(!dt_make_vector(4, 300, 400, t[0], &t[5]));
+    guarded_make(&world.attached, 2000);
+    FUZZ_CHECK(!p2p_buffer_attach(world.attached.mem, 2000));
+}
+
+static void down(void)
+{
+    for (int i = 3; i < TYPES; i++)
+        dt_drop(world.type[i]);
+    lone_down();
+    guarded_free(&world.attached);
+    for (int i = 0; i < BUFFERS; i++)
+        guarded_free(&world.slot[i].g);
+}
+
+static unsigned count(const struct list *head)
+{
+    unsigned n = 0;
+    for (const struct list *l = head->next; l != head; l = l->next)
+        n++;
+    return n;
+}
+
+static void check(void)
+{
+    struct p2p *s = proc->p2p;
+    unsigned posted = 0, kinds = 0, unex[P2P_KEYS] = {0};
+    for (int i = 0; i < P2P_BINS; i++)
+        posted += count(&s->posted[i]);
+    for (int k = 0; k < P2P_KEYS; k++) {
+        kinds += s->posted_kind[k];
+        for (int i = 0; i < P2P_UNEX_BINS; i++)
+            unex[k] += count(&s->unex[k][i]);
+        FUZZ_CHECK(unex[k] == s->unexpected); /* P2 */
+    }
+    FUZZ_CHECK(posted == kinds); /* P1 */
+    for (int r = 1; r < LONE_RANKS; r++) {
+        const struct p2p_peer *p = map_get(&s->peers, (uint64_t)r);
+        FUZZ_CHECK(!p || p->eager_out <= (size_t)cvar.p2p_eager_window); /* P5 */
+        FUZZ_CHECK(!p || list_empty(&p->pending) == list_empty(&p->busy)); /* P4 */
+    }
+}
+
+/* --- packets ------------------------------------------------------------------------------------------ */
+
+static size_t header_of(int type)
+{
+    switch (type) {
+    case P2P_EAGER:
+    case P2P_EAGER_MORE: return sizeof(struct p2p_match);
+    case P2P_EAGER_SYNC: return sizeof(struct p2p_eager_sync);
+    case P2P_EAGER_FIRST: return sizeof(struct p2p_eager_first);
+    case P2P_RTS: return sizeof(struct p2p_rts);
+    default: return SIZE_MAX;
+    }
+}
+
+/* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are in our memory. */
+static void run_packet(const struct record *r)
+{
+    int src = 1 + (r->b & 1), type = P2P_EAGER + r->a % (P2P_PACKETS_END - P2P_EAGER);
+    int reply = (type == P2P_DATA) ^ ((r->b & 14) == 14);
+    size_t head = header_of(type);
+    char *m = malloc(r->len + 1);
+    FUZZ_CHECK(m != NULL);
+    memcpy(m, r->data, r->len);
+    if (r->len >= head) {
+        struct p2p_match h;
+        memcpy(&h, m, sizeof h);
+        struct p2p_peer *p = peer_get(src);
+        FUZZ_CHECK(p != NULL);
+        if (r->c & 1)
+            h.seq += p->seq_in;
+        if (h.tag == HONEST_TAG)
+            h.tag++;
+        memcpy(m, &h, sizeof h);
+    }
+    if (type == P2P_RTS && r->c & 2)
+        for (size_t at = head; at + sizeof(struct p2p_run) <= r->len; at += sizeof(struct p2p_run)) {
+            struct p2p_run run;
+            memcpy(&run, m + at, sizeof run);
+            run.addr += (uintptr_t)world.attached.mem;
+            memcpy(m + at, &run, sizeof run);
+        }
+    lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, type, m, r->len);
+    free(m);
+}
+
+/* --- answers that fit --------------------------------------------------------------------------------------- */
+
+static _Alignas(8) char out[20000];
+
+static void send_out(int src, int type, size_t len, const uint8_t *change, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        if (change[i] < 48 && change[i] < len)
+            out[change[i]] = (char)(out[change[i]] + change[i + 1]);
+        else if (change[i] == 0xff && len > change[i + 1])
+            len -= change[i + 1];
+        else if (change[i] == 0xfe)
+            len += change[i + 1];
+    }
+    lone_deliver(src, type == P2P_DATA ? TP_REPLY : TP_REQUEST, type, out, len);
+}
+
+/* What a receiver or sender answers to s. `variant` picks where several answers are right. */
+static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t *change, size_t n)
+{
+    memset(out, 0x44, sizeof out);
+    if (s->type == P2P_EAGER || s->type == P2P_EAGER_MORE || s->type == P2P_EAGER_FIRST) {
+        memcpy(out, &(struct p2p_ack){s->len - sizeof(struct p2p_match) + (s->type == P2P_EAGER ? P2P_CHARGE : 0)}, 8);
+        if (s->type != P2P_EAGER_FIRST)
+            send_out(src, P2P_ACK, sizeof(struct p2p_ack), change, n);
+    } else if (s->type == P2P_EAGER_SYNC || (s->type == P2P_RTS && variant % 4 == 0)) {
+        uint64_t sreq = ((struct p2p_eager_sync *)s->bytes)->sreq;
+        memcpy(out, &(struct p2p_fin){sreq}, sizeof(struct p2p_fin));
+        send_out(src, P2P_FIN, sizeof(struct p2p_fin), change, n);
+    } else if (s->type == P2P_RTS) {
+        struct p2p_rts h;
+        memcpy(&h, s->bytes, sizeof h);
+        uint32_t segment = (uint32_t)world.k.am_max - 8 - (uint32_t)sizeof(struct p2p_data);
+        uint64_t window = (uint64_t)segment * P2P_PULL_SEGMENTS;
+        for (uint64_t off = 0; off < h.size && off < 4 * window; off += window) {
+            struct p2p_pull m = {h.sreq, 5, off, h.size, (uint32_t)(h.size - off < window ? h.size - off : window), segment};
+            memcpy(out, &m, sizeof m);
+            send_out(src, P2P_PULL, sizeof m, change, n);
+        }
+    } else if (s->type == P2P_PULL) {
+        struct p2p_pull m;
+        memcpy(&m, s->bytes, sizeof m);
+        for (uint32_t off = 0; off < m.len && m.segment; off += m.segment) {
+            size_t part = m.len - off < m.segment ? m.len - off : m.segment;
+            memcpy(out, &(struct p2p_data){m.rreq, m.off + off}, sizeof(struct p2p_data));
+            send_out(src, P2P_DATA, sizeof(struct p2p_data) + part, change, n);
+        }
+    } else if (s->type == P2P_CANCEL) {
+        struct p2p_cancel m;
+        memcpy(&m, s->bytes, sizeof m);
+        m.done = (uint8_t)(variant & 1);
+        memcpy(out, &m, sizeof m);
+        send_out(src, P2P_CANCELLED, sizeof m, change, n);
+    }
+}
+
+static int is_request(const struct lone_sent *s)
+{
+    return s->cls == TP_REQUEST && s->type >= P2P_EAGER && s->type < P2P_PACKETS_END;
+}
+
+static void run_answer(const struct record *r)
+{
+    struct lone_sent *s;
+    unsigned left = r->a % 16;
+    for (unsigned i = 0; (s = lone_sent(i)) != NULL; i++)
+        if (is_request(s) && !left--)
+            break;
+    struct lone_sent copy; /* the answer may bring out more */
+    if (s && s->dst) {
+        copy = *s;
+        answer(&copy, r->c, r->b & 1 ? 1 + (r->b >> 1 & 1) : s->dst, r->data, r->len);
+    }
+}
+
+static void serve(void)
+{
+    struct lone_sent *s, copy;
+    for (unsigned i = LONE_SENT; i-- > 0;) {
+        if (!(s = lone_sent(i)) || !is_request(s) || s->served || !s->dst)
+            continue;
+        s->served = 1;
+        copy = *s;
+        answer(&copy, 1, copy.dst, NULL, 0);
+    }
+}
+
+/* --- calls of this process ------------------------------------------------------------------------------------ */
+
+enum call { C_RECV, C_RECV_ANY, C_SEND, C_SSEND, C_BSEND, C_PERSISTENT, C_CANCEL, C_FINISH, C_IPROBE, C_MPROBE, C_MRECV,
+            C_DROP, C_SENDRECV, CALLS };
+static const char *const call_name[CALLS] = {"irecv", "irecv(any)", "isend", "issend", "ibsend", "persistent", "cancel",
+                                             "finish", "iprobe", "mprobe", "mrecv", "drop", "isendrecv"};
+
+struct step {
+    enum call what;
+    int rank, tag, index;
+    unsigned type, size;
+};
+
+static struct slot *free_slot(void)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        if (!world.slot[i].r && !world.slot[i].g.all)
+            return &world.slot[i];
+    return NULL;
+}
+
+/* A buffer for about `bytes` of the type, exactly as long as it must be; *n: how many. */
+static void *buffer_for(struct slot *s, const struct dt_type *t, size_t bytes, MPI_Aint *n)
+{
+    int64_t lo, hi;
+    *n = (MPI_Aint)((bytes + (size_t)t->size - 1) / (size_t)t->size);
+    FUZZ_CHECK(!dt_bounds(t, (size_t)*n, &lo, &hi));
+    guarded_make(&s->g, (size_t)(hi - lo));
+    return s->g.mem - lo;
+}
+
+static void begin(const struct step *x)
+{
+    struct comm *c = proc->obj->world;
+    struct slot *s = free_slot();
+    struct dt_type *t = world.type[x->type % TYPES];
+    MPI_Aint n;
+    if (!s)
+        return;
+    void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);
+    int any = x->what == C_RECV_ANY, flags = x->what == C_SSEND ? P2P_SYNC : x->what == C_BSEND ? P2P_BUFFERED : P2P_STANDARD;
+    if (x->what == C_RECV || any)
+        p2p_irecv(b, n, t, any ? MPI_ANY_SOURCE : x->rank, any && x->tag & 1 ? MPI_ANY_TAG : x->tag, c, 0, &s->r);
+    else if (x->what == C_SENDRECV)
+        p2p_isendrecv(b, n, t, x->rank, x->tag, NULL, 0, t, x->rank, x->tag, c, x->index & 1, &s->r);
+    else if (x->what == C_PERSISTENT && x->index & 1)
+        p2p_recv_init(b, n, t, x->rank, x->tag, c, 0, &s->r);
+    else if (x->what == C_PERSISTENT)
+        p2p_send_init(b, n, t, x->rank, x->tag, c, flags, &s->r);
+    else
+        p2p_isend(b, n, t, x->rank, x->tag, c, flags, &s->r);
+    if (x->what == C_PERSISTENT && s->r) {
+        s->persistent = 1;
+        request_start(s->r);
+    }
+}
+
+static void forget(struct slot *s)
+{
+    guarded_free(&s->g);
+    *s = (struct slot){0};
+}
+
+static void finish(struct slot *s)
+{
+    MPI_Status st;
+    if (!s->r)
+        return;
+    request_wait(s->r);
+    request_finish(s->r, &st);
+    if (s->persistent)
+        request_release(s->r);
+    forget(s);
+}
+
+static void message_take(struct request *m, const struct step *x)
+{
+    struct slot *s = free_slot();
+    MPI_Aint n;
+    if (!s) {
+        request_release(m);
+        return;
+    }
+    struct dt_type *t = world.type[x->type % TYPES];
+    void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);
+    p2p_imrecv(b, n, t, m, &s->r);
+}
+
+static void step_run(void *arg)
+{
+    const struct step *x = arg;
+    struct comm *c = proc->obj->world;
+    struct slot *s = &world.slot[x->index % BUFFERS];
+    struct request *m = NULL;
+    MPI_Status st;
+    int flag = 0, source = x->tag & 2 ? MPI_ANY_SOURCE : x->rank, tag = x->tag & 1 ? MPI_ANY_TAG : x->tag;
+    switch (x->what) {
+    case C_CANCEL:
+        if (s->r)
+            s->r->ops->cancel(s->r);
+        break;
+    case C_FINISH:
+        finish(s);
+        break;
+    case C_IPROBE:
+        p2p_probe(source, tag, c, &flag, NULL, &st);
+        break;
+    case C_MPROBE:
+        if (world.messages < 4)
+            p2p_probe(source, tag, c, &flag, &m, &st);
+        if (flag && m)
+            world.message[world.messages++] = m;
+        break;
+    case C_MRECV:
+    case C_DROP:
+        if (world.messages && x->what == C_MRECV)
+            message_take(world.message[--world.messages], x);
+        else if (world.messages)
+            request_release(world.message[--world.messages]);
+        break;
+    default:
+        begin(x);
+    }
+}
+
+/* a: call; b: rank, type; c: size, flag; data: tag, index. */
+static void run_call(const struct record *r)
+{
+    struct step *s = malloc(sizeof *s);
+    uint8_t d[2];
+    FUZZ_CHECK(s != NULL);
+    feed_copy(d, sizeof d, r->data, r->data + r->len);
+    *s = (struct step){.what = (enum call)(r->a % CALLS), .rank = 1 + r->b % 3, .type = r->b >> 4, .size = r->c, .tag = d[0] % 8,
+                       .index = d[1]};
+    lone_call(call_name[s->what], step_run, s);
+    lone_turn();
+}
+
+/* --- an honest peer --------------------------------------------------------------------------------------------- */
+
+static void receive(void *arg)
+{
+    (void)arg;
+    char b[HONEST_BYTES + 8] = {0};
+    MPI_Status st;
+    p2p_recv(b, sizeof b, dt_find(MPI_BYTE), LONE_HONEST, HONEST_TAG, proc->obj->world, P2P_TOOL, &st);
+    FUZZ_CHECK(status_count(&st) == HONEST_BYTES && st.MPI_SOURCE == LONE_HONEST && st.MPI_TAG == HONEST_TAG);
+    for (int i = 0; i < HONEST_BYTES; i++)
+        FUZZ_CHECK(b[i] == i);
+}
+
+static void honest(void)
+{
+    struct {
+        struct p2p_match m;
+        char data[HONEST_BYTES];
+    } e = {.m = {proc->obj->world->ctx_recv | CTX_TOOL, LONE_HONEST, HONEST_TAG, 0}};
+    if (!lone_idle())
+        return; /* a call waits for what will not come */
+    for (int i = 0; i < HONEST_BYTES; i++)
+        e.data[i] = (char)i;
+    lone_call("receive", receive, NULL);
+    lone_turn();
+    e.m.seq = world.honest_seq++;
+    lone_deliver(LONE_HONEST, TP_REQUEST, P2P_EAGER, &e, sizeof e);
+    lone_turn();
+    FUZZ_CHECK(lone_idle());
+}
+
+/* --- one input -------------------------------------------------------------------------------------------------------- */
+
+static void finish_all(void *arg)
+{
+    (void)arg;
+    while (world.messages)
+        request_release(world.message[--world.messages]);
+    for (int i = 0; i < BUFFERS; i++)
+        finish(&world.slot[i]);
+    void *b;
+    size_t n;
+    p2p_buffer_detach(&b, &n);
+    p2p_drain_wait();
+    FUZZ_CHECK(list_empty(&proc->p2p->open) && list_empty(&proc->p2p->pulls) && list_empty(&proc->p2p->busy));
+}
+
+static void run_record(const struct record *r)
+{
+    switch (r->op % OPS) {
+    case PACKET: run_packet(r); break;
+    case ANSWER: run_answer(r); break;
+    case SERVE: serve(); break;
+    case CALL: run_call(r); break;
+    case TURN: lone_turn(); break;
+    case REFUSE: lone_refuse(r->a & 1); break;
+    case DEATH: lone_bury(1 + (r->a & 1)); break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t s[3];
+    struct record r;
+    if (size < sizeof s || size > 16384)
+        return -1;
+    memcpy(s, data, sizeof s);
+    struct feed f = {data + sizeof s, data + size};
+    up(s);
+    for (int n = 0; n < 200 && feed_record(&f, &r); n++) {
+        run_record(&r);
+        lone_turn();
+        check();
+    }
+    lone_refuse(0);
+    lone_turn();
+    honest();
+    lone_end();
+    lone_call("finish all", finish_all, NULL);
+    lone_end();
+    check();
+    down();
+    return 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return 0;
+}
+
+/* --- new records --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t some_cookie(struct rng *r)
+{
+    return rng_below(r, 4) ? (uint64_t)(1 + rng_below(r, 4)) << 32 | (1 + rng_below(r, 6)) : rng_edge(r);
+}
+
+static size_t some_packet(struct rng *r, uint8_t *to)
+{
+    _Alignas(8) char m[1200] = {0};
+    int type = P2P_EAGER + (int)rng_below(r, P2P_PACKETS_END - P2P_EAGER);
+    unsigned src = rng_below(r, 2);
+    struct p2p_match h = {rng_below(r, 16) ? 0 : 4 * rng_below(r, 3), 1 + (int)src, (int)rng_below(r, 8), 0};
+    size_t len = header_of(type), data = rng_below(r, 4) ? rng_below(r, 60) : rng_below(r, 600);
+    if (rng_below(r, 16) == 0)
+        h.seq = (uint32_t)rng_edge(r);
+    memcpy(m, &h, sizeof h);
+    switch (type) {
+    case P2P_EAGER:
+    case P2P_EAGER_MORE: len += data; break;
+    case P2P_EAGER_SYNC:
+        ((struct p2p_eager_sync *)m)->sreq = some_cookie(r);
+        len += data;
+        break;
+    case P2P_EAGER_FIRST:
+        ((struct p2p_eager_first *)m)->size = rng_below(r, 8) ? data + rng_below(r, 600) : rng_edge(r);
+        len += data;
+        break;
+    case P2P_RTS: {
+        struct p2p_rts *t = (struct p2p_rts *)m;
+        t->sreq = some_cookie(r);
+        t->size = rng_below(r, 4) ? sizes[rng_below(r, SIZES)] : rng_edge(r);
+        t->nruns = rng_below(r, 4);
+        t->waits = rng_below(r, 2);
+        for (unsigned i = 0; i < t->nruns; i++, len += 16)
+            *(struct p2p_run *)(m + len) = (struct p2p_run){rng_below(r, 8) ? rng_below(r, 500) : rng_edge(r),
+                                                            rng_below(r, 8) ? 1 + t->size / t->nruns : rng_edge(r)};
+        break;
+    }
+    case P2P_FIN:
+    case P2P_ACK:
+        *(uint64_t *)m = type == P2P_FIN ? some_cookie(r) : rng_below(r, 3000);
+        len = 8;
+        break;
+    case P2P_PULL: {
+        struct p2p_pull p = {some_cookie(r), rng_edge(r), rng_below(r, 2) ? 0 : rng_edge(r), sizes[rng_below(r, SIZES)],
+                             rng_below(r, 4000), 1 + rng_below(r, 1000)};
+        memcpy(m, &p, len = sizeof p);
+        break;
+    }
+    case P2P_DATA: {
+        struct p2p_data d = {some_cookie(r), rng_below(r, 2) ? 0 : rng_edge(r)};
+        memcpy(m, &d, sizeof d);
+        len = sizeof d + data;
+        break;
+    }
+    default: {
+        struct p2p_cancel x = {some_cookie(r), rng_below(r, 8), (uint8_t)rng_below(r, 2), (uint8_t)rng_below(r, 2), 0};
+        memcpy(m, &x, len = sizeof x);
+    }
+    }
+    return record_put(to, PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1, rng_below(r, 16) ? 3 : 0, m, len);
+}
+
+size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
+{
+    (void)room;
+    uint8_t d[8];
+    switch (rng_below(r, 12)) {
+    case 0:
+    case 1:
+    case 2:
+        d[0] = (uint8_t)rng_below(r, 8);
+        d[1] = (uint8_t)rng_below(r, 8);
+        return record_put(to, CALL, rng_below(r, CALLS), rng_below(r, 2) | rng_below(r, TYPES) << 4, rng_below(r, SIZES), d, 2);
+    case 3:
+        for (size_t i = 0; i < sizeof d; i++)
+            d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 48));
+        return record_put(to, ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d, 2 * rng_below(r, 4));
+    case 4: return record_put(to, SERVE, 0, 0, 0, NULL, 0);
+    case 5: return record_put(to, rng_below(r, 4) ? SERVE : REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
+    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+    default: return some_packet(r, to);
+    }
+}
