@@ -171,6 +171,8 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     struct p2p_peer *p = peer_get(src);
     if (!p)
         return AM_AGAIN;
+    if (p->dead) /* the rest will not come */
+        return 0;
     if (p->in_req || p->in_unex || len >= h->size || h->size > P2P_EAGER_LIMIT)
         return nonsense(src, "the beginning of a message");
     struct p2p_req *q = match_arrival(&h->m);

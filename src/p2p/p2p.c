@@ -155,14 +155,15 @@ static int req_cancel(struct request *r)
             recv_done(q, MPI_SUCCESS);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
+        if (!p || p->dead) /* nobody there to ask */
+            return MPI_SUCCESS;
         if (q->state != P2P_OPEN) { /* eager, complete but not yet waited for: open again until the receiver answers */
             q->eager = 0;
             r->done = 0;
             q->state = P2P_CANCELLING;
             list_push(&proc->p2p->open, &q->op.link);
         }
-        if (p)
-            p->path->cancel(q, p);
+        p->path->cancel(q, p);
     }
     return MPI_SUCCESS;
 }

@@ -45,6 +45,16 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     progress_signal();
 }
 
+int rma_token_alone(const struct rma_win *w, int rank, uint32_t token)
+{
+    for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (r->token == token && r->rank == rank)
+            return 1;
+    }
+    return 0;
+}
+
 int rma_dead_error(struct rma_win *w, int rank)
 {
     return err_make(MPI_ERR_OTHER, "%s: rank %d of the window (process %d) died", rma_call(), rank,

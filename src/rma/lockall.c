@@ -211,7 +211,7 @@ static int unlock_others(struct rma_win *w)
         r.pending++;
         int e = rma_plain_wait(w, rank, &h, 1);
         if (e) {
-            r.pending--;
+            r.pending -= r.pending > 0; /* a death has set it to 0 meanwhile */
             err = err ? err : e;
         }
     }

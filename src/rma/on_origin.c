@@ -111,6 +111,8 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     struct rma_target *t = rma_target_find(w, (int)h->src);
     if (t && h->token && t->tokens_out)
         t->tokens_out--;
+    else if (t && h->token && !rma_token_alone(w, (int)h->src, h->token))
+        return; /* it was asked nothing: not an answer for another rank either */
     rma_token_done(w, (int)h->src, h->token, err);
 }
 

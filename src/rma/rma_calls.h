@@ -131,6 +131,8 @@ void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
 void rma_resp_close(struct rma_win *w, struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
+/* Does a thread wait for this answer of this rank alone? */
+int rma_token_alone(const struct rma_win *w, int rank, uint32_t token);
 /* Send a packet of header only, waiting for room. MPI error code. */
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where needed. */

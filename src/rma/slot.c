@@ -132,6 +132,11 @@ void rma_targets_drop_idle(struct rma_win *w)
     struct rma_target *next;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = next) {
         next = rma_target_next(w, t);
+        /* When some member died nobody waits for the others either; late answers will find no element. */
+        if (w->dead && !t->pins && !t->nops) {
+            t->tokens_out = t->sync = 0;
+            t->flags &= (uint8_t)~TARGET_DIRTY;
+        }
         if (rma_target_idle(t))
             rma_target_del(w, t);
     }

@@ -28,6 +28,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 void fuzz_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define FUZZ_CHECK(cond) ((cond) ? (void)0 : fuzz_fail("%s:%d: %s", __FILE__, __LINE__, #cond))
 
+/* FUZZ_VERBOSE is set: records and the library's warnings are shown. */
+int fuzz_verbose(void);
 ssize_t fuzz_write(int fd, const void *bytes, size_t len);
 
 /* --- records ------------------------------------------------------------------------- */

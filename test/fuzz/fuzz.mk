@@ -1,6 +1,5 @@
 # Builds the fuzz targets in fuzz/KIND, every room with sanitizers; called by `make fuzz-build` (Makefile.inc).
-#   clang     libFuzzer, coverage guided
-#   coverage  clang's source coverage, for the figures
+#   clang     libFuzzer, coverage guided; with source coverage, for the figures
 #   gcc       no libFuzzer: driver.c
 # All assert the invariants of the rooms (WR_DEBUG).
 CLANG ?= clang
@@ -10,11 +9,10 @@ ifeq ($(KIND),auto)
 override KIND := $(if $(LIBFUZZER),clang,gcc)
 endif
 SAN = -fsanitize=address,undefined -fno-sanitize-recover=all
-CFLAGS_clang = $(SAN) -fsanitize=fuzzer-no-link
-CFLAGS_coverage = -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
+PROFILE = -fprofile-instr-generate -fcoverage-mapping
+CFLAGS_clang = $(SAN) $(PROFILE) -fsanitize=fuzzer-no-link
 CFLAGS_gcc = $(SAN)
-LINK_clang = $(SAN) -fsanitize=fuzzer
-LINK_coverage = -fsanitize=fuzzer -fprofile-instr-generate
+LINK_clang = $(SAN) -fsanitize=fuzzer -fprofile-instr-generate
 LINK_gcc = $(SAN)
 COMPILER = $(if $(filter gcc,$(KIND)),$(FUZZ_GCC),$(CLANG))
 DRIVER = $(if $(filter gcc,$(KIND)),test/fuzz/driver.c)
@@ -29,7 +27,7 @@ TARGETS = rma p2p flat wire
 all: $(patsubst %,$(DIR)/fuzz_%,$(TARGETS))
 	@echo $(KIND) >fuzz/kind
 
-$(DIR)/%.o: $(top_srcdir)/%.c
+$(DIR)/%.o: $(top_srcdir)/%.c $(top_srcdir)/test/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(COMPILER) $(FLAGS) -MMD -MP -c $< -o $@
 -include $(shell find $(DIR) -name '*.d' 2>/dev/null)

@@ -18,13 +18,18 @@ void fuzz_fail(const char *fmt, ...)
     abort();
 }
 
-/* What the library has to say (base/log.c) is of no interest a million times: shown with FUZZ_VERBOSE. */
-ssize_t fuzz_write(int fd, const void *bytes, size_t len)
+int fuzz_verbose(void)
 {
     static int verbose = -1;
     if (verbose < 0)
         verbose = getenv("FUZZ_VERBOSE") != NULL;
-    int now = verbose || memmem(bytes, len, "assertion", 9);
+    return verbose;
+}
+
+/* What the library has to say (base/log.c) is of no interest a million times: shown with FUZZ_VERBOSE. */
+ssize_t fuzz_write(int fd, const void *bytes, size_t len)
+{
+    int now = fuzz_verbose() || memmem(bytes, len, "assertion", 9);
     return now ? write(fd, bytes, len) : (ssize_t)len;
 }
 
@@ -40,6 +45,8 @@ int feed_record(struct feed *f, struct record *r)
     if (r->len > (size_t)(f->end - f->at))
         r->len = (size_t)(f->end - f->at);
     f->at += r->len;
+    if (fuzz_verbose())
+        fprintf(stderr, "record: op %u, a %u, b %u, c %u, %zu bytes\n", r->op, r->a, r->b, r->c, r->len);
     return 1;
 }
 

@@ -265,7 +265,8 @@ static void begin(const struct step *x)
     struct slot *s = free_slot();
     struct dt_type *t = world.type[x->type % TYPES];
     MPI_Aint n;
-    if (!s)
+    /* Who asks for a message of anybody when the others are dead waits for one of its own. */
+    if (!s || (x->what == C_RECV_ANY && boot_dead_count()))
         return;
     void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);
     int any = x->what == C_RECV_ANY, flags = x->what == C_SSEND ? P2P_SYNC : x->what == C_BSEND ? P2P_BUFFERED : P2P_STANDARD;
@@ -415,6 +416,9 @@ static void finish_all(void *arg)
 
 static void run_record(const struct record *r)
 {
+    static const char *const op[OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
+    if (fuzz_verbose())
+        fprintf(stderr, "  %s %s\n", op[r->op % OPS], r->op % OPS == CALL ? call_name[r->a % CALLS] : "");
     switch (r->op % OPS) {
     case PACKET: run_packet(r); break;
     case ANSWER: run_answer(r); break;

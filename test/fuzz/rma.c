@@ -530,6 +530,9 @@ static void honest(void)
 
 static void run_record(const struct record *r)
 {
+    static const char *const op[OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
+    if (fuzz_verbose())
+        fprintf(stderr, "  %s %s\n", op[r->op % OPS], r->op % OPS == CALL ? call_name[r->a % CALLS] : "");
     switch (r->op % OPS) {
     case PACKET: run_packet(r); break;
     case ANSWER: run_answer(r); break;
