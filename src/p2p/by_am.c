@@ -84,7 +84,7 @@ static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_
     }
     struct iovec v[P2P_RTS_RUNS];
     size_t bytes, n = dt_iov(q->type, q->count, q->buf, 0, q->size, v, P2P_RTS_RUNS, &bytes);
-    if (bytes != q->size || bytes / n < 256)
+    if (!n || bytes != q->size || bytes / n < 256) /* nothing to read: the window was full, and the layout is no block */
         return 0;
     for (size_t i = 0; i < n; i++)
         run[i] = (struct p2p_run){(uintptr_t)v[i].iov_base, v[i].iov_len};
