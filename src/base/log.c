@@ -1,22 +1,24 @@
 #include "base/log.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Set once by boot; a function, so that the simulator's ranks are told apart. */
-static int (*rank_of)(void);
+static int (*_Atomic rank_of)(void);
 
 void log_set_rank(int (*rank)(void))
 {
-    rank_of = rank;
+    atomic_store_explicit(&rank_of, rank, memory_order_relaxed);
 }
 
 static void put_line(const char *fmt, va_list ap)
 {
     char line[1024];
-    int rank = rank_of ? rank_of() : -1;
+    int (*ask)(void) = atomic_load_explicit(&rank_of, memory_order_relaxed);
+    int rank = ask ? ask() : -1;
     int n = rank < 0 ? snprintf(line, sizeof line, "windrose: ")
                      : snprintf(line, sizeof line, "windrose[%d]: ", rank);
     int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);

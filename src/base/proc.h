@@ -42,6 +42,10 @@ struct proc {
 
 enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED };
 
+#ifdef BASE_RANKS_AS_THREADS /* test/ranks: every rank is some threads of one process, for ThreadSanitizer's eyes */
+extern _Thread_local struct proc *proc;
+#else
 extern struct proc *proc;
+#endif
 
 #endif

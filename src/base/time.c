@@ -17,6 +17,9 @@ atomic_uint base_tsan_fence;
 #endif
 
 static struct proc the_proc;
+#ifdef BASE_RANKS_AS_THREADS
+_Thread_local
+#endif
 struct proc *proc = &the_proc;
 
 void *thread_self(void)
