@@ -240,10 +240,19 @@ static void await(const struct way *w, uint64_t goal)
         w->poll();
 }
 
+/* What was sent last may still need us. */
+static void meet(const struct way *w)
+{
+    int fd;
+    boot_barrier_begin(&fd);
+    while (!boot_barrier_test())
+        w->poll();
+}
+
 static double half_round_trip(const struct way *w, size_t len, int n)
 {
     came = 0;
-    boot_barrier();
+    meet(w);
     uint64_t t = time_now();
     for (int i = 0; i < n; i++) {
         if (me == 0)
@@ -258,7 +267,7 @@ static double half_round_trip(const struct way *w, size_t len, int n)
 static double stream(const struct way *w, size_t len, int n)
 {
     came = 0;
-    boot_barrier();
+    meet(w);
     uint64_t t = time_now();
     for (int i = 0; me == 0 && i < n; i++)
         w->send(len);
@@ -275,7 +284,7 @@ static double puts_of(const struct way *w, size_t len, int n, int flush_each)
     double us = 0;
     if (me == 0)
         atomic_store(over, 0);
-    boot_barrier();
+    meet(w);
     if (me == 0) {
         uint64_t t = time_now();
         for (int i = 0; i < n; i++) {
@@ -289,7 +298,7 @@ static double puts_of(const struct way *w, size_t len, int n, int flush_each)
     }
     while (!atomic_load(over))
         w->poll();
-    boot_barrier();
+    meet(w);
     return us;
 }
 
@@ -330,6 +339,7 @@ static void measure(const struct row *r)
         printf("%-26s %8zu B  %-5s %9.2f us [%.2f - %.2f]  %8.2f GB/s  x %.2f\n", r->name, r->len, ways[w].name,
                v[w][reps / 2], v[w][0], v[w][reps - 1], (double)r->len / (v[w][reps / 2] * 1e3), ratio[w][reps / 2]);
     }
+    fflush(stdout);
 }
 
 static void body(void)
@@ -343,7 +353,6 @@ static void body(void)
         printf("UCX %s, UCX_TLS=%s\n", b.lib.ucp_get_version_string(), getenv("UCX_TLS") ? getenv("UCX_TLS") : "(all)");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         measure(&table[i]);
-    fflush(stdout);
     boot_barrier(); /* the kernel frees the rest */
 }
 

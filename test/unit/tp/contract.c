@@ -470,6 +470,49 @@ static void arm_race(void)
     box_close();
 }
 
+/* A sender that was refused nothing sleeps until it is answered, with more under way than the transport may carry at once:
+ * what the transport still has to do for it wakes it, or forbids the sleep. */
+static void asleep_behind(void)
+{
+    enum { ROUNDS = 20, EACH = 48 };
+    box_open();
+    if (has_am() && box.caps.flags & TP_WAIT_FD && box.size == 2) {
+        int peer = 1 - box.rank;
+        box_connect(peer);
+        for (uint64_t r = 0; r < ROUNDS; r++) {
+            for (uint64_t i = r * EACH; box.rank == 0 && i < (r + 1) * EACH; i++)
+                while (box_send(peer, TP_REQUEST, i, NULL) != 0)
+                    box_poll();
+            while (box.taken < (box.rank ? (r + 1) * EACH : r + 1))
+                box_sleep();
+            while (box.rank == 1 && box_send(peer, TP_REPLY, r, NULL) != 0)
+                box_poll();
+        }
+    }
+    box_close();
+}
+
+/* Who is talked to first connects only when it answers. */
+static void late_answer(void)
+{
+    box_open();
+    if (has_am() && box.size == 2) {
+        if (box.rank == 0) {
+            box_connect(1);
+            while (box_send(1, TP_REQUEST, 0, NULL) != 0)
+                box_poll();
+        }
+        while (!box.taken)
+            box_poll();
+        if (box.rank == 1) {
+            box_connect(0);
+            while (box_send(0, TP_REPLY, 0, NULL) != 0)
+                box_poll();
+        }
+    }
+    box_close();
+}
+
 /* --- fairness ----------------------------------------------------------------------------------------- */
 
 /* All flood one, without end; the run ends only when each has got its share through: none starves.  (How large
@@ -524,6 +567,8 @@ EACH(refused_sleeper, many)
 EACH(hold_back, many)
 EACH(done_once, few)
 EACH(arm_race, few)
+EACH(asleep_behind, few)
+EACH(late_answer, few)
 EACH(flood, many)
 
 Suite *suite_contract(void)
@@ -538,6 +583,8 @@ Suite *suite_contract(void)
     tcase_add_loop_test(t, hold_back_, 0, ROWS);
     tcase_add_loop_test(t, done_once_, 0, ROWS);
     tcase_add_loop_test(t, arm_race_, 0, ROWS);
+    tcase_add_loop_test(t, asleep_behind_, 0, ROWS);
+    tcase_add_loop_test(t, late_answer_, 0, ROWS);
     tcase_add_loop_test(t, flood_, 0, ROWS);
     suite_add_tcase(s, t);
     return s;
