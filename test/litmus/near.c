@@ -1,4 +1,4 @@
-/* Litmus programs of the near protocols (rma/shmlock.c, base/atomic.h): two processes, nothing of the
+/* Litmus programs of the near protocols (rma/shmlock.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
  * library between them but the words in shared memory.
  *
  *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64 builds it for arm64
@@ -21,8 +21,9 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 #include "rma/shmlock.h"
+#include "tp/shm/ring.h"
 
-enum { BATCH = 4096 };
+enum { BATCH = 4096, CELLS = 8, CELL_BYTES = 128, WORDS = 12 };
 
 struct both { /* one process writes each array; lines apart */
     _Alignas(64) volatile unsigned v[BATCH];
@@ -38,6 +39,7 @@ struct arena {
     _Alignas(64) volatile unsigned long guarded_twin; /* on another line; equal outside writers */
     _Alignas(64) volatile unsigned to[2];             /* pairs: what the poster and the starter say */
     _Alignas(64) volatile unsigned cell[2][2];        /* barrier: [parity][process] */
+    _Alignas(128) char ring[2][8192]; /* ring[i]: inbox of process i, few cells so that laps come often */
     struct both x[2], r[2];
     struct {
         _Alignas(64) volatile unsigned i;
@@ -166,6 +168,58 @@ static void barrier(unsigned long i)
     note(a->cell[k % 2][!node.me] == k);
 }
 
+/* Each sends to the other and to itself by turns, and reads its inbox; cells are plain memory.  In order, whole, and
+ * overwritten only after they were read (two senders a ring). */
+static struct ring_out to[2];
+static uint64_t position;
+static unsigned long seen_from[2];
+
+static void ring_start(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        to[i] = (struct ring_out){.v = ring_view(a->ring[i], 2, CELLS, CELL_BYTES), .self = node.me};
+    position = 0;
+    seen_from[0] = seen_from[1] = 0;
+}
+
+static void ring_read(void)
+{
+    const struct ring_cell *c;
+    while ((c = ring_peek(&to[node.me].v, position))) {
+        const volatile unsigned long *w = (const volatile unsigned long *)(const void *)c->payload;
+        unsigned from = c->src & 1;
+        note(c->src < 2 && c->len == WORDS * sizeof *w);
+        for (int k = 0; k < WORDS; k++)
+            note(w[k] == seen_from[from] + (unsigned long)k);
+        seen_from[from]++;
+        ring_advance(&to[node.me].v, ++position);
+    }
+}
+
+static void ring(unsigned long i)
+{
+    enum { BURST = 12 }; /* more than there are cells */
+    unsigned long w[WORDS];
+    struct iovec v = {w, sizeof w};
+    unsigned turn = 0;
+    if (i == 0)
+        ring_start();
+    for (unsigned long n = i * BURST; n < (i + 1) * BURST; n++) {
+        for (unsigned long k = 0; k < WORDS; k++)
+            w[k] = n + k;
+        for (unsigned whom = 0; whom < 2; whom++)
+            while (ring_send(&to[whom], &v, 1, sizeof w)) {
+                ring_read();
+                thread_pause(turn++);
+            }
+    }
+    /* Both end a round with all of it read, so that who ends first leaves nobody without room. */
+    while (seen_from[0] < (i + 1) * BURST || seen_from[1] < (i + 1) * BURST) {
+        ring_read();
+        thread_pause(turn++);
+    }
+}
+
 /* Store buffering, put; flush; get: x = 1, fence, read y against y = 1, fence, read x.  Not both may read 0.  Rounds
  * come in batches; inside one, each waits a moment for the other before each round, so that they meet. */
 static unsigned long weak, met;
@@ -257,7 +311,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*round)(unsigned long);
     } all[] = {{"lock near", lock_near}, {"lock far", lock_far},   {"pairs", pairs},
-               {"barrier", barrier},     {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
+               {"barrier", barrier},     {"ring", ring},         {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
     enum { N = sizeof all / sizeof all[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     int failed = 0;
@@ -267,7 +321,7 @@ int main(int argc, char **argv)
         return 2;
     }
     a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock) {
+    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock || ring_bytes(2, CELLS, CELL_BYTES) > sizeof a->ring[0]) {
         fprintf(stderr, "near: no memory\n");
         return 2;
     }

@@ -229,7 +229,8 @@ static void shared(struct self *s)
     MPI_Win win;
     MPI_Aint size;
     int unit;
-    if (getenv("MPIR_CVAR_NOLOCAL") || getenv("MPIR_CVAR_NUM_CLIQUES"))
+    const char *far = getenv("MPIR_CVAR_NOLOCAL");
+    if ((far && *far != '0') || getenv("MPIR_CVAR_NUM_CLIQUES"))
         return;
     OK(s, MPI_Win_allocate_shared(WORDS * 8, 8, MPI_INFO_NULL, s->comm, &mem, &win));
     OK(s, MPI_Win_shared_query(win, right(s), &size, &unit, &other));
