@@ -1,6 +1,19 @@
 /* Exact numbers of messages, protocol by protocol: what the paper promises, and no packet more. */
 #include "scripted.h"
 
+/* Credits decide how much travels in one packet. */
+static void enough_credit(struct sim_knobs *k)
+{
+    far_away(k);
+    k->replies = 0;
+}
+
+static void poor_enough_credit(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    k->replies = 0;
+}
+
 /* A fence with one put per peer: one packet each, DONE riding on it, and one acknowledgement. */
 static void fence_counts(void *arg)
 {
@@ -139,7 +152,7 @@ static void lock_counts_plain(void *arg)
 
 static void no_riding(struct sim_knobs *k)
 {
-    far_away(k);
+    enough_credit(k);
     scenario_cvar("MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", "0");
 }
 
@@ -401,7 +414,7 @@ static void lock_counts_long(void *arg)
 
 static void small_packets(struct sim_knobs *k)
 {
-    far_away(k);
+    enough_credit(k);
     scenario_cvar("MPIR_CVAR_CH3_RMA_PACKET_SIZE", "1024");
 }
 
@@ -560,7 +573,7 @@ static void switch_outstanding(void *arg)
 
 static void two_outstanding(struct sim_knobs *k)
 {
-    far_and_poor(k);
+    poor_enough_credit(k);
     scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "2");
 }
 
@@ -623,24 +636,24 @@ static void together(struct sim_knobs *k)
 }
 
 const struct scenario scenarios_counts[] = {
-    {"count-fence", 5, 1, fence_counts, NULL, far_away},
-    {"count-fence-opens", 2, 1, fence_opens, NULL, far_away},
-    {"count-lock", 2, 1, lock_counts, NULL, far_away},
+    {"count-fence", 5, 1, fence_counts, NULL, enough_credit},
+    {"count-fence-opens", 2, 1, fence_opens, NULL, enough_credit},
+    {"count-lock", 2, 1, lock_counts, NULL, enough_credit},
     {"count-lock-plain", 2, 1, lock_counts_plain, NULL, no_riding},
-    {"count-pscw", 6, 1, pscw_counts, NULL, far_away},
-    {"count-fence-get", 3, 1, fence_get_counts, NULL, far_away},
+    {"count-pscw", 6, 1, pscw_counts, NULL, enough_credit},
+    {"count-fence-get", 3, 1, fence_get_counts, NULL, enough_credit},
     {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
     {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},
-    {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, far_away},
-    {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, far_away},
+    {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, enough_credit},
+    {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, enough_credit},
     {"count-lock-long", 2, 1, lock_counts_long, NULL, small_packets},
-    {"count-lock-order", 5, 1, lock_order_counts, NULL, far_away},
-    {"count-flush", 5, 1, flush_counts, NULL, far_away},
-    {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, far_and_poor},
+    {"count-lock-order", 5, 1, lock_order_counts, NULL, enough_credit},
+    {"count-flush", 5, 1, flush_counts, NULL, enough_credit},
+    {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, poor_enough_credit},
     {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
     {"count-near", 3, 1, near_counts, NULL, together},
-    {"count-lock-all", 5, 1, lock_all_counts, NULL, far_away},
-    {"count-lock-all-window", 6, 1, lock_all_window, NULL, far_and_poor},
+    {"count-lock-all", 5, 1, lock_all_counts, NULL, enough_credit},
+    {"count-lock-all-window", 6, 1, lock_all_window, NULL, poor_enough_credit},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -847,6 +847,79 @@ static void near_absence(void *arg)
     job_close(&j);
 }
 
+/* --- 13: shared_query ------------------------------------------------------------------------------------------------ */
+
+/* Ranks 0 and 1 share a node, 2 and 3 another; rank 0 of the window brings nothing. */
+static void shared_query(void *arg)
+{
+    (void)arg;
+    int rank, unit;
+    long *mine, *there = NULL;
+    MPI_Aint size = 99;
+    MPI_Win win, dynamic;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(rank ? 8 * (MPI_Aint)sizeof(long) : 0, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    OK(MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN));
+    int other = rank ^ 1, far = rank ^ 2, lowest = rank < 2 ? 1 : 2;
+    there = (long *)(void *)&size;
+    OK(MPI_Win_shared_query(win, far, &size, &unit, &there)); /* out of reach: size 0 and NULL */
+    SIM_CHECK(size == 0 && there == NULL);
+    OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &there)); /* the lowest within reach that has something */
+    SIM_CHECK(size == 8 * (MPI_Aint)sizeof(long) && unit == sizeof(long) && there != NULL && (rank != lowest || there == mine));
+    OK(MPI_Win_shared_query(win, other, &size, &unit, &there));
+    SIM_CHECK(size == (other ? 8 * (MPI_Aint)sizeof(long) : 0) && (there != NULL) == (other != 0));
+    OK(MPI_Win_lock_all(0, win));
+    if (there)
+        there[0] = 10 + rank;
+    OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(rank == 0 || mine[0] == 10 + other);
+    ERR(MPI_ERR_RMA_FLAVOR, MPI_Win_shared_query(dynamic, other, &size, &unit, &there));
+    OK(MPI_Win_free(&dynamic));
+    OK(MPI_Win_free(&win));
+}
+
+static void two_nodes(struct sim_knobs *k)
+{
+    k->nodes = 2;
+}
+
+/* --- 15: slips of the paper ------------------------------------------------------------------------------------------ */
+
+/* PER_TARGET is left when no lock is open any more, not at the first unlock; MPI_Win_unlock asks for the target's state;
+ * operations of LOCK_ALL lock their targets one by one and the window is not PER_TARGET for that. */
+static void paper_slips(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    if (j.rank == 0) {
+        const struct rma_win *w = inside(j.win);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win)); /* gets the first one granted; is only called itself */
+        SIM_CHECK(rma_target_find(w, 1)->state == TARGET_LOCK_GRANTED && rma_target_find(w, 2)->state == TARGET_LOCK_CALLED);
+        OK(MPI_Win_unlock(1, j.win));
+        SIM_CHECK(rma_ask(w, ASK_PER_TARGET));
+        put1(&j, &v, 2, 0);
+        OK(MPI_Win_unlock(2, j.win));
+        SIM_CHECK(rma_ask(w, ASK_UNSET));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 2, 1);
+        SIM_CHECK(!rma_ask(w, ASK_PER_TARGET) && rma_ask(w, ASK_LAZY_ALL));
+        OK(MPI_Win_flush(2, j.win));
+        SIM_CHECK(rma_target_find(w, 2)->state == TARGET_LOCK_GRANTED && !rma_ask(w, ASK_PER_TARGET));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.mem[0] == (j.rank == 1 || j.rank == 2) && j.mem[1] == (j.rank == 2));
+    job_close(&j);
+}
+
 /* --- 14: death ------------------------------------------------------------------------------------------------------- */
 
 /* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited for. */
@@ -992,6 +1065,8 @@ const struct scenario scenarios_scripted[] = {
     {"s11-errors", 3, 1, errors, NULL, far_away},
     {"s11-errors-near", 3, 1, errors, NULL, one_node},
     {"s12-fences-pending", 3, 1, fences_pending, NULL, NULL},
+    {"s13-shared-query", 4, 1, shared_query, NULL, two_nodes},
+    {"s15-paper-slips", 3, 1, paper_slips, NULL, far_away},
     {"s-far-reader", 4, 1, far_reader, NULL, two_nodes_preempted},
     {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
