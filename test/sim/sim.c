@@ -117,6 +117,33 @@ void sim_event(const char *fmt, ...)
         printf("%s\n", line);
 }
 
+/* In which state each window of a rank is, what it holds and what it waits for there. */
+static void print_windows(const struct rma *r)
+{
+    static const char *const held[] = {[RMA_LOCKED_SHARED] = "shared", [RMA_LOCKED_EXCLUSIVE] = "exclusive",
+                                       [RMA_LOCKED_NOCHECK] = "nocheck"};
+    for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        fprintf(stderr, "    window %#x: %s%s, %u operations, %u barriers out, %u posts awaited", (unsigned)w->near.obj.handle,
+                rma_state_name(w), w->expo == EXPO_NONE ? "" : ", exposed", w->nops, w->barriers, w->nwaiting);
+        for (unsigned i = 0; i < w->nears; i++)
+            if (w->near.near[i].lock)
+                fprintf(stderr, "; holds %d %s", w->near.near[i].rank, held[w->near.near[i].lock]);
+        for (const struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+            fprintf(stderr, "; target %d: %s%s, %u of %u operations to send, %u answers awaited", t->rank,
+                    rma_target_state_name(t), t->flags & TARGET_REFUSED ? " (refused)" : "", t->queued, t->nops, t->tokens_out);
+        size_t cursor = 0;
+        for (const struct map_entry *e; (e = map_next(&w->lockq.holders, &cursor)) != NULL;)
+            fprintf(stderr, "; its lock is held by process %d (%s)", (int)e->key - 1,
+                    (uintptr_t)e->value == SHMLOCK_EXCLUSIVE ? "exclusive" : "shared");
+        for (const struct list *q = w->lockq.entries.next; q != &w->lockq.entries; q = q->next)
+            fprintf(stderr, "; process %d waits for its lock", LIST_OBJ(q, struct lock_entry, link)->src);
+        if (w->lockq.stamps != w->lockq.admitted)
+            fprintf(stderr, "; %d refused requests have not come back", (int)(w->lockq.stamps - w->lockq.admitted));
+        fprintf(stderr, "\n");
+    }
+}
+
 static void print_state(struct sim *s)
 {
     unsigned first = s->events > 60 ? s->events - 60 : 0;
@@ -135,6 +162,8 @@ static void print_state(struct sim *s)
             fprintf(stderr, " (rank %d)", f->peer);
         fprintf(stderr, "; inbox %d requests, %d replies\n", s->ranks[f->rank].queued[TP_REQUEST],
                 s->ranks[f->rank].queued[TP_REPLY]);
+        if (p->rma && f->thread == 0)
+            print_windows(p->rma);
     }
     fprintf(stderr, "replay: seed %llu, ranks %d, threads %d, nodes %d\n", (unsigned long long)s->k.seed, s->k.ranks,
             s->k.threads, s->k.nodes);
