@@ -1025,6 +1025,42 @@ static void far_reader(void *arg)
     job_close(&j);
 }
 
+/* Many at one lock word, most of them near: under exclusive locks a counter is read and written back, under shared ones it
+ * and its copy are equal.  Nobody is let in twice, forgotten, or beside a writer. */
+static void near_crowd(void *arg)
+{
+    enum { ROUNDS = 8 };
+    (void)arg;
+    struct job j = job_open(2);
+    long v[2], mine = 0, all;
+    for (int i = 0; i < ROUNDS; i++) {
+        int writes = (i + j.rank) % 3 != 0;
+        OK(MPI_Win_lock(writes ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, j.win));
+        for (int c = 0; c < 2; c++) {
+            OK(MPI_Get(&v[c], 1, MPI_LONG, 0, c, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(0, j.win));
+        }
+        SIM_CHECK(v[0] == v[1]);
+        for (int c = 0; writes && c < 2; c++) {
+            v[c]++;
+            put1(&j, &v[c], 0, c);
+            OK(MPI_Win_flush(0, j.win));
+        }
+        mine += writes;
+        OK(MPI_Win_unlock(0, j.win));
+    }
+    MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    SIM_CHECK(j.rank || (j.mem[0] == all && j.mem[1] == all));
+    job_close(&j);
+}
+
+/* All on one node, or four of six. */
+static void crowded(struct sim_knobs *k)
+{
+    k->nodes = k->seed % 2 ? 1 : 2;
+    k->preempt_percent = 40;
+}
+
 /* Ranks 0 and 1 on one node, 2 and 3 on another; somebody is let in wherever it may be. */
 static void two_nodes_preempted(struct sim_knobs *k)
 {
@@ -1068,6 +1104,7 @@ const struct scenario scenarios_scripted[] = {
     {"s13-shared-query", 4, 1, shared_query, NULL, two_nodes},
     {"s15-paper-slips", 3, 1, paper_slips, NULL, far_away},
     {"s-far-reader", 4, 1, far_reader, NULL, two_nodes_preempted},
+    {"s-near-crowd", 6, 1, near_crowd, NULL, crowded},
     {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
     {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},
