@@ -102,6 +102,18 @@ int coll_barrier_living(struct comm *c)
     return sched_run(s);
 }
 
+int coll_ibarrier_members(struct comm *c, struct request **out)
+{
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BARRIER, .comm = c});
+    if (!s)
+        return no_memory();
+    s->all_members = 1;
+    coll_build(s);
+    sched_begin(s);
+    *out = &s->r;
+    return MPI_SUCCESS;
+}
+
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c)
 {
     return coll_run(

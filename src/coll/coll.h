@@ -92,6 +92,9 @@ int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rb
 int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
                   struct dt_type *rt, struct comm *c);
 int coll_ibarrier(struct comm *c, struct request **out);
+/* Ends with MPIX_ERR_PROC_FAILED everywhere when a member is dead, also where only living ones are waited for: those may
+ * have given up. */
+int coll_ibarrier_members(struct comm *c, struct request **out);
 int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c, struct request **out);
 int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c,
                     struct request **out);

@@ -102,7 +102,7 @@ void sched_reset(struct sched *s)
     }
     free_mem(s);
     s->n = s->at = s->done = 0;
-    s->error = s->doomed = s->all_or_none = 0;
+    s->error = s->doomed = s->all_or_none = s->all_members = 0;
     sched_global(s);
 }
 
@@ -379,10 +379,18 @@ static void abandon(struct sched *s)
     }
 }
 
+static int member_dead(const struct comm *c)
+{
+    for (int i = 0; i < boot_size(); i++)
+        if (boot_dead(i) && rankmap_find(c->map, i) >= 0)
+            return 1;
+    return 0;
+}
+
 /* As far as it goes without waiting.  1: the schedule is at its end. */
 static int advance(struct sched *s)
 {
-    if (s->all_or_none && boot_dead_count()) {
+    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s->args.comm)))) {
         sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "a process of the job has died"));
         s->doomed = 1;
     }

@@ -52,6 +52,7 @@ struct sched {
     int error;
     int doomed;          /* a peer died: give up */
     int all_or_none;     /* give up as soon as anybody is dead, whoever it is */
+    int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;
     int holds;           /* references on types and op are ours */
     struct step small[SCHED_STEPS];

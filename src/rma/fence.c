@@ -2,7 +2,7 @@
  *
  * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the hook, finds it done.
  * Else: everything out and acknowledged, then a barrier, waited for.
- * The barrier: counters in the node segment when all members are near, coll_ibarrier() otherwise.  At most two
+ * The barrier: counters in the node segment when all members are near, coll_ibarrier_members() otherwise.  At most two
  * are outstanding (rma.md 5.12). */
 #include "rma/rma_types.h"
 
@@ -75,7 +75,7 @@ static int barrier_start(struct rma_win *w)
     if (w->all_near) {
         shmbar_arrive(w->node.bar, &w->node.n, ++w->node.bars);
     } else {
-        int err = coll_ibarrier(w->comm, &w->barrier[w->barriers]);
+        int err = coll_ibarrier_members(w->comm, &w->barrier[w->barriers]);
         if (err)
             return err;
     }

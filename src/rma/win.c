@@ -384,6 +384,16 @@ int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **o
 
 /* --- end --------------------------------------------------------------------------------------------- */
 
+/* Over several nodes; not for ever when a member is dead, since the others may not come either. */
+static void last_barrier(struct rma_win *w)
+{
+    struct request *r;
+    if (coll_ibarrier_members(w->comm, &r) != MPI_SUCCESS)
+        return;
+    request_wait(r);
+    request_finish(r, MPI_STATUS_IGNORE);
+}
+
 int rma_win_free(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
@@ -396,7 +406,7 @@ int rma_win_free(struct rma_win *w)
     if (w->all_near)
         rma_node_barrier(w);
     else
-        coll_barrier(w->comm);
+        last_barrier(w);
     w->node.reusable = w->all_near && !w->dead && !boot_dead_count();
     rma_win_drop(w);
     return MPI_SUCCESS;

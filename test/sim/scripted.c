@@ -939,9 +939,16 @@ static void dies(int how)
         OK(MPI_Win_flush(2, j.win));
         tell(0);
     }
+    if (j.rank == 0 && how == 4) { /* all are locked, by the window protocol */
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        put1(&j, &v, 2, 0);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+    }
     if (j.rank == 1) { /* when all have left the barrier behind them */
-        hear(0);
-        hear(2);
+        for (int r = 0; r < j.size; r++)
+            if (r != 1)
+                hear(r);
         sim_compute((int)(sim_random() % 200));
         sim_die();
     }
@@ -963,6 +970,32 @@ static void dies(int how)
         OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
         OK(MPI_Win_unlock(2, j.win));
         tell(2);
+    } else if (j.rank == 0 && how == 4) { /* UNLOCKs and answers cross its death */
+        sim_compute((int)(sim_random() % 300));
+        err = MPI_Win_unlock_all(j.win);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && (!err || inside(j.win)->dead));
+    } else if (j.rank == 0 && how == 5) { /* flushes of the dead and of the living */
+        OK(MPI_Win_lock_all(0, j.win));
+        do {
+            err = MPI_SUCCESS;
+            for (int t = 1; t < j.size && !err; t++)
+                err = MPI_Put(&v, 1, MPI_LONG, t, 0, 1, MPI_LONG, j.win);
+            err = err ? err : MPI_Win_flush_all(j.win);
+        } while (!err);
+        for (int t = 2; t < j.size; t++) {
+            put1(&j, &v, t, 1);
+            OK(MPI_Win_flush(t, j.win));
+        }
+        MPI_Win_unlock_all(j.win);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && inside(j.win)->nops == 0);
+    } else if (how == 6) { /* a fence that it does not come to */
+        do {
+            err = MPI_Win_fence(0, j.win);
+            for (int t = 0; t < j.size && !err; t++)
+                err = MPI_Put(&v, 1, MPI_LONG, t, j.rank, 1, MPI_LONG, j.win);
+        } while (!err && !boot_dead_count());
+        SIM_CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win) != MPI_SUCCESS);
+        OK(MPI_Win_free(&j.win)); /* it can be left behind */
     } else if (j.rank == 0) { /* its complete never comes */
         err = MPI_Win_post(g, 0, j.win);
         SIM_CHECK(MPI_Win_wait(j.win) != MPI_SUCCESS || err);
@@ -978,6 +1011,24 @@ static void dies_locked(void *arg)
 {
     (void)arg;
     dies(0);
+}
+
+static void dies_all_locked(void *arg)
+{
+    (void)arg;
+    dies(4);
+}
+
+static void dies_flushed(void *arg)
+{
+    (void)arg;
+    dies(5);
+}
+
+static void dies_unfenced(void *arg)
+{
+    (void)arg;
+    dies(6);
 }
 
 static void dies_unposted(void *arg)
@@ -1074,6 +1125,25 @@ static void mortal(struct sim_knobs *k)
     k->mortal = 1;
 }
 
+static void mortal_poor(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "1");
+    k->mortal = 1;
+}
+
+static void mortal_near(struct sim_knobs *k)
+{
+    k->nodes = 1;
+    k->mortal = 1;
+}
+
+static void mortal_both(struct sim_knobs *k)
+{
+    k->nodes = 2;
+    k->mortal = 1;
+}
+
 const struct scenario scenarios_scripted[] = {
     {"s01-dry-fence-issued", 4, 1, dry_fence_issued, NULL, far_and_poor},
     {"s01-fence-near", 2, 1, fence_near, NULL, one_node},
@@ -1108,6 +1178,14 @@ const struct scenario scenarios_scripted[] = {
     {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
     {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},
+    {"s14-dies-all-locked", 5, 1, dies_all_locked, NULL, mortal_poor},
+    {"s14-dies-flushed", 4, 1, dies_flushed, NULL, mortal},
+    {"s14-dies-flushed-dry", 4, 1, dies_flushed, NULL, mortal_poor},
+    {"s14-dies-unfenced", 4, 1, dies_unfenced, NULL, mortal},
+    {"s14-dies-unfenced-near", 4, 1, dies_unfenced, NULL, mortal_near},
+    {"s14-dies-unfenced-both", 4, 1, dies_unfenced, NULL, mortal_both},
+    {"s14-dies-unposted-near", 3, 1, dies_unposted, NULL, mortal_near},
+    {"s14-dies-exposed-near", 3, 1, dies_exposed, NULL, mortal_near},
     {"s14-dies-exposed", 3, 1, dies_exposed, NULL, mortal},
     {"s-pscw-nested", 5, 1, pscw_nested, NULL, NULL},
     {"s-pscw-nested-dry", 5, 1, pscw_nested, NULL, far_and_poor},
