@@ -57,9 +57,9 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Not yet chosen by test/perf.  A bare loop on a loaded machine gave 24-30 ns for lock, addition and unlock
-     * against 17-22 ns for one atomic, but 35 GB/s under stripes against 1 GB/s by element atomics at 64 KiB.  So
-     * stripes, unless the user says that single elements are all there will be. */
+    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 3.6 ns under a stripe, 2.9 by an atomic, 35.5 and
+     * 17.4 with two processes at it; 64 KiB 3127.5 ns under stripes of 4 KiB, 24101.4 by atomics.  So stripes, unless the user
+     * says that single elements are all there will be. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)
         atomic_init(&c->stripe[i].word, 0);

@@ -22,15 +22,23 @@ enum { W = 1u << 31, Q = 1u << 30, F = 1u << 29, READERS = F - 1 };
 
 enum seat { SEAT_NONE, SEAT_WAIT_SHARED, SEAT_WAIT_EXCLUSIVE, SEAT_GRANTED_SHARED, SEAT_GRANTED_EXCLUSIVE };
 
+/* Chosen by test/perf/layouts (figures: doc/results.md), which compiles this file with other values. */
+#ifndef SHMLOCK_GUARD_ALIGN
+#define SHMLOCK_GUARD_ALIGN 64
+#endif
+#ifndef SHMLOCK_SEAT_ALIGN
+#define SHMLOCK_SEAT_ALIGN 4
+#endif
+
 struct shmlock {
     _Alignas(64) atomic_uint word;
-    _Alignas(64) atomic_uint guard; /* 0, or host index of the holder + 1; protects what follows */
+    _Alignas(SHMLOCK_GUARD_ALIGN) atomic_uint guard; /* 0, or host index of the holder + 1; protects what follows */
     uint32_t peers, owner;
     uint32_t head, tail;  /* ring of queued peers: places head..tail-1 */
     uint32_t far_type;    /* enum shmlock_type of the oldest far request, 0: none */
     uint32_t near_turn;   /* the near queue is served before the far side, once */
     struct shmseat {
-        atomic_uint state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
+        _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uint state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
         uint32_t ring;     /* peer queued at this place of the ring */
     } seat[];
 };

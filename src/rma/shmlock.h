@@ -77,11 +77,17 @@ void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_
 /* --- post / start / complete / wait ------------------------------------------------
  * pair[poster * peers + starter]: four counters, each written by one process only, so that a post meant for a later
  * start never satisfies an earlier one. They wrap around; only differences count. */
+#ifndef SHMPAIR_ALIGN /* bytes; by test/perf/layouts, as above */
+#define SHMPAIR_ALIGN 4
+#endif
+#ifndef SHMPAIR_SPLIT
+#define SHMPAIR_SPLIT 4
+#endif
 struct shmpair {
-    atomic_uint posts;     /* by the poster: MPI_Win_post calls naming this starter */
-    atomic_uint starts;    /* by the starter: posts used up                          */
-    atomic_uint completes; /* by the starter: MPI_Win_complete calls                 */
-    atomic_uint waits;     /* by the poster: completes used up                       */
+    _Alignas(SHMPAIR_ALIGN) atomic_uint posts; /* by the poster: MPI_Win_post calls naming this starter */
+    atomic_uint waits;                         /* by the poster: completes used up                       */
+    _Alignas(SHMPAIR_SPLIT) atomic_uint starts; /* by the starter: posts used up                          */
+    atomic_uint completes;                     /* by the starter: MPI_Win_complete calls                 */
 };
 
 /* Poster (this process is `n->me`): expose to `starter`.  Full fence before the store (MEM_SYNC of MPI_Win_post); wakes it. */
