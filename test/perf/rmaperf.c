@@ -123,12 +123,23 @@ static void op_rate(struct perf *p, const struct row *r, long n)
 
 static void strided(struct perf *p, const struct row *r, long n)
 {
-    (void)r;
     MPI_Win_lock_all(0, p->win);
     while (n--) {
-        MPI_Put(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
+        if (r->name[8] == 'p')
+            MPI_Put(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
+        else
+            MPI_Get(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
         MPI_Win_flush(1, p->win);
     }
+    MPI_Win_unlock_all(p->win);
+}
+
+static void flush_empty(struct perf *p, const struct row *r, long n)
+{
+    (void)r;
+    MPI_Win_lock_all(0, p->win);
+    while (n--)
+        MPI_Win_flush(1, p->win);
     MPI_Win_unlock_all(p->win);
 }
 
@@ -136,7 +147,8 @@ static void lock_put(struct perf *p, const struct row *r, long n)
 {
     while (n--) {
         MPI_Win_lock(r->op == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 1, r->op == 2 ? MPI_MODE_NOCHECK : 0, p->win);
-        operation(p, PUT, 8);
+        if (r->size)
+            operation(p, PUT, 8);
         MPI_Win_unlock(1, p->win);
     }
 }
@@ -167,7 +179,8 @@ static void pscw(struct perf *p, const struct row *r, long n)
     while (n--)
         if (p->rank == 0) {
             MPI_Win_start(p->peer, 0, p->win);
-            operation(p, r->op, r->size);
+            if (r->size)
+                operation(p, r->op, r->size);
             MPI_Win_complete(p->win);
         } else {
             MPI_Win_post(p->peer, 0, p->win);
@@ -257,13 +270,27 @@ static const struct row rows[] = {
     { "lock shared+put8+unlock CREATE", "us", lock_put, CREATE, 1, 8, 0 },
     { "lock nocheck+put8+unlock CREATE", "us", lock_put, CREATE, 2, 8, 0 },
     { "lock_all+unlock_all ALLOCATE", "us", lock_all_empty, ALLOCATE, 0, 0, 0 },
+    { "lock excl+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 0, 0 },
+    { "lock_all+unlock_all CREATE", "us", lock_all_empty, CREATE, 0, 0, 0 },
+    { "flush empty ALLOCATE", "us", flush_empty, ALLOCATE, 0, 0, 0 },
+    { "both: fop8+flush ALLOCATE", "us", op_flush, ALLOCATE, FOP, 8, 1 },
+    { "both: acc8+flush ALLOCATE", "us", op_flush, ALLOCATE, ACC, 8, 1 },
+    { "both: lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 1 },
+    { "both: acc 64K ALLOCATE", "GB/s", op_flush, ALLOCATE, ACC, 65536, 1 },
+    { "both: fop8+flush CREATE", "us", op_flush, CREATE, FOP, 8, 1 },
+    { "fence+acc8 ALLOCATE", "us", fence, ALLOCATE, ACC, 8, 1 },
+    { "pscw+acc8 ALLOCATE", "us", pscw, ALLOCATE, ACC, 8, 1 },
+    { "pscw empty ALLOCATE", "us", pscw, ALLOCATE, PUT, 0, 1 },
     { "fence+put8 ALLOCATE", "us", fence, ALLOCATE, PUT, 8, 1 },
     { "fence+put8 CREATE", "us", fence, CREATE, PUT, 8, 1 },
     { "fence empty ALLOCATE", "us", fence, ALLOCATE, PUT, 0, 1 },
     { "pscw+put8 ALLOCATE", "us", pscw, ALLOCATE, PUT, 8, 1 },
     { "pscw+put8 CREATE", "us", pscw, CREATE, PUT, 8, 1 },
     RATE("put8", ALLOCATE, PUT), RATE("get8", ALLOCATE, GET), RATE("acc8", ALLOCATE, ACC), RATE("fop8", ALLOCATE, FOP),
+    RATE("put8", SHARED, PUT), RATE("cas8", ALLOCATE, CAS),
     RATE("put8", CREATE, PUT), RATE("get8", CREATE, GET), RATE("acc8", CREATE, ACC), RATE("fop8", CREATE, FOP),
+    BW("put 1K", ALLOCATE, PUT, 1024), BW("put 4K", ALLOCATE, PUT, 4096), BW("put 4M", ALLOCATE, PUT, 4 << 20),
+    BW("get 4K", ALLOCATE, GET, 4096), BW("put 4K", CREATE, PUT, 4096), BW("acc 4K", ALLOCATE, ACC, 4096), BW("acc 1M", ALLOCATE, ACC, 1 << 20),
     BW("put 64K", ALLOCATE, PUT, 65536), BW("put 1M", ALLOCATE, PUT, 1 << 20),
     BW("get 64K", ALLOCATE, GET, 65536), BW("get 1M", ALLOCATE, GET, 1 << 20),
     BW("put 64K", CREATE, PUT, 65536), BW("put 1M", CREATE, PUT, 1 << 20),
@@ -273,6 +300,9 @@ static const struct row rows[] = {
     { "strided put 1024x8 ALLOCATE", "GB/s", strided, ALLOCATE, 1024, 8, 0 },
     { "strided put 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
     { "strided put 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
+    { "strided get 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
+    { "strided get 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
+    { "strided get 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
     { "window allocate+free", "us", window_life, ALLOCATE, ALLOCATE, 0, 1 },
     { "window shared+free", "us", window_life, ALLOCATE, SHARED, 0, 1 },
     { "window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1 },
