@@ -70,10 +70,12 @@ void mem_wake_disarm(void); /* also empties the descriptor; harmless when not ar
 int mem_wake_fd(void);
 
 /* --- attention ----------------------------------------------------------------
- * A hint: how soon this process would answer a message.  Relaxed; may be stale. */
+ * How soon this process would answer a message.  Who sends because of it says so (mem_ask), and the process that stops
+ * waiting learns that a message may be under way, so that it can look once more before it computes. */
 enum mem_attention { MEM_BUSY, /* outside MPI, or not waiting */ MEM_WAITS, /* yields or sleeps in a wait */ MEM_SPINS };
-void mem_attend(enum mem_attention now);
+int mem_attend(enum mem_attention now); /* has a peer asked since the last call? */
 enum mem_attention mem_attention(int host_index);
+enum mem_attention mem_ask(int host_index); /* the same, and leave word: a message comes */
 
 /* --- CMA ----------------------------------------------------------------------
  * Bytes between this process's `local` and `remote` of the process with host index i; both lists hold the same

@@ -96,15 +96,33 @@ void mem_wake_disarm(void)
         ;
 }
 
-void mem_attend(enum mem_attention now)
+enum { ASKED = 4 }; /* beside the attention */
+
+int mem_attend(enum mem_attention now)
 {
     struct mem *m = proc->mem;
-    atomic_store_explicit(&m->record[m->index].attends, (int)now, memory_order_relaxed);
+    atomic_int *a = &m->record[m->index].attends;
+    /* A store costs less; a mark that is lost when nothing changes for the worse does no harm. */
+    if (now != MEM_BUSY) {
+        atomic_store_explicit(a, (int)now, memory_order_relaxed);
+        return 0;
+    }
+    return atomic_exchange_explicit(a, MEM_BUSY, memory_order_acq_rel) & ASKED;
 }
 
 enum mem_attention mem_attention(int host_index)
 {
-    return (enum mem_attention)atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed);
+    return (enum mem_attention)(atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed) & ~ASKED);
+}
+
+enum mem_attention mem_ask(int host_index)
+{
+    atomic_int *a = &proc->mem->record[host_index].attends;
+    int seen = atomic_load_explicit(a, memory_order_relaxed);
+    while (seen != MEM_BUSY && !(seen & ASKED) &&
+           !atomic_compare_exchange_weak_explicit(a, &seen, seen | ASKED, memory_order_acq_rel, memory_order_relaxed))
+        ;
+    return (enum mem_attention)(seen & ~ASKED);
 }
 
 int mem_wake_fd(void)

@@ -242,11 +242,14 @@ static void yield_measured(struct progress *p)
     }
 }
 
-/* Tell host peers how soon messages to this process are answered. */
+/* Tell host peers how soon messages to this process are answered.  At the end, when somebody has sent because of it, look for what
+ * is under way: it would wait until the next call. */
 static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
 {
-    if (was != is)
-        mem_attend(is);
+    enum { LAST_LOOKS = 16 }; /* about 1 us, a message's way */
+    if (was != is && mem_attend(is) && is == MEM_BUSY)
+        for (int i = 0; i < LAST_LOOKS; i++)
+            progress_poll();
     return is;
 }
 

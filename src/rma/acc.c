@@ -57,8 +57,8 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 3.6 ns under a stripe, 2.9 by an atomic, 35.5 and
-     * 17.4 with two processes at it; 64 KiB 3127.5 ns under stripes of 4 KiB, 24101.4 by atomics.  So stripes, unless the user
+    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 4.6 ns under a stripe, 2.9 by an atomic, 33.3 and
+     * 16.2 with two processes at it; 64 KiB 5639.2 ns under stripes of 4 KiB, 24903.3 by atomics.  So stripes, unless the user
      * says that single elements are all there will be. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)

@@ -202,15 +202,21 @@ static int cma_block(int host, const struct rma_args *a, const void *there, size
 static int by_message(const struct rma_near *n, const struct rma_args *a)
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
-    enum mem_attention there;
+    enum mem_attention there, least = MEM_SPINS;
     size_t bytes;
     if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY || a->kind == RMA_GET ||
         dt_total(a->ttype, (size_t)a->tcount, &bytes))
         return 0;
-    if (a->kind != RMA_PUT)
-        return there == MEM_SPINS || bytes > ACC_WAKE;
-    size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);
-    return blocks > (there == MEM_SPINS ? CMA_FEW : PIECES_WAKE) && bytes / blocks < BLOCK_LONG;
+    if (a->kind == RMA_PUT) {
+        size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);
+        if (blocks <= CMA_FEW || bytes / blocks >= BLOCK_LONG)
+            return 0;
+        if (blocks > PIECES_WAKE)
+            least = MEM_WAITS;
+    } else if (bytes > ACC_WAKE) {
+        least = MEM_WAITS;
+    }
+    return there >= least && mem_ask(n->host_index) >= least;
 }
 
 static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
