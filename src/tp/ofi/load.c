@@ -139,7 +139,9 @@ static const struct quirk {
     const char *provider;
     uint64_t without; /* capabilities not to be used */
 } quirks[] = {
-    {"udp;ofi_rxd", FI_MULTI_RECV}, /* long messages of several senders are mixed up in one buffer */
+    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for crash the target. */
+    {"udp;ofi_rxd", FI_MULTI_RECV | FI_ATOMIC},
+    {"shm", FI_ATOMIC},             /* a compare-and-swap issued while an add is under way damages memory */
 };
 
 static uint64_t usable(const struct fi_info *i)

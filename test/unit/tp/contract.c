@@ -1,7 +1,7 @@
 /* contract.c - one suite that every transport must pass (tp.h).  A row of `rows` per transport; what a transport
  * does not offer (flags clear, am_max 0) is skipped for it.  Compiled twice: for what is always there (unit_tp), and with
- * CONTRACT_NETWORKS for the networks (unit_net; unit_ucx with CONTRACT_UCX), which are slower: a quarter of the
- * messages. */
+ * CONTRACT_NETWORKS for the networks (unit_ofi, unit_ofi_more: providers that show whether we ask or
+ * assume, unit_ucx), which are slower: a quarter of the messages. */
 #include "config.h"
 
 #include "contract.h"
@@ -27,8 +27,10 @@ const struct row rows[] = {
     {&tp_self_ops, 1, 1, NULL, NULL},
     {&tp_shm_ops, 2, 7, NULL, NULL},
 #endif
-#if defined CONTRACT_NETWORKS && !defined CONTRACT_UCX
+#ifdef CONTRACT_OFI
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL},
+#endif
+#ifdef CONTRACT_OFI_MORE
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL},
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL},
 #endif

@@ -1,6 +1,10 @@
+#include "job.h"
 #include "unit.h"
 
+#include <string.h>
+
 #include "tp/tp_types.h"
+#include "var/var.h"
 
 Suite *suite_open(void);
 
@@ -22,11 +26,38 @@ START_TEST(lists)
 }
 END_TEST
 
+/* Which transports a job opens: by name; by need, where nothing is named; all of a list that was given. */
+static void choice(void)
+{
+    static const struct tp_ops net = {.name = "net"};
+    static const struct tp_ops *const mine[] = {&tp_self_ops, &net, NULL};
+    const char *why = NULL;
+    char names[64];
+    job_check(tp_wanted(&tp_self_ops, 0, &why) == 1 && why);
+    job_check(tp_wanted(&net, 0, &why) == (cvar.transport[0] == 'n')); /* all processes are on one host */
+    job_check(tp_use(mine) == 0);
+    job_check(tp_wanted(&net, 1, &why) == (cvar.transport[0] != 's'));
+    tp_names(names, sizeof names);
+    job_check(!strcmp(names, "auto, shm, net"));
+    tp_names(names, 8); /* cut, not overrun */
+    job_check(strlen(names) < 8);
+    job_check(tp_use(NULL) == 0);
+}
+
+START_TEST(choices)
+{
+    static const char *const sets[][2] = {
+        {"MPIR_CVAR_TRANSPORT=auto", NULL}, {"MPIR_CVAR_TRANSPORT=net", NULL}, {"MPIR_CVAR_TRANSPORT=shm", NULL}};
+    ck_assert_int_eq(job_run(2, sets[_i], choice, 20), 0);
+}
+END_TEST
+
 Suite *suite_open(void)
 {
     Suite *s = suite_create("tp/open");
     TCase *t = tcase_create("open");
     tcase_add_test(t, lists);
+    tcase_add_loop_test(t, choices, 0, 3);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,17 @@
+/* The contract test over providers of libfabric, and the tests of tp/ofi's own. */
+#include "unit.h"
+
+Suite *suite_contract(void);
+Suite *suite_onesided(void);
+Suite *suite_ofi(void);
+
+int main(void)
+{
+    Suite *(*const suites[])(void) = {
+#ifdef CONTRACT_OFI
+        suite_ofi,
+#endif
+        suite_contract, suite_onesided,
+    };
+    return unit_run(suites, sizeof suites / sizeof *suites);
+}
