@@ -2,10 +2,12 @@
  * some milliseconds of start, and jobs on one host have no use for them. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sched.h"
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
@@ -152,6 +154,23 @@ static uint64_t usable(const struct fi_info *i)
     return i->caps;
 }
 
+/* The shm provider names its memory by the process id, and refuses to open where a dead process of the same number left
+ * its own behind: give it a name that nobody had. */
+static int rename_shm(struct fi_info *i)
+{
+    char name[64];
+    if (i->addr_format != FI_ADDR_STR || strcmp(i->fabric_attr->prov_name, "shm"))
+        return 0;
+    snprintf(name, sizeof name, "fi_shm://%016llx", (unsigned long long)random_bits());
+    char *copy = strdup(name);
+    if (!copy)
+        return -ENOMEM;
+    free(i->src_addr);
+    i->src_addr = copy;
+    i->src_addrlen = strlen(copy) + 1;
+    return 0;
+}
+
 /* The provider with most of what we can use.  Receive buffers for many messages are worth more than put and get here. */
 int ofi_choose(struct ofi *o)
 {
@@ -164,7 +183,7 @@ int ofi_choose(struct ofi *o)
         err = ask(o, wishes[i], cvar.ofi_provider);
     if (o->info) {
         o->info->caps = usable(o->info);
-        return 0;
+        return rename_shm(o->info);
     }
     char names[512];
     names_of_providers(o, names, sizeof names);
