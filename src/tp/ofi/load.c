@@ -1,5 +1,5 @@
-/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link cost every program
- * some milliseconds of start, and jobs on one host have no use for them. */
+/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link would come into every program, and jobs
+ * on one host have no use for them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
