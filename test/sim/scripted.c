@@ -932,12 +932,12 @@ static void dies(int how)
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &one, &g));
-    if (j.rank == 1 && how == 2) /* it holds rank 2's lock */
+    if (j.rank == 1 && (how == 2 || how == 7)) /* it holds rank 2's lock */
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
-    if (j.rank == 1 && how == 2) {
+    if (j.rank == 1 && (how == 2 || how == 7)) {
         OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
         OK(MPI_Win_flush(2, j.win));
-        tell(0);
+        tell(how == 2 ? 0 : 2);
     }
     if (j.rank == 0 && how == 4) { /* all are locked, by the window protocol */
         OK(MPI_Win_lock_all(0, j.win));
@@ -996,7 +996,12 @@ static void dies(int how)
         } while (!err && !boot_dead_count());
         SIM_CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win) != MPI_SUCCESS);
         OK(MPI_Win_free(&j.win)); /* it can be left behind */
-    } else if (j.rank == 0) { /* its complete never comes */
+    } else if (j.rank == 2 && how == 7) { /* its own lock, and nothing else to do that would notice a death */
+        hear(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        SIM_CHECK(j.mem[0] == 1);
+        OK(MPI_Win_unlock(2, j.win));
+    } else if (j.rank == 0 && how == 3) { /* its complete never comes */
         err = MPI_Win_post(g, 0, j.win);
         SIM_CHECK(MPI_Win_wait(j.win) != MPI_SUCCESS || err);
     } else if (how == 2) {
@@ -1047,6 +1052,12 @@ static void dies_exposed(void *arg)
 {
     (void)arg;
     dies(3);
+}
+
+static void dies_holding_own(void *arg)
+{
+    (void)arg;
+    dies(7);
 }
 
 /* --- exclusion between near and far ---------------------------------------------------------------------- */
@@ -1178,6 +1189,7 @@ const struct scenario scenarios_scripted[] = {
     {"s14-dies-locked", 3, 1, dies_locked, NULL, mortal},
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
     {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},
+    {"s14-dies-holding-own", 3, 1, dies_holding_own, NULL, mortal},
     {"s14-dies-all-locked", 5, 1, dies_all_locked, NULL, mortal_poor},
     {"s14-dies-flushed", 4, 1, dies_flushed, NULL, mortal},
     {"s14-dies-flushed-dry", 4, 1, dies_flushed, NULL, mortal_poor},

@@ -55,6 +55,27 @@ static void body_layouts(void)
     live_stop();
 }
 
+/* No bytes in a layout that is no block, with no room in the eager window: a rendezvous of nothing. */
+static void body_empty(void)
+{
+    live_start();
+    struct comm *c = proc->obj->world;
+    struct dt_type *gappy = dt_find(MPI_DOUBLE_INT);
+    struct pair b;
+    if (c->rank == 0)
+        ok(p2p_send(&b, 0, gappy, 1, 0, c, 0));
+    else
+        ok(p2p_recv(&b, 1, gappy, 0, 0, c, 0, NULL));
+    live_stop();
+}
+
+START_TEST(empty)
+{
+    static const char *const none[] = {"MPIR_CVAR_P2P_EAGER_WINDOW=0", NULL};
+    ck_assert_int_eq(job_run(2, none, body_empty, 30), 0);
+}
+END_TEST
+
 START_TEST(layouts)
 {
     static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", NULL};
@@ -132,6 +153,7 @@ Suite *suite_by_am(void)
     TCase *t = tcase_create("by_am");
     tcase_set_timeout(t, 180);
     tcase_add_test(t, layouts);
+    tcase_add_test(t, empty);
     tcase_add_test(t, where_memory_cannot_be_read);
     tcase_add_test(t, unordered_transports);
     suite_add_tcase(s, t);
