@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/sched.h"
@@ -137,10 +138,32 @@ static void drain(struct job *j, struct stream *t)
     sink_flush(t->sink);
 }
 
+static void on_exit_of(struct job *j, int rank, int ws);
+
+/* A rank gives up because another has died: its memory goes a moment before the kernel tells us, and the report should
+ * name who died, not who noticed. */
+static void hear_of_death(struct job *j, int noticed_by)
+{
+    enum { TURNS = 500 }; /* of 1 ms */
+    int ended = j->ended;
+    for (int turn = 0; turn < TURNS && j->ended == ended; turn++) {
+        for (int r = 0; r < j->size && j->phase == JOB_RUNNING; r++) {
+            int ws;
+            if (r != noticed_by && j->rank[r].pid > 0 && waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
+                on_exit_of(j, r, ws);
+        }
+        if (j->ended == ended)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
 static void on_abort(void *arg, int rank, int code, const char *why)
 {
     struct job *j = arg;
     char text[64];
+    enum { PROC_FAILED = 101 }; /* MPIX_ERR_PROC_FAILED: a call met a dead process */
+    if (j->phase == JOB_RUNNING && code == PROC_FAILED && !j->ended)
+        hear_of_death(j, rank);
     if (j->phase != JOB_RUNNING)
         return;
     int status = code & 255;

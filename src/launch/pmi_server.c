@@ -14,6 +14,7 @@ enum rank_state { NOT_YET, INITIALIZED, FINALIZED };
 struct pmi_rank {
     enum rank_state state;
     int in_barrier, gone;
+    int ahead; /* asked for the next barrier without waiting for the end of this one; once more is dropped */
     int multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
     pid_t pid;
@@ -48,14 +49,18 @@ static void say(struct pmi_server *s, int rank, const char *fmt, ...)
 
 static void barrier_check(struct pmi_server *s)
 {
-    if (!s->waiting || s->waiting + s->gone < s->size)
-        return;
-    s->waiting = 0;
-    for (int r = 0; r < s->size; r++)
-        if (s->rank[r].in_barrier) {
-            s->rank[r].in_barrier = 0;
+    while (s->waiting && s->waiting + s->gone >= s->size) {
+        s->waiting = 0;
+        for (int r = 0; r < s->size; r++) {
+            struct pmi_rank *k = &s->rank[r];
+            if (!k->in_barrier)
+                continue;
+            k->in_barrier = k->ahead; /* as if it had asked now */
+            k->ahead = 0;
+            s->waiting += k->in_barrier;
             say(s, r, "cmd=barrier_out\n");
         }
+    }
 }
 
 void pmi_gone(struct pmi_server *s, int rank, int go_on)
@@ -65,7 +70,7 @@ void pmi_gone(struct pmi_server *s, int rank, int go_on)
         return;
     r->gone = 1;
     s->waiting -= r->in_barrier;
-    r->in_barrier = 0;
+    r->in_barrier = r->ahead = 0;
     if (go_on) {
         s->gone++;
         barrier_check(s);
@@ -137,8 +142,12 @@ static void on_get(struct pmi_server *s, int rank, const struct pmi_line *l)
 static void on_barrier(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
     struct pmi_rank *r = &s->rank[rank];
-    if (r->in_barrier || r->gone)
+    if (r->gone)
         return;
+    if (r->in_barrier) {
+        r->ahead = 1;
+        return;
+    }
     r->in_barrier = 1;
     s->waiting++;
     barrier_check(s);

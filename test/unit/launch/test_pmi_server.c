@@ -115,7 +115,6 @@ START_TEST(barriers)
     for (int round = 0; round < 3; round++) {
         memset(heard, 0, sizeof heard);
         tell(s, round, "cmd=barrier_in\n", "");
-        tell(s, round, "cmd=barrier_in\n", ""); /* twice is once */
         ck_assert_int_eq(pmi_waiting(s), 1);
         tell(s, (round + 1) % 3, "cmd=barrier_in\n", "");
         tell(s, (round + 2) % 3, "cmd=barrier_in\n", "cmd=barrier_out\n");
@@ -123,6 +122,28 @@ START_TEST(barriers)
             ck_assert_str_eq(heard[r], "cmd=barrier_out\n");
         ck_assert_int_eq(pmi_waiting(s), 0);
     }
+    pmi_server_free(s);
+}
+END_TEST
+
+/* Who does not wait for the end of a barrier is in the next one too, and no further. */
+START_TEST(barriers_ahead)
+{
+    struct pmi_server *s = server();
+    for (int i = 0; i < 3; i++)
+        tell(s, 0, "cmd=barrier_in\n", "");
+    ck_assert_int_eq(pmi_waiting(s), 1);
+    tell(s, 1, "cmd=barrier_in\n", "");
+    tell(s, 2, "cmd=barrier_in\n", "cmd=barrier_out\n");
+    ck_assert_str_eq(heard[0], "cmd=barrier_out\n");
+    ck_assert_int_eq(pmi_waiting(s), 1);
+    tell(s, 1, "cmd=barrier_in\n", "");
+    tell(s, 2, "cmd=barrier_in\n", "cmd=barrier_out\n");
+    ck_assert_int_eq(pmi_waiting(s), 0);
+    tell(s, 0, "cmd=barrier_in\n", "");
+    tell(s, 0, "cmd=barrier_in\n", "");
+    pmi_gone(s, 0, 1); /* neither of the two counts any more */
+    ck_assert_int_eq(pmi_waiting(s), 0);
     pmi_server_free(s);
 }
 END_TEST
@@ -229,6 +250,7 @@ Suite *suite_pmi_server(void)
     tcase_add_test(t, requests);
     tcase_add_test(t, bad_puts);
     tcase_add_test(t, barriers);
+    tcase_add_test(t, barriers_ahead);
     tcase_add_test(t, gone);
     tcase_add_test(t, abort_text);
     tcase_add_test(t, pieces);
