@@ -43,6 +43,7 @@ static int keeps_much(unsigned peer)
 
 static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
+    (void)up;
     struct am *a = proc->am;
     const struct am_hdr *h = msg;
     if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type]) {

@@ -145,6 +145,7 @@ API(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
 
 API(int, MPI_File_call_errhandler, (MPI_File file, int errorcode))
 {
+    (void)errorcode;
     api_enter("MPI_File_call_errhandler");
     int err = file != MPI_FILE_NULL ? no_file("MPI_File_call_errhandler") : MPI_SUCCESS;
     api_unlock();

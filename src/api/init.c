@@ -21,6 +21,9 @@
 #include "rma/rma.h"
 #include "var/var.h"
 
+/* The signatures are given from outside; not every function needs all of its own. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 void api_not_running(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);

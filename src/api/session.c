@@ -164,6 +164,7 @@ API(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info))
 
 API(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npsets))
 {
+    (void)info;
     api_enter("MPI_Session_get_num_psets");
     struct session *s;
     int err = session_arg(session, &s);
@@ -176,6 +177,7 @@ API(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *np
 
 API(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *len, char *name))
 {
+    (void)info;
     api_enter("MPI_Session_get_nth_pset");
     struct session *s;
     int err = session_arg(session, &s);

@@ -90,6 +90,7 @@ static void add_number(struct text *t, int v)
 
 static void say_where(int sig)
 {
+    (void)sig;
     struct proc *p = proc;
     struct text t = {.n = 0};
     if (!p->boot)

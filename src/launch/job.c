@@ -128,7 +128,7 @@ static pid_t rank_pid(const struct job *j, int rank)
     return told > 0 ? told : j->rank[rank].shown;
 }
 
-static void drain(struct job *j, struct stream *t)
+static void drain(struct stream *t)
 {
     /* What the rank said last should come before what we say about it. */
     uint64_t now = time_now();
@@ -169,8 +169,8 @@ static void on_abort(void *arg, int rank, int code, const char *why)
     int status = code & 255;
     if (code && !status)
         status = 1; /* a shell sees 8 bits, and 256 is no success */
-    drain(j, &j->rank[rank].out);
-    drain(j, &j->rank[rank].err);
+    drain(&j->rank[rank].out);
+    drain(&j->rank[rank].err);
     *text = 0;
     if (j->live > 1)
         snprintf(text, sizeof text, "; ending the other %d", j->live - 1);
@@ -248,8 +248,8 @@ static void mark_dead(struct job *j, int rank)
 static void on_death(struct job *j, int rank, int status, const char *how)
 {
     char text[64];
-    drain(j, &j->rank[rank].out);
-    drain(j, &j->rank[rank].err);
+    drain(&j->rank[rank].out);
+    drain(&j->rank[rank].err);
     if (j->phase != JOB_RUNNING)
         return;
     job_say(j, "rank %d (pid %ld) %s%s", rank, (long)rank_pid(j, rank), how, others(j, text));

@@ -7,6 +7,9 @@
 #include "obj/err.h"
 #include "obj/obj_types.h"
 
+/* The signatures are given from outside; not every function needs all of its own. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Callbacks of all three holders have the same shape, since handles are ints. */
 typedef int copy_fn(int old, int keyval, void *extra, void *in, void *out, int *flag);
 typedef int delete_fn(int holder, int keyval, void *value, void *extra);

@@ -148,6 +148,7 @@ static int inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const
 
 int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
 {
+    (void)d;
     struct ofi *o = (struct ofi *)tp;
     size_t len = tp_iov_bytes(iov, n);
     if (len > o->am_max)

@@ -145,6 +145,7 @@ int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
 
 void ofi_dereg(struct tp *tp, struct tp_mem *mem)
 {
+    (void)tp;
     (void)fi_close(&mem->mr->fid);
     free(mem);
 }
@@ -168,6 +169,7 @@ int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
 
 void ofi_drop(struct tp *tp, struct tp_far *far)
 {
+    (void)tp;
     free(far);
 }
 
@@ -351,6 +353,7 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
 /* The peer is gone.  What the provider still has comes back from it, with an error; who flushes need not wait. */
 void ofi_rma_lost(struct ofi *o, struct ofi_peer *p)
 {
+    (void)o;
     for (struct list *l; (l = list_pop(&p->flushes)) != NULL;) {
         struct ofi_flush *f = LIST_OBJ(l, struct ofi_flush, link);
         struct tp_done *d = f->done;

@@ -8,6 +8,9 @@
 #include "base/list.h"
 #include "boot/boot.h"
 
+/* The signatures are given from outside; not every function needs all of its own. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 enum {
     AM_MAX = 65536, /* bytes */
     QUEUE_MAX = 64, /* messages of one class */

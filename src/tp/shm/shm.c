@@ -232,6 +232,7 @@ static int stopped(const struct shm *s, const struct target *t, enum tp_class cl
 
 static int shm_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
 {
+    (void)d;
     struct shm *s = (struct shm *)tp;
     int i = index_of(s, peer);
     struct target *t = i >= 0 ? s->targets[i] : NULL;

@@ -6,6 +6,9 @@
 #include "base/log.h"
 #include "tp/ucx/ucx_types.h"
 
+/* The signatures are given from outside; not every function needs all of its own. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 enum ucx_warn { WARN_KEY = 1, WARN_SHAPE = 2 };
 
 /* --- send ------------------------------------------------------------------------- */

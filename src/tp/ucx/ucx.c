@@ -114,6 +114,7 @@ int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len)
 /* UCX lost the peer: it was killed, or has closed.  The launcher tells who died; here every later call fails. */
 static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
+    (void)ep, (void)status;
     struct ucx_peer *p = arg;
     p->failed = 1;
     p->u->events++;
