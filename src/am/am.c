@@ -296,6 +296,11 @@ static int check_name(void)
     return -EINVAL;
 }
 
+int am_networks(void)
+{
+    return proc->am->networks;
+}
+
 static void am_close(struct am *a)
 {
     size_t cursor = 0;

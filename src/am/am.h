@@ -35,6 +35,7 @@ typedef int am_fn(int src, const void *msg, size_t len);
 
 int am_init(void);     /* opens transports, publishes the address */
 void am_finalize(void); /* after a barrier: sends what is kept, closes */
+int am_networks(void);  /* how many networks are open */
 
 void am_handler(int type, am_fn *fn);
 

@@ -164,6 +164,9 @@ int api_stop(void)
     err = coll_barrier_living(proc->obj->world);
     /* Every room serves peers until all have come this far: from here on nobody sends. */
     int met = last_barrier_wait() == 0;
+    /* Nobody turns a network any more when the first closes its end (tp.h). */
+    if (met && am_networks())
+        met = boot_barrier() == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
     for (int i = ROOMS - 1; i >= 0; i--)

@@ -70,7 +70,9 @@ struct tp_ops {
     const char *name;
     int near; /* 1: reaches only processes of this host; always opened, preferred between those of one node */
     /* life: open -> address -> (boot/ publishes one key) -> connect on the first message to a peer -> close.
-     * connect: -EHOSTUNREACH where this transport does not lead; am/ then tries the next */
+     * connect: -EHOSTUNREACH where this transport does not lead; am/ then tries the next.
+     * close: after a barrier in which nobody calls progress, so that none meets a peer that is half gone (libfabric's
+     * shm provider crashes when it takes up a connection of one) */
     int (*open)(const struct tp_env *env, struct tp **tp, struct tp_caps *caps);
     int (*address)(struct tp *tp, void *buf, size_t *len);
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);

@@ -1,6 +1,7 @@
 /* The target computes and never enters MPI: near peers still lock, put, get, accumulate, fetch,
  * compare and flush, on every flavour that they can reach.  (rma.md, section 4)
  * The target spins on its own memory until the origins have told it by a put that they are done. */
+#define _GNU_SOURCE /* process_vm_readv */
 #include "rw.h"
 #include <sched.h>
 #include <sys/uio.h>

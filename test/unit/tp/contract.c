@@ -148,6 +148,7 @@ static void box_barrier(void)
 static void box_close(void)
 {
     box_barrier();
+    job_check(boot_barrier() == 0); /* nobody turns a transport once a peer has closed its own (tp.h) */
     box.ops->close(box.tp);
     free(box.buf);
     mem_finalize();

@@ -133,6 +133,7 @@ static void box_open(void)
 static void box_close(void)
 {
     box_barrier();
+    job_check(boot_barrier() == 0); /* nobody turns a transport once a peer has closed its own (tp.h) */
     if (box.far)
         box.ops->drop(box.tp, box.far);
     if (box.local)
