@@ -88,7 +88,7 @@ API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
     if (!err) {
         struct mem_segment *seg = NULL;
         void *p = NULL;
-        if (size >= SEGMENT_FROM && mem_segment_create((size_t)size, 0, &seg) == 0)
+        if (size >= SEGMENT_FROM && mem_segment_create((size_t)size, MEM_LAZY, &seg) == 0)
             p = seg->base;
         else if (posix_memalign(&p, 64, size ? (size_t)size : 1))
             p = NULL;

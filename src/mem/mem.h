@@ -42,8 +42,10 @@ int mem_host_index(void); /* of this process */
 void mem_finalize(void);
 
 /* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this process's NUMA
- * node unless MEM_NO_RESERVE.  -ENOMEM (never a later SIGBUS) when the system has not got it. */
-enum { MEM_NO_RESERVE = 1 };
+ * node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
+ * MEM_NO_RESERVE: mem_segment_reserve() does that, each process for its part.
+ * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be found. */
+enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
@@ -51,9 +53,10 @@ void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
 /* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few).
- * Neither attach nor reserve works afterwards. */
+ * Nobody attaches or reserves afterwards. */
 void mem_segment_shut(struct mem_segment *seg);
-/* Unmap; the memory goes when the last one drops it. */
+/* Unmap; the memory goes when the last one drops it.  An owner keeps some of what it drops for its next segments
+ * (MPIR_CVAR_MEM_KEEP), since getting pages from the system costs far more than a copy of the same size. */
 void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
  * Lets MPI_Win_create on MPI_Alloc_mem memory become mapped. */

@@ -10,7 +10,11 @@
 struct mem_seg {
     struct mem_segment pub;
     struct mem_key key; /* of the owner's memfd, also in a process that attached */
+    unsigned flags;     /* owner: of mem_segment_create() */
+    int reserved;       /* owner: every page is there */
 };
+
+enum { MEM_KEPT = 16 };
 
 /* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch lines in
  * pairs: its neighbour is written once and read on the slow path only).
@@ -32,10 +36,15 @@ struct mem {
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */
     size_t nsegs, room;
+    struct mem_seg *kept[MEM_KEPT]; /* dropped, oldest first; out of segs */
+    int nkept;
+    size_t kept_bytes; /* at most MPIR_CVAR_MEM_KEEP */
 };
 
 /* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
 size_t mem_available(void);
+
+void mem_kept_free(struct mem *m); /* segment.c: give back what is kept for later */
 
 int mem_wake_open(void);   /* wake.c */
 void mem_wake_close(void);

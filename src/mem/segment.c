@@ -12,9 +12,13 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "var/var.h"
 
 enum {
     ASK_FROM = 4 << 20,   /* bytes; below this reading the limits costs more than the memory */
+    KEEP_FROM = 256 << 10, /* bytes; smaller segments are not worth a descriptor */
+    KEEP_FDS = 128,       /* segments of this process with an open descriptor, at most, that are kept */
+    POPULATE = 1 << 20,   /* bytes; larger ones may be touched in part only, and a page mapped in advance costs 2 us and more */
     RESERVE_STEP = 64 << 20 /* bytes reserved by one system call, so that signals delay but never undo it */
 };
 
@@ -115,7 +119,7 @@ static int memfd_open(size_t size, unsigned flags, uint64_t cookie)
     if (fd < 0)
         return -errno;
     int err = ftruncate(fd, (off_t)size) ? -errno : 0;
-    if (!err && !(flags & MEM_NO_RESERVE))
+    if (!err && !(flags & (MEM_NO_RESERVE | MEM_LAZY)))
         err = fallocate_all(fd, 0, size);
     /* Sealed: no process can cut it and give the others SIGBUS. */
     if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -136,23 +140,83 @@ static int seg_map(struct mem_seg *s, int fd, int populate)
     return 0;
 }
 
-int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
+/* --- kept for later -----------------------------------------------------------------
+ * Programs free and make windows of the same size over and over (a global array per step), and the system takes
+ * 5 to 20 us for each page that comes and goes.  Peers that had the old segment mapped have ended their last epoch on it. */
+
+static void seg_free(struct mem_seg *s)
 {
-    size_t page = page_size();
-    if (size > (size_t)INT64_MAX - page)
-        return -ENOMEM;
-    size = size ? (size + page - 1) / page * page : page;
+    if (s->pub.fd >= 0)
+        close(s->pub.fd);
+    munmap(s->pub.base, s->pub.size);
+    free(s);
+}
+
+static struct mem_seg *kept_take(struct mem *m, int i)
+{
+    struct mem_seg *s = m->kept[i];
+    m->kept_bytes -= s->pub.size;
+    memmove(m->kept + i, m->kept + i + 1, (size_t)(--m->nkept - i) * sizeof *m->kept);
+    return s;
+}
+
+void mem_kept_free(struct mem *m)
+{
+    while (m->nkept)
+        seg_free(kept_take(m, 0));
+}
+
+static int may_keep(const struct mem *m, const struct mem_seg *s)
+{
+    return m && s->pub.owner && !(s->flags & MEM_NO_RESERVE) && s->pub.size >= KEEP_FROM &&
+           s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
+}
+
+static void kept_add(struct mem *m, struct mem_seg *s)
+{
+    while (m->nkept == MEM_KEPT || m->kept_bytes + s->pub.size > (size_t)cvar.mem_keep)
+        seg_free(kept_take(m, 0));
+    m->kept[m->nkept++] = s;
+    m->kept_bytes += s->pub.size;
+}
+
+/* One of this size again, the last one dropped.  NULL: none, or its pages are not all there and cannot be had. */
+static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
+{
+    int i = m && !(flags & MEM_NO_RESERVE) ? m->nkept - 1 : -1;
+    while (i >= 0 && m->kept[i]->pub.size != size)
+        i--;
+    if (i < 0)
+        return NULL;
+    struct mem_seg *s = kept_take(m, i);
+    int need = !(flags & MEM_LAZY) && !s->reserved;
+    if ((need && (!may_take(size, flags) || fallocate_all(s->pub.fd, 0, size) != 0)) || seg_enter(m, s) != 0) {
+        seg_free(s);
+        return NULL;
+    }
+    s->flags = flags;
+    if (!(flags & MEM_LAZY)) {
+        s->reserved = 1;
+        memset(s->pub.base, 0, size);
+    }
+    return s;
+}
+
+static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
+{
     if (!may_take(size, flags))
         return -ENOMEM;
     struct mem_seg *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
+    s->flags = flags;
+    s->reserved = flags == 0;
     s->key = (struct mem_key){.pid = (uint32_t)getpid(), .size = size, .cookie = random_bits()};
     s->pub.owner = 1;
     int err = s->pub.fd = s->key.fd = memfd_open(size, flags, s->key.cookie);
     if (err < 0)
         goto fail;
-    err = seg_map(s, s->pub.fd, !(flags & MEM_NO_RESERVE));
+    err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);
     if (err)
         goto fail_fd;
     err = seg_enter(proc->mem, s);
@@ -166,6 +230,26 @@ fail_fd:
     close(s->pub.fd);
 fail:
     free(s);
+    return err;
+}
+
+int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
+{
+    struct mem *m = proc->mem;
+    size_t page = page_size();
+    if (size > (size_t)INT64_MAX - page)
+        return -ENOMEM;
+    size = size ? (size + page - 1) / page * page : page;
+    struct mem_seg *s = seg_again(m, size, flags);
+    if (s) {
+        *seg = &s->pub;
+        return 0;
+    }
+    int err = seg_new(size, flags, seg);
+    if (err == -ENOMEM && m && m->nkept) {
+        mem_kept_free(m);
+        err = seg_new(size, flags, seg);
+    }
     return err;
 }
 
@@ -233,6 +317,8 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
     struct mem_seg *s = (struct mem_seg *)seg;
     if (off > seg->size || len > seg->size - off)
         return -EINVAL;
+    if (s->reserved)
+        return 0;
     if (len >= ASK_FROM && len > mem_available())
         return -ENOMEM;
     int fd = seg->owner ? seg->fd : key_open(&s->key);
@@ -241,6 +327,8 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
     int err = fallocate_all(fd, off, len);
     if (!seg->owner)
         close(fd);
+    else if (!err && off == 0 && len == seg->size)
+        s->reserved = 1;
     return err;
 }
 
@@ -251,8 +339,9 @@ void mem_segment_key(const struct mem_segment *seg, struct mem_key *key)
 
 void mem_segment_shut(struct mem_segment *seg)
 {
-    if (seg->fd >= 0)
-        close(seg->fd);
+    if (seg->fd < 0 || may_keep(proc->mem, (struct mem_seg *)seg))
+        return;
+    close(seg->fd);
     seg->fd = -1;
 }
 
@@ -260,9 +349,11 @@ void mem_segment_drop(struct mem_segment *seg)
 {
     if (!seg)
         return;
+    struct mem_seg *s = (struct mem_seg *)seg;
     if (seg->owner && proc->mem)
-        seg_leave(proc->mem, (struct mem_seg *)seg);
-    mem_segment_shut(seg);
-    munmap(seg->base, seg->size);
-    free(seg);
+        seg_leave(proc->mem, s);
+    if (seg->fd >= 0 && may_keep(proc->mem, s))
+        kept_add(proc->mem, s);
+    else
+        seg_free(s);
 }

@@ -200,6 +200,7 @@ void mem_finalize(void)
         return;
     mem_wake_close();
     mem_segment_drop(m->page);
+    mem_kept_free(m);
     free(m->segs);
     free(m);
     proc->mem = NULL;

@@ -222,7 +222,7 @@ struct rma_win {
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
     uint8_t evicted;          /* an element of this passive epoch was evicted */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
-    uint8_t heap;             /* base is malloc memory of ours */
+    void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
     uint8_t no_locks;         /* info key: passive epochs are refused */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */

@@ -98,8 +98,7 @@ void rma_win_drop(struct rma_win *w)
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
-    if (w->heap)
-        free(w->base);
+    free(w->heap);
     free(w->regions);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
@@ -239,8 +238,19 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
 
 /* --- creation ------------------------------------------------------------------------------------- */
 
+/* Memory of MPI_Alloc_mem comes when touched; peers that store into it must find it there. */
+static int memory_reserve(struct rma_win *w)
+{
+    struct mem_segment *s = w->nears > 1 && w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
+    if (!s || s->fd < 0 || mem_segment_reserve(s, (size_t)((char *)w->base - (char *)s->base), (size_t)w->bytes) == 0)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
+}
+
 static int memory_make(struct rma_win *w)
 {
+    if (w->flavor == MPI_WIN_FLAVOR_CREATE)
+        return memory_reserve(w);
     if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
         return MPI_SUCCESS;
     if (w->node.area) {
@@ -252,12 +262,10 @@ static int memory_make(struct rma_win *w)
         return MPI_SUCCESS;
     }
     /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
-    void *p = NULL;
-    if (posix_memalign(&p, 4096, (size_t)w->bytes))
+    w->heap = w->bytes < PTRDIFF_MAX - 4096 ? calloc(1, (size_t)w->bytes + 4096) : NULL; /* pages of it come when touched */
+    if (!w->heap)
         return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
-    memset(p, 0, (size_t)w->bytes);
-    w->base = p;
-    w->heap = 1;
+    w->base = (char *)w->heap + (-(uintptr_t)w->heap & 4095);
     return MPI_SUCCESS;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/proc.h"
-#include "mem/mem.h"
+#include "mem/mem_types.h"
 
 Suite *suite_segment(void);
 
@@ -154,6 +154,48 @@ static void lookup(void)
     mem_finalize();
 }
 
+/* Dropped segments come back for the same size, zeroed where that is promised; what is kept has a bound. */
+static void again(void)
+{
+    struct mem_segment *a, *b;
+    struct mem_key k, l;
+    enum { SIZE = 1 << 20 };
+    job_check(mem_init() == 0);
+    job_check(mem_segment_create(SIZE, 0, &a) == 0);
+    mem_segment_key(a, &k);
+    memset(a->base, 7, SIZE);
+    mem_segment_shut(a);
+    mem_segment_drop(a);
+    job_check(mem_segment_create(SIZE - 5, 0, &b) == 0);
+    mem_segment_key(b, &l);
+    job_check(l.cookie == k.cookie && l.fd == k.fd && b->size == SIZE);
+    for (int i = 0; i < SIZE; i++)
+        job_check(((char *)b->base)[i] == 0);
+    job_check(mem_segment_of((char *)b->base + SIZE - 1, 1) == b);
+    memset(b->base, 8, SIZE);
+    mem_segment_drop(b);
+    job_check(mem_segment_create(SIZE, MEM_NO_RESERVE, &b) == 0); /* never an old one: who would zero it? */
+    mem_segment_key(b, &l);
+    job_check(l.cookie != k.cookie && ((char *)b->base)[0] == 0);
+    mem_segment_drop(b);
+    job_check(mem_segment_create(SIZE, MEM_LAZY, &a) == 0);
+    mem_segment_key(a, &l);
+    job_check(l.cookie == k.cookie && ((char *)a->base)[SIZE - 1] == 8);
+    job_check(mem_segment_create(SIZE, MEM_LAZY, &b) == 0);
+    job_check(mem_segment_reserve(b, 4096, 8192) == 0 && ((char *)b->base)[4096] == 0);
+    mem_segment_drop(a);
+    mem_segment_drop(b); /* 2 MiB, more than the bound: the older one went */
+    job_check(proc->mem->nkept == 1 && proc->mem->kept_bytes == SIZE);
+    mem_finalize();
+}
+
+START_TEST(kept)
+{
+    const char *const sets[] = {"MPIR_CVAR_MEM_KEEP=2000000", NULL};
+    ck_assert_int_eq(job_run(1, sets, again, 20), 0);
+}
+END_TEST
+
 START_TEST(segment_of)
 {
     ck_assert_int_eq(job_run(1, NULL, lookup, 20), 0);
@@ -168,6 +210,7 @@ Suite *suite_segment(void)
     tcase_add_test(t, create_attach);
     tcase_add_test(t, reserve_parts);
     tcase_add_test(t, no_memory);
+    tcase_add_test(t, kept);
     tcase_add_test(t, segment_of);
     suite_add_tcase(s, t);
     return s;
