@@ -394,3 +394,13 @@ struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps)
     *caps = p->t->caps;
     return p->t->tp;
 }
+
+struct tp *am_tp_open(int i, const struct tp_ops **ops, struct tp_caps *caps)
+{
+    const struct am *a = proc->am;
+    if (i >= a->ntps)
+        return NULL;
+    *ops = a->tps[i].ops;
+    *caps = a->tps[i].caps;
+    return a->tps[i].tp;
+}

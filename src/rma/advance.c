@@ -111,6 +111,8 @@ void rma_target_bury(struct rma_target *t)
     t->next = &t->ops;
     t->queued = 0;
     t->acks = 0;
+    t->retry_at = 0;
+    rma_native_bury(t);
     rma_cleanup_target(t);
     list_del(&t->called);
     if (t->state == TARGET_LOCK_CALLED)
@@ -123,7 +125,8 @@ void rma_target_bury(struct rma_target *t)
     }
     t->tokens_out = 0;
     resps_bury(w, t->rank, err);
-    list_del(&t->ready);
+    if (!t->nops)
+        list_del(&t->ready);
 }
 
 static void bury_in_win(struct rma_win *w)

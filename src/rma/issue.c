@@ -334,6 +334,14 @@ static int send_packet(struct rma_target *t, struct packet *p)
     return err;
 }
 
+void rma_op_settle(struct rma_op *op)
+{
+    int over = op->sent == op->bytes && !op->acks && !(op->flags & OP_RIDES) &&
+               (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
+    if (!op->natives && (over || op->t->flags & TARGET_DEAD))
+        op->flags |= OP_DONE;
+}
+
 /* An operation (or a part of it) has left with the packet. */
 static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
 {
@@ -354,8 +362,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
     t->queued--;
     rma_count(t->w, PVAR_RMA_AM, 1);
     /* The data were copied: a put is complete for the origin, and the answer to DONE covers the rest. */
-    if (!(op->flags & (OP_ANSWERS | OP_RIDES)) && !op->acks)
-        op->flags |= OP_DONE;
+    rma_op_settle(op);
 }
 
 static void packet_left(struct rma_target *t, const struct packet *p, int lock)
@@ -404,7 +411,7 @@ static int must_wait_turn(const struct rma_target *t, const struct rma_op *op)
 /* May flags ride on a packet that ends the queue?  Without order only if nothing is under way. */
 static int may_ride(const struct rma_target *t)
 {
-    return cvar.rma_hold > 0 && (t->ordered || t->ops.next == t->next);
+    return cvar.rma_hold > 0 && (t->ordered || t->ops.next == t->next) && !t->natives && !t->native_out;
 }
 
 static int send_lock(struct rma_target *t)
@@ -446,12 +453,37 @@ static void packet_next(struct packet *p, struct rma_target *t, int lock, unsign
         packet_op(p, op, cap);
 }
 
+/* One piece of the next operation by the network itself. */
+static int send_native(struct rma_target *t)
+{
+    struct rma_op *op = op_at(t->next);
+    int err = rma_native_send(t, op);
+    if (err == AM_AGAIN)
+        return STEP_AGAIN;
+    if (err == -ENOTCONN)
+        return failed(t, err);
+    if (err) { /* not this one: by message */
+        op->flags |= OP_BY_AM;
+        return STEP_SENT;
+    }
+    if (op->sent == op->bytes) {
+        t->next = t->next->next;
+        t->queued--;
+        rma_count(t->w, PVAR_RMA_NATIVE, 1);
+        rma_op_settle(op);
+    }
+    return STEP_SENT;
+}
+
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
     if (must_wait_turn(t, op_at(t->next)))
         return STEP_AGAIN;
+    rma_native_want(t, op_at(t->next));
+    if (!lock && rma_route(t, op_at(t->next)) == RMA_ROUTE_NATIVE)
+        return send_native(t);
     packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
@@ -482,9 +514,13 @@ static int send_ops(struct rma_target *t, int lock)
     return STEP_SENT;
 }
 
-/* The queue is empty: flags go alone, or prove unnecessary. */
+/* The queue is empty: flags go alone, or prove unnecessary.  Not before what was done natively is there (R8): whoever
+ * is told by them may look at once. */
 static int send_sync(struct rma_target *t)
 {
+    int settled = rma_native_settle(t);
+    if (settled != 1)
+        return settled == AM_AGAIN ? STEP_AGAIN : STEP_NOTHING;
     int clean = !(t->flags & TARGET_DIRTY);
     /* Never locked, or NOCHECK: nothing was sent that had to be released. */
     unsigned flags = t->state == TARGET_LOCK_CALLED ? 0 : sync_flags(t, !clean);
@@ -550,6 +586,10 @@ int rma_target_due(const struct rma_target *t)
 
 static enum step step(struct rma_target *t)
 {
+    if ((t->flags & TARGET_DEAD) && t->nops) { /* native pieces that the network has not given back */
+        rma_native_bury(t);
+        return t->nops ? STEP_AGAIN : STEP_NOTHING;
+    }
     if (!rma_target_due(t))
         return STEP_NOTHING;
     if (t->packet < PACKET_MIN) /* no way to this peer (any more) */
@@ -571,7 +611,7 @@ static enum step step(struct rma_target *t)
     } else {
         s = send_lock(t);
     }
-    if (s == STEP_AGAIN)
+    if (s != STEP_SENT)
         return s;
     if (!t->queued)
         t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);

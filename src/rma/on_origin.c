@@ -132,8 +132,7 @@ int rma_on_ack(int src, const void *msg, size_t len)
         t->acks--;
         if (err && !op->err)
             op->err = err;
-        if (!op->acks && op->sent == op->bytes && !(op->flags & (OP_ANSWERS | OP_RIDES)))
-            op->flags |= OP_DONE;
+        rma_op_settle(op);
         rma_cleanup_target(t);
         if (rma_target_due(t))
             rma_ready(t);
@@ -164,8 +163,7 @@ int rma_on_data(int src, const void *msg, size_t len)
         op->answered += h.count;
         if (err && !op->err)
             op->err = err;
-        if (op->answered == op->bytes)
-            op->flags |= OP_DONE;
+        rma_op_settle(op);
         rma_cleanup_target(t);
         if (rma_target_due(t))
             rma_ready(t);

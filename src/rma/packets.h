@@ -11,6 +11,7 @@
  *                                                     -> REFUSED with a stamp: come again later with the stamp
  *   end of epoch        => UNLOCK | DONE              -> ACK (token)
  *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
+ *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.
@@ -36,7 +37,9 @@
     P(DATA, TO_ORIGIN, rma_on_data)   \
     P(ACK, TO_ORIGIN, rma_on_ack)     \
     P(GRANTED, TO_ORIGIN, rma_on_granted) \
-    P(REFUSED, TO_ORIGIN, rma_on_refused)
+    P(REFUSED, TO_ORIGIN, rma_on_refused) \
+    P(KEY_ASK, TO_TARGET, rma_on_key_ask) \
+    P(KEY, TO_ORIGIN, rma_on_key)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -91,7 +94,15 @@ struct rma_run {
     uint64_t len; /* bytes                                  */
 };
 
-/* A lock request that found the queue full. */
+/* How a window is reached by put and get of the network. */
+struct rma_key_data {
+    uint64_t size;     /* of the window (bytes)                                                 */
+    uint32_t unit;     /* displacement unit (bytes)                                             */
+    uint32_t len;      /* of the key, which follows; 0: by messages only                        */
+    char transport[8]; /* name, cut: whose key it is                                            */
+};
+_Static_assert(sizeof(struct rma_key_data) == 24, "no padding on the wire");
+
 enum { RMA_PAD = 8 }; /* packets of a BATCH and parts of a payload begin at multiples of it */
 static inline size_t rma_pad(size_t n)
 {

@@ -113,11 +113,19 @@ static int others_over(void *arg)
     return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD);
 }
 
+/* What the network did by itself has no DONE that could be answered later. */
+static int settled(void *arg)
+{
+    struct rma_target *t = arg;
+    return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
+}
+
 /* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
 static int evict_active(struct rma_win *w, struct rma_target *t)
 {
     t->pins++;
     rma_local_wait(w, t);
+    progress_wait(settled, t, "operations on a window", t->world);
     /* Another thread may have queued more or be flushing meanwhile. */
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
         struct done_wait x = {t, AM_AGAIN};

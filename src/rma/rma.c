@@ -131,6 +131,7 @@ void rma_finalize(void)
         if (r->types[i].t)
             dt_drop(r->types[i].t);
     }
+    rma_native_free(r);
     rma_pools_free(r);
     map_destroy(&r->wins);
     free(r->scratch);

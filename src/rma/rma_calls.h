@@ -123,8 +123,24 @@ int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 void rma_bury(void);
 void rma_target_bury(struct rma_target *t);
 
+/* --- route.c, native.c ------------------------------------------------------------------------- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
-enum rma_route rma_route(const struct rma_win *w, const struct rma_target *t, const struct rma_op *op);
+enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
+/* Would it pay to do op natively, were the key known?  min: bytes of one put or get. */
+int rma_route_pays(const struct rma_op *op, size_t min);
+void rma_native_open(struct rma_win *w);  /* register the window's memory */
+void rma_native_close(struct rma_win *w); /* forget keys and memory */
+void rma_native_free(struct rma *r);
+void rma_native_want(struct rma_target *t, const struct rma_op *op); /* ask for the key if op could use it */
+void rma_native_leave(struct rma_target *t); /* the element goes */
+int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
+/* Has all that was done natively on t reached it?  1 yes, 0 not yet (a completion makes t ready), AM_AGAIN: ask again. */
+int rma_native_settle(struct rma_target *t);
+void rma_native_bury(struct rma_target *t);
+int rma_on_key_ask(int src, const void *msg, size_t len);
+int rma_on_key(int src, const void *msg, size_t len);
+/* All parts have left and all answers are there: OP_DONE. */
+void rma_op_settle(struct rma_op *op);
 
 /* --- sync helpers (flush.c) -------------------------------------------------------------------- */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);

@@ -12,6 +12,8 @@
  * R6  Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on rma->called, in the
  *     order of the calls.
  * R7  w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
+ * R8  t->natives is the sum over its operations; while it, t->native_out or t->flushing is not 0 no DONE, UNLOCK or
+ *     COMPLETE leaves for t, and t is not freed.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -52,7 +54,8 @@ enum op_flag {
     OP_DONE = 2,     /* complete: cleanup may free it                                        */
     OP_ANSWERS = 4,  /* get, gacc, fop, cas: its data come back                              */
     OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data travel                                     */
-    OP_DIRECT = 16   /* near target, queued until the epoch is granted                       */
+    OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
+    OP_BY_AM = 32    /* the network refused it: the rest goes by message                     */
 };
 
 struct rma_op {
@@ -68,6 +71,7 @@ struct rma_op {
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
+    unsigned natives;     /* its native pieces under way */
     struct rma_request *req;
     int err;
 };
@@ -112,11 +116,37 @@ struct rma_target {
     uint32_t out_token; /* last token that left and is not answered */
     unsigned tokens_out;
     unsigned acks;     /* unordered: own answers outstanding */
-    unsigned native_out; /* native operations not flushed (none yet: no transport offers them) */
-    void *far;         /* key for native access */
+    struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
+    unsigned natives;  /* R8 */
+    unsigned native_out; /* native puts that no flush has confirmed */
+    unsigned flushing; /* of them waiting for the flush under way */
+    uint64_t flush;    /* number of that flush */
     uint64_t stamp, retry_at, retry_ns;
     int err;           /* first error since the last synchronization */
 };
+
+/* What native access to one rank needs; outlives the target element, so that the next epoch finds it. */
+enum key_state { KEY_NEW, KEY_ASKED, KEY_NONE, KEY_READY };
+struct rma_key {
+    struct list link;  /* w->keys, last used at the end */
+    int rank;
+    uint8_t state;     /* enum key_state */
+    uint8_t then_am;   /* TP_PUT_THEN_AM: a later DONE confirms puts */
+    unsigned refs;     /* target elements that point to it */
+    struct tp *tp;
+    const struct tp_ops *ops;
+    struct tp_far *far;
+    uint64_t size;     /* of the window there (bytes) */
+    uint32_t unit;
+    size_t most;       /* bytes of one put or get */
+    size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
+};
+struct rma_reg { /* own memory, as one transport knows it */
+    struct tp *tp;
+    const struct tp_ops *ops;
+    struct tp_mem *mem;
+};
+enum { RMA_REGS = 2 };
 
 struct rma_slot {
     struct list targets;
@@ -242,6 +272,12 @@ struct rma_win {
     struct mem_segment *memory; /* allocated here */
     struct rma_region *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
+    /* native access */
+    struct rma_reg reg[RMA_REGS];
+    unsigned nregs;
+    size_t native_min;          /* bytes from which it may pay; 0: never */
+    struct list keys;           /* of ranks used lately, at most cvar.rma_keys */
+    unsigned nkeys;
     /* slots, elements */
     struct rma_slot *slots;
     unsigned nslots;
@@ -291,6 +327,8 @@ struct rma {
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
+    struct rma_native *native_free; /* records of native.c */
+    uint64_t flushes;           /* native ones begun */
     unsigned nonsense;          /* packets dropped */
     char *scratch;              /* one packet */
     size_t scratch_bytes;

@@ -84,7 +84,8 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
 
 void rma_target_del(struct rma_win *w, struct rma_target *t)
 {
-    WR_ASSERT(list_empty(&t->ops) && !t->pins);
+    WR_ASSERT(list_empty(&t->ops) && !t->pins && !t->native_out);
+    rma_native_leave(t);
     struct rma_slot *s = slot_of(w, t->rank);
     list_del(&t->link);
     list_del(&t->ready);
@@ -124,7 +125,7 @@ void rma_targets_drop(struct rma_win *w)
 
 int rma_target_idle(const struct rma_target *t)
 {
-    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY);
+    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY) && !t->native_out;
 }
 
 void rma_targets_drop_idle(struct rma_win *w)
@@ -135,6 +136,7 @@ void rma_targets_drop_idle(struct rma_win *w)
         /* When some member died nobody waits for the others either; late answers will find no element. */
         if (w->dead && !t->pins && !t->nops) {
             t->tokens_out = t->sync = 0;
+            t->native_out = t->flushing = 0;
             t->flags &= (uint8_t)~TARGET_DIRTY;
         }
         if (rma_target_idle(t))

@@ -68,6 +68,7 @@ static struct rma_win *win_blank(const struct plan *p)
     list_init(&w->ready);
     list_init(&w->resps);
     list_init(&w->slots_used);
+    list_init(&w->keys);
     map_init(&w->posts);
     map_init(&w->far_errors);
     rma_lockq_init(&w->lockq);
@@ -92,6 +93,7 @@ void rma_win_drop(struct rma_win *w)
             counter_add(&r->closed.v[i], w->near.pvars.v[i]);
         else if (pvar_table[i].cls == PVAR_HIGHWATER)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
+    rma_native_close(w);
     rma_lockq_free(&w->lockq);
     map_destroy(&w->posts);
     map_destroy(&w->far_errors);
@@ -318,6 +320,7 @@ static int shared_part(struct rma_win *w)
 {
     int err = memory_make(w);
     rma_node_record(w);
+    rma_native_open(w);
     if (w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
     if (!err)

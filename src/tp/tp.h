@@ -41,6 +41,7 @@ struct tp_caps {
     size_t am_max;         /* bytes, header + payload of one AM                                   */
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
+    size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the same; SIZE_MAX: never */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
     unsigned replies;      /* count: replies for which this process has room; am/ keeps no more outstanding */
 };

@@ -411,6 +411,19 @@ static void far_only(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
+/* Every put and get that can be is native: derived types in pieces, beside accumulates by message; starved on every second
+ * seed, with an order of the card or of messages or not. */
+static void native(struct sim_knobs *k)
+{
+    if (k->seed / 4 % 2)
+        starve_far(k);
+    k->nodes = k->seed % 5 ? k->ranks : 2;
+    k->native = SIM_NATIVE_ALL;
+    k->native_min = k->seed % 3 ? 1 : 64;
+    k->native_ordered = k->seed / 2 % 2;
+    k->ordered = k->native_ordered || k->seed % 2;
+}
+
 /* A transport that claims no order: messages of one sender overtake each other, starved on every second seed. */
 static void unordered(struct sim_knobs *k)
 {
@@ -430,5 +443,7 @@ const struct scenario scenarios_blocks[] = {
     {"blocks-starved-long-3", 3, 1, random_long, NULL, starve_far},
     {"blocks-unordered-3", 3, 1, random_small, NULL, unordered},
     {"blocks-unordered-long-3", 3, 1, random_long, NULL, unordered},
+    {"blocks-native-3", 3, 1, random_small, NULL, native},
+    {"blocks-native-long-3", 3, 1, random_long, NULL, native},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

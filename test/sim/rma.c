@@ -413,6 +413,41 @@ static void random_program(void *arg)
     free(p);
 }
 
+/* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read natively, with an
+ * accumulate by message behind it that the UNLOCK could ride on.  A lock given up too early shows as a torn block. */
+static void torn(void *arg)
+{
+    enum { BLOCK = 200, TURNS = 12 };
+    int rank, size;
+    long *mem, buf[BLOCK], one = 1;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate((BLOCK + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    memset(mem, 0, (BLOCK + 1) * sizeof(long));
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < TURNS && rank; i++) {
+        int write = sim_random() % 2 == 0, tail = sim_random() % 2 == 0;
+        for (int j = 0; j < BLOCK; j++)
+            buf[j] = write ? rank * 1000 + i : -1;
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        if (write)
+            MPI_Put(buf, BLOCK, MPI_LONG, 0, 0, BLOCK, MPI_LONG, win);
+        else
+            MPI_Get(buf, BLOCK, MPI_LONG, 0, 0, BLOCK, MPI_LONG, win);
+        if (tail)
+            MPI_Accumulate(&one, 1, MPI_LONG, 0, BLOCK, 1, MPI_LONG, MPI_SUM, win);
+        OK(MPI_Win_unlock(0, win));
+        for (int j = 1; j < BLOCK; j++)
+            SIM_CHECK(buf[j] == buf[0] && buf[j] >= 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+}
+
 #ifndef RMA_STANDALONE
 static void pick(struct sim_knobs *k, const char *name, const char *a, const char *b, const char *c, unsigned shift)
 {
@@ -429,6 +464,19 @@ static void vary(struct sim_knobs *k)
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1", "256", "2", 20);
 }
 
+/* What the drawn knobs offer natively is used in two thirds of the runs, down to single elements in half of those. */
+static void native(struct sim_knobs *k)
+{
+    static const int from[] = {0, 1, 1000};
+    k->native_min = from[(k->seed * 0x9e3779b97f4a7c15ull >> 40) % 3];
+}
+
+static void vary_native(struct sim_knobs *k)
+{
+    vary(k);
+    native(k);
+}
+
 static void starve(struct sim_knobs *k)
 {
     vary(k);
@@ -437,20 +485,35 @@ static void starve(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES", "0", "0", "655360", 25);
     k->nodes = k->ranks;
+    native(k);
 }
 
 static void apart(struct sim_knobs *k)
 {
-    vary(k);
+    vary_native(k);
     k->nodes = k->ranks;
 }
 
+/* Every put and get that can be is native; the card keeps no order on every second seed. */
+static void all_native(struct sim_knobs *k)
+{
+    vary(k);
+    k->nodes = k->seed % 3 ? k->ranks : 2;
+    k->native = SIM_NATIVE_ALL;
+    k->native_min = 1;
+    k->native_ordered = k->seed % 2;
+    pick(k, "MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1", "256", "2", 30);
+}
+
 const struct scenario scenarios_rma[] = {
-    {"rma-random-2", 2, 1, random_program, NULL, vary},
-    {"rma-random-4", 4, 1, random_program, NULL, vary},
+    {"rma-random-2", 2, 1, random_program, NULL, vary_native},
+    {"rma-random-4", 4, 1, random_program, NULL, vary_native},
     {"rma-apart-3", 3, 1, random_program, NULL, apart},
     {"rma-starved-2", 2, 1, random_program, NULL, starve},
     {"rma-starved-5", 5, 1, random_program, NULL, starve},
+    {"rma-native-2", 2, 1, random_program, NULL, all_native},
+    {"rma-native-4", 4, 1, random_program, NULL, all_native},
+    {"rma-native-torn", 4, 1, torn, NULL, all_native},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
 #else

@@ -385,5 +385,6 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
         caps->flags |= TP_PUT_THEN_AM;
     caps->put_inline = INLINE;
     caps->rma_max = RMA_MAX;
+    caps->put_min = caps->get_min = s->k.native_min ? (size_t)s->k.native_min : SIZE_MAX;
     caps->atomic_sizes = caps->flags & TP_ATOMIC ? 1u << 2 | 1u << 3 : 0;
 }

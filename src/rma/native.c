@@ -1,0 +1,414 @@
+/* native.c - put and get by the network itself: registered memory, keys, pieces, completion.
+ *
+ *   origin: wants native --KEY_ASK--> target: reg, pack
+ *           key in w->keys <---KEY---
+ *           piece, piece ... --put, get of the transport--> memory, with nobody asked
+ *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
+ *
+ * Nothing waits for a key: what comes before it goes by message.  A record per call stands between the transport and the
+ * operation, which may be gone when the transport answers (its target died).  Keys are a bounded cache by rank, so there
+ * is no table of all ranks; those that an element uses stay.
+ *
+ * Own and near memory is never reached so, and accumulates are not either: the processor makes them atomic. */
+#include "rma/rma_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX = 1024 };                       /* bytes that a transport packs */
+static const uint64_t BURY_NS = 1000000000u; /* how long a dead peer's pieces may be the network's */
+
+struct rma_native { /* one call under way */
+    struct tp_done d;
+    struct rma_native *next; /* r->native_free */
+    uint32_t op;    /* 0: a flush */
+    uint32_t win;   /* of a flush */
+    int rank;
+    uint64_t flush; /* its number */
+    size_t bytes;
+};
+
+/* --- own memory ---------------------------------------------------------------------- */
+
+static size_t least(long wanted, size_t says)
+{
+    return wanted < 0 ? says : (size_t)wanted;
+}
+
+static size_t put_min(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT ? least(cvar.rma_native_put, c->put_min) : SIZE_MAX;
+}
+
+static size_t get_min(const struct tp_caps *c)
+{
+    return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
+}
+
+/* Bytes from which anything may pay over a transport of these abilities; SIZE_MAX: never.  The user's buffers are not
+ * registered, so a transport that asks for that gets none. */
+static size_t pays_from(const struct tp_caps *c)
+{
+    size_t put = put_min(c), get = get_min(c);
+    return c->flags & TP_REG_LOCAL ? SIZE_MAX : put < get ? put : get;
+}
+
+/* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
+ * detach (rma.md 5.9), so those windows have none at all. */
+void rma_native_open(struct rma_win *w)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return;
+    for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
+        struct rma_reg *g = &w->reg[w->nregs];
+        size_t min = pays_from(&caps);
+        if (!ops->reg || min == SIZE_MAX)
+            continue;
+        if (!w->native_min || min < w->native_min)
+            w->native_min = min ? min : 1;
+        if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, &g->mem))
+            continue;
+        g->tp = tp;
+        g->ops = ops;
+        w->nregs++;
+    }
+}
+
+static void key_free(struct rma_win *w, struct rma_key *k)
+{
+    list_del(&k->link);
+    w->nkeys--;
+    if (k->far)
+        k->ops->drop(k->tp, k->far);
+    free(k);
+}
+
+void rma_native_close(struct rma_win *w)
+{
+    while (!list_empty(&w->keys))
+        key_free(w, LIST_OBJ(w->keys.next, struct rma_key, link));
+    while (w->nregs > 0) {
+        const struct rma_reg *g = &w->reg[--w->nregs];
+        g->ops->dereg(g->tp, g->mem);
+    }
+}
+
+void rma_native_free(struct rma *r)
+{
+    for (struct rma_native *x; (x = r->native_free) != NULL;) {
+        r->native_free = x->next;
+        free(x);
+    }
+}
+
+/* --- keys ------------------------------------------------------------------------------ */
+
+static struct rma_key *key_find(const struct rma_win *w, int rank)
+{
+    for (struct list *l = w->keys.prev; l != &w->keys; l = l->prev) {
+        struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
+        if (k->rank == rank)
+            return k;
+    }
+    return NULL;
+}
+
+/* A place for the key of t, of which nothing is known yet; NULL: all are in use, or native access leads nowhere. */
+static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp = am_tp(t->world, &ops, &caps);
+    if (!tp || !ops->import || pays_from(&caps) == SIZE_MAX)
+        return NULL;
+    if (w->nkeys >= (unsigned)cvar.rma_keys) {
+        struct rma_key *old = NULL;
+        for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
+            struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
+            if (!k->refs && k->state != KEY_ASKED)
+                old = k;
+        }
+        if (!old)
+            return NULL;
+        key_free(w, old);
+    }
+    struct rma_key *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    *k = (struct rma_key){.rank = t->rank, .tp = tp, .ops = ops, .most = caps.rma_max};
+    k->put_min = put_min(&caps);
+    k->get_min = get_min(&caps);
+    k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
+    list_init(&k->link);
+    list_push(&w->keys, &k->link);
+    w->nkeys++;
+    return k;
+}
+
+void rma_native_want(struct rma_target *t, const struct rma_op *op)
+{
+    struct rma_win *w = t->w;
+    if (!w->native_min || op->elem || op->bytes < w->native_min || (t->flags & TARGET_NEAR))
+        return;
+    if (!t->key) {
+        if (!(t->key = key_find(w, t->rank)) && !(t->key = key_make(w, t)))
+            return;
+        t->key->refs++;
+        list_del(&t->key->link);
+        list_push(&w->keys, &t->key->link);
+    }
+    struct rma_key *k = t->key;
+    if (k->state != KEY_NEW || !rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min))
+        return;
+    struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
+    if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */
+        k->state = KEY_ASKED;
+}
+
+void rma_native_leave(struct rma_target *t)
+{
+    if (t->key)
+        t->key->refs--;
+    t->key = NULL;
+}
+
+int rma_on_key_ask(int src, const void *msg, size_t len)
+{
+    struct {
+        struct rma_key_data d;
+        char key[KEY_MAX];
+    } out = {.d = {0}};
+    const struct tp_ops *ops;
+    struct rma_hdr h, r = {.type = RMA_PKT_KEY};
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return 0;
+    struct tp_caps caps;
+    struct tp *tp = am_tp(src, &ops, &caps);
+    out.d.size = (uint64_t)w->bytes;
+    out.d.unit = (uint32_t)w->disp_unit;
+    for (unsigned i = 0; tp && i < w->nregs; i++) {
+        size_t n = sizeof out.key;
+        if (w->reg[i].tp != tp || ops->pack(tp, w->reg[i].mem, out.key, &n))
+            continue;
+        out.d.len = (uint32_t)n;
+        memcpy(out.d.transport, ops->name, strnlen(ops->name, sizeof out.d.transport));
+    }
+    if (sizeof r + sizeof out.d + out.d.len > am_max(src))
+        out.d.len = 0;
+    rma_reply(w, src, &r, &out, sizeof out.d + out.d.len);
+    return 0;
+}
+
+int rma_on_key(int src, const void *msg, size_t len)
+{
+    struct rma_key_data d;
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    struct rma_key *k = w ? key_find(w, (int)h.src) : NULL;
+    if (!k || k->state != KEY_ASKED)
+        return 0;
+    k->state = KEY_NONE;
+    if (h.len < sizeof d)
+        return 0;
+    memcpy(&d, (const char *)msg + sizeof h, sizeof d);
+    if (!d.len || d.len != h.len - sizeof d || d.unit == 0 || d.size > INT64_MAX ||
+        strncmp(d.transport, k->ops->name, sizeof d.transport) != 0 ||
+        k->ops->import(k->tp, (unsigned)src, (const char *)msg + sizeof h + sizeof d, d.len, &k->far))
+        return 0;
+    k->size = d.size;
+    k->unit = d.unit;
+    k->state = KEY_READY;
+    return 0;
+}
+
+/* --- pieces ------------------------------------------------------------------------------ */
+
+static struct rma_native *record_get(struct rma *r)
+{
+    struct rma_native *x = r->native_free;
+    if (x)
+        r->native_free = x->next;
+    else
+        x = malloc(sizeof *x);
+    return x;
+}
+
+static void record_put(struct rma *r, struct rma_native *x)
+{
+    x->next = r->native_free;
+    r->native_free = x;
+}
+
+/* Something ended: the rest of t may leave now. */
+static void go_on(struct rma_target *t)
+{
+    rma_cleanup_target(t);
+    if (rma_target_due(t) || (t->flags & TARGET_DEAD))
+        rma_ready(t);
+    progress_signal();
+}
+
+static int error_of(struct rma_target *t, int err)
+{
+    return err == -ENOTCONN ? rma_dead_error(t->w, t->rank)
+                            : err_make(MPI_ERR_OTHER, "native access to rank %d of the window: %s", t->rank,
+                                       strerror(-err));
+}
+
+static void piece_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) { /* MPI_Finalize did not wait for a dead peer's */
+        free(x);
+        return;
+    }
+    struct rma_op *op = rma_op_by_id(x->op);
+    if (op && op->natives) {
+        struct rma_target *t = op->t;
+        op->natives--;
+        t->natives--;
+        if (op->flags & OP_ANSWERS)
+            op->answered += x->bytes;
+        if (err && !op->err)
+            op->err = error_of(t, err);
+        rma_op_settle(op);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+/* The next stretch of op that is one block at both ends; *off: in the window there. */
+static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **here, uint64_t *off)
+{
+    const struct rma_args *a = &op->a;
+    struct iovec far, mine;
+    size_t len = op->bytes - op->sent;
+    if (len > k->most)
+        len = k->most;
+    if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, len, &far, 1, &len))
+        return 0;
+    if (op->kind == RMA_PUT ? !dt_iov(a->otype, (size_t)a->ocount, a->origin, op->sent, len, &mine, 1, &len)
+                            : !dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, len, &mine, 1, &len))
+        return 0;
+    *here = mine.iov_base;
+    *off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
+    return len;
+}
+
+int rma_native_send(struct rma_target *t, struct rma_op *op)
+{
+    struct rma *r = rma_room();
+    const struct rma_key *k = t->key;
+    void *here;
+    uint64_t off;
+    size_t len = stretch(k, op, &here, &off);
+    struct rma_native *x = len ? record_get(r) : NULL;
+    if (!x)
+        return -ENOMEM;
+    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = len};
+    int put = op->kind == RMA_PUT;
+    int err = put ? k->ops->put(k->tp, k->far, off, here, len, NULL, &x->d)
+                  : k->ops->get(k->tp, k->far, off, here, len, NULL, &x->d);
+    if (err != TP_PENDING)
+        record_put(r, x);
+    if (err == TP_AGAIN)
+        return AM_AGAIN;
+    if (err < 0)
+        return err;
+    op->sent += len;
+    if (err == TP_PENDING) {
+        op->natives++;
+        t->natives++;
+    } else if (!put) {
+        op->answered += len;
+    }
+    if (put && k->then_am)
+        t->flags |= TARGET_DIRTY; /* DONE is answered after it */
+    else if (put)
+        t->native_out++;
+    return 0;
+}
+
+/* --- completion at the target --------------------------------------------------------------- */
+
+static void flushed(struct rma_target *t, int err)
+{
+    t->native_out -= t->flushing;
+    t->flushing = 0;
+    t->flush = 0;
+    if (err && !t->err)
+        t->err = error_of(t, err);
+}
+
+static void flush_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) {
+        free(x);
+        return;
+    }
+    struct rma_win *w = rma_win_find(x->win);
+    struct rma_target *t = w ? rma_target_find(w, x->rank) : NULL;
+    if (t && t->flush == x->flush) {
+        flushed(t, err);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+int rma_native_settle(struct rma_target *t)
+{
+    struct rma *r = rma_room();
+    if (t->native_out && !t->flushing) { /* pieces that are still here need not be waited for: it covers them */
+        struct rma_native *x = record_get(r);
+        if (!x)
+            return AM_AGAIN;
+        *x = (struct rma_native){.d.fn = flush_done, .win = t->w->id, .rank = t->rank, .flush = ++r->flushes};
+        t->flushing = t->native_out;
+        t->flush = x->flush;
+        int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);
+        if (err != TP_PENDING)
+            record_put(r, x);
+        if (err == TP_AGAIN) {
+            t->flushing = 0;
+            return AM_AGAIN;
+        }
+        if (err != TP_PENDING)
+            flushed(t, err);
+    }
+    return !t->natives && !t->native_out;
+}
+
+/* t is dead.  What the network still has may yet be written into the user's memory: it is waited for, since the
+ * network gives back what it cannot do, but not for ever.  Called until no operation is left. */
+void rma_native_bury(struct rma_target *t)
+{
+    uint64_t now = time_now();
+    t->native_out = t->flushing = 0;
+    t->flush = 0;
+    if (!t->natives)
+        return;
+    if (!t->retry_at)
+        t->retry_at = now + BURY_NS;
+    int over = now >= t->retry_at;
+    for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!op->natives)
+            continue;
+        if (over)
+            op->natives = 0;
+        op->flags = (uint8_t)(over ? op->flags | OP_DONE : op->flags & ~OP_DONE);
+    }
+    if (over)
+        t->natives = 0;
+    else
+        rma_ready(t);
+    rma_cleanup_target(t);
+}
