@@ -84,6 +84,10 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->flags |= TP_PUT | TP_GET;
     caps->put_inline = OFI_PUT_INLINE;
     caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size : SIZE_MAX / 2;
+    /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves by itself needs nobody at the target. */
+    int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
+    caps->put_min = alone ? OFI_PUT_INLINE : 4096;
+    caps->get_min = alone ? OFI_PUT_INLINE : 512;
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)
