@@ -9,7 +9,7 @@
 #include "boot/boot.h"
 #include "var/var.h"
 
-enum { WARN_TYPE = 1, WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8 };
+enum { WARN_TYPE = 1, WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8 }; /* AM_WARN_REACH is the next bit */
 
 /* Longest wait of am_finalize for the room of kept replies (ns). */
 static const uint64_t DRAIN_NS = 10000000000u;
@@ -269,7 +269,9 @@ static int tp_join(struct am *a, const struct tp_ops *ops)
         return 0;
     }
     if (err) {
-        log_warn("transport %s does not open: %s", ops->name, strerror(-err));
+        char names[128];
+        tp_names(names, sizeof names);
+        log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err), names);
         return err;
     }
     if (t->caps.replies == 0) /* the transport has no bound of its own */
@@ -299,6 +301,18 @@ static int check_name(void)
 int am_networks(void)
 {
     return proc->am->networks;
+}
+
+/* A job over several hosts needs a network; better said now than at the first message. */
+static int check_reach(const struct am *a)
+{
+    char names[128];
+    if (a->networks || tp_active() != tp_list || boot_host_processes() == boot_size())
+        return 0;
+    tp_names(names, sizeof names);
+    log_warn("the %d processes of the job are on several hosts, and no network is open (MPIR_CVAR_TRANSPORT=%s); this "
+             "build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why each is not open", boot_size(), cvar.transport, names);
+    return -EHOSTUNREACH;
 }
 
 static void am_close(struct am *a)
@@ -332,6 +346,8 @@ int am_init(void)
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
     for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++)
         err = tp_join(a, *ops);
+    if (!err)
+        err = check_reach(a);
     if (!err)
         err = am_publish();
     if (!err)

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "progress/progress.h"
 
+enum { AM_WARN_REACH = 16 }; /* in am.warned */
 enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, ours included */
 
 /* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the transport's. */

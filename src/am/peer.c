@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/proc.h"
 #include "boot/boot.h"
 
@@ -62,6 +63,25 @@ static const void *find_address(const unsigned char *text, size_t size, const ch
     return NULL;
 }
 
+/* Both sides' transports, for a message. */
+static void say_unreachable(int rank, const unsigned char *text, size_t size)
+{
+    struct am *a = proc->am;
+    char ours[128] = "", theirs[128] = "";
+    size_t n = 0, len;
+    if (a->warned & AM_WARN_REACH)
+        return;
+    a->warned |= AM_WARN_REACH;
+    for (int i = 0; i < a->ntps && n < sizeof ours; i++)
+        n += (size_t)snprintf(ours + n, sizeof ours - n, "%s%s", n ? ", " : "", a->tps[i].ops->name);
+    n = 0;
+    for (const struct tp_ops *const *o = tp_active(); *o && n < sizeof theirs; o++)
+        if (find_address(text, size, (*o)->name, &len))
+            n += (size_t)snprintf(theirs + n, sizeof theirs - n, "%s%s", n ? ", " : "", (*o)->name);
+    log_warn("no transport leads to rank %d: this process has %s open, that one %s; MPIR_CVAR_TRANSPORT must name one that "
+             "works on all hosts", rank, ours, theirs);
+}
+
 /* Connect by the first transport that leads to rank: on one node those of the host first, else networks first. */
 static int choose(int rank, struct am_tp **out)
 {
@@ -89,6 +109,8 @@ static int choose(int rank, struct am_tp **out)
             if (err != -EHOSTUNREACH)
                 worst = err;
         }
+    if (worst == -EHOSTUNREACH)
+        say_unreachable(rank, text, size);
     return worst;
 }
 

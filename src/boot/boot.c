@@ -105,14 +105,22 @@ const struct boot_ops singleton_ops = {
 
 static int load_map(struct boot *b)
 {
-    char text[PMI_VALUE_MAX];
-    int err = b->ops->node_map(text, sizeof text);
-    if (err && err != -ENOENT)
+    char told[PMI_VALUE_MAX], *text = NULL, *found = NULL;
+    int exchange = !strcmp(cvar.host_map, "exchange");
+    if (!exchange && strcmp(cvar.host_map, "launcher")) {
+        log_warn("MPIR_CVAR_HOST_MAP=%s: it is launcher or exchange", cvar.host_map);
+        return -EINVAL;
+    }
+    int err = exchange ? boot_host_exchange(b, &found) : b->ops->node_map(told, sizeof told);
+    if (err && (exchange || err != -ENOENT))
         return err;
-    int bad = node_map_init(&b->map, err ? NULL : text, b->rank, b->size, (int)cvar.nolocal, (int)cvar.num_cliques);
-    if (bad == -EINVAL)
+    if (!err)
+        text = exchange ? found : told;
+    err = node_map_init(&b->map, text, b->rank, b->size, (int)cvar.nolocal, (int)cvar.num_cliques);
+    if (err == -EINVAL)
         log_warn("the launcher's process mapping cannot be understood: \"%s\"", text);
-    return bad;
+    free(found);
+    return err;
 }
 
 int boot_init(const struct boot_ops *forced)

@@ -14,6 +14,7 @@
 #define BOOT_BOOT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of one value, before the wire's own encoding: as the rooms above see it, and as boot_ops carry it.  Longer
  * values travel in pieces (boot.c). */
@@ -70,6 +71,15 @@ int boot_local_rank(int index);         /* world rank of a local index */
 int boot_host_processes(void);          /* processes of the job on this host */
 int boot_host_index(int rank);          /* of a rank on this host; -1 if elsewhere */
 int boot_host_rank(int index);          /* world rank of a host index */
+
+/* What processes must have in common to reach each other's memory and sockets: the kernel and these namespaces (0:
+ * the kernel does not tell).  Containers share the first and not the others. */
+struct boot_host {
+    uint64_t kernel, net, pid, user;
+};
+void boot_host_here(struct boot_host *h);
+/* In what they differ, for a message; NULL: in nothing. */
+const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b);
 
 /* --- death ------------------------------------------------------------------
  * 1 if the launcher said that `rank` died (only with -disable-auto-cleanup; else the job ends).

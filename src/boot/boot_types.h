@@ -37,6 +37,9 @@ extern const struct boot_ops pmi1_ops, singleton_ops;
 /* Whether the environment names a PMI-1 launcher. */
 int pmi1_present(void);
 
+/* The node map as the processes themselves find it, in the launcher's form (to be freed): one value of each is read by all. */
+int boot_host_exchange(struct boot *b, char **text);
+
 /* Map the page of our mpiexec, if it is there. */
 void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);

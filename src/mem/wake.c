@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
@@ -142,19 +143,39 @@ pid_t mem_pid(int host_index)
 
 /* --- the room -------------------------------------------------------------------- */
 
+/* What the first process of the host tells the others. */
+struct page_key {
+    struct mem_key key;
+    struct boot_host host;
+};
+
+/* The launcher may have called one host what are containers, or several machines behind one name. */
+static int same_host(const struct boot_host *first)
+{
+    struct boot_host here;
+    boot_host_here(&here);
+    const char *differs = boot_host_differs(first, &here);
+    if (!differs)
+        return 0;
+    log_warn("the launcher says that ranks %d and %d share a host, but they have different %s (containers?); with "
+             "MPIR_CVAR_HOST_MAP=exchange the processes find out themselves", boot_host_rank(0), boot_rank(), differs);
+    return -EPROTO;
+}
+
 /* The first process of the host makes the page; the key goes by boot/. */
 static int page_open(struct mem *m)
 {
     char name[40];
-    struct mem_key key;
-    size_t len = sizeof key;
+    struct page_key k;
+    size_t len = sizeof k;
     snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
     int err = 0;
     if (m->index == 0) {
         err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
         if (!err) {
-            mem_segment_key(m->page, &key);
-            err = boot_put(name, &key, sizeof key);
+            mem_segment_key(m->page, &k.key);
+            boot_host_here(&k.host);
+            err = boot_put(name, &k, sizeof k);
         }
     }
     int sync = boot_barrier();
@@ -162,12 +183,13 @@ static int page_open(struct mem *m)
         return err ? err : sync;
     if (m->index == 0)
         return 0;
-    err = boot_get(name, &key, &len);
+    err = boot_get(name, &k, &len);
     if (err)
         return err;
-    if (len != sizeof key || key.size < (size_t)m->count * sizeof(struct mem_record))
+    if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
         return -EPROTO;
-    return mem_segment_attach(&key, &m->page);
+    err = same_host(&k.host);
+    return err ? err : mem_segment_attach(&k.key, &m->page);
 }
 
 int mem_init(void)

@@ -2,11 +2,12 @@
 
 Suite *suite_boot(void);
 Suite *suite_death(void);
+Suite *suite_identity(void);
 Suite *suite_nodemap(void);
 Suite *suite_pmi1(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_nodemap, suite_pmi1};
-    return unit_run(suites, 4);
+    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_identity, suite_nodemap, suite_pmi1};
+    return unit_run(suites, 5);
 }

@@ -1,0 +1,118 @@
+/* identity.c - what a process shares with others of its host, and the node map made of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "boot/boot_types.h"
+
+static uint64_t hash(uint64_t h, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a */
+    return h;
+}
+
+/* Number of a namespace of ours; 0 where the kernel does not tell. */
+static uint64_t namespace_of(const char *kind)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+void boot_host_here(struct boot_host *h)
+{
+    char text[128];
+    ssize_t n = -1;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text);
+        close(fd);
+    }
+    /* The kernel's own random name; the host's name only where there is none. */
+    if (n <= 0 && gethostname(text, sizeof text) == 0)
+        n = (ssize_t)strnlen(text, sizeof text);
+    h->kernel = hash(0xcbf29ce484222325u, text, n > 0 ? (size_t)n : 0);
+    h->net = namespace_of("net");
+    h->pid = namespace_of("pid");
+    h->user = namespace_of("user");
+}
+
+const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b)
+{
+    if (a->kernel != b->kernel)
+        return "kernels";
+    if (a->net != b->net)
+        return "network namespaces";
+    if (a->pid != b->pid)
+        return "process namespaces";
+    return a->user != b->user ? "user namespaces" : NULL;
+}
+
+/* --- the node map of a job whose launcher does not know ----------------------------- */
+
+/* Hosts numbered by their first rank, as the launcher's text would have it: a block for each run of ranks. */
+static char *map_text(const struct boot_host *host, int size)
+{
+    enum { BLOCK = 40 };
+    char *text = malloc((size_t)size * BLOCK + BLOCK);
+    int *number = malloc((size_t)size * sizeof *number);
+    int *first = malloc((size_t)size * sizeof *first); /* first rank of each host found */
+    int hosts = 0, at = 0;
+    if (!text || !number || !first) {
+        free(text);
+        text = NULL;
+        goto out;
+    }
+    for (int i = 0; i < size; i++) {
+        int h = 0;
+        while (h < hosts && boot_host_differs(&host[first[h]], &host[i]))
+            h++;
+        if (h == hosts)
+            first[hosts++] = i;
+        number[i] = h;
+    }
+    at = sprintf(text, "(vector");
+    for (int i = 0, end; i < size; i = end) {
+        for (end = i + 1; end < size && number[end] == number[i]; end++)
+            ;
+        at += sprintf(text + at, ",(%d,1,%d)", number[i], end - i);
+    }
+    sprintf(text + at, ")");
+out:
+    free(number);
+    free(first);
+    return text;
+}
+
+int boot_host_exchange(struct boot *b, char **text)
+{
+    char key[40];
+    struct boot_host here;
+    struct boot_host *all = calloc((size_t)b->size, sizeof *all);
+    *text = NULL;
+    if (!all)
+        return -ENOMEM;
+    boot_host_here(&here);
+    snprintf(key, sizeof key, "boot.host.%d", b->rank);
+    int err = boot_put(key, &here, sizeof here);
+    if (!err)
+        err = boot_barrier();
+    for (int i = 0; i < b->size && !err; i++) {
+        size_t len = sizeof all[i];
+        snprintf(key, sizeof key, "boot.host.%d", i);
+        err = boot_get(key, &all[i], &len);
+        if (!err && len != sizeof all[i])
+            err = -EPROTO;
+    }
+    if (!err && !(*text = map_text(all, b->size)))
+        err = -ENOMEM;
+    free(all);
+    return err;
+}

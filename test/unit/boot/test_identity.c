@@ -1,0 +1,33 @@
+#include "unit.h"
+
+#include "boot/boot.h"
+
+Suite *suite_identity(void);
+
+/* A process has the same identity each time it looks, and differs from what differs in one respect. */
+START_TEST(differs)
+{
+    struct boot_host a, b;
+    boot_host_here(&a);
+    boot_host_here(&b);
+    ck_assert(a.kernel && a.net && a.pid && a.user);
+    ck_assert_ptr_null(boot_host_differs(&a, &b));
+    b = a, b.net++;
+    ck_assert_str_eq(boot_host_differs(&a, &b), "network namespaces");
+    b = a, b.pid++;
+    ck_assert_str_eq(boot_host_differs(&a, &b), "process namespaces");
+    b = a, b.user++;
+    ck_assert_str_eq(boot_host_differs(&a, &b), "user namespaces");
+    b.kernel++;
+    ck_assert_str_eq(boot_host_differs(&a, &b), "kernels");
+}
+END_TEST
+
+Suite *suite_identity(void)
+{
+    Suite *s = suite_create("identity");
+    TCase *t = tcase_create("identity");
+    tcase_add_test(t, differs);
+    suite_add_tcase(s, t);
+    return s;
+}
