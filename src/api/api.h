@@ -80,6 +80,8 @@ int api_group(MPI_Group h, struct group **out);
 int api_group_publish(struct rankmap *map, MPI_Group *out);                       /* a new group for the user */
 int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result); /* MPI_IDENT, SIMILAR, UNEQUAL */
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
+struct rma_win;
+int api_win(MPI_Win h, struct rma_win **out);
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
 int api_info_publish(const struct info *of, MPI_Info *out); /* a copy for the user; NULL gives an empty one */

@@ -12,6 +12,7 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
         return err;
     if (proc->threaded)
         lock_acquire(&proc->lock);
+    err_name(err, call);
     struct comm *c = obj_find(OBJ_COMM, comm);
     c = comm_ref(c ? c : proc->obj->world);
     if (proc->threaded)

@@ -44,18 +44,39 @@ static int sides(const struct coll_args *a)
     return from_root(a->call) ? RECV : SEND;
 }
 
-/* Entries of the count arrays. */
-static int vector_length(const struct coll_args *a)
+static int neighbors(const struct comm *c, enum side side)
 {
+    const struct comm_topo *t = c->topo;
+    if (t->kind == TOPO_CART)
+        return 2 * t->ndims;
+    if (t->kind == TOPO_GRAPH)
+        return t->index[c->rank] - (c->rank ? t->index[c->rank - 1] : 0);
+    return side == RECV ? t->indegree : t->outdegree;
+}
+
+/* Entries of the count arrays. */
+static int vector_length(const struct coll_args *a, enum side side)
+{
+    if (is_neighbor(a->call))
+        return neighbors(a->comm, side);
     return a->call == COLL_REDUCE_SCATTER ? a->comm->size : comm_peer_size(a->comm);
 }
 
 static int check_counts(struct coll_vec v, int n, const char *what)
 {
-    int err = api_pointer(v.v, what);
+    int err = n ? api_pointer(v.v, what) : MPI_SUCCESS;
     for (int i = 0; i < n && !err; i++)
         err = api_count(coll_at(v, i));
     return err;
+}
+
+/* Counts and where their data lie; displacements of nothing at all may be NULL. */
+static int check_vector(struct coll_vec counts, struct coll_vec displs, int n, enum side side)
+{
+    int err = check_counts(counts, n, side == SEND ? "sendcounts" : "recvcounts"), some = 0;
+    for (int i = 0; i < n && !err; i++)
+        some |= coll_at(counts, i) > 0;
+    return err || !some ? err : api_pointer(displs.v, side == SEND ? "senddispls" : "recvdispls");
 }
 
 static int check_types(const MPI_Datatype *types, struct coll_vec counts, int n, const char *what)
@@ -93,15 +114,15 @@ static int check_send(struct collcall *x)
         a->stype = NULL;
         return in_place_fits(a) && !from_root(a->call) ? MPI_SUCCESS : in_place_error(x);
     }
-    int neighbor = is_neighbor(a->call), n = neighbor ? 0 : vector_length(a), err = MPI_SUCCESS;
+    int n = vector_length(a, SEND), err = MPI_SUCCESS;
     int vector = a->call == COLL_SCATTERV || a->call == COLL_ALLTOALLV || a->call == COLL_NEIGHBOR_ALLTOALLV;
     if (w_form(a->call)) {
-        err = neighbor ? MPI_SUCCESS : check_counts(a->scounts, n, "sendcounts");
-        return err || neighbor ? err : check_types(a->stypes, a->scounts, n, "sendtypes");
+        err = check_vector(a->scounts, a->sdispls, n, SEND);
+        return err || is_neighbor(a->call) ? err : check_types(a->stypes, a->scounts, n, "sendtypes");
     }
     err = api_type_committed(x->stype, &a->stype);
     if (!err && vector)
-        err = neighbor ? MPI_SUCCESS : check_counts(a->scounts, n, "sendcounts");
+        err = check_vector(a->scounts, a->sdispls, n, SEND);
     else if (!err)
         err = api_count(a->scount);
     return err || vector ? err : api_buffer(a->sbuf, a->scount, a->stype);
@@ -115,16 +136,16 @@ static int check_recv(struct collcall *x)
         return in_place_fits(a) && (a->call == COLL_SCATTER || a->call == COLL_SCATTERV) ? MPI_SUCCESS
                                                                                           : in_place_error(x);
     }
-    int neighbor = is_neighbor(a->call), n = neighbor ? 0 : vector_length(a), err = MPI_SUCCESS;
+    int n = vector_length(a, RECV), err = MPI_SUCCESS;
     int vector = a->call == COLL_GATHERV || a->call == COLL_ALLGATHERV || a->call == COLL_ALLTOALLV ||
                  a->call == COLL_NEIGHBOR_ALLGATHERV || a->call == COLL_NEIGHBOR_ALLTOALLV;
     if (w_form(a->call)) {
-        err = neighbor ? MPI_SUCCESS : check_counts(a->rcounts, n, "recvcounts");
-        return err || neighbor ? err : check_types(a->rtypes, a->rcounts, n, "recvtypes");
+        err = check_vector(a->rcounts, a->rdispls, n, RECV);
+        return err || is_neighbor(a->call) ? err : check_types(a->rtypes, a->rcounts, n, "recvtypes");
     }
     err = api_type_committed(x->rtype, &a->rtype);
     if (!err && vector)
-        err = neighbor ? MPI_SUCCESS : check_counts(a->rcounts, n, "recvcounts");
+        err = check_vector(a->rcounts, a->rdispls, n, RECV);
     else if (!err)
         err = api_count(a->rcount);
     return err || vector ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
@@ -138,7 +159,7 @@ static int alias_error(const struct collcall *x)
 static int reduces_data(const struct coll_args *a)
 {
     int some = a->rcount > 0;
-    for (int i = 0; a->call == COLL_REDUCE_SCATTER && i < vector_length(a) && !some; i++)
+    for (int i = 0; a->call == COLL_REDUCE_SCATTER && i < vector_length(a, RECV) && !some; i++)
         some = coll_at(a->rcounts, i) > 0;
     return some && a->rtype->size > 0;
 }
@@ -150,7 +171,7 @@ static int check_reduction(struct collcall *x, int which)
     if (!err)
         err = api_type_committed(x->rtype, &a->rtype);
     if (!err)
-        err = a->call == COLL_REDUCE_SCATTER ? check_counts(a->rcounts, vector_length(a), "recvcounts")
+        err = a->call == COLL_REDUCE_SCATTER ? check_counts(a->rcounts, vector_length(a, RECV), "recvcounts")
                                              : api_count(a->rcount);
     if (!err)
         err = dt_op_check(a->op, a->rtype, DT_FOR_REDUCE);

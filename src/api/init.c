@@ -30,6 +30,37 @@ void api_not_running(const char *call)
     log_fatal("%s was called %s", call, phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
 }
 
+/* Variables that must be the same everywhere: rank 0 tells its own before the first barrier of the start (in mem/),
+ * and each process compares before anything else depends on them.  Else different ones end in a hang. */
+static const char settings_key[] = "settings";
+
+static int settings_tell(void)
+{
+    char text[BOOT_VALUE_MAX] = "";
+    cvar_common(text, sizeof text - 1);
+    return boot_rank() == 0 && boot_size() > 1 ? boot_put(settings_key, text, strlen(text) + 1) : 0;
+}
+
+static int settings_compare(void)
+{
+    char text[BOOT_VALUE_MAX + 1], why[400] = "MPI_Init: ";
+    size_t len = BOOT_VALUE_MAX;
+    int start = (int)strlen(why);
+    if (boot_rank() == 0)
+        return 0;
+    int err = boot_get(settings_key, text, &len);
+    if (err)
+        return err == -ENOENT ? 0 : err; /* a launcher of tests that keeps nothing */
+    text[len] = 0;
+    if (cvar_common_check(text, "rank 0", why + start, sizeof why - (size_t)start))
+        boot_abort(1, why);
+    return 0;
+}
+
+static void nothing(void)
+{
+}
+
 /* Rooms from the bottom up; each returns 0 or -errno. */
 static const struct {
     const char *name;
@@ -37,6 +68,7 @@ static const struct {
     void (*finalize)(void);
 } rooms[] = {
     {"mem", mem_init, mem_finalize},
+    {"the comparison of variables", settings_compare, nothing},
     {"progress", progress_init, progress_finalize},
     {"am", am_init, am_finalize},
     {"obj", obj_init, obj_finalize},
@@ -74,11 +106,16 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (!(proc->api = calloc(1, sizeof *proc->api)))
         start_fails("api", -ENOMEM);
     proc->api->main_thread = thread_self();
+    if ((err = settings_tell()) != 0)
+        start_fails("the job's key-value store", err);
     for (int i = 0; i < ROOMS; i++) {
         err = rooms[i].init();
         if (err)
             start_fails(rooms[i].name, err);
     }
+    const char *name;
+    for (int i = 0; cvar.debug_summary && boot_rank() == 0 && (name = cvar_unknown(&i)) != NULL;)
+        log_warn("%.*s is set, but this library has no such variable (mpiexec --cvars lists them)", (int)strcspn(name, "="), name);
     api_attrs_init(&proc->api->attrs);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
@@ -159,6 +196,7 @@ int api_stop(void)
     if (err)
         return err;
     progress_async_stop();
+    rma_warn_open();
     p2p_drain_wait();
     /* Everybody is done with everybody: only then may inboxes go. */
     err = coll_barrier_living(proc->obj->world);
@@ -199,14 +237,24 @@ API(int, MPI_Finalize, (void))
     return MPI_SUCCESS;
 }
 
+/* For calls that are allowed at any time, and so have no error handler to go to. */
+static int null_flag(const char *call)
+{
+    return err_make(MPI_ERR_ARG, "%s: flag is a null pointer", call);
+}
+
 API(int, MPI_Initialized, (int *flag))
 {
+    if (!flag)
+        return null_flag("MPI_Initialized");
     *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world != WORLD_NEW);
     return MPI_SUCCESS;
 }
 
 API(int, MPI_Finalized, (int *flag))
 {
+    if (!flag)
+        return null_flag("MPI_Finalized");
     *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world == WORLD_CLOSED);
     return MPI_SUCCESS;
 }
@@ -214,15 +262,19 @@ API(int, MPI_Finalized, (int *flag))
 API(int, MPI_Query_thread, (int *provided))
 {
     api_enter("MPI_Query_thread");
-    *provided = proc->thread_level;
-    return api_leave(MPI_COMM_WORLD, MPI_SUCCESS);
+    int err = api_pointer(provided, "provided");
+    if (!err)
+        *provided = proc->thread_level;
+    return api_leave(MPI_COMM_WORLD, err);
 }
 
 API(int, MPI_Is_thread_main, (int *flag))
 {
     api_enter("MPI_Is_thread_main");
-    *flag = proc->api->main_thread == thread_self();
-    return api_leave(MPI_COMM_WORLD, MPI_SUCCESS);
+    int err = api_pointer(flag, "flag");
+    if (!err)
+        *flag = proc->api->main_thread == thread_self();
+    return api_leave(MPI_COMM_WORLD, err);
 }
 
 API(int, MPI_Abort, (MPI_Comm comm, int errorcode))

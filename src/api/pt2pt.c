@@ -455,7 +455,9 @@ API(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype data
 
 /* --- probes --------------------------------------------------------------------------- */
 
-static int probe_call(const char *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+enum { PROBE_TRIES = 1, PROBE_TAKES = 2 }; /* does not wait: flag; takes the message out: message */
+
+static int probe_call(const char *call, int what, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                       MPI_Status *status)
 {
     struct comm *c;
@@ -469,6 +471,10 @@ static int probe_call(const char *call, int source, int tag, MPI_Comm comm, int 
         err = api_tag(tag, 1);
     if (!err)
         err = api_pointer(status, "status");
+    if (!err && (what & PROBE_TRIES))
+        err = api_pointer(flag, "flag");
+    if (!err && (what & PROBE_TAKES))
+        err = api_pointer(message, "message");
     if (!err)
         err = p2p_probe(source, tag, c, flag ? &got : NULL, message ? &m : NULL, status);
     if (flag)
@@ -485,22 +491,22 @@ static int probe_call(const char *call, int source, int tag, MPI_Comm comm, int 
 
 API(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
 {
-    return probe_call("MPI_Probe", source, tag, comm, NULL, NULL, status);
+    return probe_call("MPI_Probe", 0, source, tag, comm, NULL, NULL, status);
 }
 
 API(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
 {
-    return probe_call("MPI_Iprobe", source, tag, comm, flag, NULL, status);
+    return probe_call("MPI_Iprobe", PROBE_TRIES, source, tag, comm, flag, NULL, status);
 }
 
 API(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
 {
-    return probe_call("MPI_Mprobe", source, tag, comm, NULL, message, status);
+    return probe_call("MPI_Mprobe", PROBE_TAKES, source, tag, comm, NULL, message, status);
 }
 
 API(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
 {
-    return probe_call("MPI_Improbe", source, tag, comm, flag, message, status);
+    return probe_call("MPI_Improbe", PROBE_TRIES | PROBE_TAKES, source, tag, comm, flag, message, status);
 }
 
 /* *m: the message, NULL for the one of no process. */
@@ -597,8 +603,11 @@ static int detach_call(const char *call, void *buffer_addr, MPI_Count *size)
     api_enter(call);
     int err = api_pointer(buffer_addr, "buffer_addr");
     if (!err)
+        err = api_pointer(size, "size");
+    if (!err)
         err = p2p_buffer_detach(buffer_addr, &n);
-    *size = (MPI_Count)n;
+    if (size)
+        *size = (MPI_Count)n;
     return api_leave(MPI_COMM_NULL, err);
 }
 
@@ -614,9 +623,10 @@ API(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
 
 API(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
 {
-    MPI_Count n;
-    int err = detach_call("MPI_Buffer_detach", buffer_addr, &n);
-    *size = n > INT_MAX ? INT_MAX : (int)n;
+    MPI_Count n = 0;
+    int err = detach_call("MPI_Buffer_detach", buffer_addr, size ? &n : NULL);
+    if (size)
+        *size = n > INT_MAX ? INT_MAX : (int)n;
     return err;
 }
 

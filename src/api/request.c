@@ -18,6 +18,7 @@ static struct comm *blame(const struct request *r)
 static int leave_blame(struct comm *c, int err)
 {
     const char *call = proc->call;
+    err_name(err, call);
     api_unlock();
     if (err)
         err = err_report_comm(c, err, call);
@@ -313,6 +314,7 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
             o->blamed = comm_ref(r->comm);
         err = finish(r, &requests[i], st);
     }
+    err_name(err, proc->call);
     if (err && !o->first) {
         o->first = err;
         for (int before = 0; before < k && st != MPI_STATUS_IGNORE; before++)

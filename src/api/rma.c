@@ -119,17 +119,18 @@ static int check_acc(struct rma_args *a, MPI_Op op)
     return MPI_SUCCESS;
 }
 
-static int window(MPI_Win win, struct rma_win **w)
+/* An operation with a request has nowhere to put it. */
+static int no_request(const char *call, MPI_Win win)
 {
-    *w = obj_find(OBJ_WIN, win);
-    return *w ? MPI_SUCCESS : err_make(MPI_ERR_WIN, "%s: window handle %#x does not exist", proc->call, (unsigned)win);
+    api_enter(call);
+    return api_leave_win(win, api_pointer(NULL, "request"));
 }
 
 static int run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
 {
     struct rma_win *w;
     if (!err)
-        err = window(win, &w);
+        err = api_win(win, &w);
     if (!err)
         err = rma_op(w, a, req);
     return api_leave_win(win, err);
@@ -197,12 +198,16 @@ API(int, MPI_Put_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, i
 API(int, MPI_Rput, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                     MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rput", win);
     return put("MPI_Rput", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
 
 API(int, MPI_Rput_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                       MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rput_c", win);
     return put("MPI_Rput_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
 
@@ -240,12 +245,16 @@ API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int ran
 API(int, MPI_Rget, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                     MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rget", win);
     return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
 }
 
 API(int, MPI_Rget_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp, MPI_Count tcount,
                       MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rget_c", win);
     return get("MPI_Rget_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
 }
 
@@ -314,12 +323,16 @@ API(int, MPI_Accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype o
 API(int, MPI_Raccumulate, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                            MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Raccumulate", win);
     return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
 }
 
 API(int, MPI_Raccumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                              MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Raccumulate_c", win);
     return acc("MPI_Raccumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
 }
 
@@ -346,6 +359,8 @@ API(int, MPI_Rget_accumulate, (const void *origin, int ocount, MPI_Datatype otyp
                                MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                                MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rget_accumulate", win);
     return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }
@@ -354,6 +369,8 @@ API(int, MPI_Rget_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datat
                                  MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, MPI_Count tcount,
                                  MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
 {
+    if (!request)
+        return no_request("MPI_Rget_accumulate_c", win);
     return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }

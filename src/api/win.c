@@ -10,7 +10,7 @@
 #include "rma/near.h"
 #include "rma/rma.h"
 
-static int api_win(MPI_Win h, struct rma_win **out)
+int api_win(MPI_Win h, struct rma_win **out)
 {
     *out = obj_find(OBJ_WIN, h);
     if (*out)
@@ -26,6 +26,7 @@ int api_fail_win(MPI_Win win, int err, const char *call)
         lock_acquire(&proc->lock);
     struct rma_win *w = obj_find(OBJ_WIN, win);
     struct errhandler *e = w ? errhandler_ref(*rma_win_errhandler(w)) : NULL;
+    err_name(err, call);
     if (proc->threaded)
         lock_release(&proc->lock);
     if (!e)

@@ -33,13 +33,15 @@ enum coll_call {
     COLL_NEIGHBOR_ALLTOALLW, COLL_CALLS
 };
 
-/* An array of counts or displacements as the user gave it: ints, or 64-bit (the _c forms, MPI_Aint). */
+/* An array of counts or displacements as the user gave it: ints, or 64-bit (the _c forms, MPI_Aint); NULL: all 0. */
 struct coll_vec {
     const void *v;
     int wide;
 };
 static inline MPI_Aint coll_at(struct coll_vec a, int i)
 {
+    if (!a.v)
+        return 0;
     return a.wide ? (MPI_Aint)((const int64_t *)a.v)[i] : (MPI_Aint)((const int *)a.v)[i];
 }
 static inline struct coll_vec coll_ints(const int *v)

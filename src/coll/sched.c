@@ -178,7 +178,7 @@ static int exact(enum coll_call call)
 
 int sched_mismatch(size_t got, size_t want)
 {
-    return err_make(MPI_ERR_TRUNCATE, "collective operation: %zu bytes where %zu are expected: counts or types of the processes differ",
+    return err_make(MPI_ERR_TRUNCATE, "%zu bytes came where %zu are expected: counts or types of the processes differ",
                     got, want);
 }
 
@@ -352,6 +352,9 @@ static void settle(struct sched *s, struct step *p)
     p->req = NULL;
     if (!err && p->kind == STEP_RECV && got < want && exact(s->args.call))
         err = sched_mismatch(got, want);
+    else if (err && p->kind == STEP_RECV && err_class(err) == MPI_ERR_TRUNCATE) /* ranks and tags of the schedule's own would mislead */
+        err = err_make(MPI_ERR_TRUNCATE, "more than the %zu bytes that are expected came: counts or types of the processes differ",
+                       want);
     if (!err)
         return;
     sched_fail(s, err);

@@ -172,6 +172,27 @@ int err_make(int cls, const char *fmt, ...)
     return s->code;
 }
 
+/* Where the text of a code stands, or NULL when it has none of its own or the slot was used again. */
+static struct err_slot *slot_find(int code)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    if (!e || code <= 0 || (code & USER_BIT))
+        return NULL;
+    struct err_slot *s = &e->slot[(unsigned)code >> SLOT_SHIFT & (ERR_SLOTS - 1)];
+    return s->code == code ? s : NULL;
+}
+
+void err_name(int code, const char *call)
+{
+    struct err_slot *s = slot_find(code);
+    if (!s || !call || !strncmp(s->text, "MPI", 3))
+        return;
+    char text[ERR_TEXT];
+    memcpy(text, s->text, sizeof text);
+    if (snprintf(s->text, sizeof s->text, "%s: %s", call, text) < 0)
+        memcpy(s->text, text, sizeof text);
+}
+
 static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -197,18 +218,15 @@ int err_class(int code)
 
 void err_text(int code, char *buf, size_t len)
 {
-    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
     if (code > 0 && (code & USER_BIT)) {
         struct err_user *u = user_find(code);
         snprintf(buf, len, "%s", u && u->text ? u->text : ""); /* MPI-3.1 8.5: empty until a string is added */
         return;
     }
-    if (e && code > 0) {
-        const struct err_slot *s = &e->slot[(unsigned)code >> SLOT_SHIFT & (ERR_SLOTS - 1)];
-        if (s->code == code) {
-            snprintf(buf, len, "%s", s->text);
-            return;
-        }
+    const struct err_slot *s = slot_find(code);
+    if (s) {
+        snprintf(buf, len, "%s", s->text);
+        return;
     }
     const char *t = text_of_class(err_class(code));
     snprintf(buf, len, "%s", t ? t : "unknown error code");

@@ -16,6 +16,8 @@ int err_make(int cls, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 int err_class(int code);
 /* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
 void err_text(int code, char *buf, size_t len);
+/* Put "call: " before a text that names no MPI call, as rooms make them that do not know for which they work. */
+void err_name(int code, const char *call);
 /* Whether code is one that MPI_Error_class and MPI_Error_string accept. */
 int err_valid(int code);
 /* -errno of a lower room to an MPI error: class by errno, text "what: strerror". */

@@ -12,9 +12,11 @@ void recv_done(struct p2p_req *q, int err)
     if (q->cookie)
         cookie_drop(q);
     if (!err && q->full > q->size)
-        err = err_make(MPI_ERR_TRUNCATE, "receive: the message has %zu bytes, the buffer %zu", q->full, q->size);
+        err = err_make(MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %zu bytes, the buffer %zu",
+                       q->r.status.MPI_SOURCE, q->r.status.MPI_TAG, q->full, q->size);
     else if (!err && q->full < q->size && q->type->elem.bytes != 1 && dt_elements(q->type, q->full) < 0)
-        err = err_make(MPI_ERR_TYPE, "receive: the message has %zu bytes, which end inside an element of the datatype", q->full);
+        err = err_make(MPI_ERR_TYPE, "the message from rank %d with tag %d has %zu bytes, which end inside an element of the datatype",
+                       q->r.status.MPI_SOURCE, q->r.status.MPI_TAG, q->full);
     request_complete(&q->r, err);
 }
 

@@ -103,7 +103,7 @@ int rma_fence(struct rma_win *w, int assert)
     if (assert & ~known)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(), (unsigned)assert);
     if (!rma_ask(w, ASK_FENCE_MAY) || w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: window 0x%x is in state %s%s", rma_call(),
+        return err_make(MPI_ERR_RMA_SYNC, "%s: another epoch is open (window 0x%x is in state %s%s)", rma_call(),
                         (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? " and exposed" : "");
     /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us arrive. */
     fence_full();

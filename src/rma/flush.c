@@ -214,8 +214,11 @@ void rma_look_around(struct rma_win *w)
 
 /* --- the calls ------------------------------------------------------------------------------ */
 
-static int no_epoch(const struct rma_win *w, int rank)
+static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
 {
+    if (rank < 0)
+        return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open (window 0x%x is in state %s)", rma_call(),
+                        (unsigned)w->near.obj.handle, rma_state_name(w));
     return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open for rank %d (window 0x%x is in state %s)",
                     rma_call(), rank, (unsigned)w->near.obj.handle, rma_state_name(w));
 }

@@ -113,6 +113,17 @@ static void write_stats(const char *name)
     close(fd);
 }
 
+void rma_warn_open(void)
+{
+    struct rma *r = proc->rma;
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
+            log_warn("MPI_Finalize: an epoch is open on window 0x%x (state %s%s); who waits for its end will wait for ever",
+                     (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? ", exposed" : "");
+    }
+}
+
 void rma_finalize(void)
 {
     struct rma *r = proc->rma;

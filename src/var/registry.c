@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 
@@ -122,6 +123,83 @@ int cvar_set(const char *name, const char *text, char *msg, size_t len)
         return -ENOENT;
     }
     return store(&cvar_table[i], name, text, msg, len);
+}
+
+/* A line "NAME=value", empty for a variable at its default. */
+static void common_line(const struct cvar_info *c, char *line, size_t len)
+{
+    line[0] = 0;
+    if (c->kind == CVAR_STR && strcmp(*(const char **)c->value, c->def_str) != 0)
+        snprintf(line, len, "%s=%s\n", c->name, *(const char **)c->value);
+    else if (c->kind != CVAR_STR && *(int64_t *)c->value != c->def)
+        snprintf(line, len, "%s=%lld\n", c->name, (long long)*(int64_t *)c->value);
+}
+
+void cvar_common(char *text, size_t len)
+{
+    size_t at = 0;
+    char line[512];
+    text[0] = 0;
+    for (int i = 0; i < cvar_count; i++) {
+        if (cvar_table[i].scope != CVAR_GLOBAL_EQ)
+            continue;
+        common_line(&cvar_table[i], line, sizeof line);
+        size_t n = strlen(line);
+        if (at + n >= len) /* not to be compared: better than half a line */
+            return;
+        memcpy(text + at, line, n + 1);
+        at += n;
+    }
+}
+
+/* Value of a line of `text`, without its end, or the default. */
+static void value_in(const char *text, const struct cvar_info *c, char *value, size_t len)
+{
+    size_t n = strlen(c->name);
+    for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+        if (!strncmp(p, c->name, n) && p[n] == '=') {
+            snprintf(value, len, "%.*s", (int)strcspn(p + n + 1, "\n"), p + n + 1);
+            return;
+        }
+    if (c->kind == CVAR_STR)
+        snprintf(value, len, "%s", c->def_str);
+    else
+        snprintf(value, len, "%lld", (long long)c->def);
+}
+
+int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t len)
+{
+    char ours[4096], here[512], there[512];
+    cvar_common(ours, sizeof ours);
+    if (!strcmp(ours, theirs))
+        return 0;
+    for (int i = 0; i < cvar_count; i++) {
+        const struct cvar_info *c = &cvar_table[i];
+        if (c->scope != CVAR_GLOBAL_EQ)
+            continue;
+        value_in(ours, c, here, sizeof here);
+        value_in(theirs, c, there, sizeof there);
+        if (strcmp(here, there) != 0) {
+            snprintf(msg, len, "%s is \"%.80s\" here and \"%.80s\" on %s; it must be the same on all processes", c->name, here,
+                     there, whose);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+const char *cvar_unknown(int *i)
+{
+    while (environ[*i]) {
+        const char *name = environ[(*i)++];
+        size_t n = strcspn(name, "=");
+        int known = strncmp(name, prefixes[0], OWN_PREFIX) != 0;
+        for (int k = 0; k < cvar_count && !known; k++)
+            known = strlen(cvar_table[k].name) == n && !strncmp(name, cvar_table[k].name, n);
+        if (!known)
+            return name;
+    }
+    return NULL;
 }
 
 static void set_defaults(void)

@@ -54,6 +54,12 @@ void var_env_off(const struct var_env *list, int n, unsigned set);
 void var_finalize(void);
 /* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */
 int cvar_set(const char *name, const char *text, char *msg, size_t len);
+/* The variables that must be the same on all processes, as text: those that are not at their defaults, in order. */
+void cvar_common(char *text, size_t len);
+/* Whether another process wrote the same: 0, or -EINVAL with one line in msg that names the first that differs. */
+int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t len);
+/* Variables in the environment that look like ours and are not known here, one a call from *i = 0 on; NULL: no more. */
+const char *cvar_unknown(int *i);
 /* Index of a variable by its full name, or -1. */
 int cvar_find(const char *name);
 

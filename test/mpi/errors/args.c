@@ -32,6 +32,85 @@ static void text(int err, const char *what)
     MUST(n > 0 && n == (int)strlen(s), "no text for the error of %s", what);
 }
 
+/* A call that must fail with this class and say this. */
+#define SAYS(call, cls, words) \
+    do { \
+        int e_ = (call); \
+        MUST(mt_class(e_) == (cls), "%s: class %d, expected %d", #call, mt_class(e_), (int)(cls)); \
+        says(e_, words, #call); \
+    } while (0)
+
+static void says(int err, const char *words, const char *what)
+{
+    char s[MPI_MAX_ERROR_STRING] = "";
+    int n;
+
+    MPI_Error_string(err, s, &n);
+    MUST(strstr(s, words) != NULL, "%s: the text is \"%s\", without \"%s\"", what, s, words);
+}
+
+/* Errors that are found below the call, where nobody knows its name, have it all the same. */
+static void found_later(void)
+{
+    int two[2] = { 1, 2 }, one = 0, i;
+    MPI_Request r[2];
+    MPI_Status st[2];
+    MPI_Comm self = MPI_COMM_SELF;
+
+    MPI_Isend(two, 2, MPI_INT, 0, 7, self, r);
+    SAYS(MPI_Recv(&one, 1, MPI_INT, 0, 7, self, st), MPI_ERR_TRUNCATE,
+         "MPI_Recv: the message from rank 0 with tag 7 has 8 bytes, the buffer 4");
+    MPI_Wait(r, st);
+    for (i = 0; i < 2; i++) {
+        MPI_Irecv(&one, 1, MPI_INT, 0, i, self, r + i);
+        MPI_Send(two, 1 + i, MPI_INT, 0, i, self);
+    }
+    SAYS(MPI_Waitall(2, r, st), MPI_ERR_IN_STATUS, "MPI_Waitall: ");
+    CHECK_EQ(st[0].MPI_ERROR, MPI_SUCCESS);
+    CHECK_EQ(mt_class(st[1].MPI_ERROR), MPI_ERR_TRUNCATE);
+    says(st[1].MPI_ERROR, "MPI_Waitall: the message from rank 0 with tag 1", "status of MPI_Waitall");
+    SAYS(MPI_Gather(two, 2, MPI_INT, &one, 1, MPI_INT, 0, self), MPI_ERR_TRUNCATE,
+         "MPI_Gather: 8 bytes came where 4 are expected");
+}
+
+/* A null pointer where memory is needed is an error, never a crash and never a wait. */
+static void pointers(void)
+{
+    int v[4] = { 0 }, one[1] = { 1 }, none[1] = { 0 }, i;
+    MPI_Aint aone[1] = { 1 };
+    MPI_Comm self = MPI_COMM_SELF, ring;
+    MPI_Request r;
+    MPI_Status st;
+    MPI_Message m;
+    void *p;
+
+    BAD(MPI_Initialized(NULL), MPI_ERR_ARG);
+    BAD(MPI_Finalized(NULL), MPI_ERR_ARG);
+    BAD(MPI_Query_thread(NULL), MPI_ERR_ARG);
+    BAD(MPI_Is_thread_main(NULL), MPI_ERR_ARG);
+    BAD(MPI_Iprobe(MPI_ANY_SOURCE, 77, self, NULL, &st), MPI_ERR_ARG);
+    BAD(MPI_Improbe(MPI_ANY_SOURCE, 77, self, NULL, &m, &st), MPI_ERR_ARG);
+    BAD(MPI_Improbe(MPI_ANY_SOURCE, 77, self, &i, NULL, &st), MPI_ERR_ARG);
+    BAD(MPI_Mprobe(MPI_ANY_SOURCE, 77, self, NULL, &st), MPI_ERR_ARG);
+    BAD(MPI_Buffer_detach(NULL, &i), MPI_ERR_ARG);
+    BAD(MPI_Buffer_detach(&p, NULL), MPI_ERR_ARG);
+    SAYS(MPI_Gatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, 0, self), MPI_ERR_ARG, "recvdispls");
+    SAYS(MPI_Scatterv(v, one, NULL, MPI_INT, v + 1, 1, MPI_INT, 0, self), MPI_ERR_ARG, "senddispls");
+    BAD(MPI_Allgatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, self), MPI_ERR_ARG);
+    BAD(MPI_Alltoallv(v, one, none, MPI_INT, v + 1, one, NULL, MPI_INT, self), MPI_ERR_ARG);
+    BAD(MPI_Iallgatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, self, &r), MPI_ERR_ARG);
+    CHECK(r == MPI_REQUEST_NULL);
+    /* nothing at all needs no place */
+    CHECK_EQ(MPI_Allgatherv(v, 0, MPI_INT, v + 1, none, NULL, MPI_INT, self), MPI_SUCCESS);
+    CHECK_EQ(MPI_Alltoallv(v, none, NULL, MPI_INT, v + 1, none, NULL, MPI_INT, self), MPI_SUCCESS);
+    MPI_Cart_create(self, 1, one, one, 0, &ring);
+    MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+    BAD(MPI_Neighbor_alltoallv(v, NULL, one, MPI_INT, v, one, one, MPI_INT, ring), MPI_ERR_ARG);
+    BAD(MPI_Neighbor_allgatherv(v, 1, MPI_INT, v, NULL, one, MPI_INT, ring), MPI_ERR_ARG);
+    BAD(MPI_Neighbor_alltoallw(v, NULL, aone, NULL, v, NULL, aone, NULL, ring), MPI_ERR_ARG);
+    MPI_Comm_free(&ring);
+}
+
 static void pt2pt(void)
 {
     int v = 0, flag;
@@ -224,6 +303,8 @@ int main(int argc, char **argv)
     comms_and_groups();
     info();
     handlers();
+    found_later();
+    pointers();
     alive();
     return mt_finish();
 }

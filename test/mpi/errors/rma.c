@@ -36,6 +36,10 @@ static void arguments(MPI_Win w)
     BAD(MPI_Accumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP);
     BAD(MPI_Fetch_and_op(&v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK);
     BAD2(MPI_Compare_and_swap(d, d, d + 1, MPI_DOUBLE, next, 0, w), MPI_ERR_TYPE, MPI_ERR_TYPE);
+    BAD(MPI_Rput(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
+    BAD(MPI_Rget(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
+    BAD(MPI_Raccumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
+    BAD(MPI_Rget_accumulate(&v, 1, MPI_INT, &r, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
     MPI_Win_unlock_all(w);
     BAD2(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE, MPI_ERR_OTHER);
     BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK);

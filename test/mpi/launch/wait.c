@@ -1,4 +1,5 @@
-/* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE. */
+/* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE.
+ * Or one that ends with an epoch open: wait open. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -18,6 +19,11 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     printf("rank %d ready\n", rank);
     fflush(stdout);
+    if (!strcmp(what, "open")) {
+        MPI_Win_lock_all(0, win);
+        MPI_Finalize();
+        return 0;
+    }
     if (!strcmp(what, "recv")) {
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "abort")) {

@@ -28,6 +28,28 @@ START_TEST(codes_keep_class_and_text)
 }
 END_TEST
 
+START_TEST(a_call_is_named_once)
+{
+    char longest[ERR_TEXT + 50];
+    int a = err_make(MPI_ERR_TRUNCATE, "the message has 8 bytes"), b = err_make(MPI_ERR_TAG, "MPI_Send: tag -5");
+    err_name(a, "MPI_Wait");
+    err_name(a, "MPI_Test");
+    ck_assert_str_eq(text(a), "MPI_Wait: the message has 8 bytes");
+    err_name(b, "MPI_Wait");
+    ck_assert_str_eq(text(b), "MPI_Send: tag -5");
+    err_name(a, NULL);
+    err_name(MPI_ERR_TAG, "MPI_Wait"); /* a bare class, success, a code of nobody: nothing to name */
+    err_name(MPI_SUCCESS, "MPI_Wait");
+    err_name(-1, "MPI_Wait");
+    ck_assert_str_ne(text(MPI_ERR_TAG), "");
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    a = err_make(MPI_ERR_OTHER, "%s", longest);
+    err_name(a, "MPI_Wait");
+    ck_assert_int_eq(strncmp(text(a), "MPI_Wait: xxx", 13), 0);
+}
+END_TEST
+
 START_TEST(an_old_code_shows_its_class)
 {
     int old = err_make(MPI_ERR_TAG, "MPI_Send: tag %d", -5);
@@ -111,5 +133,5 @@ START_TEST(long_texts_are_cut)
 }
 END_TEST
 
-OBJ_SUITE(err, codes_keep_class_and_text, an_old_code_shows_its_class, every_class_has_a_text, classes_of_users,
+OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class, every_class_has_a_text, classes_of_users,
           errno_has_a_class, long_texts_are_cut)

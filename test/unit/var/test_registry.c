@@ -70,6 +70,44 @@ START_TEST(bad_values_name_everything)
 }
 END_TEST
 
+/* What must be the same on all processes, as rank 0 tells it to the others. */
+START_TEST(common_values)
+{
+    char text[4096];
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    cvar_common(text, sizeof text);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(cvar_set("MPIR_CVAR_TRANSPORT", "ofi", msg, sizeof msg), 0);
+    ck_assert_int_eq(cvar_set("MPIR_CVAR_NUM_CLIQUES", "3", msg, sizeof msg), 0);
+    ck_assert_int_eq(cvar_set("MPIR_CVAR_PROGRESS_SPIN", "3", msg, sizeof msg), 0); /* may differ */
+    cvar_common(text, sizeof text);
+    ck_assert_str_eq(text, "MPIR_CVAR_NUM_CLIQUES=3\nMPIR_CVAR_TRANSPORT=ofi\n");
+    ck_assert_int_eq(cvar_common_check(text, "rank 0", msg, sizeof msg), 0);
+    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_NUM_CLIQUES=3\n", "rank 0", msg, sizeof msg), -EINVAL);
+    ck_assert_str_eq(msg, "MPIR_CVAR_TRANSPORT is \"ofi\" here and \"auto\" on rank 0; it must be the same on all processes");
+    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_TRANSPORT=ofi\nMPIR_CVAR_NUM_CLIQUES=30\n", "rank 0", msg, sizeof msg), -EINVAL);
+    ck_assert(strstr(msg, "\"3\" here and \"30\""));
+    ck_assert_int_eq(cvar_common_check("nonsense without an end", "rank 0", msg, sizeof msg), -EINVAL);
+    cvar_common(text, 5); /* no half lines */
+    ck_assert_str_eq(text, "");
+    var_finalize();
+}
+END_TEST
+
+START_TEST(unknown_names)
+{
+    int i = 0;
+    const char *name;
+    setenv("MPIR_CVAR_NO_SUCH", "1", 1);
+    setenv("MPIR_CVAR_NOLOCAL", "1", 1);
+    while ((name = cvar_unknown(&i)) != NULL && strncmp(name, "MPIR_CVAR_NO_SUCH=", 18) != 0)
+        ck_assert(strncmp(name, "MPIR_CVAR_NOLOCAL=", 18));
+    ck_assert_ptr_nonnull(name);
+    unsetenv("MPIR_CVAR_NO_SUCH");
+    unsetenv("MPIR_CVAR_NOLOCAL");
+}
+END_TEST
+
 START_TEST(pvars_count)
 {
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
@@ -107,6 +145,8 @@ Suite *suite_registry(void)
     tcase_add_test(t, defaults_are_in_range);
     tcase_add_test(t, environment_and_prefixes);
     tcase_add_test(t, bad_values_name_everything);
+    tcase_add_test(t, common_values);
+    tcase_add_test(t, unknown_names);
     tcase_add_test(t, pvars_count);
     tcase_add_test(t, environment_of_others);
     suite_add_tcase(s, t);
