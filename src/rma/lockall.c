@@ -1,5 +1,5 @@
 /* lockall.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
- * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 2, 5.3).
+ * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
  *
  * Near locks are taken at the call.  Far ones: by their elements with the first operation (per-target protocol) until no
  * target element is to be had; then the switch locks everybody, with a constant number of messages under

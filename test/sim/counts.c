@@ -530,7 +530,7 @@ static void lock_order_counts(void *arg)
     job_close(&j);
 }
 
-/* The switch keeps a constant number of LOCK messages under way, however many ranks there are (rma.md section 2): everybody holds
+/* The switch keeps a constant number of LOCK messages under way, however many ranks there are: everybody holds
  * his own lock until no more come. */
 static void switch_outstanding(void *arg)
 {
