@@ -78,9 +78,9 @@ static inline void *obj_find(enum obj_kind kind, int handle)
     unsigned index = h & 0x03ffffffu;
     if (((h >> 26) & 0xf) != (unsigned)kind)
         return NULL;
-    if ((h >> 30) == 2)
+    if ((h >> 30) == 2) /* acquire pairs with the releases in obj_add() and table_more_blocks() */
         return index < atomic_load_explicit(&t->limit, memory_order_acquire)
-                   ? atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK]
+                   ? atomic_load_explicit(&t->block, memory_order_acquire)[index / OBJ_BLOCK][index % OBJ_BLOCK]
                    : NULL;
     /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low byte alone tells. */
     if ((h >> 30) == 1) {

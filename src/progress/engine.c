@@ -179,7 +179,8 @@ static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
     /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings news. */
     mem_wake_arm();
     int nfds = 0;
-    if (arm_all(p, &nfds) && !(met = cond(arg))) {
+    /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes us. */
+    if (progress_poll() == 0 && arm_all(p, &nfds) && !(met = cond(arg))) {
         pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
         struct pollfd *fds = p->fds; /* only the poller touches it */
         p->asleep = 1;

@@ -84,8 +84,9 @@ const char *rma_target_state_name(const struct rma_target *t)
 
 void rma_near_opened(struct rma_win *w, struct rma_near *n)
 {
-    int open = n->lock != RMA_UNLOCKED || (w->state == WIN_PSCW_GRANTED && n->started);
-    atomic_store_explicit(&n->open, (unsigned char)open, memory_order_relaxed);
+    int open = n->lock != RMA_UNLOCKED || (w->state == WIN_PSCW_GRANTED && n->started && !w->kicking);
+    /* Release here and in rma_win_goto() pairs with the acquire in near.h: threads without the lock go on from here. */
+    atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
 void rma_win_goto(struct rma_win *w, enum win_state s)
@@ -93,12 +94,12 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
     int pscw = w->state == WIN_PSCW_GRANTED || s == WIN_PSCW_GRANTED;
     w->state = s;
-    unsigned char all = s == WIN_FENCE_GRANTED || s == WIN_LOCK_ALL_CALLED || s == WIN_LOCK_ALL_ISSUED ||
-                        s == WIN_LOCK_ALL_GRANTED;
+    unsigned char all = (s == WIN_FENCE_GRANTED && !w->kicking) || s == WIN_LOCK_ALL_CALLED ||
+                        s == WIN_LOCK_ALL_ISSUED || s == WIN_LOCK_ALL_GRANTED;
     int passive = rma_ask(w, ASK_IN_PASSIVE);
     atomic_store_explicit(&w->near.fast,
                           (unsigned char)(RMA_FAST_ON | (all ? RMA_FAST_ALL : 0) | (passive ? RMA_FAST_PASSIVE : 0)),
-                          memory_order_relaxed);
+                          memory_order_release);
     if (pscw)
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);
@@ -109,6 +110,15 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         w->starved = 0;
         w->lock_all_nocheck = 0;
     }
+}
+
+void rma_win_granted(struct rma_win *w, enum win_state s)
+{
+    w->kicking = 1;
+    rma_win_goto(w, s);
+    rma_win_kick(w);
+    w->kicking = 0;
+    rma_win_goto(w, s);
 }
 
 void rma_target_goto(struct rma_target *t, enum target_state s)

@@ -44,8 +44,7 @@ int rma_fence_poll(struct rma_win *w)
     if (n && !w->barriers && rma_ask(w, ASK_BARRIER_OUT)) {
         /* MEM_SYNC after PROC_SYNC: pairs with the fence before everybody's arrival. */
         fence_full();
-        rma_win_goto(w, WIN_FENCE_GRANTED);
-        rma_win_kick(w);
+        rma_win_granted(w, WIN_FENCE_GRANTED);
     }
     return n;
 }

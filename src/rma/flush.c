@@ -301,13 +301,14 @@ int rma_flush(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
-    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next. */
-    fence_full();
     if (t)
-        return rma_complete_target(w, t, RMA_F_DONE);
-    if (w->acks && rma_ask(w, ASK_ALL_LOCKED) && !rma_near_of(w, rank))
-        return flush_evicted(w, rank);
-    return MPI_SUCCESS;
+        err = rma_complete_target(w, t, RMA_F_DONE);
+    else if (w->acks && rma_ask(w, ASK_ALL_LOCKED) && !rma_near_of(w, rank))
+        err = flush_evicted(w, rank);
+    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
+     * flush.  Last: what the target did for us, by message, comes before what we read next, too. */
+    fence_full();
+    return err;
 }
 
 int rma_flush_local(struct rma_win *w, int rank)
@@ -328,8 +329,9 @@ int rma_flush_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
-    fence_full();
-    return w->ntargets || w->acks ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    int err = w->ntargets || w->acks ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    fence_full(); /* as in rma_flush() */
+    return err;
 }
 
 int rma_flush_local_all(struct rma_win *w)

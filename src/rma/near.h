@@ -2,7 +2,9 @@
  *
  * The one header of rma/ besides rma.h that api/ includes.  Rules:
  *   (a) successes only: any doubt returns 0 and the slow function starts again from the top;
- *   (b) whether a target admits operations is one relaxed byte, written by epoch.c only;
+ *   (b) whether a target admits operations is one byte, written by epoch.c only.  The thread that writes it may be another
+ *       than the one that called (it polled for the others' arrival, or took an answer): stored with release, loaded
+ *       with acquire, so that what is read of a window after it is not older;
  *   (c) no lock, no call, counters by relaxed load and store;
  *   (d) elements of 1, 2, 4, 8 bytes are single stores and loads when aligned, else copies;
  *   (e) ordering is the business of flush, unlock, fence and sync, which always run a full fence.
@@ -70,9 +72,10 @@ struct rma_near_room {
 
 static inline struct rma_win_near *rma_near_win(int handle)
 {
+    /* Acquire pairs with the release in win.c make(): another thread's new window may have the same place. */
     struct rma_win_near *w =
         atomic_load_explicit(&((struct rma_near_room *)proc->rma)->win[handle & (RMA_FAST_WINS - 1)],
-                             memory_order_relaxed);
+                             memory_order_acquire);
     return w && w->obj.handle == handle ? w : NULL;
 }
 
@@ -83,8 +86,8 @@ static inline struct rma_near *rma_near_target(struct rma_win_near *w, int rank)
     if (i >= w->count)
         return NULL;
     struct rma_near *n = &w->near[i];
-    unsigned fast = atomic_load_explicit(&w->fast, memory_order_relaxed);
-    if (!(fast & RMA_FAST_ON) || !((fast & RMA_FAST_ALL) || atomic_load_explicit(&n->open, memory_order_relaxed)))
+    unsigned fast = atomic_load_explicit(&w->fast, memory_order_acquire); /* (b) */
+    if (!(fast & RMA_FAST_ON) || !((fast & RMA_FAST_ALL) || atomic_load_explicit(&n->open, memory_order_acquire)))
         return NULL;
     return n;
 }
@@ -131,10 +134,11 @@ static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {
     enum { LOOK_AROUND = 256 }; /* flushes between two looks at the network */
     unsigned i = (unsigned)rank - w->first, n = atomic_load_explicit(&w->flushes, memory_order_relaxed);
-    unsigned fast = atomic_load_explicit(&w->fast, memory_order_relaxed);
-    if (i >= w->count || !(fast & RMA_FAST_PASSIVE) || atomic_load_explicit(&w->elements, memory_order_relaxed))
+    unsigned fast = atomic_load_explicit(&w->fast, memory_order_acquire); /* (b) */
+    /* Acquire pairs with the release in slot.c: no element left, so what its answers brought is here. */
+    if (i >= w->count || !(fast & RMA_FAST_PASSIVE) || atomic_load_explicit(&w->elements, memory_order_acquire))
         return 0;
-    if (!(fast & RMA_FAST_ALL) && !atomic_load_explicit(&w->near[i].open, memory_order_relaxed))
+    if (!(fast & RMA_FAST_ALL) && !atomic_load_explicit(&w->near[i].open, memory_order_acquire))
         return 0;
     atomic_store_explicit(&w->flushes, n + 1, memory_order_relaxed);
     return n % LOOK_AROUND != 0;

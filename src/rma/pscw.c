@@ -94,8 +94,7 @@ int rma_start_poll(struct rma_win *w)
     if (!w->nwaiting) {
         /* MEM_SYNC: pairs with the fence before each post. */
         fence_full();
-        rma_win_goto(w, WIN_PSCW_GRANTED);
-        rma_win_kick(w);
+        rma_win_granted(w, WIN_PSCW_GRANTED);
         n++;
     }
     return n;

@@ -60,6 +60,8 @@ int rma_restore_op(struct rma_win *w);
 
 /* --- epoch.c -------------------------------------------------------------------------------- */
 void rma_win_goto(struct rma_win *w, enum win_state s);
+/* The epoch is granted: what is queued leaves, then threads that do without the lock (near.h) may go on. */
+void rma_win_granted(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);

@@ -93,7 +93,8 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     if (list_empty(&s->targets))
         list_del(&s->used);
     w->ntargets--;
-    atomic_store_explicit(&w->near.elements, w->ntargets, memory_order_relaxed);
+    /* Release pairs with rma_near_flush(), which a thread without the lock runs. */
+    atomic_store_explicit(&w->near.elements, w->ntargets, memory_order_release);
     if (t->err && !w->err)
         w->err = t->err;
     rma_target_free(w, t);

@@ -74,9 +74,10 @@ void ring_want(struct ring_out *o, int want)
         return;
     o->waiting = want;
     atomic_store_explicit(&r->sender[o->self].want, (unsigned)want, memory_order_relaxed);
-    /* Sequentially consistent: pairs with the fence of the receiver between its store of head and its load of
-     * waiting; either it sees us or we, looking again before sleep, see the room. */
-    atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_seq_cst);
+    /* Relaxed: what counts is the fence in mem_wake_arm(), between this and the last look before sleep.  It pairs with
+     * the receiver's between its store of head and its load of waiting (shm.c settle()): either it sees both words,
+     * or we see the room.  A locked add alone would not order our later load of head everywhere. */
+    atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_relaxed);
 }
 
 /* A position, or -1 when there is no room. */

@@ -340,8 +340,8 @@ static int take(struct shm *s, enum tp_class cls)
 static void settle(struct shm *s)
 {
     s->owed = 0;
-    /* Head and stop flags were stored before; pairs with the locked add in ring_want() and the fence in
-     * mem_wake_arm(). */
+    /* Head and stop flags were stored before; pairs with the fence in mem_wake_arm(), which stands between a sender's
+     * ring_want() and its last look at them. */
     fence_full();
     for (int cls = 0; cls < 2; cls++) {
         struct ring *r = s->in[cls].ring;

@@ -9,7 +9,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
-#include "mem/mem.h"
+#include "mem/mem_types.h"
 #include "progress/progress.h"
 #include "var/var.h"
 
@@ -114,6 +114,38 @@ START_TEST(times_out_asleep)
 }
 END_TEST
 
+struct late {
+    struct progress_hook hook;
+    int came;
+};
+
+/* News that came after the last look of an ordinary pass, when the process had raised its flag already, or just before. */
+static int late_news(void *arg)
+{
+    struct late *l = arg;
+    const struct mem *m = proc->mem;
+    if (!(atomic_load_explicit(&m->record[m->index].sleeping, memory_order_relaxed) & 1) || l->came)
+        return 0;
+    return l->came = 1;
+}
+
+static int late_came(void *arg)
+{
+    return ((struct late *)arg)->came;
+}
+
+/* P1 for what a hook looks at, which the condition and the transports do not. */
+START_TEST(hooks_look_before_sleep)
+{
+    struct late l = {.came = 0};
+    l.hook = (struct progress_hook){.fn = late_news, .arg = &l};
+    progress_hook_add(&l.hook);
+    progress_wait_for(late_came, &l, "late news", -1, 5000000000u);
+    ck_assert_int_eq(l.came, 1);
+    progress_hook_del(&l.hook);
+}
+END_TEST
+
 enum { WAITERS = 3 };
 
 struct mailbox {
@@ -163,6 +195,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, hooks_run_and_leave);
     tcase_add_test(t, waits_until_the_condition_holds);
     tcase_add_test(t, times_out_asleep);
+    tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);
     return s;
