@@ -44,13 +44,14 @@ int boot_rank(void) { return mem.index; }
 int boot_host_rank(int index) { return index; }
 int boot_host_index(int rank) { return rank; }
 int boot_host_processes(void) { return n; }
-/* For mem_init(), which is not called: the page is there. */
+/* For mem_init() and mem_finalize(), which are not called: the page is there. */
 int boot_put(const char *name, const void *value, size_t len) { (void)name, (void)value, (void)len; abort(); }
 int boot_get(const char *name, void *value, size_t *len) { (void)name, (void)value, (void)len; abort(); }
 int boot_barrier(void) { abort(); }
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg) { (void)size, (void)flags, (void)seg; abort(); }
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key) { (void)seg, (void)key; abort(); }
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg) { (void)key, (void)seg; abort(); }
+void mem_kept_free(struct mem *m) { (void)m; abort(); }
 void mem_segment_drop(struct mem_segment *seg) { (void)seg; abort(); }
 
 /* -------------------------------------------------------------------------------------------------- */
