@@ -118,7 +118,8 @@ static void shm_make(struct shm *m)
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + LINE - 1) / LINE * LINE;
     size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
-    if (m->rank == 0 && mem_segment_create(bytes, 0, &m->seg) == 0)
+    /* Once: MPI_Comm_free waits for nobody, so others may still read the slot of the last operation. */
+    if (m->rank == 0 && mem_segment_create(bytes, MEM_ONCE, &m->seg) == 0)
         mem_segment_key(m->seg, &key);
     int err = coll_bcast_bytes(&key, sizeof key, 0, m->comm);
     int64_t fine = !err && attach(m, &key) == 0;

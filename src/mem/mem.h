@@ -44,8 +44,9 @@ void mem_finalize(void);
 /* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this process's NUMA
  * node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
  * MEM_NO_RESERVE: mem_segment_reserve() does that, each process for its part.
- * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be found. */
-enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2 };
+ * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be found.
+ * MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last barrier, the last slot). */
+enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);

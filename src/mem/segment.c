@@ -168,7 +168,7 @@ void mem_kept_free(struct mem *m)
 
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !(s->flags & MEM_NO_RESERVE) && s->pub.size >= KEEP_FROM &&
+    return m && s->pub.owner && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE)) && s->pub.size >= KEEP_FROM &&
            s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
@@ -210,7 +210,7 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
     if (!s)
         return -ENOMEM;
     s->flags = flags;
-    s->reserved = flags == 0;
+    s->reserved = !(flags & (MEM_NO_RESERVE | MEM_LAZY));
     s->key = (struct mem_key){.pid = (uint32_t)getpid(), .size = size, .cookie = random_bits()};
     s->pub.owner = 1;
     int err = s->pub.fd = s->key.fd = memfd_open(size, flags, s->key.cookie);

@@ -3,18 +3,13 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/boot.h"
 
 /* Abstract name (first byte 0: no file) of the wake-up socket with this random part. */
 static socklen_t wake_name(uint64_t wake, struct sockaddr_un *a)
@@ -139,91 +134,4 @@ int mem_host_index(void)
 pid_t mem_pid(int host_index)
 {
     return atomic_load_explicit(&proc->mem->record[host_index].pid, memory_order_acquire);
-}
-
-/* --- the room -------------------------------------------------------------------- */
-
-/* What the first process of the host tells the others. */
-struct page_key {
-    struct mem_key key;
-    struct boot_host host;
-};
-
-/* The launcher may have called one host what are containers, or several machines behind one name. */
-static int same_host(const struct boot_host *first)
-{
-    struct boot_host here;
-    boot_host_here(&here);
-    const char *differs = boot_host_differs(first, &here);
-    if (!differs)
-        return 0;
-    log_warn("the launcher says that ranks %d and %d share a host, but they have different %s (containers?); with "
-             "MPIR_CVAR_HOST_MAP=exchange the processes find out themselves", boot_host_rank(0), boot_rank(), differs);
-    return -EPROTO;
-}
-
-/* The first process of the host makes the page; the key goes by boot/. */
-static int page_open(struct mem *m)
-{
-    char name[40];
-    struct page_key k;
-    size_t len = sizeof k;
-    snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
-    int err = 0;
-    if (m->index == 0) {
-        err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
-        if (!err) {
-            mem_segment_key(m->page, &k.key);
-            boot_host_here(&k.host);
-            err = boot_put(name, &k, sizeof k);
-        }
-    }
-    int sync = boot_barrier();
-    if (err || sync)
-        return err ? err : sync;
-    if (m->index == 0)
-        return 0;
-    err = boot_get(name, &k, &len);
-    if (err)
-        return err;
-    if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
-        return -EPROTO;
-    err = same_host(&k.host);
-    return err ? err : mem_segment_attach(&k.key, &m->page);
-}
-
-int mem_init(void)
-{
-    struct mem *m = calloc(1, sizeof *m);
-    if (!m)
-        return -ENOMEM;
-    proc->mem = m;
-    m->wake_fd = -1;
-    m->count = boot_host_processes();
-    m->index = boot_host_index(boot_rank());
-#ifdef PR_SET_PTRACER
-    /* Where yama restricts ptrace, node peers may still read and write our memory (CMA). */
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
-    int err = page_open(m);
-    if (!err) {
-        m->record = m->page->base;
-        err = mem_wake_open();
-    }
-    if (err)
-        mem_finalize();
-    return err;
-}
-
-void mem_finalize(void)
-{
-    struct mem *m = proc->mem;
-    if (!m)
-        return;
-    mem_wake_close();
-    mem_segment_drop(m->page);
-    mem_kept_free(m);
-    free(m->segs);
-    free(m);
-    proc->mem = NULL;
 }

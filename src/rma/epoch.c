@@ -116,6 +116,7 @@ void rma_win_granted(struct rma_win *w, enum win_state s)
 {
     w->kicking = 1;
     rma_win_goto(w, s);
+    sched_point(); /* another thread may call an operation, without the lock if near.h lets it */
     rma_win_kick(w);
     w->kicking = 0;
     rma_win_goto(w, s);

@@ -117,7 +117,8 @@ static int page_make(struct rma_win *w, size_t bytes)
         memset(w->node.page, 0, bytes);
         return 0;
     }
-    int err = mem_segment_create(bytes, 0, &w->node.seg);
+    /* Once: who is last at the last barrier goes on while others still read its word. */
+    int err = mem_segment_create(bytes, MEM_ONCE, &w->node.seg);
     if (!err)
         w->node.page = w->node.seg->base;
     return err;

@@ -17,7 +17,6 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/boot.h"
 #include "mem/mem_types.h"
 
 enum { MOST = 3, LONG_MS = 5000 }; /* no wake-up takes so long, however busy the machine */
@@ -40,19 +39,6 @@ struct proc *proc = &the_proc;
 static struct mem mem;
 
 uint64_t random_bits(void) { return (uint64_t)(uintptr_t)&mem ^ (uint64_t)mem.index * 0x9e3779b97f4a7c15u; }
-int boot_rank(void) { return mem.index; }
-int boot_host_rank(int index) { return index; }
-int boot_host_index(int rank) { return rank; }
-int boot_host_processes(void) { return n; }
-/* For mem_init() and mem_finalize(), which are not called: the page is there. */
-int boot_put(const char *name, const void *value, size_t len) { (void)name, (void)value, (void)len; abort(); }
-int boot_get(const char *name, void *value, size_t *len) { (void)name, (void)value, (void)len; abort(); }
-int boot_barrier(void) { abort(); }
-int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg) { (void)size, (void)flags, (void)seg; abort(); }
-void mem_segment_key(const struct mem_segment *seg, struct mem_key *key) { (void)seg, (void)key; abort(); }
-int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg) { (void)key, (void)seg; abort(); }
-void mem_kept_free(struct mem *m) { (void)m; abort(); }
-void mem_segment_drop(struct mem_segment *seg) { (void)seg; abort(); }
 
 /* -------------------------------------------------------------------------------------------------- */
 

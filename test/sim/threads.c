@@ -332,7 +332,50 @@ static void pinned_thread(int thread, void *arg)
     m->left--;
 }
 
+/* --- the fence is granted by another thread ---------------------------------------------------------------------- */
+
+/* Accumulates of one thread on one element come in the order of the calls, also when the first ones are queued until
+ * the opening fence is over, and the other thread, in MPI for something else, finds that it is. */
+enum { IN_ROW = 5 };
+
+static void granted_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    begin(1);
+    struct job *j = &m->j;
+    int to = (j->rank + 1) % j->size;
+    for (int i = 0; i < ROUNDS; i++) {
+        long v[IN_ROW];
+        OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j->win));
+        for (int k = 0; k < IN_ROW; k++) {
+            v[k] = 100 * i + k;
+            OK(MPI_Accumulate(&v[k], 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_REPLACE, j->win));
+            if (sim_random() & 1)
+                sim_compute(1);
+        }
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j->win));
+        SIM_CHECK(j->mem[0] == v[IN_ROW - 1]);
+    }
+    while (m->left)
+        sim_compute(1);
+    stop();
+}
+
+static void granted_thread(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    struct rank_record *m = join();
+    for (int i = 0; i < 20 * ROUNDS; i++) {
+        int flag;
+        OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+        sim_compute(1);
+    }
+    m->left--;
+}
+
 const struct scenario scenarios_threads[] = {
+    {"t-granted", 3, 2, granted_main, granted_thread, NULL},
     {"t-locks", 4, 3, locks_main, locks_thread, NULL},
     {"t-locks-far", 4, 3, locks_main, locks_thread, far_away},
     {"t-locks-dry", 4, 3, locks_main, locks_thread, poor_threads},

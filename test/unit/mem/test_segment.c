@@ -186,6 +186,17 @@ static void again(void)
     mem_segment_drop(a);
     mem_segment_drop(b); /* 2 MiB, more than the bound: the older one went */
     job_check(proc->mem->nkept == 1 && proc->mem->kept_bytes == SIZE);
+    job_check(mem_segment_create(SIZE + SIZE / 2, MEM_ONCE, &a) == 0); /* would have its place */
+    mem_segment_key(a, &k);
+    job_check(mem_segment_attach(&k, &b) == 0);
+    memset(b->base, 9, 4096);
+    mem_segment_shut(a);
+    mem_segment_drop(a);
+    job_check(proc->mem->kept_bytes == SIZE);
+    job_check(mem_segment_create(SIZE + SIZE / 2, 0, &a) == 0);
+    job_check(((char *)b->base)[0] == 9); /* whoever is late still sees it */
+    mem_segment_drop(b);
+    mem_segment_drop(a);
     mem_finalize();
 }
 
