@@ -9,7 +9,7 @@
 #include "boot/boot.h"
 #include "var/var.h"
 
-enum { WARN_TYPE = 1, WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8 }; /* AM_WARN_REACH is the next bit */
+enum { WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8, WARN_LOST = 32 }; /* 16 is AM_WARN_REACH */
 
 /* Longest wait of am_finalize for the room of kept replies (ns). */
 static const uint64_t DRAIN_NS = 10000000000u;
@@ -20,6 +20,20 @@ static const uint64_t DRAIN_NS = 10000000000u;
             log_warn(__VA_ARGS__);  \
         (a)->warned |= (bit);       \
     } while (0)
+
+void am_nonsense(int src, const char *what)
+{
+    struct am *a = proc->am;
+    struct am_peer *p = am_peer_known(src);
+    a->nonsense++;
+    pvar_set_add(pvar_proc(), PVAR_AM_NONSENSE, 1);
+    if (a->told >= AM_NONSENSE_ALL || (p && p->nonsense >= AM_NONSENSE_PEER))
+        return;
+    a->told++;
+    int last = a->told == AM_NONSENSE_ALL || (p && ++p->nonsense == AM_NONSENSE_PEER);
+    log_warn("process %d sent %s that fits nothing here; it is dropped%s", src, what,
+             last ? "; more like it are only counted" : "");
+}
 
 /* --- receive ---------------------------------------------------------------------- */
 
@@ -47,8 +61,7 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     struct am *a = proc->am;
     const struct am_hdr *h = msg;
     if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type]) {
-        WARN_ONCE(a, WARN_TYPE, "rank %u sent a message that nobody here handles (type %d, %zu bytes); it is dropped",
-                  peer, len < sizeof *h ? -1 : h->type, len);
+        am_nonsense((int)peer, "a message of a type");
         if (cls == TP_REPLY)
             credit_back(a, peer);
         return 0;
@@ -96,14 +109,19 @@ int am_request(int dst, int type, const struct iovec *iov, int n, unsigned repli
     n = prepend(&h, type, iov, n, v);
     if (n < 0)
         return n;
+    /* Before it goes: an idle record may be dropped. */
+    t->credits -= replies;
+    p->owed += replies;
     err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, NULL);
     if (err) {
+        if (replies) {
+            t->credits += replies;
+            p->owed -= replies;
+        }
         if (err == TP_AGAIN)
             pvar_set_add(pvar_proc(), PVAR_AM_AGAIN, 1);
         return err;
     }
-    t->credits -= replies;
-    p->owed += replies;
     pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
     if (t->local) /* another thread may sleep and is to deliver it */
         progress_signal();
@@ -177,7 +195,8 @@ static int send_kept(struct am_peer *p)
         if (err == TP_AGAIN)
             return events;
         if (err)
-            log_warn("a reply to rank %d is lost: %s", p->rank, strerror(-err));
+            WARN_ONCE(proc->am, WARN_LOST, "a reply to rank %d is lost: %s; others are not reported", p->rank,
+                      strerror(-err));
         list_del(&k->link);
         p->nkept--;
         free(k);
@@ -328,6 +347,10 @@ static void am_close(struct am *a)
         free(e->value);
     }
     map_destroy(&a->peers);
+    cursor = 0;
+    for (struct map_entry *e; (e = map_next(&a->idle, &cursor)) != NULL;)
+        free(e->value);
+    map_destroy(&a->idle);
     free(a);
     proc->am = NULL;
 }
@@ -342,6 +365,8 @@ int am_init(void)
         return -ENOMEM;
     proc->am = a;
     map_init(&a->peers);
+    map_init(&a->idle);
+    a->peers_max = AM_PEERS;
     list_init(&a->keepers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
     for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++)
@@ -374,6 +399,8 @@ void am_finalize(void)
      * that is gone has published its last head. */
     if (progress_wait_for(nothing_kept, a, "room for the last replies", -1, DRAIN_NS) != 0)
         WARN_ONCE(a, WARN_LATE, "replies to other processes could not be sent before the end");
+    if (a->nonsense > a->told)
+        log_warn("%llu packets that fit nothing here were dropped in all", (unsigned long long)a->nonsense);
     am_close(a);
 }
 

@@ -26,9 +26,19 @@ struct am_tp { /* one open transport */
     struct progress_source source;
 };
 
+/* More full records than this are looked through for idle ones; those shrink to half a byte (peer.c).  And reports of
+ * packets that fit nothing: by process, and in all. */
+enum { AM_PEERS = 512, AM_NONSENSE_PEER = 3, AM_NONSENSE_ALL = 48 };
+
+/* Transports of processes whose record was dropped: a nibble per rank, its place in am.tps + 1. */
+enum { AM_CHUNK = 256 };
+struct am_chunk {
+    uint8_t tp[AM_CHUNK / 2];
+};
+
 struct am_peer {
     int rank;
-    int dead;
+    uint8_t dead, nonsense;
     struct am_tp *t;
     unsigned owed;     /* replies it may still send us */
     struct list kept;  /* replies to it that found no room, oldest first */
@@ -47,13 +57,17 @@ struct am {
     int ntps;
     int networks; /* of these: how many lead beyond the host */
     am_fn *handler[AM_TYPES];
-    struct map peers; /* world rank -> struct am_peer */
+    struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked to lately */
+    struct map idle;  /* world rank / AM_CHUNK + 1 -> struct am_chunk */
+    size_t peers_max; /* idle records are dropped when there are so many */
     struct am_peer *last; /* the one looked up last */
     struct list keepers;
     struct progress_hook hook;
     int deaths; /* boot_dead_count() when peers were last looked at */
     void (*on_death[AM_MOURNERS])(void);
     unsigned warned; /* bits: what was reported already */
+    unsigned told;   /* packets that fit nothing: reported, */
+    uint64_t nonsense; /* ... all of them */
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */

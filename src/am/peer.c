@@ -125,6 +125,61 @@ struct am_peer *am_peer_known(int rank)
     return p;
 }
 
+/* --- processes that were talked to ------------------------------------------------
+ * The transport keeps the connection; what is left to remember of a process that owes nothing and is owed nothing is
+ * which transport it was. */
+
+static struct am_tp *idle_find(int rank)
+{
+    struct am *a = proc->am;
+    const struct am_chunk *c = a->idle.count ? map_get(&a->idle, (uint64_t)rank / AM_CHUNK + 1) : NULL;
+    unsigned i = c ? c->tp[rank % AM_CHUNK / 2] >> (rank % 2 * 4) & 15 : 0;
+    return i ? &a->tps[i - 1] : NULL;
+}
+
+/* 0, or the record has to stay. */
+static int idle_keep(const struct am_peer *p)
+{
+    struct am *a = proc->am;
+    uint64_t key = (uint64_t)p->rank / AM_CHUNK + 1;
+    struct am_chunk *c = map_get(&a->idle, key);
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c || map_put(&a->idle, key, c)) {
+            free(c);
+            return -ENOMEM;
+        }
+    }
+    unsigned i = (unsigned)(p->t - a->tps) + 1, shift = (unsigned)p->rank % 2 * 4;
+    uint8_t *b = &c->tp[p->rank % AM_CHUNK / 2];
+    *b = (uint8_t)((*b & ~(15u << shift)) | i << shift);
+    return 0;
+}
+
+static int is_idle(const struct am_peer *p)
+{
+    return !p->owed && !p->dead && !p->nonsense && list_empty(&p->kept) && idle_keep(p) == 0;
+}
+
+/* Drop idle records; the next look comes when there are twice as many as remained, so that it costs a constant per
+ * new record. */
+static void peers_shrink(struct am *a)
+{
+    struct map old = a->peers;
+    size_t cursor = 0;
+    map_init(&a->peers);
+    for (struct map_entry *e; (e = map_next(&old, &cursor)) != NULL;) {
+        struct am_peer *p = e->value;
+        if (is_idle(p))
+            free(p);
+        else if (map_put(&a->peers, e->key, p))
+            log_fatal("out of memory for the record of process %d", p->rank);
+    }
+    map_destroy(&old);
+    a->last = NULL;
+    a->peers_max = 2 * a->peers.count > AM_PEERS ? 2 * a->peers.count : AM_PEERS;
+}
+
 static struct am_peer *peer_make(int rank, int *err)
 {
     if (rank < 0 || rank >= boot_size()) {
@@ -143,7 +198,10 @@ static struct am_peer *peer_make(int rank, int *err)
     p->rank = rank;
     list_init(&p->kept);
     list_init(&p->link);
-    *err = choose(rank, &p->t);
+    if (proc->am->peers.count >= proc->am->peers_max)
+        peers_shrink(proc->am);
+    p->t = idle_find(rank);
+    *err = p->t ? 0 : choose(rank, &p->t);
     if (!*err)
         *err = map_put(&proc->am->peers, (uint64_t)rank, p);
     if (!*err)

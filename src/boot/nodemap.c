@@ -156,12 +156,17 @@ static int clique_first(const struct node_map *m, int c, int n)
 /* No host may be cut into more nodes than it has ranks: node numbers would have gaps. */
 static int limit_cliques(const struct node_map *m, int cliques)
 {
-    for (int h = 0; h < m->hosts && cliques > 1; h++) {
-        int n = count_below(m, h, m->size);
-        if (n > 0 && n < cliques)
-            cliques = n;
+    /* Only hosts that are named for some rank: their numbers may be anything. */
+    for (int i = 0; i < m->nblocks && cliques > 1; i++) {
+        const struct node_block *b = &m->block[i];
+        int64_t used = (m->size - b->start + b->per - 1) / b->per;
+        for (int h = 0; h < b->nodes && h < used && cliques > 1; h++) {
+            int n = count_below(m, b->first + h, m->size);
+            if (n > 0 && n < cliques)
+                cliques = n;
+        }
     }
-    return cliques;
+    return m->hosts > INT_MAX / cliques ? INT_MAX / m->hosts : cliques; /* numbers of nodes are ints */
 }
 
 int node_map_init(struct node_map *m, const char *text, int rank, int size, int nolocal, int cliques)

@@ -47,6 +47,8 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
 {
     struct p2p_eager_first h = {{q->ctx, q->rank, q->tag, 0}, q->size};
     while (q->next < q->size) {
+        if (peer_far_ahead(p))
+            return AM_AGAIN;
         size_t n = q->size - q->next < p->piece ? q->size - q->next : p->piece;
         const void *data = q->start + q->next;
         if (!q->block) {
@@ -122,6 +124,8 @@ static int by_am_send(struct p2p_req *q, struct p2p_peer *p)
 {
     if (q->next) /* begun */
         return send_pieces(q, p);
+    if (peer_far_ahead(p))
+        return AM_AGAIN;
     int room = p->eager_out + q->size + P2P_CHARGE <= (size_t)cvar.p2p_eager_window;
     if (room && q->size <= p->eager_max)
         return send_eager(q, p);

@@ -6,13 +6,11 @@
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 
-enum { NONSENSE_TOLD = 8 }; /* packets of which the user is told */
-
 /* A packet that does not fit what was agreed or asked for: nothing of it is used. */
 static int nonsense(int src, const char *what)
 {
-    if (proc->p2p->nonsense++ < NONSENSE_TOLD)
-        log_warn("process %d sent %s that fits nothing here; it is dropped", src, what);
+    proc->p2p->nonsense++;
+    am_nonsense(src, what);
     return 0;
 }
 
@@ -234,6 +232,8 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
     const struct p2p_match *m = msg;
     if ((int32_t)(m->seq - p->seq_in) < 0)
         return nonsense(p->world, "a message twice");
+    if (m->seq - p->seq_in >= P2P_EARLY || p->nearly >= P2P_EARLY)
+        return nonsense(p->world, "a message long before its turn");
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
@@ -242,6 +242,7 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
         e->len = len;
         memcpy(e->msg, msg, len);
         list_push(&p->early, &e->link);
+        p->nearly++;
         return 0;
     }
     int rc = take(type, p->world, msg, len);
@@ -258,8 +259,10 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
         p->seq_in++;
         list_del(&e->link);
         free(e);
+        p->nearly--;
         l = p->early.next;
     }
+    peer_credit(p, 0);
     return 0;
 }
 
@@ -316,6 +319,8 @@ static int on_ack(int src, const void *msg, size_t len)
     if (!p || len != sizeof *m || m->bytes > p->eager_out)
         return nonsense(src, "a credit");
     p->eager_out -= m->bytes;
+    if ((int32_t)(m->seq - p->seq_told) > 0 && (int32_t)(m->seq - p->seq_out) <= 0)
+        p->seq_told = m->seq;
     return 0;
 }
 

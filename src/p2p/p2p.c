@@ -255,7 +255,7 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
     struct p2p_peer *p = peer_get(comm_peer_world(c, dest));
     size_t size;
     if (!p || !list_empty(&p->pending) || __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) ||
-        size > p->eager_max || p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window)
+        size > p->eager_max || p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
         return 0;
     struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->rank, tag, p->seq_out};
     struct iovec v[2] = {{&h, sizeof h}, {dt_start(t, buf), size}};

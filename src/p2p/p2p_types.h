@@ -8,7 +8,8 @@
  *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
  *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED
  *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(), bytes against what was
- *      asked for; a packet that does not fit is dropped with a warning */
+ *      asked for; a packet that does not fit is dropped with a warning
+ *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -30,7 +31,8 @@ enum {
     P2P_CHARGE = 64,     /* bytes of window an empty message takes: its record at the receiver */
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
     P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
-    P2P_PULL_WINDOWS = 2   /* asked for at once */
+    P2P_PULL_WINDOWS = 2,  /* asked for at once */
+    P2P_EARLY = 4096       /* unordered: matched packets under way to one process, so many may come before their turn */
 };
 
 struct p2p_peer;
@@ -61,6 +63,9 @@ struct p2p_peer {
     size_t eager_out;  /* P5 */
     size_t eager_in;   /* taken here and not yet acknowledged */
     uint32_t seq_out, seq_in;
+    uint32_t seq_told; /* unordered: ours that the other side has had; and, of its, what we said we had: */
+    uint32_t seq_said;
+    unsigned nearly;   /* on early */
     struct list pending; /* struct p2p_op */
     struct list busy;    /* link in p2p->busy */
     struct list early;   /* struct p2p_early: came before their turn, unordered transports only */
@@ -172,6 +177,12 @@ struct p2p {
     int me;                /* world rank */
     int crowded;           /* more processes on this host than cores */
 };
+
+/* P12: no more may be sent to p now. */
+static inline int peer_far_ahead(const struct p2p_peer *p)
+{
+    return !p->ordered && p->seq_out - p->seq_told >= P2P_EARLY;
+}
 
 /* cookie.c: names of requests on the wire, kept until they are done. */
 uint64_t cookie_make(struct p2p_req *q); /* the same as before, if it has one; 0: no memory */

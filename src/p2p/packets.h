@@ -76,7 +76,9 @@ struct p2p_data {
     uint64_t off;
 };
 struct p2p_ack {
-    uint64_t bytes;
+    uint64_t bytes;  /* eager ones, taken since the last */
+    uint32_t seq;    /* unordered: of the next matched packet; all before have come */
+    uint32_t unused;
 };
 
 _Static_assert(sizeof(struct p2p_match) == 16, "the common prefix of EAGER and RTS");

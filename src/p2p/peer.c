@@ -139,10 +139,11 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)
 void peer_credit(struct p2p_peer *p, size_t bytes)
 {
     p->eager_in += bytes;
-    if (p->eager_in * 4 < (size_t)cvar.p2p_eager_window)
+    if (p->eager_in * 4 < (size_t)cvar.p2p_eager_window && p->seq_in - p->seq_said < P2P_EARLY / 4)
         return;
-    struct p2p_ack a = {p->eager_in};
+    struct p2p_ack a = {.bytes = p->eager_in, .seq = p->seq_in};
     p->eager_in = 0;
+    p->seq_said = p->seq_in;
     peer_control(p, P2P_ACK, &a, sizeof a);
 }
 

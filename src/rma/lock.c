@@ -113,7 +113,8 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
                       holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
         n->asked = 0;
         if (x.result < 0)
-            return rma_dead_error(w, n->rank);
+            return err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d, or that rank, died", rma_call(),
+                            n->rank);
     }
     n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before the last holder's release. */

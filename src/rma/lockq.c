@@ -144,6 +144,23 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     }
 }
 
+/* --- death ---------------------------------------------------------------------------------- */
+
+static void tell_all(struct rma_lockq *q)
+{
+    for (struct list *l = q->entries.next; l != &q->entries; l = l->next)
+        LIST_OBJ(l, struct lock_entry, link)->broken = 1;
+}
+
+/* A near holder died, and some near process or this one took the lock from it. */
+static void look_for_deaths(struct rma_win *w)
+{
+    unsigned n = shmlock_broken(word_of(w));
+    if (n != w->lockq.broken)
+        tell_all(&w->lockq);
+    w->lockq.broken = n;
+}
+
 /* --- grant ------------------------------------------------------------------------------------ */
 
 static void grant(struct rma_win *w, struct lock_entry *e)
@@ -157,10 +174,10 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     if (mine.packet)
         q->bytes -= mine.hdr.len;
     tell_waiting(w);
-    if (mine.packet || mine.hdr.type == RMA_PKT_LOCK) {
+    if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
         rma_run_packet(w, mine.src, &mine.hdr, mine.packet, 1);
     } else {
-        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED};
+        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = mine.broken ? MPI_ERR_OTHER : 0};
         rma_reply(w, mine.src, &r, NULL, 0);
     }
     free(mine.packet);
@@ -170,6 +187,7 @@ int rma_lockq_poll(struct rma_win *w)
 {
     struct rma_lockq *q = &w->lockq;
     int n = 0;
+    look_for_deaths(w);
     while (!list_empty(&q->entries)) {
         struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
         if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)))
@@ -203,8 +221,15 @@ void rma_lockq_bury(struct rma_win *w, int src)
             q->bytes -= e->hdr.len;
         entry_free(e);
     }
-    if (map_get(&q->holders, (uint64_t)src + 1))
+    if (map_get(&q->holders, (uint64_t)src + 1)) {
+        tell_all(q);
+        shmlock_break(word_of(w), &w->node.n);
+        q->broken = shmlock_broken(word_of(w));
         rma_lockq_release(w, src);
+    } else if (boot_same_node(src)) {
+        shmlock_bury(word_of(w), &w->node.n);
+        look_for_deaths(w);
+    }
     /* Its stamps will never come: let newcomers in. */
     q->admitted = q->stamps;
     tell_waiting(w);

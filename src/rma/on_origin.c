@@ -49,13 +49,15 @@ static void ride_over(struct rma_target *t)
     t->rode = 0;
 }
 
-static void granted(struct rma_win *w, int rank, int dropped)
+static void granted(struct rma_win *w, int rank, int dropped, int err)
 {
-    if (rma_switch_granted(w, rank))
+    int switching = rma_switch_granted(w, rank);
+    struct rma_target *t = switching ? NULL : rma_target_find(w, rank);
+    if (!t || t->state != TARGET_LOCK_ISSUED) {
+        w->err = w->err ? w->err : err;
         return;
-    struct rma_target *t = rma_target_find(w, rank);
-    if (!t || t->state != TARGET_LOCK_ISSUED)
-        return;
+    }
+    t->err = t->err ? t->err : err;
     /* MEM_SYNC: pairs with the fence before the last holder's release. */
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
@@ -80,9 +82,10 @@ int rma_on_granted(int src, const void *msg, size_t len)
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
         return 0;
-    if (h.aop && !w->err)
-        w->err = far_error(h.aop, (int)h.src);
-    granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0);
+    int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
+                                                rma_call(), (int)h.src)
+                                     : far_error(h.aop, (int)h.src);
+    granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
 
@@ -123,7 +126,7 @@ int rma_on_ack(int src, const void *msg, size_t len)
     if (!w)
         return 0;
     if (h.flags & RMA_F_GRANTED)
-        granted(w, (int)h.src, 0);
+        granted(w, (int)h.src, 0, 0);
     int err = far_error(h.aop, (int)h.src);
     struct rma_op *op = h.op ? rma_op_by_id(h.op) : NULL;
     if (op && op->t->w == w && op->t->world == src && op->acks) {
@@ -151,7 +154,7 @@ int rma_on_data(int src, const void *msg, size_t len)
     if (!w)
         return 0;
     if (h.flags & RMA_F_GRANTED)
-        granted(w, (int)h.src, 0);
+        granted(w, (int)h.src, 0, 0);
     int err = far_error(h.aop, (int)h.src);
     struct rma_op *op = rma_op_by_id(h.op);
     /* Never more than was asked for: what comes goes into the user's memory. */

@@ -396,12 +396,10 @@ struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct r
     return w;
 }
 
-enum { NONSENSE_TOLD = 8 }; /* packets of which the user is told */
-
 static int nonsense(int src, const char *what)
 {
-    if (rma_room()->nonsense++ < NONSENSE_TOLD)
-        log_warn("process %d sent %s for no window of this process; it is dropped", src, what);
+    rma_room()->nonsense++;
+    am_nonsense(src, what);
     return 0;
 }
 
@@ -410,7 +408,7 @@ int rma_on_op(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
-        return nonsense(src, "an operation");
+        return nonsense(src, "an operation for a window");
     const char *payload = (const char *)msg + sizeof h;
     if (h.flags & RMA_F_LOCK)
         rma_lockq_ask(w, src, &h, payload);
@@ -424,7 +422,7 @@ int rma_on_post(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
-        return nonsense(src, "a post");
+        return nonsense(src, "a post for a window");
     uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)h.src + 1);
     if (map_put(&w->posts, (uint64_t)h.src + 1, (void *)(posts + 1)))
         log_fatal("out of memory for the posts of a window");

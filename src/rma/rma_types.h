@@ -176,6 +176,7 @@ struct lock_entry { /* a lock request that waits */
     struct list link;
     int src;          /* world rank */
     size_t len;       /* kept packet; 0: only its header */
+    int broken;       /* a holder died while it waited: it is told with the grant */
     struct rma_hdr hdr;
     char *packet;
 };
@@ -187,6 +188,7 @@ struct rma_lockq {
     uint64_t stamps, admitted; /* refused requests; of them admitted since */
     struct map holders;  /* world rank + 1 -> enum shmlock_type: far origins that hold the lock */
     unsigned anonymous;  /* shared holders beyond the bound of the map */
+    unsigned broken;     /* shmlock_broken() when last looked at */
 };
 
 /* --- node segment ------------------------------------------------------------------ */

@@ -20,7 +20,7 @@
 
 enum { W = 1u << 31, Q = 1u << 30, F = 1u << 29, READERS = F - 1 };
 
-enum seat { SEAT_NONE, SEAT_WAIT_SHARED, SEAT_WAIT_EXCLUSIVE, SEAT_GRANTED_SHARED, SEAT_GRANTED_EXCLUSIVE };
+enum seat { SEAT_NONE, SEAT_BROKEN, SEAT_WAIT_SHARED, SEAT_WAIT_EXCLUSIVE, SEAT_GRANTED_SHARED, SEAT_GRANTED_EXCLUSIVE };
 
 /* Chosen by test/perf/layouts (figures: doc/results.md), which compiles this file with other values. */
 #ifndef SHMLOCK_GUARD_ALIGN
@@ -37,6 +37,7 @@ struct shmlock {
     uint32_t head, tail;  /* ring of queued peers: places head..tail-1 */
     uint32_t far_type;    /* enum shmlock_type of the oldest far request, 0: none */
     uint32_t near_turn;   /* the near queue is served before the far side, once */
+    atomic_uint broken;   /* times the lock was taken from a process that had died; under the guard */
     struct shmseat {
         _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uint state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
         uint32_t ring;     /* peer queued at this place of the ring */
@@ -128,6 +129,31 @@ static int head_is_shared(const struct shmlock *l)
     return atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_WAIT_SHARED;
 }
 
+/* Take p out of the ring; later ones close up. */
+static void unring(struct shmlock *l, unsigned gone)
+{
+    uint32_t to = l->head;
+    for (uint32_t i = l->head; i != l->tail; i++) {
+        uint32_t p = l->seat[i % l->peers].ring;
+        if (p != gone)
+            l->seat[to++ % l->peers].ring = p;
+    }
+    l->tail = to;
+}
+
+/* Somebody who lives waits in the near queue. */
+static int near_wait(struct shmlock *l, const struct shmnode *n)
+{
+    while (!queue_empty(l)) {
+        unsigned p = l->seat[l->head % l->peers].ring;
+        if (!boot_dead_count() || !peer_dead(n, p))
+            return 1;
+        l->head++;
+        atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
+    }
+    return 0;
+}
+
 /* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler takes the lock. */
 static void pump(struct shmlock *l, const struct shmnode *n)
 {
@@ -142,13 +168,89 @@ static void pump(struct shmlock *l, const struct shmnode *n)
     }
     /* A batch: one writer, or the readers at the head together. */
     int type = 0;
-    while (!queue_empty(l) && grant_head(l, n, &type)) {
+    while (near_wait(l, n) && grant_head(l, n, &type)) {
         l->near_turn = 0;
         if (type == SHMLOCK_EXCLUSIVE || queue_empty(l) || (l->far_type && !head_is_shared(l)))
             break;
     }
     if (queue_empty(l))
         atomic_fetch_and_explicit(&l->word, ~(unsigned)Q, memory_order_relaxed);
+}
+
+/* --- death ---------------------------------------------------------------------------- */
+
+/* Under the guard: a holder died.  Nobody who waits gets the lock by that; each is told (rma.md 5.14). */
+static void break_queue(struct shmlock *l, const struct shmnode *n)
+{
+    atomic_fetch_add_explicit(&l->broken, 1, memory_order_relaxed);
+    for (; l->head != l->tail; l->head++) {
+        unsigned p = l->seat[l->head % l->peers].ring;
+        /* Release pairs with the acquire in shmlock_poll(). */
+        atomic_store_explicit(&l->seat[p].state, SEAT_BROKEN, memory_order_release);
+        if (p != n->me)
+            mem_wake(n->host_index[p]);
+    }
+}
+
+void shmlock_break(struct shmlock *l, const struct shmnode *n)
+{
+    guard_take(l, n);
+    break_queue(l, n);
+    pump(l, n);
+    guard_give(l);
+}
+
+void shmlock_bury(struct shmlock *l, const struct shmnode *n)
+{
+    int held = 0;
+    guard_take(l, n);
+    for (unsigned p = 0; p < n->peers; p++) {
+        unsigned s = atomic_load_explicit(&l->seat[p].state, memory_order_relaxed);
+        if (s == SEAT_NONE || !peer_dead(n, p))
+            continue;
+        atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
+        if (s < SEAT_GRANTED_SHARED)
+            unring(l, p);
+        else if (peer_dead(n, l->owner)) /* the lock of a dead target is nobody's any more */
+            atomic_fetch_or_explicit(&l->word, W, memory_order_acq_rel);
+        else if (s == SEAT_GRANTED_EXCLUSIVE)
+            atomic_fetch_and_explicit(&l->word, ~(unsigned)W, memory_order_acq_rel);
+        else
+            atomic_fetch_sub_explicit(&l->word, 1, memory_order_acq_rel);
+        held |= s >= SEAT_GRANTED_SHARED;
+    }
+    if (held)
+        break_queue(l, n);
+    pump(l, n);
+    guard_give(l);
+}
+
+unsigned shmlock_broken(const struct shmlock *l)
+{
+    return atomic_load_explicit(&l->broken, memory_order_relaxed);
+}
+
+/* The target died: what this process waits for will not be. */
+static void withdraw(struct shmlock *l, const struct shmnode *n)
+{
+    guard_take(l, n);
+    unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed);
+    if (s == SEAT_WAIT_SHARED || s == SEAT_WAIT_EXCLUSIVE) {
+        unring(l, n->me);
+        atomic_store_explicit(&l->seat[n->me].state, SEAT_BROKEN, memory_order_relaxed);
+    }
+    pump(l, n);
+    guard_give(l);
+}
+
+/* Has one that holds or waits died? */
+static int seats_dead(const struct shmlock *l, const struct shmnode *n)
+{
+    if (boot_dead_count())
+        for (unsigned p = 0; p < n->peers; p++)
+            if (atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) != SEAT_NONE && peer_dead(n, p))
+                return 1;
+    return 0;
 }
 
 /* --- near side ------------------------------------------------------------------------ */
@@ -187,6 +289,8 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
 {
     if (shmlock_try(l, n, type))
         return 1;
+    if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
+        shmlock_bury(l, n);
     guard_take(l, n);
     atomic_store_explicit(&l->seat[n->me].state, type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
                           memory_order_relaxed);
@@ -196,7 +300,7 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
     sched_point(); /* the holder may leave before pump() looks */
     pump(l, n);
     guard_give(l);
-    return shmlock_poll(l, n) == 1;
+    return shmlock_held(l, n) != 0;
 }
 
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n)
@@ -208,41 +312,24 @@ int shmlock_holder(const struct shmlock *l, const struct shmnode *n)
     return -1;
 }
 
-/* Take this process's request out of the ring; later ones close up. */
-static void withdraw(struct shmlock *l, const struct shmnode *n)
-{
-    guard_take(l, n);
-    unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed);
-    if (s == SEAT_WAIT_SHARED || s == SEAT_WAIT_EXCLUSIVE) {
-        uint32_t to = l->head;
-        for (uint32_t i = l->head; i != l->tail; i++) {
-            uint32_t p = l->seat[i % l->peers].ring;
-            if (p != n->me)
-                l->seat[to++ % l->peers].ring = p;
-        }
-        l->tail = to;
-        atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
-        pump(l, n);
-    }
-    guard_give(l);
-}
-
 int shmlock_poll(struct shmlock *l, const struct shmnode *n)
 {
-    /* Acquire pairs with the release in grant_head(). */
-    if (atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire) >= SEAT_GRANTED_SHARED)
-        return 1;
-    if (boot_dead_count()) {
-        for (unsigned p = 0; p < n->peers; p++) {
-            if (!peer_dead(n, p) || atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_NONE)
-                continue;
-            withdraw(l, n);
-            if (shmlock_held(l, n)) /* granted in the meantime */
-                return 1;
+    for (;;) {
+        /* Acquire pairs with the releases in grant_head() and break_queue(). */
+        unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire);
+        if (s >= SEAT_GRANTED_SHARED)
+            return 1;
+        if (s == SEAT_BROKEN) {
+            atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
             return -EOWNERDEAD;
         }
+        if (boot_dead_count() && peer_dead(n, l->owner))
+            withdraw(l, n);
+        else if (seats_dead(l, n))
+            shmlock_bury(l, n);
+        else
+            return 0;
     }
-    return 0;
 }
 
 int shmlock_held(const struct shmlock *l, const struct shmnode *n)

@@ -11,6 +11,8 @@
  *
  * Death.  Words record their owners by peer.  A poll function that finds what it waits for held by (or expected
  * from) a process that boot_dead() reports returns -EOWNERDEAD; it looks only when boot_dead_count() != 0.
+ * A lock is taken from a holder that died: all who wait for it then, near and far, are told so once, and the
+ * next to ask gets it.  Where the target itself died nobody gets what he would have to wait for.
  * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead.
  * A guard is waited for by spinning and then thread_pause(); it is never held across a wait of any kind, so handlers may take it.
  *
@@ -57,7 +59,7 @@ void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* Ask, but hold no place: 1 held, 0 not. */
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
-/* 1: granted since.  0: still queued.  -EOWNERDEAD: a holder died; the request has been withdrawn. */
+/* 1: granted since.  0: still queued.  -EOWNERDEAD, once: a holder or the target died; the request is withdrawn. */
 int shmlock_poll(struct shmlock *l, const struct shmnode *n);
 /* Peer for whom the caller waits (a holder), or -1: for traces. */
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
@@ -73,6 +75,14 @@ int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_typ
 void shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* Tell near newcomers whether far requests wait: the type of the oldest, or 0 for none. */
 void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_type);
+
+
+/* Take the lock from near holders that died. */
+void shmlock_bury(struct shmlock *l, const struct shmnode *n);
+/* The target: a far holder died and is about to be taken off; the near ones that wait are told. */
+void shmlock_break(struct shmlock *l, const struct shmnode *n);
+/* How often a holder died, so that the target can tell the far ones that waited then. */
+unsigned shmlock_broken(const struct shmlock *l);
 
 /* --- post / start / complete / wait ------------------------------------------------
  * pair[poster * peers + starter]: four counters, each written by one process only, so that a post meant for a later

@@ -163,7 +163,9 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
 {
     memset(out, 0x44, sizeof out);
     if (s->type == P2P_EAGER || s->type == P2P_EAGER_MORE || s->type == P2P_EAGER_FIRST) {
-        memcpy(out, &(struct p2p_ack){s->len - sizeof(struct p2p_match) + (s->type == P2P_EAGER ? P2P_CHARGE : 0)}, 8);
+        struct p2p_ack a = {.bytes = s->len - sizeof(struct p2p_match) + (s->type == P2P_EAGER ? P2P_CHARGE : 0),
+                            .seq = ((struct p2p_match *)s->bytes)->seq + 1};
+        memcpy(out, &a, sizeof a);
         if (s->type != P2P_EAGER_FIRST)
             send_out(src, P2P_ACK, sizeof(struct p2p_ack), change, n);
     } else if (s->type == P2P_EAGER_SYNC || (s->type == P2P_RTS && variant % 4 == 0)) {

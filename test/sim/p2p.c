@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "p2p/p2p_types.h"
 #include "scenarios.h"
 
 enum { ROUNDS = 12, MAX_BYTES = 40000 };
@@ -84,6 +85,30 @@ static void collectives(void *arg)
     }
 }
 
+/* Far more messages than may be under way to one process on a transport without order, to one that is late. */
+static void far_ahead(void *arg)
+{
+    enum { N = P2P_EARLY + 1500 };
+    int rank, i;
+    static MPI_Request r[N];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1)
+        sim_compute(200);
+    for (i = 0; i < N && rank == 0; i++) {
+        MPI_Isend(NULL, 0, MPI_BYTE, 1, i % 1000, MPI_COMM_WORLD, &r[i]);
+        const struct p2p_peer *p = peer_get(1);
+        SIM_CHECK(p->seq_out - p->seq_told <= P2P_EARLY);
+    }
+    if (rank == 0)
+        MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
+    for (i = 0; i < N && rank == 1; i++) {
+        MPI_Status st;
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &st);
+        SIM_CHECK(st.MPI_TAG == i % 1000 && peer_get(0)->nearly <= P2P_EARLY);
+    }
+    SIM_CHECK(proc->p2p->nonsense == 0);
+}
+
 static void unordered(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
@@ -95,6 +120,7 @@ const struct scenario scenarios_p2p[] = {
     {"p2p-all-pairs-7", 7, 1, all_pairs, NULL, NULL},
     {"coll-basics", 4, 1, collectives, NULL, NULL},
     {"coll-basics-7", 7, 1, collectives, NULL, NULL},
+    {"p2p-far-ahead", 2, 1, far_ahead, NULL, unordered},
     {"p2p-unordered", 3, 1, all_pairs, NULL, unordered},
     {"coll-unordered", 5, 1, collectives, NULL, unordered},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -968,7 +968,8 @@ static void dies(int how)
         hear(1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
         OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
-        OK(MPI_Win_unlock(2, j.win));
+        err = MPI_Win_unlock(2, j.win); /* an error if it waited already when the other died */
+        SIM_CHECK(!err || boot_dead(1));
         tell(2);
     } else if (j.rank == 0 && how == 4) { /* UNLOCKs and answers cross its death */
         sim_compute((int)(sim_random() % 300));
@@ -998,7 +999,11 @@ static void dies(int how)
         OK(MPI_Win_free(&j.win)); /* it can be left behind */
     } else if (j.rank == 2 && how == 7) { /* its own lock, and nothing else to do that would notice a death */
         hear(1);
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win);
+        if (err) { /* it waited already when the other died */
+            SIM_CHECK(boot_dead(1));
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        }
         SIM_CHECK(j.mem[0] == 1);
         OK(MPI_Win_unlock(2, j.win));
     } else if (j.rank == 0 && how == 3) { /* its complete never comes */
@@ -1058,6 +1063,99 @@ static void dies_holding_own(void *arg)
 {
     (void)arg;
     dies(7);
+}
+
+/* Rank 1 dies while it holds rank 2's lock and ranks 0 and 3 wait for it, near or far: each is told so once, by the call
+ * that waits, and then gets the lock like anybody. */
+static struct rma_near *asks_at[SIM_RANKS]; /* of a near one that waits: near.asked says when it does */
+
+static int all_wait(struct rma_win *w)
+{
+    long far = 0;
+    for (int r = 0; r < 4; r += 3) {
+        if (!rma_near_of(w, r))
+            far++;
+        else if (!asks_at[r] || !asks_at[r]->asked)
+            return 0;
+    }
+    return (long)w->lockq.count == far;
+}
+
+static void dies_held(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v = 1;
+    int err, cls;
+    if (j.rank == 0 || j.rank == 3)
+        asks_at[j.rank] = NULL;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 1) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        put1(&j, &v, 2, 0);
+        OK(MPI_Win_flush(2, j.win));
+        tell(0);
+        tell(3);
+        hear(2);
+        sim_die();
+    } else if (j.rank == 2) {
+        while (!all_wait(inside(j.win)))
+            turn();
+        tell(1);
+        hear(0);
+        hear(3);
+        SIM_CHECK(j.mem[0] == 1 && j.mem[1] == 2);
+        return;
+    }
+    hear(1);
+    int type = j.rank == 3 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
+    asks_at[j.rank] = rma_near_of(inside(j.win), 2);
+    err = MPI_Win_lock(type, 2, 0, j.win);
+    SIM_CHECK(asks_at[j.rank] ? err != MPI_SUCCESS : err == MPI_SUCCESS); /* a far one waits in the next call */
+    if (!err) {
+        put1(&j, &v, 2, 2);
+        err = MPI_Win_unlock(2, j.win);
+    }
+    SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPI_ERR_OTHER);
+    SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+    for (int i = 0; i < 2; i++) {
+        OK(MPI_Win_lock(i ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        if (!i)
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 1, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_unlock(2, j.win));
+    }
+    tell(2);
+}
+
+/* Rank 1 dies with its own lock held: who has to wait for it is told each time, near or far. */
+static void dies_with_its_lock(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v = 1;
+    if (j.rank == 1) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+        for (int r = 0; r < 3; r += 2) {
+            tell(r);
+            hear(r); /* it has left job_open() behind it */
+        }
+        sim_compute((int)(sim_random() % 200));
+        sim_die();
+    }
+    hear(1);
+    tell(1);
+    for (int i = 0; i < 3; i++) {
+        int err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win);
+        if (!err) {
+            MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win);
+            err = MPI_Win_unlock(1, j.win);
+        }
+        SIM_CHECK(err && rma_ask(inside(j.win), ASK_UNSET));
+    }
+    OK(MPI_Win_lock_all(0, j.win)); /* it need not be touched */
+    put1(&j, &v, 2 - j.rank, 0);
+    OK(MPI_Win_flush(2 - j.rank, j.win));
+    OK(MPI_Win_unlock_all(j.win));
 }
 
 /* --- exclusion between near and far ---------------------------------------------------------------------- */
@@ -1190,6 +1288,11 @@ const struct scenario scenarios_scripted[] = {
     {"s14-dies-unposted", 3, 1, dies_unposted, NULL, mortal},
     {"s14-dies-holding", 3, 1, dies_holding, NULL, mortal},
     {"s14-dies-holding-own", 3, 1, dies_holding_own, NULL, mortal},
+    {"s14-dies-held", 4, 1, dies_held, NULL, mortal},
+    {"s14-dies-held-near", 4, 1, dies_held, NULL, mortal_near},
+    {"s14-dies-held-both", 4, 1, dies_held, NULL, mortal_both},
+    {"s14-dies-with-its-lock", 3, 1, dies_with_its_lock, NULL, mortal},
+    {"s14-dies-with-its-lock-near", 3, 1, dies_with_its_lock, NULL, mortal_near},
     {"s14-dies-all-locked", 5, 1, dies_all_locked, NULL, mortal_poor},
     {"s14-dies-flushed", 4, 1, dies_flushed, NULL, mortal},
     {"s14-dies-flushed-dry", 4, 1, dies_flushed, NULL, mortal_poor},

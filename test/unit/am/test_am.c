@@ -307,6 +307,13 @@ static void hostile(void)
     job_check(ops->am(tp, (unsigned)other, TP_REPLY, &v, 1, NULL) == 0);
     job_check(am_request(other, HINT, NULL, 0, 0) == 0);
     await(&seen.hints, 1);
+    /* All are counted, few are told, of many processes too. */
+    struct am *a = proc->am;
+    job_check(a->nonsense >= 4 && a->told == AM_NONSENSE_PEER);
+    for (int i = 0; i < 1000; i++)
+        am_nonsense(100000 + i, "a thing");
+    job_check(a->told == AM_NONSENSE_ALL && a->nonsense >= 1004);
+    job_check(atomic_load(&pvar_proc()->v[PVAR_AM_NONSENSE]) == a->nonsense);
     stop();
 }
 

@@ -118,6 +118,37 @@ START_TEST(bad_addresses)
 }
 END_TEST
 
+/* Records of processes with whom nothing is outstanding shrink; the transport stays known. */
+static void idle(void)
+{
+    start();
+    struct am *a = proc->am;
+    if (boot_rank() == 0) {
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 && am_request(2, AM_TEST, NULL, 0, 1) == 0);
+        job_check(a->peers.count == 2 && a->idle.count == 0);
+        a->peers_max = 2;
+        job_check(am_request(3, AM_TEST, NULL, 0, 0) == 0);
+        job_check(a->peers.count == 2 && a->idle.count == 1 && a->peers_max == AM_PEERS);
+        job_check(!am_peer_known(1) && am_peer_known(2)->owed == 1 && am_peer_known(3));
+        job_check(boot_put("am.1", "", 0) == 0); /* need not be asked again */
+        job_check(am_max(1) > 0 && am_request(1, AM_TEST, NULL, 0, 1) == 0 && am_peer_known(1)->owed == 1);
+        am_credit_return(1, 1);
+        am_credit_return(2, 1);
+        a->peers_max = 2;
+        job_check(am_request(4, AM_TEST, NULL, 0, 0) == 0);
+        job_check(a->peers.count == 1 && a->idle.count == 1);
+        for (int i = 1; i < 5; i++)
+            job_check(am_request(i, AM_TEST, NULL, 0, 0) == 0);
+    }
+    stop();
+}
+
+START_TEST(idle_peers)
+{
+    ck_assert_int_eq(job_run(5, NULL, idle, 20), 0);
+}
+END_TEST
+
 Suite *suite_peer(void)
 {
     Suite *s = suite_create("am/peer");
@@ -126,6 +157,7 @@ Suite *suite_peer(void)
     tcase_add_test(t, on_first_talk);
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, bad_addresses);
+    tcase_add_test(t, idle_peers);
     suite_add_tcase(s, t);
     return s;
 }

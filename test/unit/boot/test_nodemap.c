@@ -139,6 +139,24 @@ START_TEST(malformed)
 }
 END_TEST
 
+/* Numbers of hosts may be anything: no loop over them, no overflow. */
+START_TEST(far_apart)
+{
+    struct node_map m;
+    ck_assert_int_eq(node_map_init(&m, "(vector,(0,1,2),(2147483000,1,4))", 3, 6, 0, 1048576), 0);
+    ck_assert_int_eq(m.cliques, 1);
+    ck_assert_int_eq(m.node, 2147483000);
+    node_map_free(&m);
+    ck_assert_int_eq(node_map_init(&m, "(vector,(1500000000,1,4))", 3, 4, 0, 3), 0);
+    ck_assert_int_eq(m.cliques, 1);
+    node_map_free(&m);
+    ck_assert_int_eq(node_map_init(&m, "(vector,(500000000,1,4))", 3, 4, 0, 9), 0);
+    ck_assert_int_eq(m.cliques, 4);
+    ck_assert_int_eq(m.node, 500000000 * 4 + 3);
+    node_map_free(&m);
+}
+END_TEST
+
 Suite *suite_nodemap(void)
 {
     Suite *s = suite_create("boot/nodemap");
@@ -148,6 +166,7 @@ Suite *suite_nodemap(void)
     tcase_add_test(t, nolocal);
     tcase_add_test(t, large);
     tcase_add_test(t, malformed);
+    tcase_add_test(t, far_apart);
     suite_add_tcase(s, t);
     return s;
 }

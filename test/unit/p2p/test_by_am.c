@@ -138,6 +138,21 @@ static void body_unordered(void)
         job_check(x == i);
     }
     p->seq_out = 40;
+    /* What comes too long before its turn is dropped, and so is more than there may be. */
+    for (int i = 0; i < 2; i++) {
+        struct p2p_match far = {c->ctx_recv, 0, 6, 40 + (i ? P2P_EARLY : 1u << 30)};
+        struct iovec v = {&far, sizeof far};
+        job_check(am_request(0, P2P_EAGER, &v, 1, 0) == 0);
+        progress_poll();
+    }
+    struct p2p_match again = {c->ctx_recv, 0, 6, 41};
+    struct iovec w = {&again, sizeof again};
+    for (int i = 0; i < P2P_EARLY + 5; i++)
+        while (am_request(0, P2P_EAGER, &w, 1, 0) != 0 || progress_poll() == 0)
+            progress_poll();
+    for (int i = 0; i < 100; i++)
+        progress_poll();
+    job_check(p->nearly == P2P_EARLY && proc->p2p->nonsense == 7);
     live_stop();
 }
 

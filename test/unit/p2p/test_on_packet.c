@@ -86,7 +86,7 @@ static void body_forged(void)
         char more[sizeof(struct p2p_match) + 201] = {0};
         forge(P2P_EAGER_MORE, more, sizeof more);
         forge(P2P_EAGER_MORE, more, sizeof more - 1);
-        struct p2p_ack a = {1000000};
+        struct p2p_ack a = {.bytes = 1000000};
         forge(P2P_ACK, &a, sizeof a);
     } else {
         ok(p2p_recv(b, 300, t, 1, 5, c, 0, NULL));
