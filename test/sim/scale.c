@@ -410,6 +410,8 @@ static void check_window_protocol(void)
            at_1000[ALLOCATE].bytes);
     /* What this process remembers of those that hold its lock is bounded. */
     at_most("bytes", LOCKED_BY_ALL, fig[LOCKED_BY_ALL].bytes, 64 * 1024);
+    /* Full records only of those with whom something is outstanding, else half a byte and its share of a hash. */
+    at_most("bytes", AT_END, fig[AT_END].bytes, at_1000[INIT].bytes + 192 * 1024 + P);
 }
 
 static void one(int size, int act, int k, int windows, int table)
