@@ -385,31 +385,41 @@ static void abandon(struct sched *s)
 static int member_dead(const struct comm *c)
 {
     for (int i = 0; i < boot_size(); i++)
-        if (boot_dead(i) && rankmap_find(c->map, i) >= 0)
+        if (boot_dead(i) && (rankmap_find(c->map, i) >= 0 || (c->remote && rankmap_find(c->remote, i) >= 0)))
             return 1;
     return 0;
+}
+
+static void end_by_death(struct sched *s)
+{
+    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "a process of the job has died"));
+    s->doomed = 1;
 }
 
 /* As far as it goes without waiting.  1: the schedule is at its end. */
 static int advance(struct sched *s)
 {
-    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s->args.comm)))) {
-        sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "a process of the job has died"));
-        s->doomed = 1;
-    }
+    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s->args.comm))))
+        end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {
             struct step *p = &s->steps[s->done];
             if (!p->req)
                 continue;
-            if (!p->req->done)
+            /* Whom it waits for may live and have given up because of the dead. */
+            if (!p->req->done && boot_dead_count() && member_dead(s->args.comm))
+                end_by_death(s);
+            else if (!p->req->done)
                 return 0;
-            settle(s, p);
+            else
+                settle(s, p);
+            if (s->doomed)
+                break;
         }
-        if (s->at == s->n)
-            return 1;
         if (s->doomed)
             break;
+        if (s->at == s->n)
+            return 1;
         while (s->at < s->n && !s->doomed) {
             struct step *p = &s->steps[s->at++];
             if (p->kind == STEP_FENCE)

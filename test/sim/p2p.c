@@ -109,6 +109,55 @@ static void far_ahead(void *arg)
     SIM_CHECK(proc->p2p->nonsense == 0);
 }
 
+/* A member dies: each collective of the others ends, also where one waits for another that lives and has given up, and the
+ * barrier after it is an error for all. */
+static int collective(int which, int root, int size)
+{
+    long v = 1, all[SIM_RANKS] = {0};
+    MPI_Request r;
+    int err;
+    switch (which % 8) {
+    case 0: return MPI_Bcast(all, 8, MPI_LONG, root, MPI_COMM_WORLD);
+    case 1: return MPI_Allreduce(&v, all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    case 2: return MPI_Gather(&v, 1, MPI_LONG, all, 1, MPI_LONG, root, MPI_COMM_WORLD);
+    case 3: return MPI_Reduce(&v, all, 1, MPI_LONG, MPI_SUM, root, MPI_COMM_WORLD);
+    case 4: return MPI_Allgather(&v, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD);
+    case 5: return MPI_Scatter(all, 1, MPI_LONG, &v, 1, MPI_LONG, root, MPI_COMM_WORLD);
+    case 6: return MPI_Alltoall(all, 1, MPI_LONG, all + size, 1, MPI_LONG, MPI_COMM_WORLD);
+    default:
+        err = MPI_Ibarrier(MPI_COMM_WORLD, &r);
+        return err ? err : MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void coll_death(void *arg)
+{
+    int rank, size, err = MPI_SUCCESS;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int first = (int)(sim_seed() % 8), last = (int)(sim_seed() / 8 % 6), dying = (int)(sim_seed() % (unsigned)size);
+    for (int i = 0; !err; i++) {
+        if (rank == dying && i == last) {
+            sim_compute((int)(sim_random() % 100));
+            sim_die();
+        }
+        if (sim_random() % 3 == 0)
+            sim_compute((int)(sim_random() % 200));
+        err = collective(first + i, (i + 3) % size, size);
+    }
+    SIM_CHECK(boot_dead(dying));
+    for (int i = 0; i < 8; i++)
+        collective(i, (i + 1) % size, size); /* ends, somehow */
+    SIM_CHECK(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS);
+}
+
+static void mortal(struct sim_knobs *k)
+{
+    k->mortal = 1;
+}
+
 static void unordered(struct sim_knobs *k)
 {
     k->nodes = k->ranks;
@@ -121,6 +170,8 @@ const struct scenario scenarios_p2p[] = {
     {"coll-basics", 4, 1, collectives, NULL, NULL},
     {"coll-basics-7", 7, 1, collectives, NULL, NULL},
     {"p2p-far-ahead", 2, 1, far_ahead, NULL, unordered},
+    {"coll-death", 6, 1, coll_death, NULL, mortal},
+    {"coll-death-3", 3, 1, coll_death, NULL, mortal},
     {"p2p-unordered", 3, 1, all_pairs, NULL, unordered},
     {"coll-unordered", 5, 1, collectives, NULL, unordered},
     {NULL, 0, 0, NULL, NULL, NULL},

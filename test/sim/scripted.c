@@ -886,6 +886,51 @@ static void two_nodes(struct sim_knobs *k)
     k->nodes = 2;
 }
 
+/* START and POST with NOCHECK, where all know that the post has been called: the epoch is granted at once, near operations
+ * act at once, and no post of such a round is left to satisfy the START of a later, ordinary one. */
+static void start_nocheck(void *arg)
+{
+    enum { ROUNDS = 6 };
+    (void)arg;
+    struct job j = job_open(8);
+    struct rma_win *w = inside(j.win);
+    MPI_Group world, g;
+    int rest[8], n = 0;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    for (int r = 0; r < j.size; r++)
+        if (r % 2 != j.rank % 2)
+            rest[n++] = r;
+    OK(MPI_Group_incl(world, n, rest, &g));
+    for (long i = 1; i <= ROUNDS; i++) {
+        int nocheck = i % 3 ? MPI_MODE_NOCHECK : 0;
+        if (j.rank % 2) {
+            if (!nocheck) /* late, so that only a post left over could let anybody in */
+                sim_compute((int)(sim_random() % 200));
+            for (int r = 0; r < j.size; r++)
+                SIM_CHECK(j.mem[r] == (r % 2 ? 0 : i - 1));
+            OK(MPI_Win_post(g, nocheck, j.win));
+            for (int k = 0; k < n && nocheck; k++)
+                tell(rest[k]);
+            OK(MPI_Win_wait(j.win));
+        } else {
+            for (int k = 0; k < n && nocheck; k++)
+                hear(rest[k]);
+            OK(MPI_Win_start(g, nocheck, j.win));
+            SIM_CHECK(!nocheck || w->state == WIN_PSCW_GRANTED);
+            for (int k = 0; k < n; k++) {
+                put1(&j, &i, rest[k], j.rank);
+                SIM_CHECK(!nocheck || !w->all_near || w->nops == 0);
+            }
+            OK(MPI_Win_complete(j.win));
+        }
+    }
+    for (int r = 0; r < j.size && j.rank % 2; r += 2)
+        SIM_CHECK(j.mem[r] == ROUNDS);
+    OK(MPI_Group_free(&g));
+    OK(MPI_Group_free(&world));
+    job_close(&j);
+}
+
 /* --- 15: slips of the paper ------------------------------------------------------------------------------------------ */
 
 /* PER_TARGET is left when no lock is open any more, not at the first unlock; MPI_Win_unlock asks for the target's state;
@@ -1302,6 +1347,9 @@ const struct scenario scenarios_scripted[] = {
     {"s14-dies-unposted-near", 3, 1, dies_unposted, NULL, mortal_near},
     {"s14-dies-exposed-near", 3, 1, dies_exposed, NULL, mortal_near},
     {"s14-dies-exposed", 3, 1, dies_exposed, NULL, mortal},
+    {"s-start-nocheck", 5, 1, start_nocheck, NULL, NULL},
+    {"s-start-nocheck-near", 4, 1, start_nocheck, NULL, one_node},
+    {"s-start-nocheck-dry", 5, 1, start_nocheck, NULL, far_and_poor},
     {"s-pscw-nested", 5, 1, pscw_nested, NULL, NULL},
     {"s-pscw-nested-dry", 5, 1, pscw_nested, NULL, far_and_poor},
     {"s-pscw-twice", 2, 1, pscw_twice, NULL, NULL},
