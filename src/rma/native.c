@@ -27,6 +27,9 @@ struct rma_native { /* one call under way */
     int rank;
     uint64_t flush; /* its number */
     size_t bytes;
+    struct tp_mem *local; /* the user's buffer, registered for this call (TP_REG_LOCAL), with what it belongs to */
+    struct tp *tp;
+    const struct tp_ops *ops;
 };
 
 /* --- own memory ---------------------------------------------------------------------- */
@@ -46,12 +49,11 @@ static size_t get_min(const struct tp_caps *c)
     return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
 }
 
-/* Bytes from which anything may pay over a transport of these abilities; SIZE_MAX: never.  The user's buffers are not
- * registered, so a transport that asks for that gets none. */
+/* Bytes from which anything may pay over a transport of these abilities; SIZE_MAX: never. */
 static size_t pays_from(const struct tp_caps *c)
 {
     size_t put = put_min(c), get = get_min(c);
-    return c->flags & TP_REG_LOCAL ? SIZE_MAX : put < get ? put : get;
+    return put < get ? put : get;
 }
 
 /* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
@@ -143,6 +145,8 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     k->put_min = put_min(&caps);
     k->get_min = get_min(&caps);
     k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
+    k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
+    k->put_inline = caps.put_inline;
     list_init(&k->link);
     list_push(&w->keys, &k->link);
     w->nkeys++;
@@ -240,6 +244,9 @@ static struct rma_native *record_get(struct rma *r)
 
 static void record_put(struct rma *r, struct rma_native *x)
 {
+    if (x->local)
+        x->ops->dereg(x->tp, x->local);
+    x->local = NULL;
     x->next = r->native_free;
     r->native_free = x;
 }
@@ -312,9 +319,15 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     if (!x)
         return -ENOMEM;
     *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = len};
-    int put = op->kind == RMA_PUT;
-    int err = put ? k->ops->put(k->tp, k->far, off, here, len, NULL, &x->d)
-                  : k->ops->get(k->tp, k->far, off, here, len, NULL, &x->d);
+    int put = op->kind == RMA_PUT, err = 0;
+    if (k->reg_local && !(put && len <= k->put_inline)) {
+        x->tp = k->tp;
+        x->ops = k->ops;
+        err = k->ops->reg(k->tp, here, len, 0, &x->local);
+    }
+    if (!err)
+        err = put ? k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d)
+                  : k->ops->get(k->tp, k->far, off, here, len, x->local, &x->d);
     if (err != TP_PENDING)
         record_put(r, x);
     if (err == TP_AGAIN)

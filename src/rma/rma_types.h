@@ -132,6 +132,7 @@ struct rma_key {
     int rank;
     uint8_t state;     /* enum key_state */
     uint8_t then_am;   /* TP_PUT_THEN_AM: a later DONE confirms puts */
+    uint8_t reg_local; /* TP_REG_LOCAL */
     unsigned refs;     /* target elements that point to it */
     struct tp *tp;
     const struct tp_ops *ops;
@@ -139,6 +140,7 @@ struct rma_key {
     uint64_t size;     /* of the window there (bytes) */
     uint32_t unit;
     size_t most;       /* bytes of one put or get */
+    size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
 };
 struct rma_reg { /* own memory, as one transport knows it */

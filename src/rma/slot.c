@@ -84,7 +84,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
 
 void rma_target_del(struct rma_win *w, struct rma_target *t)
 {
-    WR_ASSERT(list_empty(&t->ops) && !t->pins && !t->native_out);
+    WR_ASSERT(list_empty(&t->ops) && !t->pins);
     rma_native_leave(t);
     struct rma_slot *s = slot_of(w, t->rank);
     list_del(&t->link);

@@ -421,6 +421,7 @@ static void native(struct sim_knobs *k)
     k->native = SIM_NATIVE_ALL;
     k->native_min = k->seed % 3 ? 1 : 64;
     k->native_ordered = k->seed / 2 % 2;
+    k->native_reg = k->seed / 8 % 3 == 0;
     k->ordered = k->native_ordered || k->seed % 2;
 }
 

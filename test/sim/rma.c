@@ -448,6 +448,64 @@ static void torn(void *arg)
     MPI_Win_free(&win);
 }
 
+/* A rank dies at some time while others put to it and get from it natively.  They come to an end, with an error or without,
+ * and what they did among themselves is right. */
+static void dies(void *arg)
+{
+    enum { BLOCK = 150, TURNS = 6 };
+    int rank, size;
+    long *mem, buf[3][BLOCK], own = 0;
+    MPI_Win win;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(BLOCK * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    memset(mem, 0, BLOCK * sizeof(long));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        sim_compute((int)(sim_random() % 400));
+        sim_die();
+    }
+    for (int i = 0; i < TURNS; i++) {
+        int peer = (rank + 1) % (size - 1), failed;
+        for (int j = 0; j < BLOCK; j++) {
+            buf[0][j] = rank * 1000 + i;
+            buf[1][j] = buf[2][j] = -1;
+        }
+        int all = sim_random() % 2 == 0;
+        if (all) {
+            MPI_Win_lock_all(0, win);
+        } else {
+            MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
+            MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win);
+        }
+        failed = MPI_Put(buf[0], BLOCK, MPI_LONG, peer, 0, BLOCK, MPI_LONG, win);
+        (void)MPI_Put(buf[0], BLOCK, MPI_LONG, size - 1, 0, BLOCK, MPI_LONG, win);
+        (void)MPI_Get(buf[1], BLOCK, MPI_LONG, size - 1, 0, BLOCK, MPI_LONG, win);
+        if (sim_random() % 2)
+            (void)MPI_Win_flush(size - 1, win);
+        failed |= MPI_Win_flush(peer, win);
+        if (!failed) {
+            failed = MPI_Get(buf[2], BLOCK, MPI_LONG, peer, 0, BLOCK, MPI_LONG, win) || MPI_Win_flush(peer, win);
+            for (int j = 0; j < BLOCK && !failed; j++)
+                SIM_CHECK(buf[2][j] == rank * 1000 + i || size - 1 > 2);
+        }
+        own += failed;
+        if (all) {
+            (void)MPI_Win_unlock_all(win);
+        } else {
+            (void)MPI_Win_unlock(peer, win);
+            (void)MPI_Win_unlock(size - 1, win);
+        }
+        memset(buf, 0x77, sizeof buf); /* the user's again: nobody reads or writes it any more */
+        sim_compute(3);
+        for (int j = 0; j < BLOCK; j++)
+            SIM_CHECK(buf[1][j] == 0x7777777777777777 && buf[2][j] == buf[1][j]);
+    }
+    SIM_CHECK(own <= TURNS);
+}
+
 #ifndef RMA_STANDALONE
 static void pick(struct sim_knobs *k, const char *name, const char *a, const char *b, const char *c, unsigned shift)
 {
@@ -502,7 +560,16 @@ static void all_native(struct sim_knobs *k)
     k->native = SIM_NATIVE_ALL;
     k->native_min = 1;
     k->native_ordered = k->seed % 2;
+    k->native_reg = k->seed / 2 % 3 == 0;
     pick(k, "MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1", "256", "2", 30);
+}
+
+static void mortal_native(struct sim_knobs *k)
+{
+    all_native(k);
+    k->nodes = k->ranks;
+    k->quiet_rank = -1;
+    k->mortal = 1;
 }
 
 const struct scenario scenarios_rma[] = {
@@ -514,6 +581,7 @@ const struct scenario scenarios_rma[] = {
     {"rma-native-2", 2, 1, random_program, NULL, all_native},
     {"rma-native-4", 4, 1, random_program, NULL, all_native},
     {"rma-native-torn", 4, 1, torn, NULL, all_native},
+    {"rma-native-dies", 3, 1, dies, NULL, mortal_native},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
 #else

@@ -139,11 +139,23 @@ static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len,
     return op;
 }
 
+/* Local memory that the card was told of, where it asks for that; the registration is looked for again when it is used. */
+static void must_be_registered(const struct sim *s, const void *at, size_t len, const struct tp_mem *m)
+{
+    const struct list *l = s->mems.next;
+    while (s->k.native_reg && l != &s->mems && LIST_OBJ(l, struct tp_mem, link) != m)
+        l = l->next;
+    SIM_CHECK(!s->k.native_reg ||
+              (l != &s->mems && (const char *)at >= m->base && (const char *)at + len <= m->base + m->len));
+}
+
 int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
                    struct tp_done *d)
 {
     struct sim *s = the_sim;
-    (void)t, (void)smem;
+    (void)t;
+    if (len > INLINE)
+        must_be_registered(s, src, len, smem);
     if (len > RMA_MAX)
         return -EMSGSIZE;
     if (!room(s, &s->ranks[s->now->rank]))
@@ -163,7 +175,8 @@ int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, si
                    struct tp_done *d)
 {
     struct sim *s = the_sim;
-    (void)t, (void)dmem;
+    (void)t;
+    must_be_registered(s, dst, len, dmem);
     if (len > RMA_MAX)
         return -EMSGSIZE;
     if (!room(s, &s->ranks[s->now->rank]))
@@ -381,6 +394,8 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
     for (int i = 0; i < 3; i++)
         if (s->k.native & 1 << i)
             caps->flags |= flag[i];
+    if (s->k.native_reg)
+        caps->flags |= TP_REG_LOCAL;
     if (s->k.native_ordered)
         caps->flags |= TP_PUT_THEN_AM;
     caps->put_inline = INLINE;
