@@ -34,11 +34,11 @@
     P(LOCK, TO_TARGET, rma_on_op)     \
     P(DONE, TO_TARGET, rma_on_op)     \
     P(POST, TO_TARGET, rma_on_post)   \
+    P(KEY_ASK, TO_TARGET, rma_on_key_ask) \
     P(DATA, TO_ORIGIN, rma_on_data)   \
     P(ACK, TO_ORIGIN, rma_on_ack)     \
     P(GRANTED, TO_ORIGIN, rma_on_granted) \
     P(REFUSED, TO_ORIGIN, rma_on_refused) \
-    P(KEY_ASK, TO_TARGET, rma_on_key_ask) \
     P(KEY, TO_ORIGIN, rma_on_key)
 
 enum rma_packet {
