@@ -10,32 +10,32 @@
 
 /* --- fast ------------------------------------------------------------------------------------ */
 
-/* Each fast function either does it all and returns MPI_SUCCESS, or jumps to the slow one, whose arguments are the
- * same, so that neither needs a frame here. */
+/* Each fast function either does it all and returns MPI_SUCCESS, or leaves all to a slow one, which starts from the top.
+ * A register that must not be lost for the slow one is missing here, and saving others costs more than the store itself:
+ * the ..._same ones, for equal counts and types, get one of each, and what the caller left on the stack by address;
+ * the others stand where they stood. */
 #define SLOW __attribute__((noinline, cold))
+#define SAME __attribute__((noipa, cold)) /* its parameters stay as they are */
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* By a branch of its own: never computed together with the next condition. */
+#define SPLIT(x) __builtin_expect_with_probability(!!(x), 0, 0.999999)
 
-static inline struct rma_win_near *fast_window(MPI_Win win)
+/* Memory of (rank, disp) for n elements of type t in window `win`, and how many bytes: 1; 0: the slow way.  A count that
+ * is negative as an int makes more bytes than any window has. */
+static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t, struct rma_win_near **w,
+                             char **at, uint64_t *bytes)
 {
-    return __builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT, 1)
-               ? rma_near_win(win)
-               : NULL;
-}
-
-/* The type that `handle` names when it is predefined and one plain block (handles of pairs begin otherwise), else NULL. */
-static inline struct dt_type *fast_type(MPI_Datatype handle)
-{
-    struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[handle & 0xff];
-    return t && t->obj.handle == handle && dt_handle_bytes(handle) ? t : NULL;
-}
-
-/* Memory of (rank, disp) for n elements of type t on both sides, and how many bytes; NULL: the slow way. */
-static inline char *fast_place(struct rma_win_near *w, int rank, MPI_Aint disp, MPI_Count n, MPI_Datatype t, uint64_t *bytes)
-{
-    struct rma_near *at = rma_near_target(w, rank);
-    if (!at || (uint64_t)(n - 1) >= INT32_MAX || !fast_type(t))
-        return NULL;
-    *bytes = (uint64_t)n * dt_handle_bytes(t);
-    return rma_near_at(at, disp, *bytes);
+    struct rma_near_room *room = rma_near_room();
+    struct rma_near *to;
+    uint64_t off;
+    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) || UNLIKELY(!(*w = rma_near_win(room, win))) ||
+        UNLIKELY(!rma_near_target(*w, rank, &to)))
+        return 0;
+    *bytes = (uint64_t)(int64_t)n * rma_near_bytes(t);
+    if (UNLIKELY(!rma_near_at(to, disp, *bytes, &off)))
+        return 0;
+    *at = to->base + off;
+    return 1;
 }
 
 static inline int can_compare(const struct dt_type *t)
@@ -46,35 +46,22 @@ static inline int can_compare(const struct dt_type *t)
     }
 }
 
-static inline int fast_one(enum pvar_id count, const void *origin, void *result, MPI_Datatype type, int rank,
-                           MPI_Aint disp, MPI_Op op, MPI_Win win)
+/* One element: where, and of which type. */
+static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, struct rma_win_near **w,
+                                 struct rma_near **n, const struct dt_type **t, uint64_t *off)
 {
-    struct rma_win_near *w = fast_window(win);
-    struct rma_near *n = w && origin ? rma_near_target(w, rank) : NULL;
-    struct dt_type *t = n ? fast_type(type) : NULL;
-    struct dt_op *o = t ? proc->obj->table[OBJ_OP].builtin[op & 0xff] : NULL;
-    char *at = NULL;
-    if (o && o->obj.handle == op && o->index != DT_NO_OP && (t->ops >> o->index & 1))
-        at = rma_near_at(n, disp, t->elem.bytes);
-    if (!at)
+    struct rma_near_room *room = rma_near_room();
+    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, type)) || UNLIKELY(!(*w = rma_near_win(room, win))) ||
+        UNLIKELY(!rma_near_target(*w, rank, n)) || UNLIKELY(!rma_near_at(*n, disp, rma_near_bytes(type), off)))
         return 0;
-    rma_near_count(w, count, t->elem.bytes);
-    acc_near(n->acc, (uint64_t)(at - n->base), at, t, o, origin, result);
+    *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
     return 1;
 }
 
-static inline int fast_cas(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
-                           MPI_Aint disp, MPI_Win win)
+/* May predefined operation number o, below `end`, be applied to t? */
+static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
 {
-    struct rma_win_near *w = fast_window(win);
-    struct rma_near *n = w && origin && compare && result ? rma_near_target(w, rank) : NULL;
-    struct dt_type *t = n ? fast_type(type) : NULL;
-    char *at = t && can_compare(t) ? rma_near_at(n, disp, t->elem.bytes) : NULL;
-    if (!at)
-        return 0;
-    rma_near_count(w, PVAR_RMA_CAS, t->elem.bytes);
-    acc_near_cas(n->acc, (uint64_t)(at - n->base), at, t, origin, compare, result);
-    return 1;
+    return o < end && (t->ops >> o & 1);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -170,27 +157,35 @@ static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int
     return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
 
+static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp, int count)
+{
+    return put_slow(origin, count, *type, rank, disp, count, *type, *win);
+}
+
 API(int, MPI_Put, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                    MPI_Datatype ttype, MPI_Win win))
 {
-    struct rma_win_near *w = fast_window(win);
+    struct rma_win_near *w;
     uint64_t bytes;
-    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
-    if (!at)
+    char *at;
+    if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
         return put_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+        return put_same(origin, &win, &ttype, rank, disp, tcount);
     rma_near_count(w, PVAR_RMA_PUT, bytes);
-    return rma_near_copy(at, origin, bytes);
+    return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
 }
 
 API(int, MPI_Put_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
                      MPI_Count tcount, MPI_Datatype ttype, MPI_Win win))
 {
-    struct rma_win_near *w = fast_window(win);
+    struct rma_win_near *w;
     uint64_t bytes;
-    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
-    if (at) {
+    char *at;
+    if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
+        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
         rma_near_count(w, PVAR_RMA_PUT, bytes);
-        return rma_near_copy(at, origin, bytes);
+        return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
     }
     return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
@@ -217,27 +212,35 @@ static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank,
     return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
 }
 
+static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp, int count)
+{
+    return get_slow(origin, count, *type, rank, disp, count, *type, *win);
+}
+
 API(int, MPI_Get, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                    MPI_Datatype ttype, MPI_Win win))
 {
-    struct rma_win_near *w = fast_window(win);
+    struct rma_win_near *w;
     uint64_t bytes;
-    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
-    if (!at)
+    char *at;
+    if (SPLIT(otype != ttype) || SPLIT(ocount != tcount))
         return get_slow(origin, ocount, otype, rank, disp, tcount, ttype, win);
+    if (UNLIKELY(!origin) || UNLIKELY(!fast_place(win, rank, disp, ocount, otype, &w, &at, &bytes)))
+        return get_same(origin, &win, &ttype, rank, disp, tcount);
     rma_near_count(w, PVAR_RMA_GET, bytes);
-    return rma_near_copy(origin, at, bytes);
+    return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
 }
 
-API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp, MPI_Count tcount,
-                     MPI_Datatype ttype, MPI_Win win))
+API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                     MPI_Count tcount, MPI_Datatype ttype, MPI_Win win))
 {
-    struct rma_win_near *w = fast_window(win);
+    struct rma_win_near *w;
     uint64_t bytes;
-    char *at = w && origin && otype == ttype && ocount == tcount ? fast_place(w, rank, disp, tcount, ttype, &bytes) : NULL;
-    if (at) {
+    char *at;
+    if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
+        fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
         rma_near_count(w, PVAR_RMA_GET, bytes);
-        return rma_near_copy(origin, at, bytes);
+        return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
     }
     return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
 }
@@ -306,12 +309,27 @@ static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int
     return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
 }
 
+static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp,
+                         const MPI_Op *op)
+{
+    return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
+}
+
 API(int, MPI_Accumulate, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                           MPI_Datatype ttype, MPI_Op op, MPI_Win win))
 {
-    if (ocount == 1 && tcount == 1 && otype == ttype && fast_one(PVAR_RMA_ACC, origin, NULL, ttype, rank, disp, op, win))
-        return MPI_SUCCESS;
-    return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (SPLIT(otype != ttype) || SPLIT((ocount ^ 1) | (tcount ^ 1)) || SPLIT(!origin))
+        return acc_slow(origin, ocount, otype, rank, disp, tcount, ttype, op, win);
+    if (UNLIKELY(!fast_place_one(win, rank, disp, otype, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_NO_OP, t)))
+        return acc_same(origin, &win, &ttype, rank, disp, &op);
+    rma_near_count(w, PVAR_RMA_ACC, rma_near_bytes(otype));
+    return acc_near(n, off, t, origin, NULL, o);
 }
 
 API(int, MPI_Accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
@@ -340,9 +358,16 @@ API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype
                               MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                               MPI_Win win))
 {
-    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
-        fast_one(PVAR_RMA_GACC, origin, result, ttype, rank, disp, op, win))
-        return MPI_SUCCESS;
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result && origin &&
+        fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) && fast_op(o = dt_op_handle_index(op), DT_OPS, t)) {
+        rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
+        return acc_near(n, off, t, origin, result, o);
+    }
     return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
@@ -410,9 +435,17 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
 API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
                             MPI_Win win))
 {
-    if (result && fast_one(PVAR_RMA_FOP, origin, result, type, rank, disp, op, win))
-        return MPI_SUCCESS;
-    return fop_slow(origin, result, type, rank, disp, op, win);
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    unsigned o;
+    uint64_t off;
+    if (UNLIKELY(!origin) || UNLIKELY(!result) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!fast_op(o = dt_op_handle_index(op), DT_OPS, t)))
+        return fop_slow(origin, result, type, rank, disp, op, win);
+    rma_near_count(w, PVAR_RMA_FOP, rma_near_bytes(type));
+    return acc_near(n, off, t, origin, result, o);
 }
 
 static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
@@ -440,7 +473,13 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
 API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
                                 MPI_Aint disp, MPI_Win win))
 {
-    if (fast_cas(origin, compare, result, type, rank, disp, win))
-        return MPI_SUCCESS;
-    return cas_slow(origin, compare, result, type, rank, disp, win);
+    struct rma_win_near *w;
+    struct rma_near *n;
+    const struct dt_type *t;
+    uint64_t off;
+    if (UNLIKELY(!origin) || UNLIKELY(!compare) || UNLIKELY(!result) ||
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) || UNLIKELY(!can_compare(t)))
+        return cas_slow(origin, compare, result, type, rank, disp, win);
+    rma_near_count(w, PVAR_RMA_CAS, rma_near_bytes(type));
+    return acc_near_cas(n, off, t, origin, compare, result);
 }

@@ -491,9 +491,10 @@ API(int, MPI_Win_unlock_all, (MPI_Win win))
  * programs spin on flush. */
 static inline int fast_flush(MPI_Win win, int rank)
 {
-    struct rma_win_near *w =
-        atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT ? rma_near_win(win) : NULL;
-    if (!w || !rma_near_flush(w, rank))
+    struct rma_near_room *room = rma_near_room();
+    struct rma_win_near *w;
+    if (__builtin_expect(!room, 0) || __builtin_expect(!(w = rma_near_win(room, win)), 0) ||
+        __builtin_expect(!rma_near_flush(w, rank), 0))
         return 0;
     fence_full();
     return 1;

@@ -45,7 +45,7 @@ enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED };
 #ifdef BASE_RANKS_AS_THREADS /* test/ranks: every rank is some threads of one process, for ThreadSanitizer's eyes */
 extern _Thread_local struct proc *proc;
 #else
-extern struct proc *proc;
+extern struct proc *proc __attribute__((visibility("hidden"))); /* reached without the table of shared objects */
 #endif
 
 #endif

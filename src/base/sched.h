@@ -19,7 +19,7 @@ struct sched_ops {
     void (*point)(void);      /* others may run now, as if the kernel had taken the core away; may be NULL */
 };
 
-extern const struct sched_ops *sched; /* set before the first rank starts, never changed after */
+extern const struct sched_ops *sched __attribute__((visibility("hidden"))); /* set before the first rank starts, never changed after */
 
 /* A place between two steps that other processes see, where the simulator may let them run.  Nothing in production. */
 static inline void sched_point(void)

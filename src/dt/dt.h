@@ -177,6 +177,11 @@ enum dt_op_index {
     DT_MAX = 1, DT_MIN, DT_SUM, DT_PROD, DT_LAND, DT_BAND, DT_LOR, DT_BOR, DT_LXOR, DT_BXOR, DT_MINLOC, DT_MAXLOC,
     DT_REPLACE, DT_NO_OP, DT_OPS
 };
+/* The index of a predefined one, whose handles are consecutive; DT_OPS or more: none.  No memory is read. */
+static inline unsigned dt_op_handle_index(MPI_Op h)
+{
+    return (unsigned)h - (unsigned)MPI_MAX + DT_MAX;
+}
 static inline struct dt_op *dt_op_find(MPI_Op h) /* NULL: no such op */
 {
     return obj_find(OBJ_OP, h);

@@ -83,9 +83,9 @@ static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
     }
 }
 
-static inline void stripe_take(struct stripe *s)
+static inline void stripe_take(struct stripe *s, unsigned me)
 {
-    unsigned seen = 0, me = (unsigned)mem_host_index() + 1;
+    unsigned seen = 0;
     /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
     if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
         stripe_wait(s, me);
@@ -107,9 +107,10 @@ static void batch_lock(const struct batch *b, int take)
         j = k;
     }
     if (take) {
-        stripe_take(&c->stripe[i]);
+        unsigned me = (unsigned)mem_host_index() + 1;
+        stripe_take(&c->stripe[i], me);
         if (j != i)
-            stripe_take(&c->stripe[j]);
+            stripe_take(&c->stripe[j], me);
     } else {
         if (j != i)
             stripe_give(&c->stripe[j]);
@@ -383,21 +384,10 @@ int acc_apply(const struct acc_target *t, const struct acc_args *a)
 /* Under its stripe: an element that lies in one. */
 static void one_locked(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
 {
-    size_t e = elem->elem.bytes;
-    if (e == 8 && op->index == DT_SUM && (elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED)) {
-        uint64_t v, w;
-        memcpy(&v, mem, 8);
-        if (result)
-            memcpy(result, &v, 8);
-        memcpy(&w, origin, 8);
-        w += v;
-        sched_point(); /* the stripe holds others off */
-        memcpy(mem, &w, 8);
-        return;
-    }
     if (result)
-        memcpy(result, mem, e);
-    apply_plain(op, elem, origin, mem, e);
+        memcpy(result, mem, elem->elem.bytes);
+    sched_point(); /* the stripe holds others off */
+    apply_plain(op, elem, origin, mem, elem->elem.bytes);
 }
 
 static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
@@ -408,29 +398,97 @@ static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const
         memcpy(result, old, elem->elem.bytes);
 }
 
-void acc_near(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, struct dt_op *op, const void *origin,
-              void *result)
+static inline __attribute__((always_inline)) void swap_locked(char *mem, const void *origin, const void *compare,
+                                                              void *result, size_t e)
+{
+    int same = memcmp(mem, compare, e) == 0;
+    memcpy(result, mem, e);
+    if (same)
+        memcpy(mem, origin, e);
+}
+
+/* Whatever the element, the operation and whoever holds the stripe. */
+static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
+                                              const void *origin, void *result, unsigned op)
+{
+    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
+    return acc_one(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
+}
+
+static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
+                                                  const void *origin, const void *compare, void *result)
+{
+    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
+    return acc_cas(&t, off, elem, origin, compare, result);
+}
+
+/* Take the stripe of an element of e bytes that lies in one, if it is free; else NULL, and then the long way, which
+ * waits.  Never in the simulator: no other runs between taking and giving here. */
+static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, size_t e)
+{
+    struct acc_ctl *c = n->acc;
+    unsigned seen = 0;
+    if (__builtin_expect(sched != NULL, 0) || __builtin_expect(c->atomics, 0) ||
+        __builtin_expect(off % ACC_STRIPE_BYTES > ACC_STRIPE_BYTES - e, 0))
+        return NULL;
+    struct stripe *s = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
+    /* As in stripe_take(). */
+    return __builtin_expect(atomic_compare_exchange_strong_explicit(&s->word, &seen, (unsigned)n->me, memory_order_acquire,
+                                                                    memory_order_relaxed), 1) ? s : NULL;
+}
+
+/* One element of type T; x: the origin's, y: the window's. */
+#define NEAR(T, EXPR)                                                             \
+    do {                                                                          \
+        typedef T any __attribute__((aligned(1), may_alias));                     \
+        struct stripe *lock = near_take(n, off, sizeof(T));                       \
+        if (__builtin_expect(!lock, 0))                                           \
+            break;                                                                \
+        any *mem = (any *)(n->base + off);                                        \
+        const T x = *(const any *)origin, y = *mem;                               \
+        if (result)                                                               \
+            *(any *)result = y;                                                   \
+        *mem = (EXPR);                                                            \
+        stripe_give(lock);                                                        \
+        return 0;                                                                 \
+    } while (0)
+
+int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin, void *result,
+             unsigned op)
+{
+    const uint8_t *e = &elem->elem.kind; /* kind and bytes */
+    enum { KIND = 0, BYTES = 1 };
+    _Static_assert(offsetof(struct dt_elem, kind) == KIND && offsetof(struct dt_elem, bytes) == BYTES, "dt_elem");
+    if (op == DT_SUM && e[BYTES] == 8) {
+        if (e[KIND] == DT_SIGNED || e[KIND] == DT_UNSIGNED)
+            NEAR(uint64_t, x + y);
+        else if (e[KIND] == DT_FLOAT)
+            NEAR(double, x + y);
+    } else if (op == DT_SUM && e[BYTES] == 4) {
+        if (e[KIND] == DT_SIGNED || e[KIND] == DT_UNSIGNED)
+            NEAR(uint32_t, x + y);
+    } else if (op == DT_REPLACE && e[BYTES] == 8) {
+        NEAR(uint64_t, ((void)y, x));
+    }
+    return near_any(n, off, elem, origin, result, op);
+}
+
+int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
+                 const void *compare, void *result)
 {
     size_t e = elem->elem.bytes;
-    if (c->atomics || off / ACC_STRIPE_BYTES != (off + e - 1) / ACC_STRIPE_BYTES) {
-        struct acc_target t = {.ctl = c, .base = mem - off, .host_index = -1};
-        acc_one(&t, off, elem, op, origin, result);
-        return;
-    }
-    struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
-    stripe_take(lock);
-    one_locked(op, elem, origin, mem, result);
+    struct stripe *lock = e == 8 || e == 4 ? near_take(n, off, e) : NULL;
+    if (__builtin_expect(!lock, 0))
+        return near_cas_any(n, off, elem, origin, compare, result);
+    if (e == 8)
+        swap_locked(n->base + off, origin, compare, result, 8);
+    else
+        swap_locked(n->base + off, origin, compare, result, 4);
     stripe_give(lock);
+    return 0;
 }
 
-void acc_near_cas(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, const void *origin,
-                  const void *compare, void *result)
-{
-    struct acc_target t = {.ctl = c, .base = mem - off, .host_index = -1};
-    acc_cas(&t, off, elem, origin, compare, result);
-}
-
-int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, struct dt_op *op, const void *origin,
+int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
             void *result)
 {
     size_t e = elem->elem.bytes;
@@ -447,7 +505,7 @@ int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, stru
         return acc_apply(t, &a);
     }
     struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
-    stripe_take(lock);
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
     one_locked(op, elem, origin, mem, result);
     stripe_give(lock);
     return 0;
@@ -464,16 +522,7 @@ int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, stru
         memcpy(result, &expect, sizeof expect);                                                              \
     } while (0)
 
-static inline __attribute__((always_inline)) void swap_locked(char *mem, const void *origin, const void *compare,
-                                                              void *result, size_t e)
-{
-    int same = memcmp(mem, compare, e) == 0;
-    memcpy(result, mem, e);
-    if (same)
-        memcpy(mem, origin, e);
-}
-
-int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, const void *origin, const void *compare,
+int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
             void *result)
 {
     size_t e = elem->elem.bytes;
@@ -490,7 +539,7 @@ int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, cons
     uint64_t s = off / ACC_STRIPE_BYTES;
     if (t->host_index < 0 && (off + e - 1) / ACC_STRIPE_BYTES == s) {
         struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
-        stripe_take(lock);
+        stripe_take(lock, (unsigned)mem_host_index() + 1);
         switch (e) {
         case 4: swap_locked(mem, origin, compare, result, 4); break;
         case 8: swap_locked(mem, origin, compare, result, 8); break;

@@ -66,28 +66,28 @@ struct acc_target {
  *                NULL type: exactly `len` contiguous bytes for this range (a packet's payload).
  * result NULL: nothing is fetched.  op MPI_NO_OP: origin is not read. */
 struct acc_args {
-    struct dt_type *elem; /* the predefined element type (pair types included) of all sides */
-    struct dt_op *op;     /* predefined; MPI_REPLACE and MPI_NO_OP included                 */
+    const struct dt_type *elem; /* the predefined element type (pair types included) of all sides */
+    const struct dt_op *op;     /* predefined; MPI_REPLACE and MPI_NO_OP included                 */
     uint64_t off;
     size_t tcount;
-    struct dt_type *ttype;
+    const struct dt_type *ttype;
     size_t pos, len;
     const void *origin;
     size_t ocount;
-    struct dt_type *otype;
+    const struct dt_type *otype;
     void *result;
     size_t rcount;
-    struct dt_type *rtype;
+    const struct dt_type *rtype;
 };
 
 /* Element-wise atomic against every other acc_ call on this target and element kind.
  * 0; -EPERM, -EFAULT, -ESRCH from CMA (an unknown part has been done). */
 int acc_apply(const struct acc_target *t, const struct acc_args *a);
 /* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be NULL).  Fast. */
-int acc_one(const struct acc_target *t, uint64_t off, struct dt_type *elem, struct dt_op *op, const void *origin,
+int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
             void *result);
 /* Compare and swap of one element; result gets the old value. */
-int acc_cas(const struct acc_target *t, uint64_t off, struct dt_type *elem, const void *origin, const void *compare,
+int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
             void *result);
 
 #endif

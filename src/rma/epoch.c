@@ -43,6 +43,11 @@
     (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_GRANTED) | \
      BIT(WIN_PER_TARGET))
 
+#define ADMIT_ALL /* operations on every target */                                                             \
+    (BIT(WIN_FENCE_GRANTED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED) | BIT(WIN_LOCK_ALL_GRANTED))
+#define PASSIVE (BIT(WIN_PER_TARGET) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED) | BIT(WIN_LOCK_ALL_GRANTED))
+#define LAZY_ALL (BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED))
+
 /* maint/gen-states reads these three tables. */
 static const uint16_t win_next[WIN_STATES] = {
     [WIN_UNSET] = OPENERS,
@@ -89,17 +94,24 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
     atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
+void rma_near_admit(struct rma_win *w)
+{
+    unsigned s = BIT(w->state), count = w->near.count;
+    int all = (s & ADMIT_ALL) != 0 && !w->kicking, passive = (s & PASSIVE) && !w->ntargets;
+    /* Release pairs with the acquire in near.h: also what answers brought is here when no element is left. */
+    atomic_store_explicit(&w->near.all, all ? count : 0, memory_order_release);
+    atomic_store_explicit(&w->near.quiet, all && passive ? count : 0, memory_order_release);
+    atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
+}
+
 void rma_win_goto(struct rma_win *w, enum win_state s)
 {
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
     int pscw = w->state == WIN_PSCW_GRANTED || s == WIN_PSCW_GRANTED;
+    if (!w->all_near) /* LOCK_ALL that far members know nothing of yet: rma_called_grant() */
+        rma_room()->lazy_alls += (unsigned)(!!(BIT(s) & LAZY_ALL) - !!(BIT(w->state) & LAZY_ALL));
     w->state = s;
-    unsigned char all = (s == WIN_FENCE_GRANTED && !w->kicking) || s == WIN_LOCK_ALL_CALLED ||
-                        s == WIN_LOCK_ALL_ISSUED || s == WIN_LOCK_ALL_GRANTED;
-    int passive = rma_ask(w, ASK_IN_PASSIVE);
-    atomic_store_explicit(&w->near.fast,
-                          (unsigned char)(RMA_FAST_ON | (all ? RMA_FAST_ALL : 0) | (passive ? RMA_FAST_PASSIVE : 0)),
-                          memory_order_release);
+    rma_near_admit(w);
     if (pscw)
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);

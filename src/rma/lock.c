@@ -72,6 +72,8 @@ int rma_called_grant(void)
     int err = MPI_SUCCESS, e;
     struct rma_target *t;
     struct rma_win *w;
+    if (list_empty(&rma_room()->called) && !rma_room()->lazy_alls)
+        return MPI_SUCCESS;
     while ((t = first_called()) != NULL) {
         e = rma_grant_wait(t);
         err = err ? err : e;

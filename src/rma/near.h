@@ -2,9 +2,9 @@
  *
  * The one header of rma/ besides rma.h that api/ includes.  Rules:
  *   (a) successes only: any doubt returns 0 and the slow function starts again from the top;
- *   (b) whether a target admits operations is one byte, written by epoch.c only.  The thread that writes it may be another
- *       than the one that called (it polled for the others' arrival, or took an answer): stored with release, loaded
- *       with acquire, so that what is read of a window after it is not older;
+ *   (b) whether a target admits operations is one word of the window and one byte of the target, written by epoch.c
+ *       only.  The thread that writes them may be another than the one that called (it polled for the others' arrival, or
+ *       took an answer): stored with release, loaded with acquire, so that what is read of a window after it is not older;
  *   (c) no lock, no call, counters by relaxed load and store;
  *   (d) elements of 1, 2, 4, 8 bytes are single stores and loads when aligned, else copies;
  *   (e) ordering is the business of flush, unlock, fence and sync, which always run a full fence.
@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/proc.h"
 #include "obj/obj.h"
 #include "var/var.h"
@@ -28,7 +29,8 @@ enum rma_near_kind {
 
 /* One member of the window on this node, as this process sees it. */
 struct rma_near {
-    atomic_uchar open;     /* operations on this target are admitted now (or see RMA_FAST_ALL)    */
+    _Alignas(128)          /* found by a shift                                                    */
+    atomic_uchar open;     /* operations on this target are admitted now (or see `all` below)     */
     uint8_t kind;          /* enum rma_near_kind                                                  */
     uint8_t lock;          /* enum rma_near_lock: what this process has locked here               */
     uint8_t started : 1;   /* in the group of the open PSCW access epoch                          */
@@ -43,105 +45,124 @@ struct rma_near {
     int rank, host_index;
     struct mem_segment *seg; /* attached memory, or NULL                                          */
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
+    uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
+    uint64_t me;             /* this process in words of the node: host index + 1                 */
 };
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };
 
-enum rma_fast {
-    RMA_FAST_ON = 1,  /* no checker, nothing queued that near operations must not pass */
-    RMA_FAST_ALL = 2, /* the epoch admits operations on every target                   */
-    RMA_FAST_PASSIVE = 4, /* the epoch admits flushes                                   */
-};
-
-/* The beginning of struct rma_win. */
+/* The beginning of struct rma_win.  What an epoch permits is two numbers, written by epoch.c (rma_near_admit) whenever
+ * it changes, so that the inline paths ask by the comparison that finds the target. */
 struct rma_win_near {
     struct obj obj;
-    atomic_uchar fast;       /* enum rma_fast                                            */
     unsigned first, count;   /* ranks first..first+count-1 are near[0..count-1]; count 0 when not consecutive */
+    atomic_uint all;         /* count when the epoch admits operations on every target, else 0 */
+    atomic_uint quiet;       /* count when flush is a fence for every target: passive, `all`, no target element; else 0 */
     struct rma_near *near;
-    atomic_uint elements;    /* target elements: there may be something to flush         */
-    atomic_uint flushes;     /* done inline; approximate                                 */
+    atomic_uchar passive;    /* flush of a target that is open is a fence: passive epoch, no target element */
+    atomic_uchar flushes;    /* done inline since the last look at the network; approximate   */
     struct pvar_set pvars;   /* of this window                                           */
 };
 
-enum { RMA_FAST_WINS = 256 };
-/* The beginning of struct rma: windows by the low bits of their handle, for look-up without a lock. */
+enum { RMA_FAST_WINS = 256, RMA_FAST_TYPES = 256 };
+/* The beginning of struct rma. */
 struct rma_near_room {
-    _Atomic(struct rma_win_near *) win[RMA_FAST_WINS];
+    _Atomic(struct rma_win_near *) win[RMA_FAST_WINS]; /* by the low bits of the handle, for look-up without a lock;
+                                                          never NULL: `none` where there is no window          */
+    int plain[RMA_FAST_TYPES]; /* by the low byte: handles of predefined types that are one block; else never equal */
+    struct rma_win_near none;  /* no targets */
 };
 
-static inline struct rma_win_near *rma_near_win(int handle)
+/* NULL when MPI does not run. */
+static inline struct rma_near_room *rma_near_room(void)
+{
+    return (struct rma_near_room *)proc->rma;
+}
+
+/* The window of that handle, or NULL. */
+static inline struct rma_win_near *rma_near_win(struct rma_near_room *room, int handle)
 {
     /* Acquire pairs with the release in win.c make(): another thread's new window may have the same place. */
-    struct rma_win_near *w =
-        atomic_load_explicit(&((struct rma_near_room *)proc->rma)->win[handle & (RMA_FAST_WINS - 1)],
-                             memory_order_acquire);
-    return w && w->obj.handle == handle ? w : NULL;
+    struct rma_win_near *w = atomic_load_explicit(&room->win[handle & (RMA_FAST_WINS - 1)], memory_order_acquire);
+    return __builtin_expect(w->obj.handle == handle, 1) ? w : NULL;
 }
 
-/* The target, if it admits operations now; else NULL. */
-static inline struct rma_near *rma_near_target(struct rma_win_near *w, int rank)
+/* Does it name a predefined type of one block?  Then bits 8-15 are its size in bytes (dt_handle_bytes). */
+static inline int rma_near_plain(const struct rma_near_room *room, int type)
+{
+    return room->plain[type & (RMA_FAST_TYPES - 1)] == type;
+}
+static inline uint8_t rma_near_bytes(int type)
+{
+    return (uint8_t)((unsigned)type >> 8);
+}
+
+/* The target, if it admits operations now: 1; else 0. */
+static inline int rma_near_target(struct rma_win_near *w, int rank, struct rma_near **n)
 {
     unsigned i = (unsigned)rank - w->first;
+    if (__builtin_expect(i < atomic_load_explicit(&w->all, memory_order_acquire), 1)) { /* (b) */
+        *n = &w->near[i];
+        return 1;
+    }
     if (i >= w->count)
-        return NULL;
-    struct rma_near *n = &w->near[i];
-    unsigned fast = atomic_load_explicit(&w->fast, memory_order_acquire); /* (b) */
-    if (!(fast & RMA_FAST_ON) || !((fast & RMA_FAST_ALL) || atomic_load_explicit(&n->open, memory_order_acquire)))
-        return NULL;
-    return n;
+        return 0;
+    *n = &w->near[i];
+    return atomic_load_explicit(&(*n)->open, memory_order_acquire) != 0;
 }
 
-/* Address of `bytes` bytes at disp, if the target is mapped and has them; else NULL. */
-static inline char *rma_near_at(const struct rma_near *n, int64_t disp, uint64_t bytes)
+/* Offset of `bytes` bytes at disp, if the target is mapped and has them: 1; else 0.  bytes > 0. */
+static inline int rma_near_at(const struct rma_near *n, int64_t disp, uint64_t bytes, uint64_t *off)
 {
-    uint64_t off;
-    if (!n->base || __builtin_mul_overflow((uint64_t)disp, n->disp_unit, &off) || off > n->size ||
-        bytes > n->size - off)
-        return NULL;
-    return n->base + off;
+    if (__builtin_expect((uint64_t)disp >= n->units, 0))
+        return 0;
+    *off = (uint64_t)disp * n->disp_unit; /* below size */
+    return __builtin_expect(n->size - *off >= bytes, 1);
 }
 
-/* The rest of rma_near_copy(), so that the inline part needs no frame.  op.c */
-int rma_near_move(void *to, const void *from, size_t n);
+/* What is not eight bytes; the user's buffer comes first in both, where the caller has it.  Return 0.  op.c */
+int rma_near_put(const void *origin, void *at, size_t n);
+int rma_near_get(void *origin, const void *at, size_t n);
 
-/* Copy between user memory and window memory.  Aligned elements move by one store, so that a
- * reader never sees half of one.  Returns 0, for the caller to return. */
-static inline int rma_near_copy(void *to, const void *from, size_t n)
+#if (defined(__x86_64__) || (defined(__aarch64__) && defined(__ARM_FEATURE_UNALIGNED))) && !defined(BASE_TSAN)
+#define RMA_NEAR_ANY8 1
+#else
+#define RMA_NEAR_ANY8 0
+#endif
+
+/* Eight bytes by one load and one store, which nobody sees half of when they are aligned: 1 done, 0 not.  Where the
+ * processor moves misaligned words as well nothing is asked; volatile keeps the accesses whole. */
+static inline int rma_near_copy8(void *to, const void *from)
 {
-    uintptr_t both = (uintptr_t)to | (uintptr_t)from;
-    if (n == 8 && !(both & 7))
+    struct any {
+        uint64_t v;
+    } __attribute__((packed, may_alias));
+    if (RMA_NEAR_ANY8)
+        ((volatile struct any *)to)->v = ((const volatile struct any *)from)->v;
+    else if (!(((uintptr_t)to | (uintptr_t)from) & 7))
         __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-    else if (n == 4 && !(both & 3))
-        __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else
-        return rma_near_move(to, from, n);
-    return 0;
+        return 0;
+    return 1;
 }
 
 struct dt_type;
-struct dt_op;
-struct acc_ctl;
-/* One element at `mem`, byte `off` of a mapped window: accumulate (result NULL), fetch_and_op, compare_and_swap; under
- * the rules above (a call, but no lock of the process).  elem and op fit each other.  acc.c */
-void acc_near(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, struct dt_op *op, const void *origin,
-              void *result);
-void acc_near_cas(struct acc_ctl *c, uint64_t off, char *mem, struct dt_type *elem, const void *origin,
-                  const void *compare, void *result);
+/* One element at byte `off` of a mapped window: accumulate (result NULL), fetch_and_op, compare_and_swap; under
+ * the rules above (a call, but no lock of the process).  op: enum dt_op_index, one for elem.  Return 0.  acc.c */
+int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin, void *result,
+             unsigned op);
+int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
+                 const void *compare, void *result);
 
-/* Is a flush of rank nothing but a fence? */
+/* Is a flush of rank nothing but a fence?  Now and then not, so that others get in: programs spin on flush. */
 static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {
-    enum { LOOK_AROUND = 256 }; /* flushes between two looks at the network */
-    unsigned i = (unsigned)rank - w->first, n = atomic_load_explicit(&w->flushes, memory_order_relaxed);
-    unsigned fast = atomic_load_explicit(&w->fast, memory_order_acquire); /* (b) */
-    /* Acquire pairs with the release in slot.c: no element left, so what its answers brought is here. */
-    if (i >= w->count || !(fast & RMA_FAST_PASSIVE) || atomic_load_explicit(&w->elements, memory_order_acquire))
+    unsigned i = (unsigned)rank - w->first;
+    if (__builtin_expect(i >= atomic_load_explicit(&w->quiet, memory_order_acquire), 0) && /* (b) */
+        !(i < w->count && atomic_load_explicit(&w->passive, memory_order_acquire) &&
+          atomic_load_explicit(&w->near[i].open, memory_order_acquire)))
         return 0;
-    if (!(fast & RMA_FAST_ALL) && !atomic_load_explicit(&w->near[i].open, memory_order_acquire))
-        return 0;
-    atomic_store_explicit(&w->flushes, n + 1, memory_order_relaxed);
-    return n % LOOK_AROUND != 0;
+    return !counter_wraps(&w->flushes);
 }
 
 static inline void rma_near_count(struct rma_win_near *w, enum pvar_id id, uint64_t bytes)

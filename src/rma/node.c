@@ -460,8 +460,12 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     for (unsigned i = 0; i < w->nears; i++)
         if (rma_peer_of(w, i)->error)
             return err ? err : err_make(rma_peer_of(w, i)->error, "%s failed on another process", rma_call());
-    for (unsigned i = 0; i < w->nears; i++)
-        near_attach(w, &w->near.near[i]);
+    for (unsigned i = 0; i < w->nears; i++) {
+        struct rma_near *n = &w->near.near[i];
+        near_attach(w, n);
+        n->units = n->base && n->disp_unit ? n->size / n->disp_unit : 0;
+        n->me = (uint64_t)mem_host_index() + 1;
+    }
     rma_node_barrier(w); /* all have tried */
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;

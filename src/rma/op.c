@@ -290,16 +290,30 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
     return MPI_SUCCESS;
 }
 
-int rma_near_move(void *to, const void *from, size_t n)
+static inline int near_move(void *to, const void *from, size_t n)
 {
     uintptr_t both = (uintptr_t)to | (uintptr_t)from;
-    if (n == 2 && !(both & 1))
+    if (n == 8 && rma_near_copy8(to, from))
+        return 0;
+    if (n == 4 && !(both & 3))
+        __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    else if (n == 2 && !(both & 1))
         __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else if (n == 1)
         __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     else
         memmove(to, from, n);
     return 0;
+}
+
+int rma_near_put(const void *origin, void *at, size_t n)
+{
+    return near_move(at, origin, n);
+}
+
+int rma_near_get(void *origin, const void *at, size_t n)
+{
+    return near_move(origin, at, n);
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */

@@ -14,12 +14,24 @@ const char *const rma_packet_name[RMA_PKTS] = {
 #undef P
 };
 
+/* What near.h looks up without a lock. */
+static void fast_init(struct rma_near_room *f)
+{
+    for (int i = 0; i < RMA_FAST_WINS; i++)
+        atomic_init(&f->win[i], &f->none);
+    for (int i = 0; i < RMA_FAST_TYPES; i++) {
+        const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[i];
+        f->plain[i] = t && dt_handle_bytes(t->obj.handle) ? t->obj.handle : ~i; /* no handle with this low byte */
+    }
+}
+
 int rma_init(void)
 {
     struct rma *r = aligned_alloc(64, (sizeof *r + 63) / 64 * 64);
     if (!r)
         return -ENOMEM;
     memset(r, 0, sizeof *r);
+    fast_init(&r->fast);
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);

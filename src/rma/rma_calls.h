@@ -65,6 +65,7 @@ void rma_win_granted(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
+void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
 /* What a call may do now with operations on one target. */
 enum verdict {

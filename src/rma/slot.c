@@ -76,7 +76,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
         list_push(&w->slots_used, &s->used);
     list_push(&s->targets, &t->link);
     w->ntargets++;
-    atomic_store_explicit(&w->near.elements, w->ntargets, memory_order_relaxed);
+    rma_near_admit(w);
     if (rma_near_of(w, rank))
         t->flags |= TARGET_NEAR;
     return t;
@@ -93,8 +93,7 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
     if (list_empty(&s->targets))
         list_del(&s->used);
     w->ntargets--;
-    /* Release pairs with rma_near_flush(), which a thread without the lock runs. */
-    atomic_store_explicit(&w->near.elements, w->ntargets, memory_order_release);
+    rma_near_admit(w);
     if (t->err && !w->err)
         w->err = t->err;
     rma_target_free(w, t);

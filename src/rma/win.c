@@ -81,7 +81,9 @@ void rma_win_drop(struct rma_win *w)
 {
     struct rma *r = rma_room();
     if (w->near.obj.handle) {
-        atomic_store_explicit(&r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], NULL, memory_order_relaxed);
+        _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
+        if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
+            atomic_store_explicit(at, &r->fast.none, memory_order_relaxed);
         obj_del(OBJ_WIN, &w->near.obj);
     }
     if (w->id)
@@ -310,7 +312,6 @@ static int win_publish(struct rma_win *w)
     if (map_put(&r->wins, (uint64_t)w->id + 1, w))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     list_push(&r->windows, &w->link);
-    atomic_store_explicit(&w->near.fast, RMA_FAST_ON, memory_order_relaxed);
     rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->nslots * sizeof *w->slots);
     return MPI_SUCCESS;
 }

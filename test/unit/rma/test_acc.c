@@ -12,6 +12,7 @@
 #include "obj/obj.h"
 #include "progress/progress.h"
 #include "rma/acc.h"
+#include "rma/near.h"
 #include "unit_rma.h"
 
 enum { WINDOW = 3 * ACC_STRIPE_BYTES + 100, TURNS = 3000 };
@@ -106,6 +107,40 @@ static void one_case(struct dt_type *elem, struct dt_op *op, struct dt_type *lay
     job_check(memcmp(packed, old, all) == 0);
 }
 
+/* The inline path's element, at every kind of place, with and without a result. */
+static void near_case(struct dt_type *elem, struct dt_op *op, struct acc_target *t)
+{
+    static const uint64_t places[] = {0, 64, 3, ACC_STRIPE_BYTES - 3, ACC_STRIPE_BYTES - 16};
+    struct rma_near n = {.base = t->base, .acc = t->ctl, .size = WINDOW, .disp_unit = 1, .units = WINDOW,
+                         .me = (uint64_t)mem_host_index() + 1};
+    size_t e = (size_t)elem->size;
+    for (unsigned i = 0; i < 2 * sizeof places / sizeof *places; i++) {
+        uint64_t off = places[i / 2];
+        fill(elem, arena, sizeof arena / (size_t)elem->extent, 3);
+        memcpy(expect, arena, sizeof arena);
+        fill(elem, origin, 1, (unsigned)i);
+        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e, .origin = origin,
+                             .ocount = 1, .otype = elem};
+        reference(&a, expect);
+        memset(result, 0, sizeof result);
+        int none = op->index == DT_NO_OP; /* whose origin is not read */
+        job_check(acc_near(&n, off, elem, none ? (void *)1 : origin, i % 2 || none ? result : NULL, (unsigned)op->index) == 0);
+        job_check(memcmp(arena, expect, sizeof arena) == 0);
+        job_check(!(i % 2 || none) || memcmp(result, old, e) == 0);
+        if (elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED) {
+            char was[16], other[16];
+            memcpy(was, arena + off, e);
+            memset(other, 0x5a, sizeof other);
+            job_check(acc_near_cas(&n, off, elem, origin, other, result) == 0); /* differs: nothing moves */
+            job_check(memcmp(arena, expect, sizeof arena) == 0 && memcmp(result, was, e) == 0);
+            job_check(acc_near_cas(&n, off, elem, origin, was, result) == 0);
+            job_check(memcmp(arena + off, origin, e) == 0 && memcmp(result, was, e) == 0);
+            memcpy(expect + off, origin, e);
+            job_check(memcmp(arena, expect, sizeof arena) == 0);
+        }
+    }
+}
+
 static void all_types_and_ops(void)
 {
     up();
@@ -122,6 +157,8 @@ static void all_types_and_ops(void)
                 if (dt_op_check(op, elem, DT_FOR_ACC) != MPI_SUCCESS)
                     continue;
                 size_t many = (ACC_STRIPE_BYTES + 512) / (size_t)elem->extent;
+                if (mode < 2 && dt_handle_bytes(types[i]))
+                    near_case(elem, op, &t);
                 one_case(elem, op, elem, 1, 0, &t);
                 one_case(elem, op, elem, many, 64, &t);
                 one_case(elem, op, elem, 3, ACC_STRIPE_BYTES - (uint64_t)elem->extent - 3, &t); /* misaligned, across */
@@ -152,8 +189,12 @@ static void add_everywhere(void)
     for (int i = 0; i < 600; i++)
         many[i] = 1;
     long last = -1;
+    struct rma_near near = {.base = shared, .acc = shared_ctl, .me = (uint64_t)mem_host_index() + 1};
     for (int i = 0; i < TURNS; i++) {
-        job_check(acc_one(&t, 0, l, sum, &one, &got) == 0);
+        if (i % 2)
+            job_check(acc_one(&t, 0, l, sum, &one, &got) == 0);
+        else
+            job_check(acc_near(&near, 0, l, &one, &got, DT_SUM) == 0);
         job_check(got > last); /* fetches of one process grow */
         last = got;
         job_check(acc_one(&t, across, l, sum, &one, NULL) == 0);

@@ -15,6 +15,7 @@ static struct rma_win *window(int state)
     list_init(&w.slots_used);
     w.state = (uint8_t)state;
     w.size = 4;
+    w.all_near = 1; /* rma_called_grant() is not asked */
     w.near.near = &near_rec;
     w.start = group;
     w.nstart = 2;
@@ -89,11 +90,17 @@ START_TEST(fast_flags)
     for (int s = 0; s < WIN_STATES; s++) {
         struct rma_win *w = window(s);
         w->evicted = w->starved = 1;
+        w->near.count = 3;
         rma_win_goto(w, s);
-        unsigned fast = atomic_load(&w->near.fast);
-        ck_assert_uint_eq(fast & RMA_FAST_ON, RMA_FAST_ON);
-        ck_assert_int_eq((fast & RMA_FAST_ALL) != 0, (all >> s) & 1);
-        ck_assert_int_eq((fast & RMA_FAST_PASSIVE) != 0, (passive >> s) & 1);
+        ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
+        ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
+        ck_assert_int_eq(atomic_load(&w->near.passive), passive >> s & 1);
+        /* a target element makes flush more than a fence */
+        w->ntargets = 1;
+        rma_near_admit(w);
+        ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
+        ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
+        w->ntargets = 0;
         /* what belongs to an epoch ends with it */
         ck_assert_int_eq(w->evicted && w->starved, s != WIN_UNSET);
     }

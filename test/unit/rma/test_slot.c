@@ -29,7 +29,7 @@ static void life(void)
     w->state = WIN_FENCE_GRANTED;
     rma_check_invariants(w); /* R1 to R3 */
     job_check(!rma_target_add(w, RANKS - 1)); /* the pool is dry, and nothing else changed */
-    job_check(w->ntargets == TARGETS && used_slots(w) == SLOTS && atomic_load(&w->near.elements) == TARGETS);
+    job_check(w->ntargets == TARGETS && used_slots(w) == SLOTS && !atomic_load(&w->near.passive));
     job_check(rma_target_find(w, 13) && !rma_target_find(w, 14) && !rma_target_find(w, 13 + SLOTS));
     int n = 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t), n++)

@@ -24,7 +24,7 @@ static void life(void)
     w = world_window(4);
     v = world_window(4);
     job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v && !rma_win_find(v->id + 1));
-    job_check(rma_near_win(w->near.obj.handle) == &w->near && !rma_near_win(MPI_WIN_NULL));
+    job_check(rma_near_win(rma_near_room(), w->near.obj.handle) == &w->near && !rma_near_win(rma_near_room(), MPI_WIN_NULL));
     job_check(rma_win_attr(w, MPI_WIN_BASE) == w->base && *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE) == 32);
     job_check(*(int *)rma_win_attr(w, MPI_WIN_DISP_UNIT) == 8 && !rma_win_attr(w, MPI_TAG_UB));
     job_check(*(int *)rma_win_attr(w, MPI_WIN_CREATE_FLAVOR) == MPI_WIN_FLAVOR_ALLOCATE);
@@ -37,7 +37,7 @@ static void life(void)
     job_check(rma_unlock(w, 0) == MPI_SUCCESS);
     uint32_t id = w->id;
     int handle = w->near.obj.handle;
-    job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) && !rma_near_win(handle));
+    job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) && !rma_near_win(rma_near_room(), handle));
     job_check(rma_win_find(v->id) == v && rma_win_free(v) == MPI_SUCCESS);
 }
 
