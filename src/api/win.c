@@ -12,7 +12,8 @@
 
 int api_win(MPI_Win h, struct rma_win **out)
 {
-    *out = obj_find(OBJ_WIN, h);
+    struct rma_win_near *known = rma_near_win(rma_near_room(), h);
+    *out = known ? (struct rma_win *)known : obj_find(OBJ_WIN, h); /* which begins with it */
     if (*out)
         return MPI_SUCCESS;
     if (h == MPI_WIN_NULL)

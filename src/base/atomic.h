@@ -38,6 +38,17 @@ static inline void fence_full(void)
 #endif
 }
 
+/* A full fence where an atomic read-modify-write of this thread stands directly beside it, before or after: where that is
+ * a full fence by itself only the compiler is told. */
+static inline void fence_beside_rmw(void)
+{
+#if defined(__x86_64__) && !defined(BASE_TSAN)
+    __asm__ __volatile__("" ::: "memory");
+#else
+    fence_full();
+#endif
+}
+
 /* Tell the processor that we spin. */
 static inline void cpu_relax(void)
 {

@@ -43,11 +43,6 @@
     (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_GRANTED) | \
      BIT(WIN_PER_TARGET))
 
-#define ADMIT_ALL /* operations on every target */                                                             \
-    (BIT(WIN_FENCE_GRANTED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED) | BIT(WIN_LOCK_ALL_GRANTED))
-#define PASSIVE (BIT(WIN_PER_TARGET) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED) | BIT(WIN_LOCK_ALL_GRANTED))
-#define LAZY_ALL (BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_ISSUED))
-
 /* maint/gen-states reads these three tables. */
 static const uint16_t win_next[WIN_STATES] = {
     [WIN_UNSET] = OPENERS,
@@ -96,23 +91,23 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
 
 void rma_near_admit(struct rma_win *w)
 {
-    unsigned s = BIT(w->state), count = w->near.count;
-    int all = (s & ADMIT_ALL) != 0 && !w->kicking, passive = (s & PASSIVE) && !w->ntargets;
+    unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
+    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets;
     /* Release pairs with the acquire in near.h: also what answers brought is here when no element is left. */
-    atomic_store_explicit(&w->near.all, all ? count : 0, memory_order_release);
-    atomic_store_explicit(&w->near.quiet, all && passive ? count : 0, memory_order_release);
+    atomic_store_explicit(&w->near.all, all, memory_order_release);
+    atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
 }
 
 void rma_win_goto(struct rma_win *w, enum win_state s)
 {
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
-    int pscw = w->state == WIN_PSCW_GRANTED || s == WIN_PSCW_GRANTED;
+    unsigned both = BIT(w->state) | BIT(s);
     if (!w->all_near) /* LOCK_ALL that far members know nothing of yet: rma_called_grant() */
-        rma_room()->lazy_alls += (unsigned)(!!(BIT(s) & LAZY_ALL) - !!(BIT(w->state) & LAZY_ALL));
+        rma_room()->lazy_alls += (rma_yes(ASK_ALL_PENDING) >> s & 1) - (rma_yes(ASK_ALL_PENDING) >> w->state & 1);
     w->state = s;
     rma_near_admit(w);
-    if (pscw)
+    if (both & BIT(WIN_PSCW_GRANTED))
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);
     if (s == WIN_UNSET) {
@@ -210,55 +205,9 @@ enum verdict rma_may_issue(const struct rma_target *t)
 }
 
 /* Operations were called since the fence that opened this epoch, so only a fence may close it. */
-static int fence_pending(const struct rma_win *w)
+int rma_fence_pending(const struct rma_win *w)
 {
     return w->nops > 0 || rma_ops_total(w) != w->ops_at_fence;
-}
-
-static int idle_fence(const struct rma_win *w)
-{
-    return (w->state == WIN_FENCE_ISSUED || w->state == WIN_FENCE_GRANTED) && !fence_pending(w);
-}
-
-int rma_ask(const struct rma_win *w, enum win_question q)
-{
-    enum win_state s = w->state;
-    int open = s == WIN_UNSET || idle_fence(w);
-    switch (q) {
-    case ASK_FENCE_MAY:
-        return s == WIN_UNSET || s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
-    case ASK_START_MAY:
-    case ASK_LOCK_ALL_MAY:
-    case ASK_FREE_MAY:
-        return open;
-    case ASK_LOCK_MAY:
-        return open || s == WIN_PER_TARGET;
-    case ASK_IN_PSCW:
-        return s == WIN_PSCW_ISSUED || s == WIN_PSCW_GRANTED;
-    case ASK_IN_LOCK_ALL:
-        return s == WIN_LOCK_ALL_CALLED || s == WIN_LOCK_ALL_ISSUED || s == WIN_LOCK_ALL_GRANTED;
-    case ASK_IN_PASSIVE:
-        return s == WIN_PER_TARGET || rma_ask(w, ASK_IN_LOCK_ALL);
-    case ASK_BARRIER_OUT:
-        return s == WIN_FENCE_ISSUED;
-    case ASK_POSTS_OUT:
-        return s == WIN_PSCW_ISSUED;
-    case ASK_SWITCHING:
-        return s == WIN_LOCK_ALL_ISSUED;
-    case ASK_LAZY_ALL:
-        return s == WIN_LOCK_ALL_CALLED;
-    case ASK_ALL_LOCKED:
-        return s == WIN_LOCK_ALL_GRANTED;
-    case ASK_PER_TARGET:
-        return s == WIN_PER_TARGET;
-    case ASK_ACTIVE:
-        return s == WIN_FENCE_GRANTED || s == WIN_PSCW_GRANTED;
-    case ASK_UNSET:
-        return s == WIN_UNSET;
-    case ASK_IN_FENCE:
-        return s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
-    }
-    return 0;
 }
 
 /* --- debug ----------------------------------------------------------------------------- */

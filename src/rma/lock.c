@@ -105,6 +105,14 @@ static int near_got(void *arg)
     return x->result != 0;
 }
 
+static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
+{
+    n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;
+    /* MEM_SYNC after PROC_SYNC: pairs with the fence before the last holder's release. */
+    fence_beside_rmw(); /* the word's, or that of the queue that was joined */
+    rma_near_opened(w, n);
+}
+
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
 {
     if (!shmlock_enter(n->lockword, &w->node.n, type)) {
@@ -118,10 +126,7 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
             return err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d, or that rank, died", rma_call(),
                             n->rank);
     }
-    n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;
-    /* MEM_SYNC after PROC_SYNC: pairs with the fence before the last holder's release. */
-    fence_full();
-    rma_near_opened(w, n);
+    near_locked(w, n, type);
     return MPI_SUCCESS;
 }
 
@@ -132,9 +137,12 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
     n->lock = RMA_UNLOCKED;
     rma_near_opened(w, n);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */
-    fence_full();
-    if (held == RMA_LOCKED_SHARED || held == RMA_LOCKED_EXCLUSIVE)
+    if (held == RMA_LOCKED_NOCHECK) {
+        fence_full();
+    } else {
+        fence_beside_rmw(); /* the word's */
         shmlock_leave(n->lockword, &w->node.n);
+    }
 }
 
 /* --- the calls ------------------------------------------------------------------------------------ */
@@ -205,13 +213,33 @@ static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int noc
 static void lock_closed(struct rma_win *w)
 {
     if (--w->locks == 0) {
-        rma_targets_drop(w);
+        if (w->ntargets)
+            rma_targets_drop(w);
         rma_win_goto(w, WIN_UNSET);
     }
 }
 
+/* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be taken first.
+ * 1: held.  0: nothing happened; everything else, errors included, is for the long way. */
+static int lock_free(struct rma_win *w, int type, int rank, int assert)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+    const struct rma *r = rma_room();
+    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || proc->threaded || assert || w->no_locks || w->expo != EXPO_NONE ||
+        (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) || r->lazy_alls ||
+        !shmlock_try(n->lockword, &w->node.n, kind))
+        return 0;
+    rma_win_goto(w, WIN_PER_TARGET);
+    w->locks++;
+    near_locked(w, n, kind);
+    return 1;
+}
+
 int rma_lock(struct rma_win *w, int type, int rank, int assert)
 {
+    if (lock_free(w, type, rank, assert))
+        return MPI_SUCCESS;
     int err = lock_check(w, type, rank, assert);
     if (err || rank == MPI_PROC_NULL)
         return err;
@@ -221,7 +249,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         rma_win_goto(w, WIN_PER_TARGET);
     w->locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
-    if (!err && locked_already(w, rank)) /* by another thread, meanwhile */
+    if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
         err = sync_error(w, rank, "this rank is locked already");
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
@@ -232,8 +260,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         return err;
     }
     if (n && (assert & MPI_MODE_NOCHECK)) {
-        n->lock = RMA_LOCKED_NOCHECK;
-        fence_full();
+        n->lock = RMA_LOCKED_NOCHECK; /* ordered by what made the user sure that nobody holds a lock */
         rma_near_opened(w, n);
     }
     return MPI_SUCCESS;

@@ -37,10 +37,9 @@ int rma_lock_all(struct rma_win *w, int assert)
                         rma_call(), w->rank, (unsigned)w->near.obj.handle);
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
-    w->lock_all_caller = thread_self();
+    w->lock_all_caller = w->all_near ? NULL : thread_self();
     if (assert & MPI_MODE_NOCHECK) {
-        w->lock_all_nocheck = 1;
-        fence_full();
+        w->lock_all_nocheck = 1; /* ordered by what made the user sure that nobody holds a lock */
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
         return MPI_SUCCESS;
     }
@@ -241,9 +240,12 @@ int rma_unlock_all(struct rma_win *w)
         e = rma_complete_all(w, w->lock_all_nocheck ? RMA_F_DONE : RMA_F_UNLOCK);
         err = err ? err : e;
     }
-    rma_targets_drop(w);
-    near_unlock_all(w);
-    fence_full();
+    if (w->ntargets)
+        rma_targets_drop(w);
+    if (w->lock_all_nocheck)
+        fence_full();
+    else
+        near_unlock_all(w); /* with a fence for each */
     w->lock_all_caller = NULL;
     rma_win_goto(w, WIN_UNSET);
     rma_look_around(w);

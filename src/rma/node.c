@@ -97,11 +97,8 @@ int rma_node_find(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-struct rma_near *rma_near_of(const struct rma_win *w, int rank)
+struct rma_near *rma_near_search(const struct rma_win *w, int rank)
 {
-    unsigned i = (unsigned)rank - w->near.first;
-    if (w->near.count)
-        return i < w->near.count ? &w->near.near[i] : NULL;
     struct rma_near key = {.rank = rank};
     return bsearch(&key, w->near.near, w->nears, sizeof key, by_rank);
 }

@@ -3,12 +3,20 @@
 #define RMA_CALLS_H
 
 #include "rma/rma_types.h"
+#include "rma/states.h"
 
 /* --- win.c ------------------------------------------------------------------------- */
 struct rma_win *rma_win_find(uint32_t id);
 void rma_win_drop(struct rma_win *w); /* free everything, with nobody asked */
 /* Near record of a rank, NULL when it is far. */
-struct rma_near *rma_near_of(const struct rma_win *w, int rank);
+struct rma_near *rma_near_search(const struct rma_win *w, int rank);
+static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
+{
+    unsigned i = (unsigned)rank - w->near.first;
+    if (w->near.count)
+        return i < w->near.count ? &w->near.near[i] : NULL;
+    return rma_near_search(w, rank); /* the near ranks are not consecutive */
+}
 /* Does [off, off+len) lie in the memory this process exposes?  Its address, or NULL. (dynamic: off is an address) */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
 /* Dynamic windows: the same for packed bytes [from, from + len) of count t at addr, block by block. */
@@ -67,6 +75,7 @@ void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
+int rma_fence_pending(const struct rma_win *w); /* for rma_ask() */
 /* What a call may do now with operations on one target. */
 enum verdict {
     ADMIT_NO,         /* no epoch admits it: MPI_ERR_RMA_SYNC                         */
@@ -79,17 +88,6 @@ enum verdict {
 enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t);
 /* May packets of t leave: ADMIT_ISSUE, ADMIT_LOCK_FIRST or ADMIT_QUEUE. */
 enum verdict rma_may_issue(const struct rma_target *t);
-enum win_question {
-    ASK_FENCE_MAY,     /* MPI_Win_fence is legal       */ ASK_START_MAY,   /* MPI_Win_start             */
-    ASK_LOCK_MAY,      /* MPI_Win_lock                 */ ASK_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
-    ASK_IN_PSCW,       /* an access epoch of PSCW      */ ASK_IN_LOCK_ALL, /* LOCK_ALL, either protocol */
-    ASK_IN_PASSIVE,    /* lock or lock_all             */ ASK_FREE_MAY,    /* MPI_Win_free              */
-    ASK_BARRIER_OUT,   /* FENCE_ISSUED                 */ ASK_POSTS_OUT,   /* PSCW_ISSUED               */
-    ASK_SWITCHING,     /* LOCK_ALL_ISSUED              */ ASK_LAZY_ALL,    /* LOCK_ALL_CALLED           */
-    ASK_ALL_LOCKED,    /* LOCK_ALL_GRANTED             */ ASK_PER_TARGET, ASK_ACTIVE, /* fence or PSCW, granted */
-    ASK_UNSET, ASK_IN_FENCE
-};
-int rma_ask(const struct rma_win *w, enum win_question q);
 const char *rma_state_name(const struct rma_win *w);
 const char *rma_target_state_name(const struct rma_target *t);
 void rma_check_invariants(const struct rma_win *w);

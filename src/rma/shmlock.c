@@ -255,18 +255,20 @@ static int seats_dead(const struct shmlock *l, const struct shmnode *n)
 
 /* --- near side ------------------------------------------------------------------------ */
 
-/* Without the guard: only while nobody waits. */
-static int enter_fast(struct shmlock *l, int type)
+/* Without the guard: only while nobody waits.  The first look is the exchange itself: a look before it would fetch the
+ * line twice, once to read and once to write.  Acquire pairs with the release in leave_word(). */
+static inline int enter_fast(struct shmlock *l, int type)
 {
-    unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
-    for (;;) {
-        if (w & (type == SHMLOCK_EXCLUSIVE ? ~0u : (unsigned)(W | Q | F)))
-            return 0;
-        unsigned next = type == SHMLOCK_EXCLUSIVE ? (unsigned)W : w + 1;
-        /* Acquire pairs with the release in leave_word(). */
-        if (atomic_compare_exchange_weak_explicit(&l->word, &w, next, memory_order_acquire, memory_order_relaxed))
+    unsigned w = 0;
+    if (atomic_compare_exchange_strong_explicit(&l->word, &w, type == SHMLOCK_EXCLUSIVE ? (unsigned)W : 1,
+                                                memory_order_acquire, memory_order_relaxed))
+        return 1;
+    if (type == SHMLOCK_EXCLUSIVE)
+        return 0;
+    while (!(w & (W | Q | F))) /* beside other readers */
+        if (atomic_compare_exchange_weak_explicit(&l->word, &w, w + 1, memory_order_acquire, memory_order_relaxed))
             return 1;
-    }
+    return 0;
 }
 
 static void hold(struct shmlock *l, const struct shmnode *n, int type)
@@ -285,9 +287,29 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
     return 1;
 }
 
+/* Short of queueing: a place in the queue costs a grant by the leaver, four lines that travel, where the word alone is
+ * one.  So for some microseconds, ever more rarely, look whether it is free; whoever queued first keeps all others off. */
+static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
+{
+    enum { LOOKS = 12, LONGEST = 32 };
+    unsigned busy = type == SHMLOCK_EXCLUSIVE ? W | READERS : W;
+    if (sched) /* nobody moves while one spins */
+        return 0;
+    for (unsigned look = 0, turns = 1; look < LOOKS; look++, turns = turns < LONGEST ? 2 * turns : LONGEST) {
+        for (unsigned i = 0; i < turns; i++)
+            cpu_relax();
+        unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
+        if (w & (Q | F))
+            return 0;
+        if (!(w & busy) && shmlock_try(l, n, type))
+            return 1;
+    }
+    return 0;
+}
+
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
-    if (shmlock_try(l, n, type))
+    if (shmlock_try(l, n, type) || spin(l, n, type))
         return 1;
     if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
         shmlock_bury(l, n);

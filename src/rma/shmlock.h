@@ -5,7 +5,7 @@
  *   struct shmbar    one per window and node: the fence among node peers
  *
  * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in the window.  Words are changed
- * by CPU atomics only; nobody needs the help of the target.  Everything here returns at once; the caller waits by
+ * by CPU atomics only; nobody needs the help of the target.  Everything here returns at once (shmlock_enter: soon); the caller waits by
  * progress_wait() on a condition built from the *_poll functions.  Whoever makes such a condition true
  * calls mem_wake(host index of the waiter), so sleeping waiters look again.
  *
@@ -55,7 +55,7 @@ size_t shmlock_bytes(unsigned peers); /* a multiple of 64 */
 /* In zeroed memory, by its owner (peer `owner` = the target), before any peer looks. */
 void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
 
-/* Ask for the lock.  1: held.  0: queued, poll. */
+/* Ask for the lock.  1: held, at once or within some microseconds.  0: queued, poll. */
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* Ask, but hold no place: 1 held, 0 not. */
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);

@@ -166,7 +166,8 @@ START_TEST(questions)
         [ASK_IN_PASSIVE] = "000001111",  [ASK_FREE_MAY] = "111000000",     [ASK_BARRIER_OUT] = "010000000",
         [ASK_POSTS_OUT] = "000100000",   [ASK_SWITCHING] = "000000100",    [ASK_LAZY_ALL] = "000001000",
         [ASK_ALL_LOCKED] = "000000010",  [ASK_PER_TARGET] = "000000001",   [ASK_ACTIVE] = "001010000",
-        [ASK_UNSET] = "100000000",       [ASK_IN_FENCE] = "011000000"};
+        [ASK_UNSET] = "100000000",       [ASK_IN_FENCE] = "011000000",     [ASK_ON_ALL] = "001001110",
+        [ASK_ALL_PENDING] = "000001100"};
     for (int s = 0; s < WIN_STATES; s++)
         for (int q = 0; q < (int)(sizeof want / sizeof *want); q++) {
             struct rma_win *w = window(s);
