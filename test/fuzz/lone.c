@@ -492,3 +492,54 @@ void guarded_free(struct guarded *g)
     free(g->all);
     g->all = NULL;
 }
+
+/* --- one input ------------------------------------------------------------------------------------------------------ */
+
+static void run_record(const struct lone_target *t, const struct record *r)
+{
+    static const char *const name[LONE_OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
+    unsigned op = r->op % LONE_OPS;
+    if (fuzz_verbose())
+        fprintf(stderr, "  %s %s\n", name[op], op == LONE_CALL ? t->call_name[r->a % t->calls] : "");
+    switch (op) {
+    case LONE_PACKET: t->packet(r); break;
+    case LONE_ANSWER: t->answer(r); break;
+    case LONE_SERVE: t->serve(); break;
+    case LONE_CALL: t->call(r); break;
+    case LONE_TURN: lone_turn(); break;
+    case LONE_REFUSE: lone_refuse(r->a & 1); break;
+    case LONE_DEATH: lone_bury(1 + (r->a & 1)); break;
+    }
+}
+
+int lone_input(const struct lone_target *t, const uint8_t *data, size_t size)
+{
+    uint8_t settings[16];
+    struct record r;
+    FUZZ_CHECK(fuzz_settings <= sizeof settings);
+    if (size < fuzz_settings || size > 16384)
+        return -1;
+    memcpy(settings, data, fuzz_settings);
+    struct feed f = {data + fuzz_settings, data + size};
+    t->up(settings);
+    t->check();
+    for (int n = 0; n < 200 && feed_record(&f, &r); n++) {
+        run_record(t, &r);
+        lone_turn();
+        t->check();
+    }
+    lone_refuse(0);
+    t->honest();
+    lone_end();
+    lone_call("finish", t->finish, NULL);
+    lone_end();
+    t->down();
+    return 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return 0;
+}

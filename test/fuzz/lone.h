@@ -59,6 +59,25 @@ struct lone_sent *lone_last(int dst, enum tp_class cls, int type);
 /* All others die; every call of rank 0 must come to its end. */
 void lone_end(void);
 
+/* --- one input ---------------------------------------------------------------------------------- */
+enum lone_op { LONE_PACKET, LONE_ANSWER, LONE_SERVE, LONE_CALL, LONE_TURN, LONE_REFUSE, LONE_DEATH, LONE_OPS };
+
+struct lone_target {
+    unsigned calls; /* of which run_call's `a` chooses one */
+    const char *const *call_name;
+    void (*up)(const uint8_t *settings); /* fuzz_settings bytes */
+    void (*packet)(const struct record *r);
+    void (*answer)(const struct record *r);
+    void (*serve)(void);
+    void (*call)(const struct record *r);
+    void (*check)(void);       /* the invariants, after each record */
+    void (*honest)(void);      /* rank 3 is served as if nothing had happened */
+    void (*finish)(void *arg); /* a call of rank 0, when the others are dead: everything ends */
+    void (*down)(void);
+};
+/* All of LLVMFuzzerTestOneInput: settings, at most 200 records, what must hold at the end (doc/design/fuzz.md). */
+int lone_input(const struct lone_target *t, const uint8_t *data, size_t size);
+
 /* --- memory that must not be touched around it ------------------------------------------------ */
 struct guarded {
     char *all, *mem;

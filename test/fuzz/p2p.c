@@ -11,7 +11,6 @@
 
 const size_t fuzz_settings = 3;
 
-enum op { PACKET, ANSWER, SERVE, CALL, TURN, REFUSE, DEATH, OPS };
 enum { BUFFERS = 24, TYPES = 6, HONEST_TAG = 32000, HONEST_BYTES = 40 };
 
 /* A request of this process with its buffer; handles are of no interest here. */
@@ -58,8 +57,11 @@ static void up(const uint8_t *s)
     FUZZ_CHECK(!p2p_buffer_attach(world.attached.mem, 2000));
 }
 
+static void check(void);
+
 static void down(void)
 {
+    check();
     for (int i = 3; i < TYPES; i++)
         dt_drop(world.type[i]);
     lone_down();
@@ -388,6 +390,7 @@ static void honest(void)
         struct p2p_match m;
         char data[HONEST_BYTES];
     } e = {.m = {proc->obj->world->ctx_recv | CTX_TOOL, LONE_HONEST, HONEST_TAG, 0}};
+    lone_turn();
     if (!lone_idle())
         return; /* a call waits for what will not come */
     for (int i = 0; i < HONEST_BYTES; i++)
@@ -416,52 +419,14 @@ static void finish_all(void *arg)
     FUZZ_CHECK(list_empty(&proc->p2p->open) && list_empty(&proc->p2p->pulls) && list_empty(&proc->p2p->busy));
 }
 
-static void run_record(const struct record *r)
-{
-    static const char *const op[OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
-    if (fuzz_verbose())
-        fprintf(stderr, "  %s %s\n", op[r->op % OPS], r->op % OPS == CALL ? call_name[r->a % CALLS] : "");
-    switch (r->op % OPS) {
-    case PACKET: run_packet(r); break;
-    case ANSWER: run_answer(r); break;
-    case SERVE: serve(); break;
-    case CALL: run_call(r); break;
-    case TURN: lone_turn(); break;
-    case REFUSE: lone_refuse(r->a & 1); break;
-    case DEATH: lone_bury(1 + (r->a & 1)); break;
-    }
-}
+static const struct lone_target target = {
+    .calls = CALLS, .call_name = call_name, .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
+    .call = run_call, .check = check, .honest = honest, .finish = finish_all, .down = down,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t s[3];
-    struct record r;
-    if (size < sizeof s || size > 16384)
-        return -1;
-    memcpy(s, data, sizeof s);
-    struct feed f = {data + sizeof s, data + size};
-    up(s);
-    for (int n = 0; n < 200 && feed_record(&f, &r); n++) {
-        run_record(&r);
-        lone_turn();
-        check();
-    }
-    lone_refuse(0);
-    lone_turn();
-    honest();
-    lone_end();
-    lone_call("finish all", finish_all, NULL);
-    lone_end();
-    check();
-    down();
-    return 0;
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    return 0;
+    return lone_input(&target, data, size);
 }
 
 /* --- new records --------------------------------------------------------------------------------------------------------- */
@@ -525,7 +490,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         memcpy(m, &x, len = sizeof x);
     }
     }
-    return record_put(to, PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1, rng_below(r, 16) ? 3 : 0, m, len);
+    return record_put(to, LONE_PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1, rng_below(r, 16) ? 3 : 0, m, len);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
@@ -538,14 +503,14 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 2:
         d[0] = (uint8_t)rng_below(r, 8);
         d[1] = (uint8_t)rng_below(r, 8);
-        return record_put(to, CALL, rng_below(r, CALLS), rng_below(r, 2) | rng_below(r, TYPES) << 4, rng_below(r, SIZES), d, 2);
+        return record_put(to, LONE_CALL, rng_below(r, CALLS), rng_below(r, 2) | rng_below(r, TYPES) << 4, rng_below(r, SIZES), d, 2);
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 48));
-        return record_put(to, ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d, 2 * rng_below(r, 4));
-    case 4: return record_put(to, SERVE, 0, 0, 0, NULL, 0);
-    case 5: return record_put(to, rng_below(r, 4) ? SERVE : REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
-    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d, 2 * rng_below(r, 4));
+    case 4: return record_put(to, LONE_SERVE, 0, 0, 0, NULL, 0);
+    case 5: return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
+    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
     default: return some_packet(r, to);
     }
 }

@@ -13,7 +13,6 @@
 
 const size_t fuzz_settings = 4;
 
-enum op { PACKET, ANSWER, SERVE, CALL, TURN, REFUSE, DEATH, OPS };
 enum { WINDOWS = 4, TYPES = 14, PREDEFINED = 9, BUFFERS = 96, REQUESTS = 64, DYNAMIC = 3 };
 enum fix { FIX_SRC = 1, FIX_LEN = 2, FIX_BASE = 4, FIX_INNER = 8 };
 
@@ -516,6 +515,7 @@ static const struct rma_hdr *honest_ask(struct rma_win *w, enum rma_packet type,
 static void honest(void)
 {
     const char v[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    progress_poll();
     for (int i = 0; i < WINDOWS; i++) {
         struct rma_win *w = world.w[i];
         uint64_t disp = i == DYNAMIC ? dynamic_base(16) : 3;
@@ -528,52 +528,14 @@ static void honest(void)
 
 /* --- one input ---------------------------------------------------------------------------------------------------- */
 
-static void run_record(const struct record *r)
-{
-    static const char *const op[OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
-    if (fuzz_verbose())
-        fprintf(stderr, "  %s %s\n", op[r->op % OPS], r->op % OPS == CALL ? call_name[r->a % CALLS] : "");
-    switch (r->op % OPS) {
-    case PACKET: run_packet(r); break;
-    case ANSWER: run_answer(r); break;
-    case SERVE: serve(); break;
-    case CALL: run_call(r); break;
-    case TURN: lone_turn(); break;
-    case REFUSE: lone_refuse(r->a & 1); break;
-    case DEATH: lone_bury(1 + (r->a & 1)); break;
-    }
-}
+static const struct lone_target target = {
+    .calls = CALLS, .call_name = call_name, .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
+    .call = run_call, .check = check, .honest = honest, .finish = close_epochs, .down = down,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t s[4];
-    struct record r;
-    if (size < sizeof s || size > 16384)
-        return -1;
-    memcpy(s, data, sizeof s);
-    struct feed f = {data + sizeof s, data + size};
-    up(s);
-    check();
-    for (int n = 0; n < 200 && feed_record(&f, &r); n++) {
-        run_record(&r);
-        lone_turn();
-        check();
-    }
-    lone_refuse(0);
-    progress_poll();
-    honest();
-    lone_end();
-    lone_call("close", close_epochs, NULL);
-    lone_end();
-    down();
-    return 0;
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    return 0;
+    return lone_input(&target, data, size);
 }
 
 /* --- new records ---------------------------------------------------------------------------------------------------- */
@@ -690,7 +652,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, PACKET, type, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, type, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)
@@ -698,7 +660,7 @@ static size_t some_call(struct rng *r, uint8_t *to)
     const uint8_t d[4] = {(uint8_t)rng_below(r, 24), 0, (uint8_t)(1 + rng_below(r, rng_below(r, 4) ? 4 : 200)),
                           (uint8_t)rng_below(r, 16)};
     unsigned rank = rng_below(r, 8) ? 1 + rng_below(r, 3) : 0;
-    return record_put(to, CALL, rng_below(r, CALLS), rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
+    return record_put(to, LONE_CALL, rng_below(r, CALLS), rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
@@ -712,10 +674,10 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 44));
-        return record_put(to, ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 4), d, 2 * rng_below(r, 5));
-    case 4: return record_put(to, SERVE, 0, 0, 0, NULL, 0);
-    case 5: return record_put(to, rng_below(r, 4) ? SERVE : REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
-    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 4), d, 2 * rng_below(r, 5));
+    case 4: return record_put(to, LONE_SERVE, 0, 0, 0, NULL, 0);
+    case 5: return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
+    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
     default: return some_packet(r, to);
     }
 }

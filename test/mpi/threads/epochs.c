@@ -3,35 +3,18 @@
  * request; under lock, fence and start of another thread; windows of their own, made, used and freed at the same time.
  * (The interleavings of the design paper and rma.md 5.8; rma.c has the passive and the dynamic ones.)
  *   epochs [ROUNDS]          30 in `make check` */
-#include "../mt.h"
-#include <pthread.h>
+#include "team.h"
 
-enum { T = 4, BIG = 6000 }; /* BIG elements do not fit in one packet */
+enum { BIG = 6000 }; /* BIG elements do not fit in one packet */
 static int rounds = 30;
 static MPI_Win win;
 static int64_t *mem;
-static int wrong[T];
 static MPI_Comm comm_of[T];
 
 /* Layout of the window: sums, 8 elements that nobody changes, then a row of BIG per (origin, thread). */
 enum { SUM, SUM_GET, SUM_VEC, KEPT = SUM_VEC + 8, NSUMS = KEPT + 8 };
 static MPI_Aint row(int origin, int t) { return NSUMS + ((MPI_Aint)origin * T + t) * BIG; }
 static MPI_Aint elements(void) { return row(mt_size, 0); }
-
-static void run(void *(*fn)(void *))
-{
-    pthread_t th[T];
-    int t;
-
-    for (t = 0; t < T; t++)
-        pthread_create(&th[t], NULL, fn, (void *)(intptr_t)t);
-    for (t = 0; t < T; t++)
-        pthread_join(th[t], NULL);
-    for (t = 0; t < T; t++) {
-        CHECK_EQ(wrong[t], 0);
-        wrong[t] = 0;
-    }
-}
 
 /* Clear and check between epochs, under an exclusive lock of this process. */
 static void clear(void)

@@ -1,28 +1,16 @@
 /* One-sided calls from several threads: counters under lock_all, lock/put/unlock on different
  * targets, request-based operations, post/wait in one thread with start/complete in another, two
- * windows at once, attach and detach beside operations.  (rma.md, section 5.8) */
-#include "../mt.h"
-#include <pthread.h>
+ * windows at once, attach and detach beside operations.  (rma.md 5.8) */
+#include "team.h"
 
-enum { T = 4, ROUNDS = 100 };
+enum { ROUNDS = 100 };
 static MPI_Win win, win2, dyn;
 static int64_t *mem, *mem2;
 static const int64_t one = 1; /* an origin must last until its operation is complete, which may be after the thread */
-static int wrong[T];
 
-static void run(void *(*fn)(void *))
+static void run_all(void *(*fn)(void *))
 {
-    pthread_t th[T];
-    int t;
-
-    for (t = 0; t < T; t++)
-        pthread_create(&th[t], NULL, fn, (void *)(intptr_t)t);
-    for (t = 0; t < T; t++)
-        pthread_join(th[t], NULL);
-    for (t = 0; t < T; t++) {
-        CHECK_EQ(wrong[t], 0);
-        wrong[t] = 0;
-    }
+    run(fn);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -158,13 +146,13 @@ int main(int argc, char **argv)
 
     MPI_Win_lock_all(0, win);
     MPI_Win_lock_all(0, win2);
-    run(count);
+    run_all(count);
     MPI_Win_unlock_all(win2);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(mem[0], (int64_t)T * ROUNDS * mt_size);
     CHECK_EQ(mem2[1], (int64_t)T * ROUNDS * mt_size);
-    run(locks);
+    run_all(locks);
     MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, win);
     CHECK_EQ(mem[5], (int64_t)ROUNDS * mt_size);
     MPI_Win_unlock(mt_rank, win);
@@ -175,7 +163,7 @@ int main(int argc, char **argv)
     stay = mt_alloc(sizeof *stay * (size_t)mt_size);
     MPI_Allgather(&here, 1, MPI_AINT, stay, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_lock_all(0, dyn);
-    run(dynamic);
+    run_all(dynamic);
     MPI_Win_unlock_all(dyn);
     MPI_Barrier(MPI_COMM_WORLD);
     r = T / 2 * ROUNDS * mt_size;

@@ -50,11 +50,7 @@ enum { PACE = 1 };
 /* --- one open transport in one process ---------------------------------------------- */
 
 static struct box {
-    const struct row *row;
-    const struct tp_ops *ops;
-    struct tp *tp;
-    struct tp_caps caps;
-    int rank, size;
+    struct end e;
     uint64_t next[PEERS][2]; /* messages taken, by peer and class */
     uint64_t taken;
     int refuse[PEERS];       /* requests of a peer are refused while this is not 0; -1 counts not */
@@ -68,9 +64,9 @@ static size_t len_of(unsigned src, enum tp_class cls, uint64_t seq)
 {
     uint64_t h = (seq * 1000003u + src * 7919u + (unsigned)cls * 104729u) * 0x9e3779b97f4a7c15ull;
     switch (seq % 8) {
-    case 0: return box.caps.am_max;
+    case 0: return box.e.caps.am_max;
     case 1: return 0;
-    case 2: return (size_t)(h >> 40) % (box.caps.am_max + 1);
+    case 2: return (size_t)(h >> 40) % (box.e.caps.am_max + 1);
     default: return (size_t)(h >> 40) % 65;
     }
 }
@@ -83,7 +79,7 @@ static char byte_of(unsigned src, enum tp_class cls, uint64_t seq, size_t i)
 static int box_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
     job_check(up == &box && !box.in_send);
-    job_check(peer < (unsigned)box.size && ((uintptr_t)msg & 7) == 0);
+    job_check(peer < (unsigned)box.e.size && ((uintptr_t)msg & 7) == 0);
     uint64_t seq = box.next[peer][cls];
     job_check(len == len_of(peer, cls, seq));
     for (size_t i = 0; i < len; i++)
@@ -100,69 +96,43 @@ static int box_recv(void *up, unsigned peer, enum tp_class cls, const void *msg,
 
 static void box_connect(int peer)
 {
-    char name[16], addr[BOOT_VALUE_MAX];
-    size_t len = sizeof addr;
-    snprintf(name, sizeof name, "tp.%d", peer);
-    job_check(boot_get(name, addr, &len) == 0);
-    job_check(box.ops->connect(box.tp, (unsigned)peer, addr, len) == 0);
+    end_connect(&box.e, peer);
 }
 
 static void box_open(void)
 {
-    char name[16], addr[BOOT_VALUE_MAX];
-    size_t len = sizeof addr;
-    const struct tp_env env = {box_recv, &box, proc};
-    const struct row *row = box.row;
     memset(&box, 0, sizeof box);
-    box.row = row;
-    box.ops = row->ops;
-    box.rank = boot_rank();
-    box.size = boot_size();
-    job_check(mem_init() == 0);
-    job_check(box.ops->open(&env, &box.tp, &box.caps) == 0);
-    job_check(box.ops->address(box.tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 4);
-    snprintf(name, sizeof name, "tp.%d", box.rank);
-    job_check(boot_put(name, addr, len) == 0);
+    end_open(&box.e, box_recv, &box);
     job_check(boot_barrier() == 0);
-    box.buf = malloc(box.caps.am_max + 1);
+    box.buf = malloc(box.e.caps.am_max + 1);
 }
 
 static void box_poll(void)
 {
-    int n = box.ops->progress(box.tp);
-    job_check(n >= 0);
-    if (n == 0)
-        sched_yield();
+    end_poll(&box.e);
 }
 
-/* All come here; who waits still serves the others, as in MPI_Finalize. */
 static void box_barrier(void)
 {
-    int fd, over;
-    job_check(boot_barrier_begin(&fd) == 0);
-    while ((over = boot_barrier_test()) == 0)
-        box_poll();
-    job_check(over == 1);
+    end_barrier(&box.e);
 }
 
 static void box_close(void)
 {
-    box_barrier();
-    job_check(boot_barrier() == 0); /* nobody turns a transport once a peer has closed its own (tp.h) */
-    box.ops->close(box.tp);
+    end_leave(&box.e);
+    end_close(&box.e);
     free(box.buf);
-    mem_finalize();
 }
 
 /* Send message `seq` of our stream, cut into three pieces. */
 static int box_send(int peer, enum tp_class cls, uint64_t seq, struct tp_done *d)
 {
-    size_t len = len_of((unsigned)box.rank, cls, seq), cut = len / 3;
+    size_t len = len_of((unsigned)box.e.rank, cls, seq), cut = len / 3;
     for (size_t i = 0; i < len; i++)
-        box.buf[i] = byte_of((unsigned)box.rank, cls, seq, i);
+        box.buf[i] = byte_of((unsigned)box.e.rank, cls, seq, i);
     struct iovec v[3] = {{box.buf, cut}, {box.buf + cut, len - 2 * cut}, {box.buf + len - cut, cut}};
     box.in_send = 1;
-    int err = box.ops->am(box.tp, (unsigned)peer, cls, v, 3, d);
+    int err = box.e.ops->am(box.e.tp, (unsigned)peer, cls, v, 3, d);
     box.in_send = 0;
     memset(box.buf, 0x55, len); /* without d, or answered 0: the buffer is ours again */
     return err;
@@ -171,12 +141,12 @@ static int box_send(int peer, enum tp_class cls, uint64_t seq, struct tp_done *d
 /* Sleep on the transport's descriptor if it allows. */
 static void box_sleep(void)
 {
-    if (!(box.caps.flags & TP_WAIT_FD) || box.ops->fd(box.tp, 0) < 0) {
+    if (!(box.e.caps.flags & TP_WAIT_FD) || box.e.ops->fd(box.e.tp, 0) < 0) {
         box_poll();
         return;
     }
-    if (box.ops->fd(box.tp, 1) == 0) {
-        struct pollfd p = {.fd = box.ops->fd(box.tp, 0), .events = POLLIN};
+    if (box.e.ops->fd(box.e.tp, 1) == 0) {
+        struct pollfd p = {.fd = box.e.ops->fd(box.e.tp, 0), .events = POLLIN};
         job_check(poll(&p, 1, 30000) == 1); /* a lost wake-up shows as a time-out */
     }
     mem_wake_disarm(); /* the engine's part */
@@ -202,7 +172,7 @@ static void word_await(int i, uint64_t v)
 
 static int has_am(void)
 {
-    return box.caps.am_max > 0;
+    return box.e.caps.am_max > 0;
 }
 
 /* --- entries and flags ----------------------------------------------------------------- */
@@ -210,44 +180,44 @@ static int has_am(void)
 static void entries(void)
 {
     box_open();
-    const struct tp_ops *o = box.ops;
-    unsigned f = box.caps.flags;
+    const struct tp_ops *o = box.e.ops;
+    unsigned f = box.e.caps.flags;
     job_check(o->name && o->name[0] && tp_iov_bytes(NULL, 0) == 0);
     job_check(o->open && o->address && o->connect && o->close && o->am && o->progress && o->fd);
     /* What a flag promises is there; a table may hold more than what was opened can do. */
     job_check((!(f & TP_PUT) || o->put) && (!(f & TP_GET) || o->get) && (!(f & TP_ATOMIC) || o->atomic));
-    job_check((!(f & TP_ATOMIC) || o->atomic_ok) && !(f & TP_ATOMIC) == !box.caps.atomic_sizes);
+    job_check((!(f & TP_ATOMIC) || o->atomic_ok) && !(f & TP_ATOMIC) == !box.e.caps.atomic_sizes);
     job_check(!(f & (TP_PUT | TP_GET | TP_ATOMIC)) || o->import);
     job_check(!o->import == !o->drop && !o->import == !o->reg && !o->import == !o->pack && !o->import == !o->dereg);
     job_check(!(f & (TP_PUT | TP_ATOMIC)) || o->flush);
-    job_check(!(f & (TP_PUT | TP_GET)) == !box.caps.rma_max);
-    job_check(o->progress(box.tp) == 0);
+    job_check(!(f & (TP_PUT | TP_GET)) == !box.e.caps.rma_max);
+    job_check(o->progress(box.e.tp) == 0);
     if (f & TP_WAIT_FD || !has_am())
-        while (o->fd(box.tp, 1) != 0) /* somebody may be connecting */
+        while (o->fd(box.e.tp, 1) != 0) /* somebody may be connecting */
             box_poll();
     else
-        job_check(o->fd(box.tp, 0) == -1 && o->fd(box.tp, 1) == TP_AGAIN);
+        job_check(o->fd(box.e.tp, 0) == -1 && o->fd(box.e.tp, 1) == TP_AGAIN);
     mem_wake_disarm();
     char about[64];
     if (o->describe) {
-        o->describe(box.tp, about, sizeof about);
+        o->describe(box.e.tp, about, sizeof about);
         job_check(strlen(about) > 0 && !strchr(about, '\n'));
     }
     /* a peer that was never connected; one that does not exist; a message that is too long */
     struct iovec v = {box.buf, 0};
-    job_check(o->am(box.tp, (unsigned)box.size + 5, TP_REQUEST, &v, 1, NULL) < 0);
-    job_check(o->connect(box.tp, (unsigned)box.size + 5, "", 0) < 0);
+    job_check(o->am(box.e.tp, (unsigned)box.e.size + 5, TP_REQUEST, &v, 1, NULL) < 0);
+    job_check(o->connect(box.e.tp, (unsigned)box.e.size + 5, "", 0) < 0);
     if (has_am()) {
         box_connect(0);
         box_connect(0); /* twice is harmless */
     }
-    v.iov_len = box.caps.am_max + 1;
-    job_check(o->am(box.tp, 0, TP_REQUEST, &v, 1, NULL) == -EMSGSIZE);
-    job_check(o->am(box.tp, 0, TP_REPLY, &v, 1, NULL) == -EMSGSIZE);
+    v.iov_len = box.e.caps.am_max + 1;
+    job_check(o->am(box.e.tp, 0, TP_REQUEST, &v, 1, NULL) == -EMSGSIZE);
+    job_check(o->am(box.e.tp, 0, TP_REPLY, &v, 1, NULL) == -EMSGSIZE);
     struct iovec huge[2] = {{box.buf, SIZE_MAX - 1}, {box.buf, 8}};
-    job_check(o->am(box.tp, 0, TP_REQUEST, huge, 2, NULL) == -EMSGSIZE);
+    job_check(o->am(box.e.tp, 0, TP_REQUEST, huge, 2, NULL) == -EMSGSIZE);
     box_barrier();
-    job_check(o->progress(box.tp) >= 0 && box.taken == 0);
+    job_check(o->progress(box.e.tp) >= 0 && box.taken == 0);
     box_close();
 }
 
@@ -259,11 +229,11 @@ enum { STREAM = 600 / PACE };
 static void crowd(void)
 {
     box_open();
-    uint64_t sent[PEERS][2] = {{0}}, all = (uint64_t)box.size * 2 * STREAM, out = 0;
-    for (int p = 0; has_am() && p < box.size; p++)
+    uint64_t sent[PEERS][2] = {{0}}, all = (uint64_t)box.e.size * 2 * STREAM, out = 0;
+    for (int p = 0; has_am() && p < box.e.size; p++)
         box_connect(p);
     while (has_am() && (out < all || box.taken < all)) {
-        for (int p = 0; p < box.size; p++)
+        for (int p = 0; p < box.e.size; p++)
             for (int c = 0; c < 2; c++) {
                 if (sent[p][c] == STREAM)
                     continue;
@@ -274,7 +244,7 @@ static void crowd(void)
             }
         box_poll();
     }
-    job_check(!has_am() || (box.ops->progress(box.tp) >= 0 && box.taken == all));
+    job_check(!has_am() || (box.e.ops->progress(box.e.tp) >= 0 && box.taken == all));
     box_close();
 }
 
@@ -285,32 +255,32 @@ static void crowd(void)
 static void exhaust(void)
 {
     box_open();
-    int target = box.size - 1, sender = 0;
+    int target = box.e.size - 1, sender = 0;
     uint64_t requests = 0, replies = 0;
-    if (has_am() && box.rank == sender) {
+    if (has_am() && box.e.rank == sender) {
         box_connect(target);
         int err;
         while ((err = box_send(target, TP_REQUEST, requests, NULL)) == 0)
             job_check(++requests < 1000000);
         job_check(err == TP_AGAIN);
         job_check(requests > 0);
-        for (; replies < box.caps.replies && replies < 100000; replies++)
+        for (; replies < box.e.caps.replies && replies < 100000; replies++)
             job_check(box_send(target, TP_REPLY, replies, NULL) == 0);
         job_check(box_send(target, TP_REQUEST, requests, NULL) == TP_AGAIN);
         word_set(1, replies);
         word_set(2, requests + 1);
         word_set(0, 1);
     }
-    if (has_am() && box.rank == target) {
+    if (has_am() && box.e.rank == target) {
         word_await(0, 1);
-        uint64_t late = box.rank == sender; /* a process alone has yet to send its last */
+        uint64_t late = box.e.rank == sender; /* a process alone has yet to send its last */
         while (box.next[sender][TP_REPLY] < word_get(1) || box.next[sender][TP_REQUEST] < word_get(2) - late)
             box_poll();
     }
-    if (has_am() && box.rank == sender)
+    if (has_am() && box.e.rank == sender)
         while (box_send(target, TP_REQUEST, requests, NULL) == TP_AGAIN)
             box_poll();
-    if (has_am() && box.rank == target)
+    if (has_am() && box.e.rank == target)
         while (box.next[sender][TP_REQUEST] < word_get(2))
             box_poll();
     box_close();
@@ -320,9 +290,9 @@ static void exhaust(void)
 static void refused_sleeper(void)
 {
     box_open();
-    int target = box.size - 1;
+    int target = box.e.size - 1;
     enum { N = 3000 / PACE };
-    if (has_am() && box.size > 1 && box.rank != target) {
+    if (has_am() && box.e.size > 1 && box.e.rank != target) {
         box_connect(target);
         for (uint64_t i = 0; i < N;) {
             int err = box_send(target, TP_REQUEST, i, NULL);
@@ -333,7 +303,7 @@ static void refused_sleeper(void)
                 box_sleep();
         }
     }
-    if (has_am() && box.size > 1 && box.rank == target)
+    if (has_am() && box.e.size > 1 && box.e.rank == target)
         while (box.taken < (uint64_t)N * (unsigned)target)
             box_sleep();
     box_close();
@@ -347,12 +317,12 @@ static void hold_back(void)
 {
     enum { N = 300 / PACE };
     box_open();
-    int target = box.size - 1;
-    if (has_am() && box.rank == target)
+    int target = box.e.size - 1;
+    if (has_am() && box.e.rank == target)
         box.refuse[0] = -1;
     job_check(boot_barrier() == 0);
     uint64_t sent[2] = {0};
-    if (has_am() && (box.rank != target || box.size == 1)) {
+    if (has_am() && (box.e.rank != target || box.e.size == 1)) {
         box_connect(target);
         int open = 1;
         while (sent[0] < N || sent[1] < N)
@@ -362,25 +332,25 @@ static void hold_back(void)
                 sent[c] += err == 0 && sent[c] < N;
                 if (err)
                     box_poll();
-                if (box.size == 1 && open && sent[1] == N && box.next[0][TP_REPLY] == N) {
+                if (box.e.size == 1 && open && sent[1] == N && box.next[0][TP_REPLY] == N) {
                     job_check(box.next[0][TP_REQUEST] == 0 && box.refused > 0);
                     open = box.refuse[0] = 0;
                 }
             }
     }
-    if (has_am() && box.rank == target) {
-        for (int p = 0; p < box.size; p++) {
-            if (p == target && box.size > 1)
+    if (has_am() && box.e.rank == target) {
+        for (int p = 0; p < box.e.size; p++) {
+            if (p == target && box.e.size > 1)
                 continue;
             /* replies of all, requests of all but rank 0 */
             while (box.next[p][TP_REPLY] < N || (p && box.next[p][TP_REQUEST] < N))
                 box_poll();
         }
-        if (box.size > 1)
+        if (box.e.size > 1)
             job_check(box.next[0][TP_REQUEST] == 0);
         job_check(box.refused > 0);
         box.refuse[0] = 50; /* and now and then again */
-        if (box.size == 1)
+        if (box.e.size == 1)
             box.refuse[0] = 0;
         while (box.next[0][TP_REQUEST] < N)
             box_poll();
@@ -406,13 +376,13 @@ static void done_once(void)
     enum { N = 500 / PACE };
     box_open();
     struct counted *done = calloc(N, sizeof *done);
-    int pending[N] = {0}, peer = box.size - 1;
-    if (has_am() && box.rank == 0) {
+    int pending[N] = {0}, peer = box.e.size - 1;
+    if (has_am() && box.e.rank == 0) {
         box_connect(peer);
         for (int i = 0; i < N;) {
             done[i].d.fn = count_done;
             char *own = box.buf;
-            box.buf = malloc(box.caps.am_max); /* must stay untouched while pending */
+            box.buf = malloc(box.e.caps.am_max); /* must stay untouched while pending */
             int err = box_send(peer, TP_REQUEST, (uint64_t)i, &done[i].d);
             job_check(err == 0 || err == TP_AGAIN || err == TP_PENDING);
             while (err == TP_PENDING && !done[i].calls)
@@ -428,12 +398,12 @@ static void done_once(void)
         }
         word_set(0, 1);
     }
-    if (has_am() && box.rank == peer)
+    if (has_am() && box.e.rank == peer)
         while (box.next[0][TP_REQUEST] < N)
             box_poll();
     for (int i = 0; i < 100; i++)
-        job_check(box.ops->progress(box.tp) >= 0);
-    for (int i = 0; has_am() && box.rank == 0 && i < N; i++)
+        job_check(box.e.ops->progress(box.e.tp) >= 0);
+    for (int i = 0; has_am() && box.e.rank == 0 && i < N; i++)
         job_check(done[i].calls == pending[i]);
     free(done);
     box_close();
@@ -446,27 +416,27 @@ static void arm_race(void)
 {
     enum { N = 10000 / PACE };
     box_open();
-    if (has_am() && box.caps.flags & TP_WAIT_FD) {
-        int peer = box.size - 1 - box.rank;
+    if (has_am() && box.e.caps.flags & TP_WAIT_FD) {
+        int peer = box.e.size - 1 - box.e.rank;
         box_connect(peer);
         for (uint64_t i = 0; i < N; i++) {
             enum tp_class c = i & 1 ? TP_REPLY : TP_REQUEST;
-            if (box.rank == 0)
+            if (box.e.rank == 0)
                 while (box_send(peer, c, i / 2, NULL) != 0)
                     box_poll();
             while (box.taken < i + 1)
                 box_sleep();
-            if (box.rank == 1)
+            if (box.e.rank == 1)
                 while (box_send(peer, c, i / 2, NULL) != 0)
                     box_poll();
         }
         /* with a message there the transport forbids sleep */
-        if (box.size == 1) {
+        if (box.e.size == 1) {
             job_check(box_send(0, TP_REQUEST, N / 2, NULL) == 0);
-            job_check(box.ops->fd(box.tp, 1) == TP_AGAIN);
+            job_check(box.e.ops->fd(box.e.tp, 1) == TP_AGAIN);
             mem_wake_disarm();
             box_poll();
-            job_check(box.ops->fd(box.tp, 1) == 0);
+            job_check(box.e.ops->fd(box.e.tp, 1) == 0);
             mem_wake_disarm();
         }
     }
@@ -479,16 +449,16 @@ static void asleep_behind(void)
 {
     enum { ROUNDS = 20, EACH = 48 };
     box_open();
-    if (has_am() && box.caps.flags & TP_WAIT_FD && box.size == 2) {
-        int peer = 1 - box.rank;
+    if (has_am() && box.e.caps.flags & TP_WAIT_FD && box.e.size == 2) {
+        int peer = 1 - box.e.rank;
         box_connect(peer);
         for (uint64_t r = 0; r < ROUNDS; r++) {
-            for (uint64_t i = r * EACH; box.rank == 0 && i < (r + 1) * EACH; i++)
+            for (uint64_t i = r * EACH; box.e.rank == 0 && i < (r + 1) * EACH; i++)
                 while (box_send(peer, TP_REQUEST, i, NULL) != 0)
                     box_poll();
-            while (box.taken < (box.rank ? (r + 1) * EACH : r + 1))
+            while (box.taken < (box.e.rank ? (r + 1) * EACH : r + 1))
                 box_sleep();
-            while (box.rank == 1 && box_send(peer, TP_REPLY, r, NULL) != 0)
+            while (box.e.rank == 1 && box_send(peer, TP_REPLY, r, NULL) != 0)
                 box_poll();
         }
     }
@@ -499,15 +469,15 @@ static void asleep_behind(void)
 static void late_answer(void)
 {
     box_open();
-    if (has_am() && box.size == 2) {
-        if (box.rank == 0) {
+    if (has_am() && box.e.size == 2) {
+        if (box.e.rank == 0) {
             box_connect(1);
             while (box_send(1, TP_REQUEST, 0, NULL) != 0)
                 box_poll();
         }
         while (!box.taken)
             box_poll();
-        if (box.rank == 1) {
+        if (box.e.rank == 1) {
             box_connect(0);
             while (box_send(0, TP_REPLY, 0, NULL) != 0)
                 box_poll();
@@ -522,7 +492,7 @@ static void late_answer(void)
  * a share each gets in a given time is the kernel's business too, with more processes than cores.) */
 static int all_served(uint64_t per)
 {
-    for (int p = 0; p < box.size - 1; p++)
+    for (int p = 0; p < box.e.size - 1; p++)
         if (box.next[p][TP_REQUEST] < per)
             return 0;
     return 1;
@@ -532,9 +502,9 @@ static void flood(void)
 {
     enum { PER = 500 / PACE };
     box_open();
-    int target = box.size - 1;
+    int target = box.e.size - 1;
     uint64_t i = 0;
-    if (has_am() && box.size > 1 && box.rank != target) {
+    if (has_am() && box.e.size > 1 && box.e.rank != target) {
         box_connect(target);
         while (!word_get(0)) {
             int err = box_send(target, TP_REQUEST, i, NULL);
@@ -543,7 +513,7 @@ static void flood(void)
                 box_poll();
         }
     }
-    if (has_am() && box.size > 1 && box.rank == target) {
+    if (has_am() && box.e.size > 1 && box.e.rank == target) {
         while (!all_served(PER))
             box_poll();
         word_set(0, 1);
@@ -552,16 +522,6 @@ static void flood(void)
 }
 
 /* --- the suite ------------------------------------------------------------------------------------------ */
-
-#define EACH(test, processes)                                                   \
-    START_TEST(test##_)                                                         \
-    {                                                                           \
-        const char *const sets[] = {rows[_i].set, NULL};                        \
-        box.row = &rows[_i];                                                    \
-        row_environment(box.row);                                               \
-        ck_assert_int_eq(job_run(rows[_i].processes, sets, test, 60), 0);       \
-    }                                                                           \
-    END_TEST
 
 EACH(entries, few)
 EACH(crowd, many)

@@ -2,8 +2,6 @@
 #ifndef TP_CONTRACT_H
 #define TP_CONTRACT_H
 
-#include <stdlib.h>
-
 #include "tp/tp_types.h"
 
 struct row {
@@ -15,12 +13,33 @@ struct row {
 extern const struct row rows[];
 extern const int rows_count;
 
-static inline void row_environment(const struct row *r)
-{
-    if (!r->env)
-        return;
-    putenv((char *)(uintptr_t)r->env);
-    setenv("UCX_LOG_LEVEL", "fatal", 0); /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
-}
+/* One open transport in one process of a test. */
+struct end {
+    const struct row *row;
+    const struct tp_ops *ops;
+    struct tp *tp;
+    struct tp_caps caps;
+    int rank, size;
+};
+typedef int end_recv_fn(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len);
+
+/* Open the transport of the row that runs and publish its address; a boot_barrier() must follow. */
+void end_open(struct end *e, end_recv_fn *recv, void *up);
+void end_connect(struct end *e, int peer);
+void end_poll(struct end *e);
+/* All come here; who waits still serves the others, as in MPI_Finalize. */
+void end_barrier(struct end *e);
+/* The last barrier, behind which nobody turns a transport any more: a peer may have closed its own (tp.h). */
+void end_leave(struct end *e);
+void end_close(struct end *e);
+
+/* The row `_i` of a loop test: fn in so many processes. */
+int row_run(const struct row *r, int processes, void (*fn)(void));
+#define EACH(test, processes)                                                 \
+    START_TEST(test##_)                                                       \
+    {                                                                         \
+        ck_assert_int_eq(row_run(&rows[_i], rows[_i].processes, test), 0);    \
+    }                                                                         \
+    END_TEST
 
 #endif

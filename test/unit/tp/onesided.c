@@ -23,11 +23,8 @@ Suite *suite_onesided(void);
 enum { BYTES = 3 << 20, LOCAL = 2 << 20, GUARD = 64 };
 
 static struct box {
-    const struct row *row;
-    const struct tp_ops *ops;
-    struct tp *tp;
-    struct tp_caps caps;
-    int rank, size, owner;
+    struct end e;
+    int owner;
     struct mem_segment *seg; /* the owner's memory as the kernel shows it */
     unsigned char *truth;    /* seg->base */
     struct tp_mem *mem;      /* owner: registered */
@@ -43,19 +40,12 @@ static int box_recv(void *up, unsigned peer, enum tp_class cls, const void *msg,
 
 static void box_poll(void)
 {
-    int n = box.ops->progress(box.tp);
-    job_check(n >= 0);
-    if (n == 0)
-        sched_yield();
+    end_poll(&box.e);
 }
 
 static void box_barrier(void)
 {
-    int fd, over;
-    job_check(boot_barrier_begin(&fd) == 0);
-    while ((over = boot_barrier_test()) == 0)
-        box_poll();
-    job_check(over == 1);
+    end_barrier(&box.e);
 }
 
 static void publish(const char *what, int rank, const void *value, size_t len)
@@ -75,7 +65,7 @@ static size_t look_up(const char *what, int rank, void *value, size_t room)
 
 static int has_onesided(void)
 {
-    return (box.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) != 0;
+    return (box.e.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) != 0;
 }
 
 static void box_register(void)
@@ -85,66 +75,57 @@ static void box_register(void)
     struct mem_key seg_key;
     pid_t pid = getpid();
     job_check(mem_segment_create(BYTES, 0, &box.seg) == 0);
-    job_check(box.ops->reg(box.tp, box.seg->base, BYTES, 0, &box.mem) == 0);
-    job_check(box.ops->pack(box.tp, box.mem, key, &len) == 0 && len <= sizeof key);
+    job_check(box.e.ops->reg(box.e.tp, box.seg->base, BYTES, 0, &box.mem) == 0);
+    job_check(box.e.ops->pack(box.e.tp, box.mem, key, &len) == 0 && len <= sizeof key);
     mem_segment_key(box.seg, &seg_key);
-    publish("key", box.rank, key, len);
-    publish("seg", box.rank, &seg_key, sizeof seg_key);
-    publish("pid", box.rank, &pid, sizeof pid);
+    publish("key", box.e.rank, key, len);
+    publish("seg", box.e.rank, &seg_key, sizeof seg_key);
+    publish("pid", box.e.rank, &pid, sizeof pid);
     len = 1;
-    job_check(box.ops->pack(box.tp, box.mem, key, &len) == -EMSGSIZE);
+    job_check(box.e.ops->pack(box.e.tp, box.mem, key, &len) == -EMSGSIZE);
 }
 
 static void box_import(void)
 {
-    char key[1024], addr[BOOT_VALUE_MAX];
+    char key[1024];
     struct mem_key seg_key;
     look_up("seg", box.owner, &seg_key, sizeof seg_key);
     job_check(mem_segment_attach(&seg_key, &box.seg) == 0);
-    size_t len = look_up("tp", box.owner, addr, sizeof addr);
-    job_check(box.ops->connect(box.tp, (unsigned)box.owner, addr, len) == 0);
-    len = look_up("key", box.owner, key, sizeof key);
-    job_check(box.ops->import(box.tp, (unsigned)box.owner, key, 1, &box.far) < 0); /* a key cut short */
-    job_check(box.ops->import(box.tp, (unsigned)box.owner, key, len, &box.far) == 0);
+    end_connect(&box.e, box.owner);
+    size_t len = look_up("key", box.owner, key, sizeof key);
+    job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, 1, &box.far) < 0); /* a key cut short */
+    job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, len, &box.far) == 0);
     box.buf = malloc(LOCAL);
-    if (box.caps.flags & TP_REG_LOCAL)
-        job_check(box.ops->reg(box.tp, box.buf, LOCAL, 0, &box.local) == 0);
+    if (box.e.caps.flags & TP_REG_LOCAL)
+        job_check(box.e.ops->reg(box.e.tp, box.buf, LOCAL, 0, &box.local) == 0);
 }
 
 static void box_open(void)
 {
-    char addr[BOOT_VALUE_MAX];
-    size_t len = sizeof addr;
-    const struct tp_env env = {box_recv, &box, proc};
-    const struct row *row = box.row;
-    box = (struct box){.row = row, .ops = row->ops, .rank = boot_rank(), .size = boot_size(), .owner = boot_size() - 1};
-    job_check(mem_init() == 0);
-    job_check(box.ops->open(&env, &box.tp, &box.caps) == 0);
-    job_check(box.ops->address(box.tp, addr, &len) == 0);
-    publish("tp", box.rank, addr, len);
-    if (has_onesided() && box.rank == box.owner)
+    memset(&box, 0, sizeof box);
+    end_open(&box.e, box_recv, &box);
+    box.owner = box.e.size - 1;
+    if (has_onesided() && box.e.rank == box.owner)
         box_register();
     job_check(boot_barrier() == 0);
-    if (has_onesided() && box.rank != box.owner)
+    if (has_onesided() && box.e.rank != box.owner)
         box_import();
     box.truth = box.seg ? box.seg->base : NULL;
 }
 
 static void box_close(void)
 {
-    box_barrier();
-    job_check(boot_barrier() == 0); /* nobody turns a transport once a peer has closed its own (tp.h) */
+    end_leave(&box.e);
     if (box.far)
-        box.ops->drop(box.tp, box.far);
+        box.e.ops->drop(box.e.tp, box.far);
     if (box.local)
-        box.ops->dereg(box.tp, box.local);
+        box.e.ops->dereg(box.e.tp, box.local);
     if (box.mem)
-        box.ops->dereg(box.tp, box.mem);
-    box.ops->close(box.tp);
+        box.e.ops->dereg(box.e.tp, box.mem);
     if (box.seg)
         mem_segment_drop(box.seg);
+    end_close(&box.e);
     free(box.buf);
-    mem_finalize();
 }
 
 /* --- operations ----------------------------------------------------------------------- */
@@ -185,17 +166,17 @@ static int settle(int answer, struct counted *c)
 
 static void put(size_t off, size_t from, size_t len)
 {
-    DO(box.ops->put(box.tp, box.far, off, box.buf + from, len, box.local, &c.d));
+    DO(box.e.ops->put(box.e.tp, box.far, off, box.buf + from, len, box.local, &c.d));
 }
 
 static void get(size_t off, size_t to, size_t len)
 {
-    DO(box.ops->get(box.tp, box.far, off, box.buf + to, len, box.local, &c.d));
+    DO(box.e.ops->get(box.e.tp, box.far, off, box.buf + to, len, box.local, &c.d));
 }
 
 static void flush(void)
 {
-    DO(box.ops->flush(box.tp, (unsigned)box.owner, &c.d));
+    DO(box.e.ops->flush(box.e.tp, (unsigned)box.owner, &c.d));
 }
 
 static void fill(unsigned char *p, size_t len, unsigned seed)
@@ -225,12 +206,12 @@ static int plain(const unsigned char *p, size_t len)
 static void put_get(void)
 {
     box_open();
-    const size_t inl = box.caps.put_inline;
+    const size_t inl = box.e.caps.put_inline;
     const size_t sizes[] = {0, 1, 7, 8, 64, inl, inl + 1, 1000, 4096, 8191, 40000, 65537, 1 << 20};
-    if (has_onesided() && box.rank == 0)
+    if (has_onesided() && box.e.rank == 0)
         for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             size_t len = sizes[i], off = GUARD + i % 4 * 3;
-            if (len > box.caps.rma_max)
+            if (len > box.e.caps.rma_max)
                 continue;
             memset(box.truth, 0, off + len + GUARD);
             fill(box.buf, len, i);
@@ -243,12 +224,12 @@ static void put_get(void)
             get(off, 0, len);
             job_check(filled(box.buf, len, i) && box.buf[len] == 0x33);
         }
-    if (has_onesided() && box.rank == 0) { /* outside of what was registered: nothing happens */
+    if (has_onesided() && box.e.rank == 0) { /* outside of what was registered: nothing happens */
         struct counted c = {{count_done}, 0, 0};
         const uint64_t offs[] = {BYTES - 7, BYTES + 1, UINT64_MAX - 3, UINT64_MAX};
         for (int i = 0; i < 4; i++) {
-            job_check(box.ops->put(box.tp, box.far, offs[i], box.buf, 8, box.local, &c.d) < 0);
-            job_check(box.ops->get(box.tp, box.far, offs[i], box.buf, 8, box.local, &c.d) < 0);
+            job_check(box.e.ops->put(box.e.tp, box.far, offs[i], box.buf, 8, box.local, &c.d) < 0);
+            job_check(box.e.ops->get(box.e.tp, box.far, offs[i], box.buf, 8, box.local, &c.d) < 0);
         }
         put(BYTES - 8, 0, 8);
         put(BYTES, 0, 0);
@@ -265,14 +246,14 @@ static void many(void)
     box_open();
     struct counted *c = calloc(N, sizeof *c);
     int pending = 0;
-    if (has_onesided() && box.rank != box.owner) {
-        size_t base = (size_t)box.rank * 256 * LEN;
+    if (has_onesided() && box.e.rank != box.owner) {
+        size_t base = (size_t)box.e.rank * 256 * LEN;
         fill(box.buf, N + LEN, 5);
         for (int i = 0; i < N; i++) {
             int err;
             c[i].d.fn = count_done;
             size_t len = i % 2 ? LEN : 8;
-            while ((err = box.ops->put(box.tp, box.far, base + (size_t)(i % 256) * LEN, box.buf + i, len, box.local,
+            while ((err = box.e.ops->put(box.e.tp, box.far, base + (size_t)(i % 256) * LEN, box.buf + i, len, box.local,
                                        &c[i].d)) == TP_AGAIN)
                 box_poll();
             job_check(err == 0 || err == TP_PENDING);
@@ -328,7 +309,7 @@ static void one_atomic(int op, int log2, int fetch, uint64_t old, uint64_t x, ui
     memset(box.buf + 16, 0, 8);
     struct tp_atomic a = {.op = op, .type = log2, .n = 1, .operand = box.buf,
                           .compare = fetch == 2 ? box.buf + 8 : NULL, .result = fetch ? box.buf + 16 : NULL};
-    DO(box.ops->atomic(box.tp, box.far, off, &a, &c.d));
+    DO(box.e.ops->atomic(box.e.tp, box.far, off, &a, &c.d));
     memcpy(&was, box.buf + 16, bytes);
     flush();
     memcpy(&now, box.truth + off, bytes);
@@ -340,12 +321,12 @@ static void one_atomic(int op, int log2, int fetch, uint64_t old, uint64_t x, ui
 static void atomics(void)
 {
     box_open();
-    for (unsigned i = 0; box.caps.flags & TP_ATOMIC && box.rank == 0 && i < sizeof ops / sizeof *ops; i++)
+    for (unsigned i = 0; box.e.caps.flags & TP_ATOMIC && box.e.rank == 0 && i < sizeof ops / sizeof *ops; i++)
         for (int log2 = 0; log2 < 4; log2++)
             for (int fetch = ops[i] == MPI_OP_NULL ? 2 : ops[i] == MPI_NO_OP; fetch < 2 + (ops[i] == MPI_OP_NULL); fetch++) {
-                int ok = box.ops->atomic_ok(box.tp, ops[i], log2, 1, fetch);
+                int ok = box.e.ops->atomic_ok(box.e.tp, ops[i], log2, 1, fetch);
                 job_check(ok == 0 || ok == 1);
-                job_check(!ok || box.caps.atomic_sizes >> log2 & 1);
+                job_check(!ok || box.e.caps.atomic_sizes >> log2 & 1);
                 if (!ok)
                     continue;
                 const uint64_t old = 0x1122334455667788u, x = 0x0ff1ce0dead0f00du;
@@ -360,24 +341,24 @@ static void counters(void)
 {
     enum { N = 500 };
     box_open();
-    int sum_ok = box.caps.flags & TP_ATOMIC && box.ops->atomic_ok(box.tp, MPI_SUM, 3, 1, 1);
-    for (int i = 0; sum_ok && box.rank != box.owner && i < N; i++) {
+    int sum_ok = box.e.caps.flags & TP_ATOMIC && box.e.ops->atomic_ok(box.e.tp, MPI_SUM, 3, 1, 1);
+    for (int i = 0; sum_ok && box.e.rank != box.owner && i < N; i++) {
         uint64_t one = 1, was;
         memcpy(box.buf, &one, 8);
         struct tp_atomic a = {.op = MPI_SUM, .type = 3, .n = 1, .operand = box.buf, .result = i % 2 ? NULL : box.buf + 8};
-        DO(box.ops->atomic(box.tp, box.far, (size_t)(i % 2) * 8, &a, &c.d));
+        DO(box.e.ops->atomic(box.e.tp, box.far, (size_t)(i % 2) * 8, &a, &c.d));
         memcpy(&was, box.buf + 8, 8);
-        job_check(i % 2 || was < (uint64_t)N * (unsigned)box.size);
+        job_check(i % 2 || was < (uint64_t)N * (unsigned)box.e.size);
     }
-    if (sum_ok && box.rank != box.owner)
+    if (sum_ok && box.e.rank != box.owner)
         flush();
-    for (int i = 0; sum_ok && box.rank == box.owner && box.caps.flags & TP_CPU_COHERENT && i < N; i++) {
+    for (int i = 0; sum_ok && box.e.rank == box.owner && box.e.caps.flags & TP_CPU_COHERENT && i < N; i++) {
         atomic_fetch_add((_Atomic uint64_t *)(void *)(box.truth + i % 2 * 8), 1);
         box_poll();
     }
     box_barrier();
     if (sum_ok) {
-        uint64_t v[2], per = (uint64_t)(box.size - !(box.caps.flags & TP_CPU_COHERENT)) * N / 2;
+        uint64_t v[2], per = (uint64_t)(box.e.size - !(box.e.caps.flags & TP_CPU_COHERENT)) * N / 2;
         memcpy(v, box.truth, sizeof v);
         job_check(v[0] == per && v[1] == per);
     }
@@ -392,7 +373,7 @@ static void flush_watched(pid_t pid, size_t off, size_t len, unsigned seed)
     struct counted c = {{count_done}, 0, 0};
     int answer;
     uint64_t end = time_now() + 200000000u;
-    while ((answer = box.ops->flush(box.tp, (unsigned)box.owner, &c.d)) == TP_AGAIN && time_now() < end)
+    while ((answer = box.e.ops->flush(box.e.tp, (unsigned)box.owner, &c.d)) == TP_AGAIN && time_now() < end)
         box_poll();
     job_check(answer == 0 || answer == TP_PENDING || answer == TP_AGAIN);
     while (answer == TP_PENDING && !c.calls && time_now() < end)
@@ -407,9 +388,9 @@ static void flush_watched(pid_t pid, size_t off, size_t len, unsigned seed)
         flush();
     job_check(c.calls == (answer == TP_PENDING) && c.err == 0);
     job_check(filled(box.truth + off, len, seed));
-    if (box.row->env || box.row->set)
-        fprintf(stderr, "%s %s: %zu bytes %s while the target was stopped\n", box.ops->name,
-                box.row->env ? box.row->env : box.row->set, len, early ? "written" : "not written");
+    if (box.e.row->env || box.e.row->set)
+        fprintf(stderr, "%s %s: %zu bytes %s while the target was stopped\n", box.e.ops->name,
+                box.e.row->env ? box.e.row->env : box.e.row->set, len, early ? "written" : "not written");
 }
 
 static void stopped(void)
@@ -417,18 +398,18 @@ static void stopped(void)
     static const size_t sizes[] = {8, 4096, 1 << 20};
     pid_t pid = 0;
     box_open();
-    if (has_onesided() && box.rank == 0) {
+    if (has_onesided() && box.e.rank == 0) {
         look_up("pid", box.owner, &pid, sizeof pid);
         put(0, 0, 8); /* both sides know each other */
         flush();
     }
-    for (unsigned i = 0; has_onesided() && box.rank == 0 && i < 3; i++) {
+    for (unsigned i = 0; has_onesided() && box.e.rank == 0 && i < 3; i++) {
         struct counted c = {{count_done}, 0, 0};
         int answer;
         memset(box.truth, 0, sizes[i]);
         fill(box.buf, sizes[i], 40 + i);
         job_check(kill(pid, SIGSTOP) == 0);
-        while ((answer = box.ops->put(box.tp, box.far, 0, box.buf, sizes[i], box.local, &c.d)) == TP_AGAIN)
+        while ((answer = box.e.ops->put(box.e.tp, box.far, 0, box.buf, sizes[i], box.local, &c.d)) == TP_AGAIN)
             box_poll();
         flush_watched(pid, 0, sizes[i], 40 + i);
         settle(answer, &c);
@@ -437,16 +418,6 @@ static void stopped(void)
 }
 
 /* --- the suite ---------------------------------------------------------------------------------- */
-
-#define EACH(test, processes)                                                   \
-    START_TEST(test##_)                                                         \
-    {                                                                           \
-        const char *const sets[] = {rows[_i].set, NULL};                        \
-        box.row = &rows[_i];                                                    \
-        row_environment(box.row);                                               \
-        ck_assert_int_eq(job_run(rows[_i].processes, sets, test, 60), 0);       \
-    }                                                                           \
-    END_TEST
 
 EACH(put_get, few)
 EACH(many, many)

@@ -1,0 +1,75 @@
+/* end.c - what the tests of the contract share: a transport opened in a process, and how all part. */
+#include "contract.h"
+#include "job.h"
+#include "unit.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
+
+static const struct row *now; /* the processes of a job are forked with it */
+
+void end_open(struct end *e, end_recv_fn *recv, void *up)
+{
+    char name[16], addr[BOOT_VALUE_MAX];
+    size_t len = sizeof addr;
+    const struct tp_env env = {recv, up, proc};
+    *e = (struct end){.row = now, .ops = now->ops, .rank = boot_rank(), .size = boot_size()};
+    job_check(mem_init() == 0);
+    job_check(e->ops->open(&env, &e->tp, &e->caps) == 0);
+    job_check(e->ops->address(e->tp, addr, &len) == 0 && len <= BOOT_VALUE_MAX / 4);
+    snprintf(name, sizeof name, "tp.%d", e->rank);
+    job_check(boot_put(name, addr, len) == 0);
+}
+
+void end_connect(struct end *e, int peer)
+{
+    char name[16], addr[BOOT_VALUE_MAX];
+    size_t len = sizeof addr;
+    snprintf(name, sizeof name, "tp.%d", peer);
+    job_check(boot_get(name, addr, &len) == 0);
+    job_check(e->ops->connect(e->tp, (unsigned)peer, addr, len) == 0);
+}
+
+void end_poll(struct end *e)
+{
+    int n = e->ops->progress(e->tp);
+    job_check(n >= 0);
+    if (n == 0)
+        sched_yield();
+}
+
+void end_barrier(struct end *e)
+{
+    int fd, over;
+    job_check(boot_barrier_begin(&fd) == 0);
+    while ((over = boot_barrier_test()) == 0)
+        end_poll(e);
+    job_check(over == 1);
+}
+
+void end_leave(struct end *e)
+{
+    end_barrier(e);
+    job_check(boot_barrier() == 0);
+}
+
+void end_close(struct end *e)
+{
+    e->ops->close(e->tp);
+    mem_finalize();
+}
+
+int row_run(const struct row *r, int processes, void (*fn)(void))
+{
+    const char *const sets[] = {r->set, NULL};
+    now = r;
+    if (r->env) {
+        putenv((char *)(uintptr_t)r->env);
+        setenv("UCX_LOG_LEVEL", "fatal", 0); /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
+    }
+    return job_run(processes, sets, fn, 60);
+}
