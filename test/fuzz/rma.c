@@ -186,12 +186,23 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
     }
 }
 
+/* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its meaning. */
+static const uint8_t packet_of[] = {
+    RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
+    RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY};
+_Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
+
+static int is_answer(int type)
+{
+    return type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+}
+
 /* a: packet type; b: source, class; c: what of the header is put right. */
 static void run_packet(const struct record *r)
 {
     struct rma_hdr h;
-    int src = 1 + (r->b & 1), type = r->a % RMA_PKTS;
-    int reply = (type >= RMA_PKT_DATA) ^ (r->b >> 1 & 1);
+    int src = 1 + (r->b & 1), type = packet_of[r->a % RMA_PKTS];
+    int reply = is_answer(type) ^ (r->b >> 1 & 1);
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);
     memcpy(m, r->data, r->len);
@@ -290,7 +301,7 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
         else if (change[i] == 0xff && len > change[i + 1])
             len -= change[i + 1];
         else if (change[i] == 0xfe)
-            type = RMA_PKT_DATA + change[i + 1] % 4;
+            type = packet_of[9 + change[i + 1] % 4]; /* DATA to REFUSED */
     }
     lone_deliver(src, TP_REPLY, AM_RMA + (int)type, m, len);
 }
@@ -636,7 +647,7 @@ static unsigned some_flags(struct rng *r)
 static size_t some_packet(struct rng *r, uint8_t *to)
 {
     char m[2048] = {0};
-    unsigned type = rng_below(r, RMA_PKTS), src = rng_below(r, 2);
+    unsigned nth = rng_below(r, RMA_PKTS), type = packet_of[nth], src = rng_below(r, 2);
     size_t len;
     if (type == RMA_PKT_BATCH) {
         struct rma_hdr h = {.type = RMA_PKT_BATCH, .win = rng_below(r, WINDOWS), .flags = (uint16_t)some_flags(r),
@@ -652,7 +663,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, LONE_PACKET, type, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, nth, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)

@@ -100,7 +100,7 @@ static void exchange(const char *what, const void *mine, size_t len, void *other
 
 static void bare_open(void)
 {
-    ucp_config_t *config;
+    ucp_config_t *config = NULL;
     ucp_address_t *addr;
     size_t len;
     char other[BOOT_VALUE_MAX];

@@ -74,12 +74,12 @@ struct sim {
     struct list mems;                      /* registered memory of all ranks */
     uint64_t nic_serial;
     int barrier_here, barrier_round;
-    union {                                /* what mpiexec would tell all ranks: who died */
+    char history[256][160];                /* the last events */
+    unsigned events;
+    union {                                /* what mpiexec would tell all ranks: who died; last, for its length */
         struct job_page page;
         char bytes[sizeof(struct job_page) + SIM_RANKS];
     } job;
-    char history[256][160];                /* the last events */
-    unsigned events;
 };
 
 extern struct sim *the_sim;
