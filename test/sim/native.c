@@ -170,7 +170,7 @@ static void put_then_am(struct nat *n)
 static void errors(struct nat *n)
 {
     struct waits w;
-    unsigned char byte[8];
+    unsigned char byte[8] = {0};
     int peer = (n->rank + 1) % n->size;
     SIM_CHECK(n->ops->put(n->tp, n->far[peer], 0, byte, n->caps.rma_max + 1, NULL, NULL) == -EMSGSIZE);
     do /* out of what was registered */
