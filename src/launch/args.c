@@ -27,7 +27,7 @@ const char args_help[] =
     "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache numa socket; or none\n"
     "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
     "  -ppn N                  ranks per host (one host: no effect)\n"
-    "  -hosts A,B, -host A, -f FILE, -hostfile FILE   this host only, as yet\n"
+    "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE   this host only, as yet\n"
     "  -usize N                universe size (default: ranks started)\n"
     "  -configfile FILE        read the command line from a file, one block per line\n"
     "  -verbose                say where each rank was started\n"
