@@ -74,7 +74,7 @@ int rma_node_find(struct rma_win *w)
 {
     int on_node = boot_local_size();
     int most = on_node < w->size ? on_node : w->size;
-    w->near.near = aligned_alloc(LINE, line((size_t)most * sizeof *w->near.near));
+    w->near.near = aligned_alloc(_Alignof(struct rma_near), (size_t)most * sizeof *w->near.near);
     if (!w->near.near)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d node peers", rma_call(), most);
     memset(w->near.near, 0, (size_t)most * sizeof *w->near.near);
