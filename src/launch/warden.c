@@ -72,9 +72,11 @@ static void watch(const struct warden *w, int fd, const char *job)
     if (n == 1) /* goodbye */
         _exit(0);
     for (int i = 0; i < ROUNDS; i++) {
-        for (int r = 0; r < w->size; r++)
-            if (w->group[r] > 0)
-                kill(-w->group[r], SIGKILL);
+        for (int r = 0; r < w->size; r++) {
+            pid_t group = atomic_load_explicit(&w->group[r], memory_order_relaxed);
+            if (group > 0)
+                kill(-group, SIGKILL);
+        }
         /* Processes may be forking while we look; until nobody is found. */
         if (!strays_kill(job, 0) && i > 0)
             break;
@@ -138,7 +140,7 @@ int warden_start(struct warden *w, int size, const char *job, char **argv)
 
 void warden_note(struct warden *w, int rank, pid_t group)
 {
-    w->group[rank] = group;
+    atomic_store_explicit(&w->group[rank], group, memory_order_relaxed);
 }
 
 void warden_stop(struct warden *w)

@@ -9,6 +9,7 @@
 #ifndef LAUNCH_WARDEN_H
 #define LAUNCH_WARDEN_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #define JOB_ENV "WINDROSE_JOB"
@@ -17,7 +18,7 @@ struct warden {
     pid_t pid;
     int pipe;
     int size;
-    volatile pid_t *group; /* shared with the warden; 0: none, or over */
+    _Atomic(pid_t) *group; /* shared with the warden, which reads it when mpiexec is dead; 0: none, or over */
 };
 
 /* argv: the words mpiexec was started with, which the warden overwrites in its own copy, so that whoever kills
