@@ -1,4 +1,4 @@
-/* Litmus programs of the near protocols (rma/shmlock.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
+/* Litmus programs of the near protocols (rma/shmlock.c, rma/acc.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
  * library between them but the words in shared memory.
  *
  *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64 builds it for arm64
@@ -21,9 +21,10 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 #include "rma/shmlock.h"
+#include "stripe.h"
 #include "tp/shm/ring.h"
 
-enum { BATCH = 4096, CELLS = 8, CELL_BYTES = 128, WORDS = 12 };
+enum { BATCH = 4096, CELLS = 8, CELL_BYTES = 128, WORDS = 12, STRIPES = 4 };
 
 struct both { /* one process writes each array; lines apart */
     _Alignas(64) volatile unsigned v[BATCH];
@@ -39,12 +40,17 @@ struct arena {
     _Alignas(64) volatile unsigned long guarded_twin; /* on another line; equal outside writers */
     _Alignas(64) volatile unsigned to[2];             /* pairs: what the poster and the starter say */
     _Alignas(64) volatile unsigned cell[2][2];        /* barrier: [parity][process] */
+    _Alignas(64) char ctl[1024];                      /* stripes */
+    struct {
+        _Alignas(64) volatile unsigned long v, twin;  /* guarded by the stripe; not on one line with ... */
+        _Alignas(64) volatile unsigned long far_twin;
+    } under[STRIPES];
     _Alignas(128) char ring[2][8192]; /* ring[i]: inbox of process i, few cells so that laps come often */
     struct both x[2], r[2];
     struct {
         _Alignas(64) volatile unsigned i;
     } at[2]; /* sb: round of this batch */
-    _Alignas(64) volatile unsigned long rounds[2], writes[2], wrong[2], weak[2], met[2];
+    _Alignas(64) volatile unsigned long rounds[2], writes[2], adds[2], wrong[2], weak[2], met[2];
 };
 
 static struct arena *a;
@@ -58,6 +64,7 @@ int boot_host_rank(int index) { return index; }
 int boot_dead(int rank) { return rank < 0; }
 int boot_dead_count(void) { return 0; }
 void mem_wake(int host_index) { (void)host_index; }
+int mem_host_index(void) { return (int)node.me; }
 
 void thread_pause(unsigned turn)
 {
@@ -166,6 +173,23 @@ static void barrier(unsigned long i)
     a->cell[k % 2][node.me] = k;
     meet(&barrier_number);
     note(a->cell[k % 2][!node.me] == k);
+}
+
+/* Stripes of accumulates: every third element crosses into the next, past the end of the table too, where the two are
+ * taken in the order of the table; nobody ends in a circle, and what a stripe guards is whole. */
+static void stripes(unsigned long i)
+{
+    unsigned first = (unsigned)(node.me ? i * 7 + 2 : i) % (STRIPES + 1), last = first + (i % 3 == 0);
+    litmus_stripe(a->ctl, first, last, 1);
+    for (unsigned s = first; s <= last; s++) {
+        unsigned long v = a->under[s % STRIPES].v;
+        note(a->under[s % STRIPES].twin == v && a->under[s % STRIPES].far_twin == v);
+        a->under[s % STRIPES].v = v + 1;
+        a->under[s % STRIPES].far_twin = v + 1;
+        a->under[s % STRIPES].twin = v + 1;
+        a->adds[node.me]++;
+    }
+    litmus_stripe(a->ctl, first, last, 0);
 }
 
 /* Each sends to the other and to itself by turns, and reads its inbox; cells are plain memory.  In order, whole, and
@@ -280,6 +304,7 @@ static int run(const char *name, void (*round)(unsigned long), double seconds)
     atomic_init(&a->last, ~0ul);
     a->host_index[1] = 1;
     shmlock_init(lock(), 2, 0);
+    litmus_stripe_init(a->ctl, STRIPES);
     for (unsigned me = 0; me < 2; me++) {
         pid[me] = fork();
         if (pid[me] < 0) {
@@ -296,6 +321,10 @@ static int run(const char *name, void (*round)(unsigned long), double seconds)
         failed |= waitpid(pid[me], &status, 0) != pid[me] || status != 0;
     unsigned long wrong = a->wrong[0] + a->wrong[1];
     wrong += a->guarded != a->writes[0] + a->writes[1] || a->guarded != a->guarded_twin;
+    unsigned long sum = 0;
+    for (int s = 0; s < STRIPES; s++)
+        sum += a->under[s].v;
+    wrong += sum != a->adds[0] + a->adds[1];
     unsigned long each = round == sb_fenced || round == sb_bare ? BATCH : 1;
     printf("%-10s %12lu rounds, %lu wrong", name, (a->rounds[0] + a->rounds[1]) / 2 * each, wrong);
     if (each > 1)
@@ -311,7 +340,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*round)(unsigned long);
     } all[] = {{"lock near", lock_near}, {"lock far", lock_far},   {"pairs", pairs},
-               {"barrier", barrier},     {"ring", ring},         {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
+               {"barrier", barrier},     {"stripes", stripes}, {"ring", ring},         {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
     enum { N = sizeof all / sizeof all[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     int failed = 0;
@@ -321,7 +350,8 @@ int main(int argc, char **argv)
         return 2;
     }
     a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock || ring_bytes(2, CELLS, CELL_BYTES) > sizeof a->ring[0]) {
+    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock || litmus_stripe_bytes(STRIPES) > sizeof a->ctl ||
+        ring_bytes(2, CELLS, CELL_BYTES) > sizeof a->ring[0]) {
         fprintf(stderr, "near: no memory\n");
         return 2;
     }
