@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef BASE_RANKS_AS_THREADS
+#ifdef RANKS_HOST
 #include "host.h"
 #else
 struct proc;
@@ -391,7 +391,7 @@ static void body(int rank)
         OK(&self[t], MPI_Comm_free(&self[t].comm));
 }
 
-#ifdef BASE_RANKS_AS_THREADS
+#ifdef RANKS_HOST
 int main(int argc, char **argv)
 {
     ranks = argc > 1 ? atoi(argv[1]) : 3;
