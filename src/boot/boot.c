@@ -103,6 +103,17 @@ const struct boot_ops singleton_ops = {
 
 /* --- life ------------------------------------------------------------------- */
 
+/* The map of a launcher that tells of each process apart. */
+static int ask_numbers(const struct boot *b, char **text)
+{
+    int *number = malloc((size_t)b->size * sizeof *number);
+    int err = number ? b->ops->node_numbers(number) : -ENOMEM;
+    if (!err && !(*text = boot_map_text(number, b->size)))
+        err = -ENOMEM;
+    free(number);
+    return err;
+}
+
 static int load_map(struct boot *b)
 {
     char told[PMI_VALUE_MAX], *text = NULL, *found = NULL;
@@ -111,11 +122,13 @@ static int load_map(struct boot *b)
         log_warn("MPIR_CVAR_HOST_MAP=%s: it is launcher or exchange", cvar.host_map);
         return -EINVAL;
     }
-    int err = exchange ? boot_host_exchange(b, &found) : b->ops->node_map(told, sizeof told);
+    int err = exchange           ? boot_host_exchange(b, &found)
+              : b->ops->node_map ? b->ops->node_map(told, sizeof told)
+                                 : ask_numbers(b, &found);
     if (err && (exchange || err != -ENOENT))
         return err;
     if (!err)
-        text = exchange ? found : told;
+        text = found ? found : told;
     err = node_map_init(&b->map, text, b->rank, b->size, (int)cvar.nolocal, (int)cvar.num_cliques);
     if (err == -EINVAL)
         log_warn("the launcher's process mapping cannot be understood: \"%s\"", text);
@@ -132,7 +145,7 @@ int boot_init(const struct boot_ops *forced)
     b->pmi.fd = -1;
     proc->boot = b;
     log_set_rank(rank_or_unknown);
-    b->ops = forced ? forced : pmi1_present() ? &pmi1_ops : &singleton_ops;
+    b->ops = forced ? forced : pmi1_present() ? &pmi1_ops : pmix_present() ? &pmix_ops : &singleton_ops;
     if (!forced)
         boot_page_open(b);
     int rank = -1;
@@ -200,6 +213,19 @@ static void piece_name(char name[PMI_KEY_MAX], const char *key, int i)
 {
     int n = i ? snprintf(name, PMI_KEY_MAX, "%s.%d", key, i) : snprintf(name, PMI_KEY_MAX, "%s", key);
     WR_ASSERT(n < PMI_KEY_MAX);
+}
+
+int boot_key_rank(const char *key)
+{
+    for (const char *p = key; p; p = strchr(p, '.')) {
+        p += *p == '.';
+        size_t n = strspn(p, "0123456789");
+        if (n && (p[n] == '.' || !p[n])) {
+            long v = strtol(p, NULL, 10);
+            return v < proc->boot->size ? (int)v : -1;
+        }
+    }
+    return -1;
 }
 
 int boot_put(const char *key, const void *value, size_t len)

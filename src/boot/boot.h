@@ -1,8 +1,8 @@
 /* boot.h - job services: who are we, a small key-value store, a barrier, abort.
  *
- *        mpiexec (ours) or Hydra --- PMI-1 lines over the inherited descriptor PMI_FD
- *        nobody                  --- singleton: rank 0 of 1
- *        (PMIx joins as a further row of boot_ops)
+ *        mpiexec (ours), Hydra, srun --mpi=pmi2   --- PMI-1 lines over the inherited descriptor PMI_FD
+ *        Open MPI's mpirun, prterun, srun --mpi=pmix --- PMIx through libpmix
+ *        nobody                                   --- singleton: rank 0 of 1
  *
  * The simulator installs its own boot_ops.  Used during start and end, and for large keys by
  * nobody: am/ publishes one address per process and reads those of peers it talks to.
@@ -21,7 +21,7 @@
 enum { BOOT_VALUE_MAX = 4096, BOOT_PIECE_MAX = 384 };
 
 struct boot_ops { /* all return 0 or -errno */
-    const char *name; /* "pmi1", "singleton", "sim" */
+    const char *name; /* "pmi1", "pmix", "singleton", "sim" */
     int (*init)(int *rank, int *size, int *appnum);
     int (*put)(const char *key, const void *value, size_t len); /* len <= BOOT_PIECE_MAX */
     int (*get)(const char *key, void *value, size_t *len); /* len in: room, out: length; -ENOENT */
@@ -32,6 +32,7 @@ struct boot_ops { /* all return 0 or -errno */
     int (*finalize)(void);
     int (*barrier_begin)(int *fd);                         /* may be NULL: then barrier() does it all */
     int (*barrier_test)(void);                             /* 1, 0, -errno */
+    int (*node_numbers)(int *node);                        /* where node_map is NULL: a number for each rank's host */
 };
 
 /* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init.
@@ -46,6 +47,8 @@ int boot_appnum(void); /* index of the MPMD block, -1 unknown */
 /* Unique text for the job, equal on all its processes, different between jobs on a host. */
 const char *boot_job_id(void);
 
+/* The first part of a key (parts are parted by dots) that is a number is the rank of the process that puts it: there are launchers
+ * that look for a value only where they are told to. */
 int boot_put(const char *key, const void *value, size_t len);
 /* Value put under key by anybody before the last barrier.  -ENOENT if none. */
 int boot_get(const char *key, void *value, size_t *len);

@@ -25,6 +25,7 @@ struct boot {
     char job_id[PMI_KVS_MAX];
     struct node_map map;
     struct pmi_client pmi;     /* of pmi1_ops only */
+    struct pmix_client *pmix;  /* of pmix_ops only */
     struct boot_value *values; /* of singleton_ops only */
     const struct job_page *page; /* NULL under other launchers */
     size_t page_bytes;
@@ -32,13 +33,19 @@ struct boot {
     struct sigaction where_before;
 };
 
-extern const struct boot_ops pmi1_ops, singleton_ops;
+extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
 
-/* Whether the environment names a PMI-1 launcher. */
+/* Whether the environment names a PMI-1 launcher, one that speaks PMIx. */
 int pmi1_present(void);
+int pmix_present(void);
+
+/* The rank that a key names; -1: none. */
+int boot_key_rank(const char *key);
 
 /* The node map as the processes themselves find it, in the launcher's form (to be freed): one value of each is read by all. */
 int boot_host_exchange(struct boot *b, char **text);
+/* That form, of a number for each rank's host; to be freed, NULL: no memory. */
+char *boot_map_text(const int *number, int size);
 
 /* Map the page of our mpiexec, if it is there. */
 void boot_page_open(struct boot *b);

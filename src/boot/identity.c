@@ -57,38 +57,41 @@ const char *boot_host_differs(const struct boot_host *a, const struct boot_host 
 
 /* --- the node map of a job whose launcher does not know ----------------------------- */
 
-/* Hosts numbered by their first rank, as the launcher's text would have it: a block for each run of ranks. */
-static char *map_text(const struct boot_host *host, int size)
+char *boot_map_text(const int *number, int size)
 {
-    enum { BLOCK = 40 };
+    enum { BLOCK = 40 }; /* bytes of "(host,1,ranks)," */
     char *text = malloc((size_t)size * BLOCK + BLOCK);
-    int *number = malloc((size_t)size * sizeof *number);
-    int *first = malloc((size_t)size * sizeof *first); /* first rank of each host found */
+    int *seen = malloc((size_t)size * sizeof *seen); /* numbers in the order in which they came */
     int hosts = 0, at = 0;
-    if (!text || !number || !first) {
+    if (!text || !seen) {
         free(text);
-        text = NULL;
-        goto out;
-    }
-    for (int i = 0; i < size; i++) {
-        int h = 0;
-        while (h < hosts && boot_host_differs(&host[first[h]], &host[i]))
-            h++;
-        if (h == hosts)
-            first[hosts++] = i;
-        number[i] = h;
+        free(seen);
+        return NULL;
     }
     at = sprintf(text, "(vector");
     for (int i = 0, end; i < size; i = end) {
+        int h = 0;
         for (end = i + 1; end < size && number[end] == number[i]; end++)
             ;
-        at += sprintf(text + at, ",(%d,1,%d)", number[i], end - i);
+        while (h < hosts && seen[h] != number[i])
+            h++;
+        if (h == hosts)
+            seen[hosts++] = number[i];
+        at += sprintf(text + at, ",(%d,1,%d)", h, end - i);
     }
     sprintf(text + at, ")");
-out:
-    free(number);
-    free(first);
+    free(seen);
     return text;
+}
+
+/* Number each rank's host by the first rank on it. */
+static void number_hosts(const struct boot_host *host, int size, int *number)
+{
+    for (int i = 0; i < size; i++) {
+        number[i] = 0;
+        while (number[i] < i && boot_host_differs(&host[number[i]], &host[i]))
+            number[i]++;
+    }
 }
 
 int boot_host_exchange(struct boot *b, char **text)
@@ -111,8 +114,12 @@ int boot_host_exchange(struct boot *b, char **text)
         if (!err && len != sizeof all[i])
             err = -EPROTO;
     }
-    if (!err && !(*text = map_text(all, b->size)))
+    int *number = malloc((size_t)b->size * sizeof *number);
+    if (!err && number)
+        number_hosts(all, b->size, number);
+    if (!err && (!number || !(*text = boot_map_text(number, b->size))))
         err = -ENOMEM;
+    free(number);
     free(all);
     return err;
 }

@@ -27,6 +27,12 @@ int pmi1_present(void)
     return fd && *fd;
 }
 
+int pmix_present(void)
+{
+    const char *rank = getenv("PMIX_RANK"), *space = getenv("PMIX_NAMESPACE");
+    return rank && *rank && space && *space;
+}
+
 static int env_int(const char *name, int min, int *out)
 {
     const char *text = getenv(name);

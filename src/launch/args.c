@@ -26,8 +26,11 @@ const char args_help[] =
     "  -disable-auto-cleanup   a rank that dies does not end the others\n"
     "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache numa socket; or none\n"
     "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
-    "  -ppn N                  ranks per host (one host: no effect)\n"
-    "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE   this host only, as yet\n"
+    "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE\n"
+    "                          start ranks there; if one is not this host, the job is handed over to\n"
+    "                          an installed launcher: mpiexec.hydra, srun or prterun\n"
+    "  -ppn N                  ranks per host (this host only: no effect)\n"
+    "  -engine NAME            which of them: hydra, srun or prterun\n"
     "  -usize N                universe size (default: ranks started)\n"
     "  -configfile FILE        read the command line from a file, one block per line\n"
     "  -verbose                say where each rank was started\n"
@@ -42,7 +45,7 @@ enum opt {
     O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_WDIR,
     O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GWDIR,
     O_LABEL, O_OUTFILE, O_ERRFILE, O_TIMEOUT, O_NOCLEAN, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
-    O_USIZE, O_CONFIG, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
+    O_USIZE, O_ENGINE, O_CONFIG, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -56,7 +59,7 @@ static const struct opt_row {
     {"prepend-rank", O_LABEL, 0}, {"outfile-pattern", O_OUTFILE, 1}, {"errfile-pattern", O_ERRFILE, 1},
     {"timeout", O_TIMEOUT, 1}, {"disable-auto-cleanup", O_NOCLEAN, 0}, {"bind-to", O_BIND, 1}, {"map-by", O_MAP, 1},
     {"ppn", O_PPN, 1}, {"hosts", O_HOSTS, 1}, {"host", O_HOSTS, 1}, {"f", O_HOSTFILE, 1}, {"hostfile", O_HOSTFILE, 1},
-    {"machinefile", O_HOSTFILE, 1}, {"usize", O_USIZE, 1}, {"configfile", O_CONFIG, 1}, {"verbose", O_VERBOSE, 0},
+    {"machinefile", O_HOSTFILE, 1}, {"usize", O_USIZE, 1}, {"engine", O_ENGINE, 1}, {"configfile", O_CONFIG, 1}, {"verbose", O_VERBOSE, 0},
     {"v", O_VERBOSE, 0}, {"cvars", O_CVARS, 0}, {"help", O_HELP, 0}, {"h", O_HELP, 0}, {"version", O_VERSION, 0},
     {"V", O_VERSION, 0}, {"info", O_VERSION, 0},
 };
@@ -100,39 +103,47 @@ int args_seconds(const char *text, double *out)
     return 0;
 }
 
-/* --- hosts: only this one, as yet ------------------------------------------- */
+/* --- hosts: a job that names others is handed to another launcher (engine.c) --- */
 
 static int is_here(const char *host)
 {
     char name[HOST_NAME_MAX + 1] = "";
     gethostname(name, sizeof name - 1);
-    size_t dot = strcspn(name, ".");
-    return !strcmp(host, "localhost") || !strcmp(host, "127.0.0.1") || !strcmp(host, "::1") || !strcmp(host, name) ||
-           (strlen(host) == dot && !strncmp(host, name, dot));
+    size_t dot = strcspn(name, "."), n = strcspn(host, ":");
+    static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(host, always[i]) || (n == strlen(always[i]) && !strncmp(host, always[i], n)))
+            return 1;
+    return (n == strlen(name) && !strncmp(host, name, n)) || (n == dot && !strncmp(host, name, n));
+}
+
+/* One host, with an optional :slots. */
+static int add_host(struct parse *p, const char *host)
+{
+    struct args *a = p->a;
+    char *more = NULL;
+    if (asprintf(&more, "%s%s%s", a->hosts ? a->hosts : "", a->hosts ? "," : "", host) < 0)
+        return -ENOMEM;
+    free(a->hosts);
+    a->hosts = more;
+    a->far |= !is_here(host);
+    return 0;
 }
 
 /* Names with commas, each with an optional :slots. */
-static int check_hosts(struct parse *p, const char *opt, const char *names)
+static int add_hosts(struct parse *p, const char *opt, const char *names)
 {
     char *copy = strdup(names), *save = NULL;
     int err = copy ? 0 : -ENOMEM, n = 0;
-    for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err; h = strtok_r(NULL, ", \t\n", &save)) {
-        char *colon = strchr(h, ':');
-        if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1))
-            *colon = 0;
-        n++;
-        if (!is_here(h)) {
-            snprintf(p->msg, p->len, "-%s: \"%s\" is not this host; several hosts are not supported yet", opt, h);
-            err = -EINVAL;
-        }
-    }
+    for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err; h = strtok_r(NULL, ", \t\n", &save), n++)
+        err = add_host(p, h);
     if (!err && !n)
         err = complain(p, "-%s: no host is named", opt, NULL);
     free(copy);
     return err;
 }
 
-static int check_hostfile(struct parse *p, const char *opt, const char *file)
+static int read_hostfile(struct parse *p, const char *opt, const char *file)
 {
     FILE *f = fopen(file, "r");
     char line[1024];
@@ -146,7 +157,7 @@ static int check_hostfile(struct parse *p, const char *opt, const char *file)
         char *name = line + strspn(line, " \t");
         name[strcspn(name, " \t")] = 0; /* what follows the name is for other launchers */
         if (*name)
-            err = check_hosts(p, opt, name);
+            err = add_host(p, name);
     }
     fclose(f);
     return err;
@@ -229,9 +240,10 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
     case O_BIND: a->bind = v[0]; break;
     case O_MAP: a->map = v[0]; break;
     case O_PPN: return count_of(p, o->name, v[0], ARGS_RANKS_MAX, &a->ppn);
-    case O_HOSTS: return check_hosts(p, o->name, v[0]);
-    case O_HOSTFILE: return check_hostfile(p, o->name, v[0]);
+    case O_HOSTS: return add_hosts(p, o->name, v[0]);
+    case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
     case O_USIZE: return count_of(p, o->name, v[0], INT_MAX, &a->universe);
+    case O_ENGINE: a->engine = v[0]; break;
     case O_CONFIG: return read_config(p, v[0]);
     case O_VERBOSE: a->verbose = 1; break;
     case O_CVARS: a->action = ARGS_CVARS; break;
@@ -441,6 +453,7 @@ void args_free(struct args *a)
     for (int i = 0; i < a->nblocks; i++)
         free(a->block[i].env);
     free(a->block);
+    free(a->hosts);
     free(a->words);
     free(a->words_text);
     memset(a, 0, sizeof *a);

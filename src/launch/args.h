@@ -39,6 +39,9 @@ struct args {
     struct env_spec genv;
     const char *gwdir;
     int ppn;              /* 0: not given */
+    char *hosts;          /* "a,b" of -hosts and -f, to be freed; NULL: none given */
+    int far;              /* some of them is not this one */
+    const char *engine;   /* who starts a job on several hosts; NULL: the first found */
     int universe;         /* 0: not given */
     int label;            /* -l */
     int no_cleanup;

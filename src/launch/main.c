@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launch/args.h"
+#include "launch/engine.h"
 #include "launch/job.h"
 #include "launch/place.h"
 #include "var/var.h"
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
         case ARGS_CVARS: status = print_cvars(); break;
         case ARGS_RUN:
             if (!timeout_from_environment(&a))
-                status = run(&a);
+                status = a.far ? engine_exec(&a) : run(&a);
             break;
         }
     }

@@ -1,6 +1,8 @@
 #include "unit.h"
 
-#include "boot/boot.h"
+#include <stdlib.h>
+
+#include "boot/boot_types.h"
 
 Suite *suite_identity(void);
 
@@ -23,11 +25,21 @@ START_TEST(differs)
 }
 END_TEST
 
+/* Hosts are numbered by their first rank; each run of ranks is a block. */
+START_TEST(text)
+{
+    char *t = boot_map_text((int[]){7, 7, 3, 7, 0, 0}, 6);
+    ck_assert_str_eq(t, "(vector,(0,1,2),(1,1,1),(0,1,1),(2,1,2))");
+    free(t);
+}
+END_TEST
+
 Suite *suite_identity(void)
 {
     Suite *s = suite_create("identity");
     TCase *t = tcase_create("identity");
     tcase_add_test(t, differs);
+    tcase_add_test(t, text);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,313 @@
+/* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix.
+ *
+ * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx: a program under any other
+ * launcher never loads it.  It brings a thread of its own; that thread sees no signals of ours.
+ *
+ * Values are put for everybody and fetched when asked for: a fence carries none (no PMIX_COLLECT_DATA), so nothing grows with the
+ * job.  But under Slurm it does: the servers of 22.05 fetch a far process's second put wrongly or never (doc/design/hosts.md).
+ * A get needs to know who put: by the rule of boot.h the first part of a key that is a number is the putter's rank.
+ * What waits, waits with poll(2) on a descriptor that the library's thread writes. */
+#include "config.h"
+
+#include "boot/boot_types.h"
+
+#ifdef HAVE_PMIX
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "var/var.h"
+
+#define PMIX_CALLS(C)                                                                                    \
+    C(PMIx_Init) C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)  \
+    C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
+
+struct pmix_client {
+    void *so;
+#define PMIX_CALL(name) __typeof__(name) *name;
+    PMIX_CALLS(PMIX_CALL)
+#undef PMIX_CALL
+    pmix_proc_t me;
+    int fd;             /* eventfd: a fence has ended */
+    pmix_info_t collect; /* of the fence under way */
+    atomic_int fence;   /* 0 none or under way, 1 it has ended */
+    pmix_status_t how;  /* it did; written before `fence` */
+};
+
+static struct pmix_client *client(void)
+{
+    return proc->boot->pmix;
+}
+
+static int trouble(const char *doing, pmix_status_t s)
+{
+    log_warn("PMIx: %s: %s", doing, client()->PMIx_Error_string(s));
+    return s == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -EIO;
+}
+
+/* --- life ------------------------------------------------------------------- */
+
+static int load(struct pmix_client *c)
+{
+    c->so = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!c->so) {
+        log_warn("the launcher speaks PMIx, and its library cannot be loaded (Debian: libpmix2): %s", dlerror());
+        return -ELIBACC;
+    }
+#define PMIX_CALL(name)                                                       \
+    if (!(c->name = (__typeof__(name) *)dlsym(c->so, #name))) {               \
+        log_warn("libpmix.so.2 has no function %s: it is too old", #name);    \
+        return -ELIBBAD;                                                      \
+    }
+    PMIX_CALLS(PMIX_CALL)
+#undef PMIX_CALL
+    return 0;
+}
+
+/* A number that the launcher told of the job (rank: PMIX_RANK_WILDCARD) or of a process. */
+static int number(pmix_rank_t rank, const char *key, uint32_t *out)
+{
+    struct pmix_client *c = client();
+    pmix_proc_t who = c->me;
+    pmix_value_t *v = NULL;
+    who.rank = rank;
+    pmix_status_t s = c->PMIx_Get(&who, key, NULL, 0, &v);
+    if (s != PMIX_SUCCESS || !v)
+        return -ENOENT;
+    int known = v->type == PMIX_UINT32 || v->type == PMIX_PROC_RANK;
+    *out = v->data.uint32;
+    free(v);
+    return known ? 0 : -EPROTO;
+}
+
+static int pmix_init(int *rank, int *size, int *appnum)
+{
+    uint32_t n = 0, app = 0;
+    sigset_t all, old;
+    struct pmix_client *c = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    proc->boot->pmix = c;
+    c->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int err = c->fd < 0 ? -errno : load(c);
+    if (err)
+        goto fail;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pmix_status_t s = c->PMIx_Init(&c->me, NULL, 0);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (s != PMIX_SUCCESS) {
+        err = trouble("introducing ourselves to the launcher", s);
+        goto fail;
+    }
+    if ((err = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n)) || n < 1 || n > INT_MAX || c->me.rank >= n) {
+        log_warn("PMIx: rank %u of %u is no place in a job", c->me.rank, n);
+        err = -EPROTO;
+        goto fail;
+    }
+    *rank = (int)c->me.rank;
+    *size = (int)n;
+    *appnum = number(c->me.rank, PMIX_APPNUM, &app) || app > INT_MAX ? -1 : (int)app;
+    return 0;
+fail:
+    if (c->fd >= 0)
+        close(c->fd);
+    proc->boot->pmix = NULL;
+    free(c); /* the library stays loaded: it may have threads */
+    return err;
+}
+
+static int pmix_finalize(void)
+{
+    struct pmix_client *c = client();
+    pmix_status_t s = c->PMIx_Finalize(NULL, 0);
+    int err = s == PMIX_SUCCESS ? 0 : trouble("saying goodbye to the launcher", s);
+    close(c->fd);
+    proc->boot->pmix = NULL;
+    free(c);
+    return err;
+}
+
+static void pmix_abort(int code, const char *why)
+{
+    if (why)
+        log_warn("%s", why);
+    client()->PMIx_Abort(code, why ? why : "", NULL, 0);
+    _exit(code);
+}
+
+static int pmix_job_id(char *text, size_t len)
+{
+    snprintf(text, len, "%s", client()->me.nspace);
+    return 0;
+}
+
+/* --- values ----------------------------------------------------------------- */
+
+static int pmix_put(const char *key, const void *value, size_t len)
+{
+    struct pmix_client *c = client();
+    char bytes[BOOT_PIECE_MAX];
+    memcpy(bytes, value, len);
+    pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
+    v.data.bo.bytes = bytes; /* copied by the call */
+    v.data.bo.size = len;
+    pmix_status_t s = c->PMIx_Put(PMIX_GLOBAL, key, &v);
+    return s == PMIX_SUCCESS ? 0 : trouble("giving the launcher our address", s);
+}
+
+static int pmix_get(const char *key, void *value, size_t *len)
+{
+    struct pmix_client *c = client();
+    pmix_proc_t who = c->me;
+    pmix_value_t *v = NULL;
+    int rank = boot_key_rank(key);
+    if (rank < 0)
+        return -EINVAL;
+    who.rank = (pmix_rank_t)rank;
+    pmix_status_t s = c->PMIx_Get(&who, key, NULL, 0, &v);
+#ifdef PMIX_GET_REFRESH_CACHE
+    if (s == PMIX_ERR_NOT_FOUND) { /* what was fetched of this process before may be older than its last put */
+        pmix_info_t again = {.value = {.type = PMIX_BOOL, .data.flag = true}};
+        snprintf(again.key, sizeof again.key, "%s", PMIX_GET_REFRESH_CACHE);
+        s = c->PMIx_Get(&who, key, &again, 1, &v);
+    }
+#endif
+    if (s != PMIX_SUCCESS || !v)
+        return -ENOENT;
+    int err = v->type != PMIX_BYTE_OBJECT ? -EPROTO : v->data.bo.size > *len ? -EMSGSIZE : 0;
+    if (!err) {
+        *len = v->data.bo.size;
+        memcpy(value, v->data.bo.bytes, *len);
+    }
+    if (v->type == PMIX_BYTE_OBJECT)
+        free(v->data.bo.bytes);
+    free(v);
+    return err;
+}
+
+/* --- barrier ---------------------------------------------------------------- */
+
+/* On the library's thread. */
+static void fence_ended(pmix_status_t status, void *arg)
+{
+    struct pmix_client *c = arg;
+    uint64_t one = 1;
+    c->how = status;
+    atomic_store_explicit(&c->fence, 1, memory_order_release);
+    while (write(c->fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+static int pmix_barrier_begin(int *fd)
+{
+    struct pmix_client *c = client();
+    *fd = c->fd;
+    atomic_store_explicit(&c->fence, 0, memory_order_relaxed);
+    c->collect = (pmix_info_t){.value = {.type = PMIX_BOOL, .data.flag = true}};
+    snprintf(c->collect.key, sizeof c->collect.key, "%s", PMIX_COLLECT_DATA);
+    pmix_status_t s = c->PMIx_Commit();
+    if (s == PMIX_SUCCESS)
+        s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended, c);
+    if (s == PMIX_OPERATION_SUCCEEDED) { /* done at once, and the function is not called */
+        fence_ended(PMIX_SUCCESS, c);
+        s = PMIX_SUCCESS;
+    }
+    return s == PMIX_SUCCESS ? 0 : trouble("meeting the other processes", s);
+}
+
+static int pmix_barrier_test(void)
+{
+    struct pmix_client *c = client();
+    uint64_t n;
+    if (!atomic_load_explicit(&c->fence, memory_order_acquire))
+        return 0;
+    ssize_t ignored = read(c->fd, &n, sizeof n);
+    (void)ignored;
+    return c->how == PMIX_SUCCESS ? 1 : trouble("meeting the other processes", c->how);
+}
+
+static int pmix_barrier(void)
+{
+    int fd, done, starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
+    uint64_t end = time_now() + (uint64_t)cvar.boot_timeout * 1000000000u;
+    int err = pmix_barrier_begin(&fd);
+    if (err)
+        return err;
+    while ((done = pmix_barrier_test()) == 0) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        poll(&p, 1, 1000);
+        if (starting && time_now() > end) {
+            log_warn("%lld seconds passed while waiting for all processes of the job to start (MPIR_CVAR_BOOT_TIMEOUT)",
+                     (long long)cvar.boot_timeout);
+            return -ETIMEDOUT;
+        }
+    }
+    return done < 0 ? done : 0;
+}
+
+/* --- node map --------------------------------------------------------------- */
+
+/* Host by host, not rank by rank: asking for what the launcher holds of a far process makes some servers fetch all that it has
+ * put, and they fetch once, before it has put anything (Slurm 22.05). */
+static int pmix_node_numbers(int *node)
+{
+    struct pmix_client *c = client();
+    char *names = NULL, *save = NULL;
+    int size = proc->boot->size, known = 0, host = 0;
+    pmix_status_t s = c->PMIx_Resolve_nodes(c->me.nspace, &names);
+    if (s != PMIX_SUCCESS || !names)
+        return -ENOENT;
+    for (int i = 0; i < size; i++)
+        node[i] = -1;
+    for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save), host++) {
+        pmix_proc_t *who = NULL;
+        size_t n = 0;
+        if (c->PMIx_Resolve_peers(name, c->me.nspace, &who, &n) != PMIX_SUCCESS)
+            break;
+        for (size_t i = 0; i < n; i++)
+            if (who[i].rank < (unsigned)size && node[who[i].rank] < 0) {
+                node[who[i].rank] = host;
+                known++;
+            }
+        free(who);
+    }
+    free(names);
+    return known == size ? 0 : -ENOENT;
+}
+
+const struct boot_ops pmix_ops = {
+    .name = "pmix", .init = pmix_init, .put = pmix_put, .get = pmix_get, .barrier = pmix_barrier,
+    .barrier_begin = pmix_barrier_begin, .barrier_test = pmix_barrier_test, .node_numbers = pmix_node_numbers,
+    .job_id = pmix_job_id, .abort = pmix_abort, .finalize = pmix_finalize,
+};
+
+#else /* without PMIx's headers */
+#include <errno.h>
+
+#include "base/log.h"
+
+static int pmix_init(int *rank, int *size, int *appnum)
+{
+    (void)rank, (void)size, (void)appnum;
+    log_warn("the launcher speaks PMIx, and this library was built without it (Debian: libpmix-dev); use one that speaks PMI-1, as "
+             "our mpiexec, mpiexec.hydra or srun --mpi=pmi2");
+    return -ENOSYS;
+}
+
+const struct boot_ops pmix_ops = {.name = "pmix", .init = pmix_init};
+#endif
