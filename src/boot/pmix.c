@@ -43,7 +43,7 @@ struct pmix_client {
 #undef PMIX_CALL
     pmix_proc_t me;
     int fd;             /* eventfd: a fence has ended */
-    pmix_info_t collect; /* of the fence under way */
+    pmix_info_t collect, again; /* of the fence and the get under way */
     atomic_int fence;   /* 0 none or under way, 1 it has ended */
     pmix_status_t how;  /* it did; written before `fence` */
 };
@@ -51,6 +51,12 @@ struct pmix_client {
 static struct pmix_client *client(void)
 {
     return proc->boot->pmix;
+}
+
+static void wish(pmix_info_t *info, const char *key)
+{
+    *info = (pmix_info_t){.value = {.type = PMIX_BOOL, .data.flag = true}};
+    snprintf(info->key, sizeof info->key, "%s", key);
 }
 
 static int trouble(const char *doing, pmix_status_t s)
@@ -182,9 +188,8 @@ static int pmix_get(const char *key, void *value, size_t *len)
     pmix_status_t s = c->PMIx_Get(&who, key, NULL, 0, &v);
 #ifdef PMIX_GET_REFRESH_CACHE
     if (s == PMIX_ERR_NOT_FOUND) { /* what was fetched of this process before may be older than its last put */
-        pmix_info_t again = {.value = {.type = PMIX_BOOL, .data.flag = true}};
-        snprintf(again.key, sizeof again.key, "%s", PMIX_GET_REFRESH_CACHE);
-        s = c->PMIx_Get(&who, key, &again, 1, &v);
+        wish(&c->again, PMIX_GET_REFRESH_CACHE);
+        s = c->PMIx_Get(&who, key, &c->again, 1, &v);
     }
 #endif
     if (s != PMIX_SUCCESS || !v)
@@ -218,8 +223,7 @@ static int pmix_barrier_begin(int *fd)
     struct pmix_client *c = client();
     *fd = c->fd;
     atomic_store_explicit(&c->fence, 0, memory_order_relaxed);
-    c->collect = (pmix_info_t){.value = {.type = PMIX_BOOL, .data.flag = true}};
-    snprintf(c->collect.key, sizeof c->collect.key, "%s", PMIX_COLLECT_DATA);
+    wish(&c->collect, PMIX_COLLECT_DATA);
     pmix_status_t s = c->PMIx_Commit();
     if (s == PMIX_SUCCESS)
         s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended, c);
