@@ -38,8 +38,9 @@ static int alone_id(char *text, size_t len)
     return 0;
 }
 static void alone_abort(int code, const char *why) { exit(code); }
-static const struct boot_ops alone = {"singleton", alone_init, alone_put, alone_get, alone_done,
-                                      alone_text, alone_id, alone_abort, alone_done, NULL, NULL};
+static const struct boot_ops alone = {.name = "singleton", .init = alone_init, .put = alone_put, .get = alone_get,
+                                      .barrier = alone_done, .node_map = alone_text, .job_id = alone_id,
+                                      .abort = alone_abort, .finalize = alone_done};
 
 void room_setup(void)
 {
