@@ -45,8 +45,9 @@ void mem_finalize(void);
  * node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
  * MEM_NO_RESERVE: mem_segment_reserve() does that, each process for its part.
  * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be found.
- * MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last barrier, the last slot). */
-enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4 };
+ * MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last barrier, the last slot).
+ * MEM_LARGE, by itself: of the large pages that the administrator set aside, `size` in whole ones; -ENOMEM: too few. */
+enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);

@@ -108,19 +108,28 @@ static int may_take(size_t size, unsigned flags)
     struct rlimit file;
     if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur)
         return 0; /* SIGXFSZ */
-    return flags & MEM_NO_RESERVE || size < ASK_FROM || size <= mem_available();
+    return flags & (MEM_NO_RESERVE | MEM_LARGE) || size < ASK_FROM || size <= mem_available();
 }
 
-static int memfd_open(size_t size, unsigned flags, uint64_t cookie)
+/* *size: in whole pages, afterwards in whole large ones where these are asked for. */
+static int memfd_open(size_t *size, unsigned flags, uint64_t cookie)
 {
     char name[40];
+    struct stat st;
     seg_name(cookie, name, sizeof name);
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | (flags & MEM_LARGE ? MFD_HUGETLB : 0));
     if (fd < 0)
-        return -errno;
-    int err = ftruncate(fd, (off_t)size) ? -errno : 0;
+        return flags & MEM_LARGE ? -ENOMEM : -errno;
+    int err = fstat(fd, &st) ? -errno : 0;
+    size_t page = flags & MEM_LARGE && !err ? (size_t)st.st_blksize : 1;
+    if (!err && *size > (size_t)INT64_MAX - page)
+        err = -ENOMEM;
+    else if (!err)
+        *size = (*size + page - 1) / page * page;
+    if (!err && ftruncate(fd, (off_t)*size))
+        err = -errno;
     if (!err && !(flags & (MEM_NO_RESERVE | MEM_LAZY)))
-        err = fallocate_all(fd, 0, size);
+        err = fallocate_all(fd, 0, *size);
     /* Sealed: no process can cut it and give the others SIGBUS. */
     if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         err = -errno;
@@ -168,7 +177,7 @@ void mem_kept_free(struct mem *m)
 
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE)) && s->pub.size >= KEEP_FROM &&
+    return m && s->pub.owner && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
            s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
@@ -183,7 +192,7 @@ static void kept_add(struct mem *m, struct mem_seg *s)
 /* One of this size again, the last one dropped.  NULL: none, or its pages are not all there and cannot be had. */
 static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
 {
-    int i = m && !(flags & MEM_NO_RESERVE) ? m->nkept - 1 : -1;
+    int i = m && !(flags & (MEM_NO_RESERVE | MEM_LARGE)) ? m->nkept - 1 : -1;
     while (i >= 0 && m->kept[i]->pub.size != size)
         i--;
     if (i < 0)
@@ -211,9 +220,10 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
         return -ENOMEM;
     s->flags = flags;
     s->reserved = !(flags & (MEM_NO_RESERVE | MEM_LAZY));
-    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .size = size, .cookie = random_bits()};
     s->pub.owner = 1;
-    int err = s->pub.fd = s->key.fd = memfd_open(size, flags, s->key.cookie);
+    uint64_t cookie = random_bits();
+    int err = s->pub.fd = memfd_open(&size, flags, cookie);
+    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .cookie = cookie};
     if (err < 0)
         goto fail;
     err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);

@@ -260,6 +260,7 @@ struct rma_win {
     uint8_t dead;             /* a member died */
     uint8_t no_locks;         /* info key: passive epochs are refused */
     uint8_t kicking;          /* rma_win_granted() */
+    uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
     struct list link;         /* rma->windows */
     struct list active;       /* rma->active */

@@ -229,6 +229,10 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
                  {"lock_entries", cvar.rma_lock_entries},
                  {"piggyback_threshold", cvar.rma_hold}};
     struct info *i = info_copy(w->info);
+    if (i && info_put(i, "large_pages", w->large_pages ? "true" : "false")) {
+        info_drop(i);
+        i = NULL;
+    }
     for (size_t k = 0; i && k < sizeof sizes / sizeof *sizes; k++) {
         snprintf(text, sizeof text, "%lld", (long long)sizes[k].value);
         if (info_put(i, sizes[k].key, text)) {
@@ -253,6 +257,8 @@ static int memory_reserve(struct rma_win *w)
 
 static int memory_make(struct rma_win *w)
 {
+    int large = w->large_pages;
+    w->large_pages = 0; /* unless they are had */
     if (w->flavor == MPI_WIN_FLAVOR_CREATE)
         return memory_reserve(w);
     if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
@@ -261,7 +267,8 @@ static int memory_make(struct rma_win *w)
         w->base = w->node.area + w->node.n.me * w->node.part;
         return MPI_SUCCESS;
     }
-    if (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0) {
+    w->large_pages = large && mem_segment_create((size_t)w->bytes, MEM_LARGE, &w->memory) == 0;
+    if (w->large_pages || (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0)) {
         w->base = w->memory->base;
         return MPI_SUCCESS;
     }
@@ -286,6 +293,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     int err = plan_check(p);
     if (!err)
         err = hints_take(w, p->info);
+    w->large_pages = p->info && info_truth(p->info, "large_pages", 0);
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
     if (!err)

@@ -84,6 +84,28 @@ static void in_effect(int flavour)
     }
 }
 
+/* Large pages are had or not, and told so; the memory works in either case. */
+static void large_pages(void)
+{
+    MPI_Info i = with("large_pages", "true");
+    MPI_Win w;
+    long *base, v = 7, got = 0;
+    int rank, size, n = 1 << 20;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(n, 1, i, MPI_COMM_WORLD, &base, &w);
+    MPI_Info_free(&i);
+    CHECK(!strcmp(value(w, "large_pages"), "true") || !strcmp(value(w, "large_pages"), "false"));
+    MPI_Win_fence(0, w);
+    MPI_Put(&v, sizeof v, MPI_BYTE, (rank + 1) % size, n - (int)sizeof v, sizeof v, MPI_BYTE, w);
+    MPI_Win_fence(0, w);
+    MPI_Get(&got, sizeof got, MPI_BYTE, (rank + 1) % size, n - (int)sizeof v, sizeof v, MPI_BYTE, w);
+    MPI_Win_fence(0, w);
+    CHECK_EQ(got, 7);
+    MPI_Win_free(&w);
+}
+
 /* no_locks: passive epochs are errors that name the key; active ones work; nothing is left behind. */
 static void no_locks(int flavour)
 {
@@ -175,5 +197,6 @@ int main(int argc, char **argv)
         no_locks(f);
         accumulates(f);
     }
+    large_pages();
     return mt_finish();
 }
