@@ -219,6 +219,12 @@ static void lock_closed(struct rma_win *w)
     }
 }
 
+static inline void near_unchecked(struct rma_win *w, struct rma_near *n)
+{
+    n->lock = RMA_LOCKED_NOCHECK; /* ordered by what made the user sure that nobody holds a lock */
+    rma_near_opened(w, n);
+}
+
 /* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be taken first.
  * 1: held.  0: nothing happened; everything else, errors included, is for the long way. */
 static int lock_free(struct rma_win *w, int type, int rank, int assert)
@@ -226,13 +232,16 @@ static int lock_free(struct rma_win *w, int type, int rank, int assert)
     struct rma_near *n = rma_near_of(w, rank);
     int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     const struct rma *r = rma_room();
-    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || proc->threaded || assert || w->no_locks || w->expo != EXPO_NONE ||
-        (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) || r->lazy_alls ||
-        !shmlock_try(n->lockword, &w->node.n, kind))
+    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || proc->threaded || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
+        w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) ||
+        r->lazy_alls || (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
         return 0;
     rma_win_goto(w, WIN_PER_TARGET);
     w->locks++;
-    near_locked(w, n, kind);
+    if (assert)
+        near_unchecked(w, n);
+    else
+        near_locked(w, n, kind);
     return 1;
 }
 
@@ -259,10 +268,8 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         lock_closed(w);
         return err;
     }
-    if (n && (assert & MPI_MODE_NOCHECK)) {
-        n->lock = RMA_LOCKED_NOCHECK; /* ordered by what made the user sure that nobody holds a lock */
-        rma_near_opened(w, n);
-    }
+    if (n && (assert & MPI_MODE_NOCHECK))
+        near_unchecked(w, n);
     return MPI_SUCCESS;
 }
 

@@ -58,16 +58,16 @@ static void exchange(void)
     job_check(bad == NULL);
     job_check(boot_barrier() == 0);
     /* large pages: whole ones, or -ENOMEM where too few are set aside */
-    struct mem_segment *large;
+    struct mem_segment *large, *again;
     int err = mem_segment_create(10000, MEM_LARGE, &large);
     job_check(err == 0 || err == -ENOMEM);
     if (!err) {
         job_check(large->size >= 65536 && ((char *)large->base)[large->size - 1] == 0);
         mem_segment_key(large, &key);
-        job_check(mem_segment_attach(&key, &far) == 0 && far->size == large->size);
-        ((char *)far->base)[9999] = 5;
+        job_check(mem_segment_attach(&key, &again) == 0 && again->size == large->size);
+        ((char *)again->base)[9999] = 5;
         job_check(((char *)large->base)[9999] == 5);
-        mem_segment_drop(far);
+        mem_segment_drop(again);
         mem_segment_drop(large);
     }
     job_check(mem_segment_create((size_t)1 << 60, MEM_LARGE, &large) == -ENOMEM);
