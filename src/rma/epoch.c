@@ -92,11 +92,17 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
 void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
-    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets;
+    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !w->acks;
     /* Release pairs with the acquire in near.h: also what answers brought is here when no element is left. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
     atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
+}
+
+void rma_acks_add(struct rma_win *w, int n)
+{
+    w->acks += (unsigned)n;
+    rma_near_admit(w);
 }
 
 void rma_win_goto(struct rma_win *w, enum win_state s)

@@ -28,7 +28,7 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
 {
     if (token == 0) {
         if (w->acks)
-            w->acks--;
+            rma_acks_add(w, -1);
         if (err && !w->err)
             w->err = err;
         return;
@@ -45,14 +45,14 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     progress_signal();
 }
 
-int rma_token_alone(const struct rma_win *w, int rank, uint32_t token)
+enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token)
 {
     for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
         const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (r->token == token && r->rank == rank)
-            return 1;
+        if (r->token == token && (r->rank == rank || r->rank == -1))
+            return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
     }
-    return 0;
+    return RMA_ASKED_NOBODY;
 }
 
 int rma_dead_error(struct rma_win *w, int rank)
@@ -282,6 +282,7 @@ static int flush_evicted(struct rma_win *w, int rank)
     struct rma_resp r;
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
     rma_resp_open(w, &r, rank);
+    r.alone = 1;
     h.token = r.token;
     r.pending = 1;
     int err = rma_plain_wait(w, rank, &h, 1);
@@ -303,7 +304,7 @@ int rma_flush(struct rma_win *w, int rank)
         return err;
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    else if (w->acks && rma_ask(w, ASK_ALL_LOCKED) && !rma_near_of(w, rank))
+    else if (w->acks && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */
         err = flush_evicted(w, rank);
     /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
      * flush.  Last: what the target did for us, by message, comes before what we read next, too. */

@@ -649,7 +649,7 @@ int rma_issue_win(struct rma_win *w)
             idle++;
         }
         if (s != STEP_NOTHING)
-            list_push(&w->ready, &t->ready);
+            rma_ready(t); /* unless the step has done so */
     }
     return n;
 }

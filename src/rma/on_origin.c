@@ -112,10 +112,16 @@ int rma_on_refused(int src, const void *msg, size_t len)
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
 {
     struct rma_target *t = rma_target_find(w, (int)h->src);
-    if (t && h->token && t->tokens_out)
-        t->tokens_out--;
-    else if (t && h->token && !rma_token_alone(w, (int)h->src, h->token))
-        return; /* it was asked nothing: not an answer for another rank either */
+    if (t && h->token) {
+        enum rma_asked asked = rma_token_asked(w, (int)h->src, h->token);
+        int older = (int32_t)(h->token - t->born) <= 0;
+        if (asked == RMA_ASKED_NOBODY && older)
+            return; /* the answer to an element before t, whose waiter a death has sent on */
+        /* One asked past any element says nothing of what t has out, though t may have been made since. */
+        if (asked != RMA_ASKED_ALONE && !t->tokens_out)
+            return; /* it was asked nothing: not an answer for another rank either */
+        t->tokens_out -= asked != RMA_ASKED_ALONE;
+    }
     rma_token_done(w, (int)h->src, h->token, err);
 }
 

@@ -131,7 +131,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
         if (!x.err && !(t->flags & TARGET_DEAD)) {
-            w->acks++;
+            rma_acks_add(w, 1);
             t->flags &= (uint8_t)~TARGET_DIRTY;
         } else if (x.err) {
             rma_target_bury(t);

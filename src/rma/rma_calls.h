@@ -74,6 +74,7 @@ void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
+void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
 int rma_fence_pending(const struct rma_win *w); /* for rma_ask() */
 /* What a call may do now with operations on one target. */
@@ -148,8 +149,9 @@ void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
 void rma_resp_close(struct rma_win *w, struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
-/* Does a thread wait for this answer of this rank alone? */
-int rma_token_alone(const struct rma_win *w, int rank, uint32_t token);
+/* Who waits for this answer of this rank: nobody, a thread, one that asked past any element? */
+enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
+enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 /* Send a packet of header only, waiting for room. MPI error code. */
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where needed. */

@@ -115,6 +115,7 @@ struct rma_target {
     uint32_t token;    /* for `sync` */
     uint32_t out_token; /* last token that left and is not answered */
     unsigned tokens_out;
+    uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
     unsigned natives;  /* R8 */
@@ -170,6 +171,7 @@ struct rma_resp {
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
+    int alone;        /* asked past any element: flush_evicted() */
     int err;
 };
 

@@ -461,6 +461,7 @@ static void dies(void *arg)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Win_allocate(BLOCK * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* it may die while others are still in the barrier */
     memset(mem, 0, BLOCK * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == size - 1) {
