@@ -42,7 +42,8 @@ begin() {
     local n=$1; shift
     job=$((job + 1)) tag=$$-$job
     : >out; : >err # the last job's lines must not count
-    MANNERS=$tag "$mpiexec" "$@" >out 2>err </dev/null &
+    # Under nohup, or in the background of a script, signals are ignored, and mpiexec leaves them so.
+    MANNERS=$tag env --default-signal "$mpiexec" "$@" >out 2>err </dev/null &
     pid=$!
     for _ in $(seq 400); do [ "$(grep -c ready out)" -ge "$n" ] && return; sleep 0.05; done
     bad "did not start"
