@@ -62,6 +62,10 @@ int rma_lockq_release(struct rma_win *w, int src)
             return MPI_ERR_RMA_SYNC;
         q->anonymous--;
         type = SHMLOCK_SHARED;
+        if (!q->anonymous && q->doubt) {
+            q->doubt = 0;
+            shmlock_doubt(word_of(w), &w->node.n, 0);
+        }
     }
     /* The hook grants the next: a handler that ran queued packets from here would go as deep as the queue is long. */
     shmlock_far_leave(word_of(w), &w->node.n, type);
@@ -183,6 +187,16 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     free(mine.packet);
 }
 
+/* A writer that waits for a reader who may have died: told so, with a reader's grant, which its UNLOCK gives back. */
+static int in_spite(struct rma_win *w, struct lock_entry *e)
+{
+    if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE || !shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 1, 0))
+        return 0;
+    e->hdr.flags &= (uint16_t)~RMA_F_EXCLUSIVE;
+    e->broken = 1;
+    return 1;
+}
+
 int rma_lockq_poll(struct rma_win *w)
 {
     struct rma_lockq *q = &w->lockq;
@@ -190,7 +204,7 @@ int rma_lockq_poll(struct rma_win *w)
     look_for_deaths(w);
     while (!list_empty(&q->entries)) {
         struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
-        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)))
+        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)) && !in_spite(w, e))
             break;
         grant(w, e);
         n++;
@@ -226,9 +240,15 @@ void rma_lockq_bury(struct rma_win *w, int src)
         shmlock_break(word_of(w), &w->node.n);
         q->broken = shmlock_broken(word_of(w));
         rma_lockq_release(w, src);
-    } else if (boot_same_node(src)) {
-        shmlock_bury(word_of(w), &w->node.n);
-        look_for_deaths(w);
+    } else {
+        if (boot_same_node(src)) {
+            shmlock_bury(word_of(w), &w->node.n);
+            look_for_deaths(w);
+        }
+        if (q->anonymous && !q->doubt) { /* it may be one of them */
+            q->doubt = 1;
+            shmlock_doubt(word_of(w), &w->node.n, 1);
+        }
     }
     /* Its stamps will never come: let newcomers in. */
     q->admitted = q->stamps;

@@ -192,6 +192,7 @@ struct rma_lockq {
     uint64_t stamps, admitted; /* refused requests; of them admitted since */
     struct map holders;  /* world rank + 1 -> enum shmlock_type: far origins that hold the lock */
     unsigned anonymous;  /* shared holders beyond the bound of the map */
+    int doubt;           /* one of the anonymous may have died */
     unsigned broken;     /* shmlock_broken() when last looked at */
 };
 

@@ -38,6 +38,7 @@ struct shmlock {
     uint32_t far_type;    /* enum shmlock_type of the oldest far request, 0: none */
     uint32_t near_turn;   /* the near queue is served before the far side, once */
     atomic_uint broken;   /* times the lock was taken from a process that had died; under the guard */
+    atomic_uint doubt;    /* a reader may have died of whom nobody knows; written by the owner */
     struct shmseat {
         _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uint state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
         uint32_t ring;     /* peer queued at this place of the ring */
@@ -225,12 +226,28 @@ void shmlock_bury(struct shmlock *l, const struct shmnode *n)
     guard_give(l);
 }
 
+void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on)
+{
+    guard_take(l, n);
+    atomic_store_explicit(&l->doubt, on != 0, memory_order_relaxed); /* those who wait look again, woken below */
+    if (on)
+        for (uint32_t i = l->head; i != l->tail; i++)
+            if (l->seat[i % l->peers].ring != n->me)
+                mem_wake(n->host_index[l->seat[i % l->peers].ring]);
+    guard_give(l);
+}
+
+int shmlock_doubtful(const struct shmlock *l)
+{
+    return atomic_load_explicit(&l->doubt, memory_order_relaxed) && !(atomic_load_explicit(&l->word, memory_order_relaxed) & W);
+}
+
 unsigned shmlock_broken(const struct shmlock *l)
 {
     return atomic_load_explicit(&l->broken, memory_order_relaxed);
 }
 
-/* The target died: what this process waits for will not be. */
+/* What this process waits for will not be: the target died, or a reader that cannot be named. */
 static void withdraw(struct shmlock *l, const struct shmnode *n)
 {
     guard_take(l, n);
@@ -345,7 +362,7 @@ int shmlock_poll(struct shmlock *l, const struct shmnode *n)
             atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
             return -EOWNERDEAD;
         }
-        if (boot_dead_count() && peer_dead(n, l->owner))
+        if (boot_dead_count() && (peer_dead(n, l->owner) || (s == SEAT_WAIT_EXCLUSIVE && shmlock_doubtful(l))))
             withdraw(l, n);
         else if (seats_dead(l, n))
             shmlock_bury(l, n);

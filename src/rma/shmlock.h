@@ -13,6 +13,8 @@
  * from) a process that boot_dead() reports returns -EOWNERDEAD; it looks only when boot_dead_count() != 0.
  * A lock is taken from a holder that died: all who wait for it then, near and far, are told so once, and the
  * next to ask gets it.  Where the target itself died nobody gets what he would have to wait for.
+ * Readers beyond the bound of the target's list are counted and not named: when one of these may have died (doubt), writers are
+ * told so, each time, until the count is 0 again.
  * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead.
  * A guard is waited for by spinning and then thread_pause(); it is never held across a wait of any kind, so handlers may take it.
  *
@@ -81,6 +83,10 @@ void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_
 void shmlock_bury(struct shmlock *l, const struct shmnode *n);
 /* The target: a far holder died and is about to be taken off; the near ones that wait are told. */
 void shmlock_break(struct shmlock *l, const struct shmnode *n);
+/* The target: a reader may have died that cannot be named, or (0) none such is left.  Wakes near waiters. */
+void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on);
+/* 1: readers hold it, and one of them may be such a one. */
+int shmlock_doubtful(const struct shmlock *l);
 /* How often a holder died, so that the target can tell the far ones that waited then. */
 unsigned shmlock_broken(const struct shmlock *l);
 

@@ -1172,6 +1172,59 @@ static void dies_held(void *arg)
     tell(2);
 }
 
+/* Rank 3 dies as a reader of rank 0's lock beyond the bound of those it can name: nobody knows any more whether a reader
+ * is left.  Writers, near or far, are told so each time; readers go on, and nobody waits. */
+static void dies_unnamed(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(4);
+    long v = 1;
+    if (j.rank == 0) {
+        for (int r = 1; r < 3; r++)
+            hear(r);
+        return;
+    }
+    if (j.rank != 1) {
+        if (j.rank == 3)
+            hear(2);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
+        put1(&j, &v, 0, j.rank);
+        OK(MPI_Win_flush(0, j.win));
+        tell(j.rank == 2 ? 3 : 1);
+        if (j.rank == 3) {
+            hear(1);
+            sim_compute((int)(sim_random() % 200));
+            sim_die();
+        }
+        hear(1);
+        OK(MPI_Win_unlock(0, j.win));
+        tell(1);
+        hear(1);
+        tell(0);
+        return;
+    }
+    hear(3);
+    tell(3);
+    for (int i = 0; i < 4; i++) {
+        int err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win), cls;
+        if (!err) {
+            put1(&j, &v, 0, 1);
+            err = MPI_Win_unlock(0, j.win);
+        }
+        SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPI_ERR_OTHER);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
+        put1(&j, &v, 0, 1);
+        OK(MPI_Win_unlock(0, j.win));
+        if (i == 1) { /* the named one goes */
+            tell(2);
+            hear(2);
+        }
+    }
+    tell(2);
+    tell(0);
+}
+
 /* Rank 1 dies with its own lock held: who has to wait for it is told each time, near or far. */
 static void dies_with_its_lock(void *arg)
 {
@@ -1298,6 +1351,13 @@ static void mortal_both(struct sim_knobs *k)
     k->mortal = 1;
 }
 
+static void mortal_unnamed(struct sim_knobs *k)
+{
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
+    k->nodes = k->seed % 2 ? 2 : 4;
+    k->mortal = 1;
+}
+
 const struct scenario scenarios_scripted[] = {
     {"s01-dry-fence-issued", 4, 1, dry_fence_issued, NULL, far_and_poor},
     {"s01-fence-near", 2, 1, fence_near, NULL, one_node},
@@ -1338,6 +1398,7 @@ const struct scenario scenarios_scripted[] = {
     {"s14-dies-held-both", 4, 1, dies_held, NULL, mortal_both},
     {"s14-dies-with-its-lock", 3, 1, dies_with_its_lock, NULL, mortal},
     {"s14-dies-with-its-lock-near", 3, 1, dies_with_its_lock, NULL, mortal_near},
+    {"s14-dies-unnamed", 4, 1, dies_unnamed, NULL, mortal_unnamed},
     {"s14-dies-all-locked", 5, 1, dies_all_locked, NULL, mortal_poor},
     {"s14-dies-flushed", 4, 1, dies_flushed, NULL, mortal},
     {"s14-dies-flushed-dry", 4, 1, dies_flushed, NULL, mortal_poor},
