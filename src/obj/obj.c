@@ -73,7 +73,8 @@ int obj_add(enum obj_kind kind, struct obj *o)
     atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK] = o;
     if (index == limit) /* release pairs with the acquire in obj_find() */
         atomic_store_explicit(&t->limit, limit + 1, memory_order_release);
-    o->handle = (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index);
+    /* rma/near.h compares handles of windows without the lock. */
+    __atomic_store_n(&o->handle, (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index), __ATOMIC_RELAXED);
     o->refs = 1;
     t->live++;
     return 0;
@@ -83,7 +84,7 @@ void obj_del(enum obj_kind kind, struct obj *o)
 {
     struct obj_table *t = &proc->obj->table[kind];
     unsigned h = (unsigned)o->handle, index = h & 0x03ffffffu;
-    o->handle = 0;
+    __atomic_store_n(&o->handle, 0, __ATOMIC_RELAXED);
     if ((h >> 30) == 1) {
         t->builtin[h & 0xff] = NULL;
         return;

@@ -220,13 +220,14 @@ int rma_fence_pending(const struct rma_win *w)
 
 static unsigned check_target(const struct rma_win *w, const struct rma_target *t)
 {
-    unsigned n = 0, queued = 0, past = 0;
+    unsigned n = 0, queued = 0, past = 0, natives = 0;
     for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
         WR_ASSERT(op->t == t);
         past |= l == t->next;
         queued += past;
         n++;
+        natives += op->natives;
         if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
             WR_ASSERT(op->flags & (OP_RIDES | OP_DONE)); /* E10 */
         if (t->state == TARGET_LOCK_CALLED)
@@ -234,6 +235,7 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
     }
     WR_ASSERT(past || t->next == &t->ops);        /* R1 */
     WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
+    WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
     WR_ASSERT(list_empty(&t->called) || t->state != TARGET_LOCK_GRANTED); /* R6 */
     WR_ASSERT(t->w == w);
     return n;

@@ -79,12 +79,13 @@ static inline struct rma_near_room *rma_near_room(void)
     return (struct rma_near_room *)proc->rma;
 }
 
-/* The window of that handle, or NULL. */
+/* The window of that handle, or NULL.  What is found may be another window that another thread is freeing (the low bits are equal):
+ * its handle is compared and nothing else, and that word stays one (win.c keeps the memory of windows for windows). */
 static inline struct rma_win_near *rma_near_win(struct rma_near_room *room, int handle)
 {
     /* Acquire pairs with the release in win.c make(): another thread's new window may have the same place. */
     struct rma_win_near *w = atomic_load_explicit(&room->win[handle & (RMA_FAST_WINS - 1)], memory_order_acquire);
-    return __builtin_expect(w->obj.handle == handle, 1) ? w : NULL;
+    return __builtin_expect(__atomic_load_n(&w->obj.handle, __ATOMIC_RELAXED) == handle, 1) ? w : NULL;
 }
 
 /* Does it name a predefined type of one block?  Then bits 8-15 are its size in bytes (dt_handle_bytes). */

@@ -147,6 +147,10 @@ void rma_finalize(void)
         write_stats(cvar.rma_stats_file);
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
+    for (struct rma_win *w = r->spare, *next; w; w = next) {
+        next = (struct rma_win *)w->heap;
+        free(w);
+    }
     rma_node_finalize();
     progress_hook_del(&r->hook);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {

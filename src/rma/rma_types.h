@@ -327,6 +327,7 @@ struct rma {
     struct rma_near_room fast;  /* first: near.h */
     struct map wins;            /* id + 1 -> window */
     struct list windows, active, called;
+    struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */
     struct progress_hook hook;
     struct rma_quota op_quota, target_quota; /* global */

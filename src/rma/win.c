@@ -51,10 +51,16 @@ static int plan_check(const struct plan *p)
 
 static struct rma_win *win_blank(const struct plan *p)
 {
-    struct rma_win *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
-    if (!w)
+    struct rma *r = rma_room();
+    struct rma_win *w = r->spare;
+    if (w)
+        r->spare = (struct rma_win *)w->heap;
+    else if ((w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64)) != NULL)
+        w->near.obj.handle = 0;
+    else
         return NULL;
-    memset(w, 0, sizeof *w);
+    _Static_assert(offsetof(struct rma_win, near.obj) == 0, "what follows is cleared, the handle stays 0");
+    memset((char *)w + sizeof w->near.obj, 0, sizeof *w - sizeof w->near.obj);
     w->flavor = (uint8_t)p->flavor;
     w->create_flavor = p->flavor;
     w->model = MPI_WIN_UNIFIED;
@@ -108,7 +114,8 @@ void rma_win_drop(struct rma_win *w)
     errhandler_drop(w->errhandler);
     if (w->comm)
         comm_drop(w->comm);
-    free(w);
+    w->heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
+    r->spare = w;
 }
 
 /* --- hints --------------------------------------------------------------------------------------- */
