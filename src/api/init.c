@@ -32,7 +32,7 @@ void api_not_running(const char *call)
 
 /* Variables that must be the same everywhere: rank 0 tells its own before the first barrier of the start (in mem/),
  * and each process compares before anything else depends on them.  Else different ones end in a hang. */
-static const char settings_key[] = "settings";
+static const char settings_key[] = "settings.0"; /* rank 0 puts it (boot.h, keys) */
 
 static int settings_tell(void)
 {

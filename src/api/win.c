@@ -12,8 +12,9 @@
 
 int api_win(MPI_Win h, struct rma_win **out)
 {
-    struct rma_win_near *known = rma_near_win(rma_near_room(), h);
-    *out = known ? (struct rma_win *)known : obj_find(OBJ_WIN, h); /* which begins with it */
+    struct rma_near_room *room = rma_near_room();
+    struct rma_win_near *known = rma_near_win(room, h); /* for handle 0 the one that stands where there is no window */
+    *out = known && known != &room->none ? (struct rma_win *)known : obj_find(OBJ_WIN, h); /* which begins with it */
     if (*out)
         return MPI_SUCCESS;
     if (h == MPI_WIN_NULL)

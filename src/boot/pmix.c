@@ -213,9 +213,10 @@ static void fence_ended(pmix_status_t status, void *arg)
     struct pmix_client *c = arg;
     uint64_t one = 1;
     c->how = status;
-    atomic_store_explicit(&c->fence, 1, memory_order_release);
+    /* First, so that who sees the flag finds it to take away: left over, it would wake the next barrier for nothing. */
     while (write(c->fd, &one, sizeof one) < 0 && errno == EINTR)
         ;
+    atomic_store_explicit(&c->fence, 1, memory_order_release); /* pairs with pmix_barrier_test() */
 }
 
 static int pmix_barrier_begin(int *fd)

@@ -137,11 +137,16 @@ static void hydra(struct words *w, const struct args *a, const char *hosts)
 
 /* --- srun ------------------------------------------------------------------------- */
 
+/* Different names in the list. */
 static int count_hosts(const char *hosts)
 {
-    int n = 1;
-    for (; *hosts; hosts++)
-        n += *hosts == ',';
+    int n = 0;
+    for (const char *p = hosts; *p; p += strcspn(p, ","), p += *p == ',') {
+        size_t len = strcspn(p, ","), again = 0;
+        for (const char *q = hosts; q < p; q += strcspn(q, ",") + 1)
+            again |= strcspn(q, ",") == len && !memcmp(p, q, len);
+        n += len && !again;
+    }
     return n;
 }
 
@@ -170,6 +175,7 @@ static void srun(struct words *w, const struct args *a, const char *hosts)
     refuse(w, ENGINE_SRUN, a->outfile || a->errfile, "-outfile-pattern and -errfile-pattern");
     refuse(w, ENGINE_SRUN, a->timeout > 0, "-timeout");
     refuse(w, ENGINE_SRUN, b->env && (a->genv.n || a->genv.mode), "-env beside -genv");
+    refuse(w, ENGINE_SRUN, hosts && strchr(hosts, ':'), "host:slots (-ppn can)");
     add(w, "--mpi=pmi2");
     if (hosts) {
         add(w, "--nodelist=%s", hosts);

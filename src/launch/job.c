@@ -162,8 +162,11 @@ static void on_abort(void *arg, int rank, int code, const char *why)
     struct job *j = arg;
     char text[64];
     enum { PROC_FAILED = 101 }; /* MPIX_ERR_PROC_FAILED: a call met a dead process */
-    if (j->phase == JOB_RUNNING && code == PROC_FAILED && !j->ended)
+    if (j->phase == JOB_RUNNING && code == PROC_FAILED && !j->ended && !j->hearing) { /* others' aborts come from within */
+        j->hearing = 1;
         hear_of_death(j, rank);
+        j->hearing = 0;
+    }
     if (j->phase != JOB_RUNNING)
         return;
     int status = code & 255;

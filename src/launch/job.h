@@ -50,6 +50,7 @@ struct job {
     enum job_phase phase;
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */
+    int hearing;                    /* looking for who died, since a rank noticed it first */
     int status;
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
 };

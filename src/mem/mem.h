@@ -54,8 +54,8 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
-/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few).
- * Nobody attaches or reserves afterwards. */
+/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few), unless the segment
+ * may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves afterwards. */
 void mem_segment_shut(struct mem_segment *seg);
 /* Unmap; the memory goes when the last one drops it.  An owner keeps some of what it drops for its next segments
  * (MPIR_CVAR_MEM_KEEP), since getting pages from the system costs far more than a copy of the same size. */

@@ -12,6 +12,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
+#include "boot/boot.h"
 #include "var/var.h"
 
 enum {
@@ -175,9 +176,11 @@ void mem_kept_free(struct mem *m)
         seg_free(kept_take(m, 0));
 }
 
+/* After a death epochs may end, and memory be freed, while living peers are still in theirs: what they store late must
+ * not come into the next owner's memory. */
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
+    return m && s->pub.owner && !boot_dead_count() && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
            s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
@@ -243,6 +246,12 @@ fail:
     return err;
 }
 
+/* What is kept holds memory and descriptors. */
+static int scarce(int err)
+{
+    return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
 {
     struct mem *m = proc->mem;
@@ -256,7 +265,7 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
         return 0;
     }
     int err = seg_new(size, flags, seg);
-    if (err == -ENOMEM && m && m->nkept) {
+    if (scarce(err) && m && m->nkept) {
         mem_kept_free(m);
         err = seg_new(size, flags, seg);
     }
@@ -322,7 +331,7 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
     return 0;
 }
 
-int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
+static int reserve_part(struct mem_segment *seg, size_t off, size_t len)
 {
     struct mem_seg *s = (struct mem_seg *)seg;
     if (off > seg->size || len > seg->size - off)
@@ -339,6 +348,17 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
         close(fd);
     else if (!err && off == 0 && len == seg->size)
         s->reserved = 1;
+    return err;
+}
+
+int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
+{
+    struct mem *m = proc->mem;
+    int err = reserve_part(seg, off, len);
+    if (scarce(err) && m && m->nkept) {
+        mem_kept_free(m);
+        err = reserve_part(seg, off, len);
+    }
     return err;
 }
 

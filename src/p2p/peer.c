@@ -134,6 +134,10 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)
     c->len = len;
     memcpy(c->msg, msg, len);
     peer_queue(p, &c->op);
+    if (type == P2P_ACK) { /* not behind what waits for the other side's, which may wait the same way */
+        list_del(&c->op.link);
+        list_push_front(&p->pending, &c->op.link);
+    }
 }
 
 void peer_credit(struct p2p_peer *p, size_t bytes)

@@ -4,6 +4,8 @@
  * lock request waiting.  It deals with windows in turn. */
 #include "rma/rma_types.h"
 
+#include <stdlib.h>
+
 void rma_win_active(struct rma_win *w)
 {
     struct rma *r = rma_room();
@@ -129,13 +131,20 @@ void rma_target_bury(struct rma_target *t)
         list_del(&t->ready);
 }
 
+/* The last death's: who is mourned already would take innocent waiters with him again.  (Without memory: all the dead.) */
+static int fresh(int world)
+{
+    const struct rma *r = rma_room();
+    return boot_dead(world) && (!r->buried || r->buried[world] == 1);
+}
+
 static void bury_in_win(struct rma_win *w)
 {
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (!(t->flags & TARGET_DEAD) && boot_dead(t->world))
             rma_target_bury(t);
     for (int i = 0; i < boot_size(); i++) {
-        if (!boot_dead(i) || rankmap_find(w->map, i) < 0)
+        if (!fresh(i) || rankmap_find(w->map, i) < 0)
             continue;
         int rank = rankmap_find(w->map, i);
         w->dead = 1;
@@ -151,8 +160,14 @@ void rma_bury(void)
     struct rma *r = rma_room();
     if (!r) /* finalized */
         return;
+    if (!r->buried)
+        r->buried = calloc((size_t)boot_size(), 1); /* the one table of all processes, in jobs that lose one */
+    for (int i = 0; r->buried && i < boot_size(); i++)
+        r->buried[i] = (uint8_t)(boot_dead(i) ? r->buried[i] + 1 : 0);
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         bury_in_win(LIST_OBJ(l, struct rma_win, link));
         rma_win_active(LIST_OBJ(l, struct rma_win, link));
     }
+    for (int i = 0; r->buried && i < boot_size(); i++)
+        r->buried[i] = r->buried[i] ? 2 : 0;
 }

@@ -147,8 +147,8 @@ int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
         r.pending = 1;
         rma_target_sync(t, sync_for(t, sync), r.token);
         rma_advance_target(t);
-        wait_for(&x);
     }
+    wait_for(&x); /* of the dead: what the network has not given back (rma_native_bury) */
     rma_resp_close(w, &r);
     t->pins--;
     int err = rma_take_err(&t->err);

@@ -143,6 +143,8 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
         fence_beside_rmw(); /* the word's */
         shmlock_leave(n->lockword, &w->node.n);
     }
+    if (n->rank == w->rank && w->lockq.count)
+        rma_lockq_poll(w); /* far ones have the next turn, and nobody else of this process may look soon */
 }
 
 /* --- the calls ------------------------------------------------------------------------------------ */

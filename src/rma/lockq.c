@@ -46,8 +46,9 @@ static struct shmlock *word_of(const struct rma_win *w)
 
 static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
 {
-    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more. */
-    if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries)
+    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more.  Processes of this node do not
+     * come here, as they take the word; one that does is named, so that its death gives up what it holds. */
+    if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries && !boot_same_node(src))
         q->anonymous++;
     else if (map_put(&q->holders, (uint64_t)src + 1, (void *)(uintptr_t)type) && type == SHMLOCK_SHARED)
         q->anonymous++;
@@ -240,15 +241,12 @@ void rma_lockq_bury(struct rma_win *w, int src)
         shmlock_break(word_of(w), &w->node.n);
         q->broken = shmlock_broken(word_of(w));
         rma_lockq_release(w, src);
-    } else {
-        if (boot_same_node(src)) {
-            shmlock_bury(word_of(w), &w->node.n);
-            look_for_deaths(w);
-        }
-        if (q->anonymous && !q->doubt) { /* it may be one of them */
-            q->doubt = 1;
-            shmlock_doubt(word_of(w), &w->node.n, 1);
-        }
+    } else if (boot_same_node(src)) {
+        shmlock_bury(word_of(w), &w->node.n);
+        look_for_deaths(w);
+    } else if (q->anonymous && !q->doubt) { /* it may be one of them */
+        q->doubt = 1;
+        shmlock_doubt(word_of(w), &w->node.n, 1);
     }
     /* Its stamps will never come: let newcomers in. */
     q->admitted = q->stamps;

@@ -189,8 +189,14 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     const struct tp_ops *ops;
     struct rma_hdr h, r = {.type = RMA_PKT_KEY};
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w)
+    if (!w) { /* freed meanwhile: nobody waits for this answer, but the room kept for it must go back */
+        struct iovec v = {&r, sizeof r};
+        if (len >= sizeof h) {
+            r.win = h.win;
+            am_reply(src, AM_RMA + RMA_PKT_KEY, &v, 1);
+        }
         return 0;
+    }
     struct tp_caps caps;
     struct tp *tp = am_tp(src, &ops, &caps);
     out.d.size = (uint64_t)w->bytes;

@@ -172,6 +172,7 @@ int rma_complete(struct rma_win *w)
         n->started = 0;
         shmpair_complete(w->node.pairs, &w->node.n, near_index(w, n));
     }
+    progress_signal(); /* the poster may be another thread of this process */
     rma_win_goto(w, WIN_UNSET);
     free(w->start);
     free(w->waiting);
@@ -202,6 +203,7 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
             err = err ? err : e;
         }
     }
+    progress_signal(); /* the starter may be another thread of this process */
     return err;
 }
 

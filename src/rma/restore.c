@@ -208,9 +208,18 @@ static int threads(void)
     return proc->thread_level == MPI_THREAD_MULTIPLE;
 }
 
+static int not_switching(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
 int rma_restore_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
+    if (rma_ask(w, ASK_SWITCHING)) { /* by another thread: its elements are all that tells who is locked */
+        progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+        return MPI_SUCCESS;
+    }
     if (rma_ask(w, ASK_LAZY_ALL))
         return rma_lockall_switch(w);
     if (forget_idle(w))
@@ -220,6 +229,8 @@ int rma_restore_target(struct rma_win *w)
         return MPI_SUCCESS;
     }
     struct rma_target *t = victim_of(w);
+    if (!t && target_free_now(w) && !rma_room()->target_free)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a target element", rma_call());
     if (threads() && (!t || (rma_ask(w, ASK_PER_TARGET) && t->state != TARGET_LOCK_GRANTED))) {
         w->target_quota.grace = 1;
         return MPI_SUCCESS;
@@ -253,14 +264,34 @@ static int op_free_soon(void *arg)
     return op_free_now(w) || all_hang(w);
 }
 
+/* The shares have room and memory has not: another operation's element. */
+struct fewer {
+    struct rma_win *w;
+    unsigned nops;
+};
+
+static int fewer_ops(void *arg)
+{
+    const struct fewer *x = arg;
+    return x->w->nops < x->nops || rma_room()->op_free || all_hang(x->w);
+}
+
 int rma_restore_op(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_OPS_DRY);
+    struct fewer x = {w, w->nops};
+    int memory = !op_free_now(w) || rma_room()->op_free;
+    if (!memory && (!w->nops || all_hang(w)))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for an operation", rma_call());
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
         t->flags |= TARGET_HURRY;
         rma_ready(t);
     }
     rma_advance_win(w);
+    if (!memory) {
+        progress_wait(fewer_ops, &x, "operations on a window", -1);
+        return MPI_SUCCESS;
+    }
     progress_wait(op_free_soon, w, "operations on a window", -1);
     w->op_quota.grace = !op_free_now(w);
     return MPI_SUCCESS;

@@ -163,6 +163,7 @@ void rma_finalize(void)
     map_destroy(&r->wins);
     free(r->scratch);
     free(r->reply);
+    free(r->buried);
     free(r);
     proc->rma = NULL;
 }

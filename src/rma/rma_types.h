@@ -327,6 +327,7 @@ struct rma {
     struct rma_near_room fast;  /* first: near.h */
     struct map wins;            /* id + 1 -> window */
     struct list windows, active, called;
+    uint8_t *buried;            /* by process, NULL before the first death: 1 dead and new, 2 seen to */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */
     struct progress_hook hook;

@@ -34,7 +34,7 @@ struct shmlock {
     _Alignas(64) atomic_uint word;
     _Alignas(SHMLOCK_GUARD_ALIGN) atomic_uint guard; /* 0, or host index of the holder + 1; protects what follows */
     uint32_t peers, owner;
-    uint32_t head, tail;  /* ring of queued peers: places head..tail-1 */
+    uint64_t head, tail;  /* ring of queued peers: places head..tail-1, modulo peers; they never wrap around */
     uint32_t far_type;    /* enum shmlock_type of the oldest far request, 0: none */
     uint32_t near_turn;   /* the near queue is served before the far side, once */
     atomic_uint broken;   /* times the lock was taken from a process that had died; under the guard */
@@ -133,8 +133,8 @@ static int head_is_shared(const struct shmlock *l)
 /* Take p out of the ring; later ones close up. */
 static void unring(struct shmlock *l, unsigned gone)
 {
-    uint32_t to = l->head;
-    for (uint32_t i = l->head; i != l->tail; i++) {
+    uint64_t to = l->head;
+    for (uint64_t i = l->head; i != l->tail; i++) {
         uint32_t p = l->seat[i % l->peers].ring;
         if (p != gone)
             l->seat[to++ % l->peers].ring = p;
@@ -231,7 +231,7 @@ void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on)
     guard_take(l, n);
     atomic_store_explicit(&l->doubt, on != 0, memory_order_relaxed); /* those who wait look again, woken below */
     if (on)
-        for (uint32_t i = l->head; i != l->tail; i++)
+        for (uint64_t i = l->head; i != l->tail; i++)
             if (l->seat[i % l->peers].ring != n->me)
                 mem_wake(n->host_index[l->seat[i % l->peers].ring]);
     guard_give(l);

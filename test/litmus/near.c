@@ -8,10 +8,12 @@
  * is the control: the same rounds without the fence, where the weak outcome is allowed.  That it was seen shows
  * that the rounds of the two processes met. */
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,6 +314,8 @@ static int run(const char *name, void (*round)(unsigned long), double seconds)
             exit(2);
         }
         if (pid[me] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left at the start line */
+            alarm((unsigned)seconds + 60);
             node = (struct shmnode){2, me, a->host_index};
             rounds(round, seconds);
             _exit(0);

@@ -7,10 +7,12 @@
  * has seen all.  A sleep that goes on with the news there is a lost wake-up: one fails. */
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,8 +132,11 @@ static int run(int processes, double seconds)
             perror("fork");
             exit(2);
         }
-        if (pid[p] == 0)
+        if (pid[p] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left at the start line */
+            alarm((unsigned)seconds + 60);
             _exit(rounds(p, seconds));
+        }
     }
     for (int p = 0; p < n; p++) {
         failed |= waitpid(pid[p], &status, 0) != pid[p] || status != 0;

@@ -123,7 +123,12 @@ static long some_time(struct sim *s)
 
 static int room(struct sim *s, const struct sim_rank_state *r)
 {
-    return r->nic_ops < OUTSTANDING && !sim_chance(s, s->k.again_percent);
+    if (r->nic_ops >= OUTSTANDING)
+        return 0;
+    if (!sim_chance(s, s->k.again_percent))
+        return 1;
+    sim_moved(s); /* as refused() in tp_sim.c */
+    return 0;
 }
 
 static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len, struct tp_done *d)

@@ -64,6 +64,15 @@ static void enqueue(struct sim *s, struct sim_rank_state *to, struct sim_msg *m)
     to->queued[m->cls]++;
 }
 
+/* By chance, as a full card would.  Whoever is refused so can move at another try: no deadlock. */
+static int refused(struct sim *s)
+{
+    if (!sim_chance(s, s->k.again_percent))
+        return 0;
+    sim_moved(s);
+    return 1;
+}
+
 static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
 {
     struct sim *s = the_sim;
@@ -73,9 +82,9 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         len += iov[i].iov_len;
     if (len > (size_t)s->k.am_max)
         return -EMSGSIZE;
-    if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || sim_chance(s, s->k.again_percent)))
+    if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || refused(s)))
         return TP_AGAIN;
-    if (cls == TP_REPLY && sim_chance(s, s->k.again_percent))
+    if (cls == TP_REPLY && refused(s))
         return TP_AGAIN;
     if (to->dead) {
         sim_event("sends type %d to %u, which is dead", *(unsigned char *)iov[0].iov_base, peer);

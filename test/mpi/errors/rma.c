@@ -46,6 +46,11 @@ static void arguments(MPI_Win w)
     BAD2(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
     BAD2(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
     BAD(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
+    for (int h = 0; h < 512; h++) { /* no windows, whatever the look-up takes their low bits for */
+        BAD(MPI_Win_fence(0, (MPI_Win)h), MPI_ERR_WIN);
+        BAD(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, (MPI_Win)h), MPI_ERR_WIN);
+        BAD(MPI_Put(&r, 1, MPI_INT, next, 0, 1, MPI_INT, (MPI_Win)h), MPI_ERR_WIN);
+    }
     BAD2(MPI_Win_post(MPI_GROUP_NULL, 0, w), MPI_ERR_GROUP, MPI_ERR_GROUP);
 }
 

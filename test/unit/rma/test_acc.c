@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/proc.h"
 #include "boot/boot.h"
@@ -239,6 +240,73 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
+/* While another process holds the stripes nobody gets at the memory, in none of the ways. */
+static void set_stripes(uint32_t word)
+{
+    size_t first = acc_ctl_bytes(0), each = acc_ctl_bytes(1) - first;
+    for (unsigned i = 0; i < acc_stripes(WINDOW, 0); i++)
+        atomic_store((_Atomic uint32_t *)(void *)((char *)shared_ctl + first + i * each), word);
+}
+
+static int ways(int way)
+{
+    struct acc_target t = {.ctl = shared_ctl, .base = shared, .host_index = -1};
+    struct dt_type *l = dt_find(MPI_LONG);
+    struct dt_op *sum = dt_op_find(MPI_SUM);
+    long one = 1, zero = 0, got, many[600];
+    struct rma_near near = {.base = shared, .acc = shared_ctl, .me = (uint64_t)mem_host_index() + 1};
+    for (int i = 0; i < 600; i++)
+        many[i] = 1;
+    struct acc_args a = {.elem = l, .op = sum, .off = way == 3 ? 2 * ACC_STRIPE_BYTES - 2400 : 0, .tcount = 600, .ttype = l,
+                         .len = 600 * 8, .origin = many, .ocount = 600, .otype = l};
+    switch (way) {
+    case 0: return acc_one(&t, 0, l, sum, &one, NULL);
+    case 1: return acc_one(&t, ACC_STRIPE_BYTES - 4, l, sum, &one, &got); /* two stripes */
+    case 2:
+    case 3: return acc_apply(&t, &a);
+    case 4: return acc_cas(&t, 0, l, &one, &zero, &got);
+    default: /* may say no, and then it is the caller's to go another way */
+        return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0 ? 0 : acc_one(&t, 0, l, sum, &one, NULL);
+    }
+}
+
+static void held(void)
+{
+    up();
+    static const char nothing[WINDOW];
+    for (int way = 0; way < 6; way++) {
+        if (boot_rank() == 0) {
+            memset(shared, 0, WINDOW);
+            set_stripes((uint32_t)mem_host_index() + 1);
+        }
+        boot_barrier();
+        if (boot_rank() == 0) {
+            for (int i = 0; i < 20; i++) {
+                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+                job_check(memcmp(shared, nothing, WINDOW) == 0);
+            }
+            set_stripes(0);
+        } else {
+            job_check(ways(way) == 0);
+        }
+        boot_barrier();
+        job_check(memcmp(shared, nothing, WINDOW) != 0);
+        boot_barrier();
+    }
+    down();
+}
+
+START_TEST(a_held_stripe_keeps_off)
+{
+    unsigned n = acc_stripes(WINDOW, 0);
+    shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
+    acc_ctl_init(shared_ctl, n, 0);
+    ck_assert_int_eq(job_run(2, NULL, held, 60), 0);
+}
+END_TEST
+
 START_TEST(sizes)
 {
     ck_assert_uint_eq(acc_stripes(0, 0), 1);
@@ -256,6 +324,7 @@ Suite *suite_acc(void)
     tcase_set_timeout(t, 90);
     tcase_add_test(t, sizes);
     tcase_add_test(t, against_reference);
+    tcase_add_test(t, a_held_stripe_keeps_off);
     tcase_add_loop_test(t, nothing_is_lost, 0, 2);
     suite_add_tcase(s, t);
     return s;
