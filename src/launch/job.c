@@ -402,9 +402,15 @@ void job_signal(struct job *j, int sig)
 void job_tick(struct job *j, uint64_t now)
 {
     if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
-        job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
-                j->live == 1 ? "" : "s");
-        job_end(j, 255, SIGTERM, JOB_GRACE_MS);
+        if (j->asked) {
+            job_end(j, 255, SIGTERM, JOB_GRACE_MS);
+        } else {
+            job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
+                    j->live == 1 ? "" : "s");
+            ask_where(j); /* what it hangs in is what the user wants to know */
+            j->asked = 1;
+            j->timeout_at = now + (uint64_t)JOB_ASK_MS * MS;
+        }
     }
     if (j->kill_at && now >= j->kill_at)
         job_kill(j);

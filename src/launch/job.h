@@ -50,12 +50,13 @@ struct job {
     enum job_phase phase;
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */
+    int asked;                      /* at the time-out: the ranks have been asked where they are */
     int hearing;                    /* looking for who died, since a rank noticed it first */
     int status;
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
 };
 
-enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };
+enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000, JOB_ASK_MS = 100 };
 
 /* Make the job and start its ranks.  0, or the exit status after a message. */
 int job_start(struct job *j, const struct args *a, char *const *env);
