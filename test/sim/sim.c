@@ -275,7 +275,8 @@ static void yield(const char *what, int peer, int idle)
         stop(3, "too many steps: livelock?");
     if (s->result.steps % CHECK_EACH == 0)
         check_windows();
-    if (s->quiet > (long)QUIET_ROUNDS * s->live + 4L * s->k.max_delay && s->in_flight == 0 && !somebody_computes(s))
+    /* Enough rounds that everybody had his turns, also one that is seldom chosen. */
+    if (s->quiet > (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay && s->in_flight == 0 && !somebody_computes(s))
         stop(2, "deadlock: nobody can move");
     switch_to(s, choose(s));
     f->what = NULL;
