@@ -101,6 +101,12 @@ START_TEST(fast_flags)
         ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
         ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
         w->ntargets = 0;
+        /* and so does an answer to an evicted element's DONE, which must be waited for */
+        rma_acks_add(w, 1);
+        ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
+        rma_acks_add(w, -1);
+        ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
+        ck_assert_int_eq(atomic_load(&w->near.passive), passive >> s & 1);
         /* what belongs to an epoch ends with it */
         ck_assert_int_eq(w->evicted && w->starved, s != WIN_UNSET);
     }
