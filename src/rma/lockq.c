@@ -124,6 +124,8 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = type_of(h);
     int join = joins(h), got = 0;
+    if (boot_dead_count() && boot_dead(src)) /* sent before it died, taken in after it was buried: nobody would give it back */
+        return;
     /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
     int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) { /* a second lock of one target */
