@@ -119,6 +119,13 @@ static int joins(const struct rma_hdr *h)
     return (h->flags & RMA_F_JOIN) && type_of(h) == SHMLOCK_SHARED;
 }
 
+/* A second lock of one target: an error, and nothing is held by it. */
+static void second(struct rma_win *w, int src)
+{
+    struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPI_ERR_RMA_SYNC};
+    rma_reply(w, src, &r, NULL, 0);
+}
+
 void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
 {
     struct rma_lockq *q = &w->lockq;
@@ -128,9 +135,8 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
         return;
     /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
     int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
-    if (map_get(&q->holders, (uint64_t)src + 1)) { /* a second lock of one target */
-        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPI_ERR_RMA_SYNC};
-        rma_reply(w, src, &r, NULL, 0);
+    if (map_get(&q->holders, (uint64_t)src + 1)) {
+        second(w, src);
         return;
     }
     int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries : q->stamps == q->admitted;
@@ -200,6 +206,22 @@ static int in_spite(struct rma_win *w, struct lock_entry *e)
     return 1;
 }
 
+/* Two requests of one process were queued, and the other was granted: held once, it is given back once. */
+static int doubled(struct rma_win *w, struct lock_entry *e)
+{
+    struct rma_lockq *q = &w->lockq;
+    int src = e->src;
+    if (!map_get(&q->holders, (uint64_t)src + 1))
+        return 0;
+    q->count--;
+    if (e->packet)
+        q->bytes -= e->hdr.len;
+    entry_free(e);
+    tell_waiting(w);
+    second(w, src);
+    return 1;
+}
+
 int rma_lockq_poll(struct rma_win *w)
 {
     struct rma_lockq *q = &w->lockq;
@@ -207,6 +229,10 @@ int rma_lockq_poll(struct rma_win *w)
     look_for_deaths(w);
     while (!list_empty(&q->entries)) {
         struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
+        if (doubled(w, e)) {
+            n++;
+            continue;
+        }
         if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)) && !in_spite(w, e))
             break;
         grant(w, e);
@@ -217,6 +243,10 @@ int rma_lockq_poll(struct rma_win *w)
         next = l->next;
         if (!joins(&e->hdr))
             continue;
+        if (doubled(w, e)) {
+            n++;
+            continue;
+        }
         if (!shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 0, 1))
             break;
         grant(w, e);

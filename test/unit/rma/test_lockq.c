@@ -91,6 +91,24 @@ static void order(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* Two requests of one process in the queue, as no library sends them: held once, given back once. */
+static void doubled(void)
+{
+    w = world_window(4);
+    struct rma_lockq *q = &w->lockq;
+    ask(1, RMA_F_EXCLUSIVE, 0);
+    ask(2, RMA_F_SHARED, 0);
+    ask(2, RMA_F_SHARED, 0);
+    job_check(q->count == 2);
+    job_check(rma_lockq_release(w, 1) == 0);
+    settle();
+    job_check(q->count == 0 && holds(2) && !q->anonymous);
+    job_check(rma_lockq_release(w, 2) == 0 && rma_lockq_release(w, 2) == MPI_ERR_RMA_SYNC);
+    job_check(shmlock_far_try(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
+    shmlock_far_leave(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static void readers(void)
 {
     w = world_window(4);
@@ -184,6 +202,12 @@ START_TEST(stamps)
 }
 END_TEST
 
+START_TEST(asks_twice)
+{
+    ck_assert_int_eq(world_run(1, two_places, doubled), 0);
+}
+END_TEST
+
 START_TEST(joins)
 {
     ck_assert_int_eq(world_run(1, two_places, readers), 0);
@@ -208,6 +232,7 @@ Suite *suite_lockq(void)
     TCase *t = tcase_create("lockq");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, stamps);
+    tcase_add_test(t, asks_twice);
     tcase_add_test(t, joins);
     tcase_add_test(t, no_writer_joins);
     tcase_add_test(t, kept_data);
