@@ -15,7 +15,12 @@
  * the ..._same ones, for equal counts and types, get one of each, and what the caller left on the stack by address;
  * the others stand where they stood. */
 #define SLOW __attribute__((noinline, cold))
-#define SAME __attribute__((noipa, cold)) /* its parameters stay as they are */
+/* Its parameters stay as they are. */
+#if defined __has_attribute && __has_attribute(noipa)
+#define SAME __attribute__((noipa, cold))
+#else
+#define SAME __attribute__((noinline, cold))
+#endif
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* By a branch of its own: never computed together with the next condition. */
 #define SPLIT(x) __builtin_expect_with_probability(!!(x), 0, 0.999999)
