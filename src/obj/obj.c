@@ -73,7 +73,7 @@ int obj_add(enum obj_kind kind, struct obj *o)
     atomic_load_explicit(&t->block, memory_order_relaxed)[index / OBJ_BLOCK][index % OBJ_BLOCK] = o;
     if (index == limit) /* release pairs with the acquire in obj_find() */
         atomic_store_explicit(&t->limit, limit + 1, memory_order_release);
-    /* rma/near.h compares handles of windows without the lock. */
+    /* Others may compare it without the lock (obj.h). */
     __atomic_store_n(&o->handle, (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index), __ATOMIC_RELAXED);
     o->refs = 1;
     t->live++;

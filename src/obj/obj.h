@@ -19,7 +19,7 @@ enum obj_kind {
 };
 
 struct obj {
-    int handle;
+    int handle; /* written atomically: rooms may compare handles of cached objects without the lock */
     int refs;
 };
 

@@ -131,26 +131,18 @@ void rma_target_bury(struct rma_target *t)
         list_del(&t->ready);
 }
 
-/* The last death's: who is mourned already would take innocent waiters with him again.  (Without memory: all the dead.) */
-static int fresh(int world)
+static void bury_in_win(struct rma_win *w, int world)
 {
-    const struct rma *r = rma_room();
-    return boot_dead(world) && (!r->buried || r->buried[world] == 1);
-}
-
-static void bury_in_win(struct rma_win *w)
-{
-    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-        if (!(t->flags & TARGET_DEAD) && boot_dead(t->world))
-            rma_target_bury(t);
-    for (int i = 0; i < boot_size(); i++) {
-        if (!fresh(i) || rankmap_find(w->map, i) < 0)
-            continue;
-        int rank = rankmap_find(w->map, i);
-        w->dead = 1;
-        resps_bury(w, rank, rma_dead_error(w, rank));
-        rma_lockq_bury(w, i);
-    }
+    int rank = rankmap_find(w->map, world);
+    if (rank < 0)
+        return;
+    struct rma_target *t = rma_target_find(w, rank);
+    if (t && !(t->flags & TARGET_DEAD))
+        rma_target_bury(t);
+    w->dead = 1;
+    resps_bury(w, rank, rma_dead_error(w, rank));
+    rma_lockq_bury(w, world);
+    rma_win_active(w);
 }
 
 /* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin holds has no window
@@ -162,12 +154,13 @@ void rma_bury(void)
         return;
     if (!r->buried)
         r->buried = calloc((size_t)boot_size(), 1); /* the one table of all processes, in jobs that lose one */
-    for (int i = 0; r->buried && i < boot_size(); i++)
-        r->buried[i] = (uint8_t)(boot_dead(i) ? r->buried[i] + 1 : 0);
-    for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
-        bury_in_win(LIST_OBJ(l, struct rma_win, link));
-        rma_win_active(LIST_OBJ(l, struct rma_win, link));
+    for (int i = 0; i < boot_size(); i++) {
+        /* Once: who is mourned again would take innocent waiters with him.  (Without memory for the table: all the dead.) */
+        if (!boot_dead(i) || (r->buried && r->buried[i]))
+            continue;
+        for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
+            bury_in_win(LIST_OBJ(l, struct rma_win, link), i);
+        if (r->buried)
+            r->buried[i] = 1;
     }
-    for (int i = 0; r->buried && i < boot_size(); i++)
-        r->buried[i] = r->buried[i] ? 2 : 0;
 }

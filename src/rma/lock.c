@@ -59,11 +59,6 @@ static struct rma_win *lazy_all(void)
     return NULL;
 }
 
-static int switched(void *arg)
-{
-    return !rma_ask(arg, ASK_SWITCHING);
-}
-
 /* Other threads' locks are no business of this one: waiting for them could close a circle that the user's order of
  * locks does not have.  In a process with one thread these are all locks (rma.md 5.2).  At most one call is
  * lazy at a time, since each begins here, so LOCK and LOCK_ALL come in the order of the calls. */
@@ -83,7 +78,7 @@ int rma_called_grant(void)
         if (rma_ask(w, ASK_LAZY_ALL))
             e = rma_lockall_switch(w);
         else /* another thread is at it */
-            progress_wait(switched, w, "MPI_Win_lock_all's locks", -1);
+            rma_switch_wait(w);
         err = err ? err : e;
     }
     return err;

@@ -186,6 +186,19 @@ int rma_lockall_switch(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
+static int not_switching(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
+int rma_switch_wait(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_SWITCHING))
+        return 0;
+    progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+    return 1;
+}
+
 /* --- the end ------------------------------------------------------------------------------------- */
 
 static int few_out(void *arg)
@@ -222,18 +235,12 @@ static int unlock_others(struct rma_win *w)
     return err ? err : r.err;
 }
 
-static int not_switching(void *arg)
-{
-    return !rma_ask(arg, ASK_SWITCHING);
-}
-
 int rma_unlock_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
         return sync_error(w, "MPI_Win_lock_all was not called");
     int err = MPI_SUCCESS, e;
-    if (rma_ask(w, ASK_SWITCHING)) /* another thread, which locks another window, gets this one granted first */
-        progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+    rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */
     if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck)
         err = unlock_others(w);
     if (w->ntargets || w->acks) {

@@ -18,17 +18,24 @@ void rma_lockq_init(struct rma_lockq *q)
     map_init(&q->holders);
 }
 
-static void entry_free(struct lock_entry *e)
+/* Off the queue; *packet: its data, the caller's now (NULL: freed). */
+static void entry_take(struct rma_lockq *q, struct lock_entry *e, char **packet)
 {
     list_del(&e->link);
-    free(e->packet);
+    q->count--;
+    if (e->packet)
+        q->bytes -= e->hdr.len;
+    if (packet)
+        *packet = e->packet;
+    else
+        free(e->packet);
     free(e);
 }
 
 void rma_lockq_free(struct rma_lockq *q)
 {
     while (!list_empty(&q->entries))
-        entry_free(LIST_OBJ(q->entries.next, struct lock_entry, link));
+        entry_take(q, LIST_OBJ(q->entries.next, struct lock_entry, link), NULL);
     map_destroy(&q->holders);
 }
 
@@ -181,11 +188,7 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     struct rma_lockq *q = &w->lockq;
     struct lock_entry mine = *e;
     hold(q, e->src, type_of(&e->hdr));
-    list_del(&e->link);
-    free(e);
-    q->count--;
-    if (mine.packet)
-        q->bytes -= mine.hdr.len;
+    entry_take(q, e, &mine.packet);
     tell_waiting(w);
     if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
         rma_run_packet(w, mine.src, &mine.hdr, mine.packet, 1);
@@ -213,10 +216,7 @@ static int doubled(struct rma_win *w, struct lock_entry *e)
     int src = e->src;
     if (!map_get(&q->holders, (uint64_t)src + 1))
         return 0;
-    q->count--;
-    if (e->packet)
-        q->bytes -= e->hdr.len;
-    entry_free(e);
+    entry_take(q, e, NULL);
     tell_waiting(w);
     second(w, src);
     return 1;
@@ -261,12 +261,8 @@ void rma_lockq_bury(struct rma_win *w, int src)
     for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
         struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
         next = l->next;
-        if (e->src != src)
-            continue;
-        q->count--;
-        if (e->packet)
-            q->bytes -= e->hdr.len;
-        entry_free(e);
+        if (e->src == src)
+            entry_take(q, e, NULL);
     }
     if (map_get(&q->holders, (uint64_t)src + 1)) {
         tell_all(q);

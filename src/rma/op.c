@@ -399,11 +399,6 @@ static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict 
     return t;
 }
 
-static int switching(void *arg)
-{
-    return !rma_ask(arg, ASK_SWITCHING);
-}
-
 /* A near operation must not pass earlier ones to the same target that are still queued or went by message. */
 static int in_order(const struct rma_target *t)
 {
@@ -420,7 +415,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
             return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch admits operations on rank %d (window 0x%x is in state %s)",
                             rma_call(), a->rank, (unsigned)w->near.obj.handle, rma_state_name(w));
         if (v == ADMIT_WAIT) {
-            progress_wait(switching, w, "MPI_Win_lock_all's locks", -1);
+            rma_switch_wait(w);
             continue;
         }
         if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))

@@ -208,18 +208,11 @@ static int threads(void)
     return proc->thread_level == MPI_THREAD_MULTIPLE;
 }
 
-static int not_switching(void *arg)
-{
-    return !rma_ask(arg, ASK_SWITCHING);
-}
-
 int rma_restore_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
-    if (rma_ask(w, ASK_SWITCHING)) { /* by another thread: its elements are all that tells who is locked */
-        progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+    if (rma_switch_wait(w)) /* by another thread: its elements are all that tells who is locked */
         return MPI_SUCCESS;
-    }
     if (rma_ask(w, ASK_LAZY_ALL))
         return rma_lockall_switch(w);
     if (forget_idle(w))

@@ -173,6 +173,7 @@ int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */
 void rma_lock_left(struct rma_target *t); /* its LOCK packet has left */
 int rma_lockall_switch(struct rma_win *w); /* waits */
+int rma_switch_wait(struct rma_win *w);    /* until another thread's switch is over; 1: there was one */
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type);
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
 /* Send the lock of t if it has not left, wait until it is granted. */

@@ -64,12 +64,16 @@ static int run_all(const struct scenario *sc, unsigned long first, unsigned long
             }
         }
     }
-    printf("%-28s %lu seeds, %ld messages, %ld steps\n", sc->name, seeds, messages, steps);
+    printf("%-28s %lu seeds", sc->name, seeds);
+    if (first != 1)
+        printf(" from %lu", first);
+    printf(", %ld messages, %ld steps\n", messages, steps);
     fflush(NULL);
     return 0;
 }
 
-/* A process per scenario, so many at once. */
+/* A process per scenario and PORTION seeds, so many at once.  The end of the process gives back what ranks that died had. */
+enum { PORTION = 500 };
 static struct child {
     pid_t pid;
     const char *name;
@@ -130,18 +134,16 @@ static void options(int argc, char **argv)
         jobs = 1;
 }
 
-static int start(const struct scenario *sc)
+static int start(const struct scenario *sc, unsigned long from, unsigned long n)
 {
     int failed = 0, i;
-    if (jobs == 1)
-        return run_all(sc, first, seeds, verbose);
     while ((i = place_for(jobs)) < 0)
         failed += reap(jobs);
     pid_t pid = fork();
     if (pid == 0)
-        exit(run_all(sc, first, seeds, verbose));
+        exit(run_all(sc, from, n, verbose));
     if (pid < 0)
-        return failed + run_all(sc, first, seeds, verbose);
+        return failed + run_all(sc, from, n, verbose);
     children[i] = (struct child){pid, sc->name};
     return failed;
 }
@@ -154,13 +156,18 @@ int main(int argc, char **argv)
         for (const struct scenario *sc = groups[g]; sc->name; sc++) {
             if (only && !named(only, sc->name))
                 continue;
-            ran++;
             if (list)
                 printf("%s: %d ranks, %d threads\n", sc->name, sc->ranks, sc->threads);
-            else
-                failed += start(sc);
-            if (failed && jobs == 1)
-                return 1;
+            if (list || jobs == 1) {
+                ran++;
+                if (!list && run_all(sc, first, seeds, verbose))
+                    return 1;
+                continue;
+            }
+            for (unsigned long done = 0, n; done < seeds; done += n, ran++) {
+                n = seeds - done < PORTION ? seeds - done : PORTION;
+                failed += start(sc, first + done, n);
+            }
         }
     for (int i = 0; i < jobs; i++)
         if (children[i].pid) {
