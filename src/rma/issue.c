@@ -196,6 +196,7 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
 {
     char *scratch = rma_room()->scratch;
+    rma_room()->packed.t = NULL;
     op_header(op->t, op, &p->h);
     p->n = 1;
     p->ops = 1;
@@ -224,11 +225,21 @@ static int is_small(const struct rma_op *op)
 static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
     char *out = rma_room()->scratch;
+    struct rma_packed *had = &rma_room()->packed;
+    struct list *l = t->next;
     size_t at = 0;
     struct rma_hdr *last = NULL;
     p->ops = p->replies = 0;
     p->dirty = 0;
-    for (struct list *l = t->next; l != &t->ops && p->ops < n; l = l->next) {
+    if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n) {
+        p->ops = had->ops;
+        p->replies = had->replies;
+        p->dirty = had->dirty;
+        at = had->bytes;
+        l = had->last->next;
+    }
+    *had = (struct rma_packed){.t = t, .first = op_at(t->next)->id};
+    for (; l != &t->ops && p->ops < n; l = l->next) {
         struct rma_op *op = op_at(l);
         size_t count, data = whole_bytes(op, cap);
         if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
@@ -248,6 +259,11 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     }
     if (p->ops < 2)
         return;
+    had->last = l->prev;
+    had->ops = p->ops;
+    had->replies = p->replies;
+    had->dirty = p->dirty;
+    had->bytes = at;
     p->h = header(t, RMA_PKT_BATCH);
     p->h.count = p->ops;
     p->h.len = (uint32_t)at;
@@ -287,6 +303,7 @@ static unsigned sync_flags(const struct rma_target *t, int dirty)
 
 static void put_sync(const struct rma_target *t, struct rma_hdr *h, unsigned flags, unsigned *replies)
 {
+    rma_room()->packed.t = NULL; /* h may be in there, and others may come behind it */
     h->flags |= (uint16_t)flags;
     h->token = t->token;
     if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !answers(h) && !(h->flags & RMA_F_ACK))
@@ -368,6 +385,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
 static void packet_left(struct rma_target *t, const struct packet *p, int lock)
 {
     size_t part = p->part;
+    rma_room()->packed.t = NULL;
     for (unsigned i = 0; i < p->ops; i++) {
         struct rma_op *op = op_at(t->next);
         op_left(t, op, p->ops > 1 ? op->bytes : part, lock);
@@ -676,6 +694,7 @@ static void get_to_tail(struct rma_target *t)
             continue;
         if (l == t->next)
             t->next = l->next;
+        rma_room()->packed.t = NULL; /* it may hold this one */
         list_del(l);
         list_push(&t->ops, l);
         return;

@@ -1,6 +1,8 @@
 /* on_origin.c - answers that come back to the origin: data, acknowledgements, granted and refused locks. */
 #include "rma/rma_types.h"
 
+#include <string.h>
+
 #include "base/atomic.h"
 
 static int far_error(int cls, int rank)
@@ -125,16 +127,12 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     rma_token_done(w, (int)h->src, h->token, err);
 }
 
-int rma_on_ack(int src, const void *msg, size_t len)
+static void acked(struct rma_win *w, int src, const struct rma_hdr *h)
 {
-    struct rma_hdr h;
-    struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w)
-        return 0;
-    if (h.flags & RMA_F_GRANTED)
-        granted(w, (int)h.src, 0, 0);
-    int err = far_error(h.aop, (int)h.src);
-    struct rma_op *op = h.op ? rma_op_by_id(h.op) : NULL;
+    if (h->flags & RMA_F_GRANTED)
+        granted(w, (int)h->src, 0, 0);
+    int err = far_error(h->aop, (int)h->src);
+    struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     if (op && op->t->w == w && op->t->world == src && op->acks) {
         struct rma_target *t = op->t;
         op->acks--;
@@ -146,30 +144,25 @@ int rma_on_ack(int src, const void *msg, size_t len)
         if (rma_target_due(t))
             rma_ready(t);
     }
-    if (h.flags & RMA_F_SIGNALED)
-        signaled(w, &h, err);
+    if (h->flags & RMA_F_SIGNALED)
+        signaled(w, h, err);
     else if (err && !op && !w->err)
         w->err = err;
-    return 0;
 }
 
-int rma_on_data(int src, const void *msg, size_t len)
+static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
-    struct rma_hdr h;
-    struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w)
-        return 0;
-    if (h.flags & RMA_F_GRANTED)
-        granted(w, (int)h.src, 0, 0);
-    int err = far_error(h.aop, (int)h.src);
-    struct rma_op *op = rma_op_by_id(h.op);
+    if (h->flags & RMA_F_GRANTED)
+        granted(w, (int)h->src, 0, 0);
+    int err = far_error(h->aop, (int)h->src);
+    struct rma_op *op = rma_op_by_id(h->op);
     /* Never more than was asked for: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
-        h.count <= op->sent - op->answered && h.disp <= op->bytes && h.len <= op->bytes - h.disp) {
+        h->count <= op->sent - op->answered && h->disp <= op->bytes && h->len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
-        if (h.len)
-            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h.disp, (const char *)msg + sizeof h, h.len);
-        op->answered += h.count;
+        if (h->len)
+            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, h->len);
+        op->answered += h->count;
         if (err && !op->err)
             op->err = err;
         rma_op_settle(op);
@@ -177,7 +170,52 @@ int rma_on_data(int src, const void *msg, size_t len)
         if (rma_target_due(t))
             rma_ready(t);
     }
-    if (h.flags & RMA_F_SIGNALED)
-        signaled(w, &h, 0);
+    if (h->flags & RMA_F_SIGNALED)
+        signaled(w, h, 0);
+}
+
+int rma_on_ack(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (w)
+        acked(w, src, &h);
+    return 0;
+}
+
+int rma_on_data(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (w)
+        data_came(w, src, &h, (const char *)msg + sizeof h);
+    return 0;
+}
+
+/* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given back. */
+int rma_on_answers(int src, const void *msg, size_t len)
+{
+    struct rma_hdr all;
+    struct rma_win *w = rma_packet_window(src, msg, len, &all);
+    if (!w)
+        return 0;
+    const char *at = (const char *)msg + sizeof all;
+    uint32_t n = 0;
+    for (size_t left = all.len; n < all.count && left >= sizeof(struct rma_hdr); n++) {
+        struct rma_hdr h;
+        memcpy(&h, at, sizeof h);
+        at += sizeof h;
+        left -= sizeof h;
+        if (h.win != all.win || h.src != all.src || rma_pad(h.len) > left)
+            break;
+        if (h.type == RMA_PKT_DATA)
+            data_came(w, src, &h, at);
+        else if (h.type == RMA_PKT_ACK)
+            acked(w, src, &h);
+        at += rma_pad(h.len);
+        left -= rma_pad(h.len);
+    }
+    if (n > 1)
+        am_credit_return(src, n - 1);
     return 0;
 }

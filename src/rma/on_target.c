@@ -14,6 +14,9 @@ struct turn {
     struct rma_win *w;
     int src;     /* world rank */
     int granted; /* tell with the first answer that the lock is held */
+    /* A BATCH's answers, as many as one packet holds. */
+    unsigned n;
+    size_t bytes, room; /* room 0: each answer goes by itself */
 };
 
 void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, size_t len)
@@ -26,13 +29,45 @@ void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, 
     rma_count(w, PVAR_RMA_MSGS, 1);
 }
 
+/* Send the answers gathered so far; a single one as the packet that it is. */
+static void answers_send(struct turn *x)
+{
+    char *out = rma_room()->answers;
+    struct rma_hdr h = {.type = RMA_PKT_ANSWERS, .count = x->n};
+    if (x->n == 1) {
+        memcpy(&h, out, sizeof h);
+        rma_reply(x->w, x->src, &h, out + sizeof h, h.len);
+    } else if (x->n > 1) {
+        rma_reply(x->w, x->src, &h, out, x->bytes);
+        rma_count(x->w, PVAR_RMA_BATCH, x->n - 1);
+    }
+    x->n = 0;
+    x->bytes = 0;
+}
+
 static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t len)
 {
     if (x->granted) {
         r->flags |= RMA_F_GRANTED;
         x->granted = 0;
     }
-    rma_reply(x->w, x->src, r, data, len);
+    size_t need = sizeof *r + rma_pad(len);
+    if (need > x->room - x->bytes)
+        answers_send(x);
+    if (need > x->room) {
+        rma_reply(x->w, x->src, r, data, len);
+        return;
+    }
+    char *at = rma_room()->answers + x->bytes;
+    r->win = x->w->id;
+    r->src = (uint32_t)x->w->rank;
+    r->len = (uint32_t)len;
+    memcpy(at, r, sizeof *r);
+    if (len)
+        memcpy(at + sizeof *r, data, len);
+    memset(at + sizeof *r + len, 0, rma_pad(len) - len);
+    x->bytes += need;
+    x->n++;
 }
 
 /* --- where an operation acts -------------------------------------------------------------- */
@@ -356,7 +391,9 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
-    size_t at = 0;
+    size_t at = 0, most = am_max(x->src), bytes = rma_room()->reply_bytes;
+    bytes = most < bytes ? most : bytes;
+    x->room = bytes > sizeof *h ? bytes - sizeof *h : 0;
     for (uint32_t i = 0; i < h->count && h->len - at >= sizeof *h; i++) {
         struct rma_hdr one;
         memcpy(&one, payload + at, sizeof one);
@@ -364,16 +401,18 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         if (one.len > h->len - at || one.type > RMA_PKT_CAS || one.win != h->win || one.src != h->src ||
             (one.flags & RMA_F_LOCK)) {
             error_keep(x->w, h->src, MPI_ERR_OTHER);
-            return;
+            break;
         }
         run_one(x, &one, payload + at);
         at += rma_pad(one.len) <= h->len - at ? rma_pad(one.len) : h->len - at;
     }
+    answers_send(x);
+    x->room = 0; /* what else there is to say goes by itself */
 }
 
 void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, int granted)
 {
-    struct turn x = {w, src, granted};
+    struct turn x = {.w = w, .src = src, .granted = granted};
     if (h->type == RMA_PKT_BATCH)
         run_batch(&x, h, payload);
     else

@@ -372,17 +372,28 @@ static void enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
     w->nops++;
 }
 
+/* More small operations wait than are held back for flags to ride on.  Where a message costs much they go when they fill one,
+ * by the measure of the last of them. */
+static int spills(const struct rma_target *t, size_t bytes)
+{
+    return t->queued > (unsigned)cvar.rma_hold && t->queued * (sizeof(struct rma_hdr) + rma_pad(bytes)) >= t->gather;
+}
+
+enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
+
 /* What is due of t after one more operation; then send it. */
 static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes)
 {
     if (!cvar.rma_hold || w->starved)
         t->flags |= TARGET_HURRY;
-    else if (!cvar.rma_delay && (t->queued > (unsigned)cvar.rma_hold || bytes > (size_t)cvar.rma_small))
+    else if (!cvar.rma_delay && (spills(t, bytes) || bytes > (size_t)cvar.rma_small))
         t->flags |= TARGET_SPILL;
-    if (rma_target_due(t)) {
-        rma_ready(t);
+    if (!rma_target_due(t))
+        return;
+    rma_ready(t);
+    /* Where many wait the transport has refused some: each sixteenth tries again, and every poll does. */
+    if (t->queued < MANY || t->queued % 16 == 0)
         rma_advance_target(t);
-    }
 }
 
 static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict v)
@@ -447,6 +458,9 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
             req->op = op;
         *later = 1;
         nudge(w, t, bytes);
+        /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
+        if (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0)
+            progress_test();
         return MPI_SUCCESS;
     }
 }

@@ -5,7 +5,7 @@
  *
  *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
  *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]   -> DATA, which is the ack of the flags too
- *   several small ones  => BATCH [LOCK] { each as above, flags on the last }
+ *   several small ones  => BATCH [LOCK] { each as above, flags on the last }   -> ANSWERS { DATA and ACK of each }
  *   lock                => LOCK (or the LOCK flag)    -> GRANTED, or granted as a flag of the first reply
  *                                                     -> GRANTED with DROPPED: granted, send the data again
  *                                                     -> REFUSED with a stamp: come again later with the stamp
@@ -14,7 +14,7 @@
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
- * else of the packet is answered.
+ * else of the packet is answered.  ANSWERS gives back what it saved of them.
  *
  * To add a packet: a row below, a handler in on_target.c or on_origin.c, its ladder in the page. */
 #ifndef RMA_PACKETS_H
@@ -39,6 +39,7 @@
     P(ACK, TO_ORIGIN, rma_on_ack)     \
     P(GRANTED, TO_ORIGIN, rma_on_granted) \
     P(REFUSED, TO_ORIGIN, rma_on_refused) \
+    P(ANSWERS, TO_ORIGIN, rma_on_answers) \
     P(KEY, TO_ORIGIN, rma_on_key)
 
 enum rma_packet {
@@ -72,8 +73,8 @@ struct rma_hdr {
     uint32_t src;   /* sender's rank in the window                                            */
     uint32_t dt;    /* handle of the predefined element type                                  */
     uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream */
-    uint32_t count; /* elements of dt; BATCH: packets within; DATA: bytes asked for            */
-    uint32_t len;   /* payload bytes after header and extension (BATCH: all packets within)    */
+    uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; DATA: bytes asked for   */
+    uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
     uint32_t op;    /* origin's operation, echoed; 0: none                                     */
     uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */
 };
@@ -103,7 +104,7 @@ struct rma_key_data {
 };
 _Static_assert(sizeof(struct rma_key_data) == 24, "no padding on the wire");
 
-enum { RMA_PAD = 8 }; /* packets of a BATCH and parts of a payload begin at multiples of it */
+enum { RMA_PAD = 8 }; /* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
 static inline size_t rma_pad(size_t n)
 {
     return (n + RMA_PAD - 1) & ~(size_t)(RMA_PAD - 1);

@@ -41,8 +41,9 @@ int rma_init(void)
     /* Untouched pages cost nothing. */
     r->scratch = malloc(r->scratch_bytes + RMA_PAD);
     r->reply = malloc(r->reply_bytes + RMA_PAD);
+    r->answers = malloc(r->reply_bytes);
     proc->rma = r;
-    if (!r->scratch || !r->reply || rma_pools_init(r)) {
+    if (!r->scratch || !r->reply || !r->answers || rma_pools_init(r)) {
         rma_finalize();
         return -ENOMEM;
     }
@@ -163,6 +164,7 @@ void rma_finalize(void)
     map_destroy(&r->wins);
     free(r->scratch);
     free(r->reply);
+    free(r->answers);
     free(r->buried);
     free(r);
     proc->rma = NULL;

@@ -101,6 +101,7 @@ struct rma_target {
     struct rma_win *w;
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
+    uint32_t gather;   /* bytes of small operations to wait for before a packet leaves */
     uint32_t most_replies; /* that one packet may ask for */
     uint8_t ordered;   /* am_ordered() */
     int rank, world;
@@ -165,6 +166,17 @@ struct rma_quota {
 enum { RMA_SLAB = 64 };
 
 /* --- waits for answers ------------------------------------------------------------ */
+/* A BATCH that the transport refused lies packed where it was made, and grows there until it goes: while a peer takes nothing each
+ * further operation is packed once. */
+struct rma_packed {
+    const struct rma_target *t; /* NULL: nothing */
+    uint32_t first;             /* its first operation (id) */
+    struct list *last;          /* its last operation */
+    unsigned ops, replies;
+    int dirty;
+    size_t bytes;
+};
+
 /* A thread that flushes: DONE packets carry its token, answers count it down.  Lives on the thread's stack. */
 struct rma_resp {
     struct list link; /* w->resps */
@@ -327,7 +339,7 @@ struct rma {
     struct rma_near_room fast;  /* first: near.h */
     struct map wins;            /* id + 1 -> window */
     struct list windows, active, called;
-    uint8_t *buried;            /* by process, NULL before the first death: 1 dead and new, 2 seen to */
+    uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */
     struct progress_hook hook;
@@ -343,8 +355,10 @@ struct rma {
     uint64_t flushes;           /* native ones begun */
     unsigned nonsense;          /* packets dropped */
     char *scratch;              /* one packet */
+    struct rma_packed packed;   /* what of a refused one is in it */
     size_t scratch_bytes;
     char *reply;                /* one reply */
+    char *answers;              /* of a batch, reply_bytes long */
     size_t reply_bytes;
     struct { /* derived types decoded lately */
         void *flat;

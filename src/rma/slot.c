@@ -54,8 +54,11 @@ static void transport_of(struct rma_target *t)
     t->ordered = (uint8_t)am_ordered(t->world);
     /* Half of the answers that this process can have under way: a packet never waits for all of them. */
     t->most_replies = 1;
-    if (am_tp(t->world, &ops, &caps))
+    t->gather = 0;
+    if (am_tp(t->world, &ops, &caps)) {
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
+        t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
+    }
 }
 
 struct rma_target *rma_target_add(struct rma_win *w, int rank)

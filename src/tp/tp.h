@@ -43,6 +43,7 @@ struct tp_caps {
     size_t rma_max;        /* bytes of one put/get                                                */
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the same; SIZE_MAX: never */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
+    size_t gather;         /* bytes of small operations worth waiting for before a message leaves; 0: a message costs little */
     unsigned replies;      /* count: replies for which this process has room; am/ keeps no more outstanding */
 };
 

@@ -422,6 +422,7 @@ static void native(struct sim_knobs *k)
     k->native_min = k->seed % 3 ? 1 : 64;
     k->native_ordered = k->seed / 2 % 2;
     k->native_reg = k->seed / 8 % 3 == 0;
+    k->gather = k->seed / 16 % 2 ? 0 : 1500;
     k->ordered = k->native_ordered || k->seed % 2;
 }
 

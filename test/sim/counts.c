@@ -277,9 +277,67 @@ static void fence_get_counts(void *arg)
     if (j.rank == 0) {
         SIM_CHECK(old == 1);
         SENT(&c, 1, BATCH);
-        SENT2(&b, 1, DATA, 1, ACK);
+        SENT(&b, 1, ANSWERS); /* the old value, and the acknowledgement */
     }
     job_close(&j);
+}
+
+/* What a packet asked for comes back in one. */
+static void answers_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    if (j.rank == 0) {
+        long one = 1, old[8], last = -1;
+        struct counts c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        for (int i = 0; i < 7; i++)
+            OK(MPI_Fetch_and_op(&one, &old[i], MPI_LONG, 1, i % 2, MPI_SUM, j.win));
+        OK(MPI_Get(&last, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 1, BATCH); /* and the lock, and DONE */
+        SENT(&b, 1, ANSWERS);
+        for (int i = 0; i < 7; i++)
+            SIM_CHECK(old[i] == i / 2);
+        SIM_CHECK(last == 4);
+        OK(MPI_Win_unlock(1, j.win));
+    }
+    job_close(&j);
+}
+
+/* Where a message costs much, small operations wait for others to fill it; none is held beyond the synchronization. */
+static void gather_counts(void *arg)
+{
+    enum { PER_PACKET = 20, MORE = 3, N = 3 * PER_PACKET + MORE };
+    (void)arg;
+    struct job j = job_open(N);
+    if (j.rank == 0) {
+        long v[N];
+        struct counts c = mark(0), b = mark(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
+        for (int i = 0; i < N; i++) {
+            v[i] = 100 + i;
+            put1(&j, &v[i], 1, i);
+            SIM_CHECK(since_all(&c) == i / PER_PACKET); /* one stays, for DONE to ride on */
+        }
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 4, BATCH);
+        SENT(&b, 1, ACK);
+        OK(MPI_Win_unlock(1, j.win));
+        tell(1);
+    } else {
+        hear(0);
+        for (int i = 0; i < N; i++)
+            SIM_CHECK(j.mem[i] == 100 + i);
+    }
+    job_close(&j);
+}
+
+static void gathering(struct sim_knobs *k)
+{
+    enough_credit(k);
+    k->gather = 1000; /* 20 headers with 8 bytes each, and a little */
+    k->again_percent = k->refuse_percent = k->inbox = 0; /* a refused packet takes more along when it comes again */
 }
 
 /* Without piggybacking: the operation, DONE, its acknowledgement. */
@@ -652,6 +710,8 @@ const struct scenario scenarios_counts[] = {
     {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, poor_enough_credit},
     {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
+    {"count-answers", 2, 1, answers_counts, NULL, enough_credit},
+    {"count-gather", 2, 1, gather_counts, NULL, gathering},
     {"count-near", 3, 1, near_counts, NULL, together},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, enough_credit},
     {"count-lock-all-window", 6, 1, lock_all_window, NULL, poor_enough_credit},

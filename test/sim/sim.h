@@ -30,6 +30,7 @@ struct sim_knobs {
     int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
+    int gather;         /* bytes of small operations that are said to be worth waiting for; 0: none */
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     int preempt_percent; /* chance that others run at a sched_point() */

@@ -301,7 +301,8 @@ static int has_card(void)
 
 static struct tp_caps caps_of(unsigned defaults)
 {
-    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD, .am_max = UCX_AM_MAX, .replies = UCX_REPLIES};
+    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD, .am_max = UCX_AM_MAX, .gather = UCX_GATHER,
+                        .replies = UCX_REPLIES};
     if (cvar.rma_native) {
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
         c.put_inline = UCX_PUT_INLINE;

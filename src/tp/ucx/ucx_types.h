@@ -25,6 +25,7 @@ enum {
     UCX_AM_ID = 0,         /* the one kind of UCX active message */
     UCX_AM_MAX = 32768,    /* bytes of one message above struct ucx_hdr */
     UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
+    UCX_GATHER = 16384,    /* caps.gather (bytes) */
     UCX_WINDOW = 64,       /* requests to a peer that it has not taken (count) */
     UCX_REPLIES = 1024,    /* caps.replies (count) */
     UCX_OPS = 1024,        /* one-sided operations under way (count) */

@@ -73,6 +73,59 @@ static void data(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* Answers in one packet: each is checked as if it came by itself, cut ones and what is no answer end or are passed over. */
+static void together(void)
+{
+    long r[2] = {-1, -1}, v[2] = {21, 22};
+    static _Alignas(8) char body[3 * (sizeof(struct rma_hdr) + 8)];
+    w = world_window(4);
+    if (boot_rank() != 0)
+        world_memory(w)[0] = world_memory(w)[1] = 11;
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+        uint32_t ids[2];
+        for (int i = 0; i < 2; i++) {
+            job_check(world_op(w, RMA_GET, 1, NULL, &r[i], 1, (size_t)i) == MPI_SUCCESS);
+            struct rma_target *t = rma_target_find(w, 1);
+            t->flags |= TARGET_HURRY;
+            job_check(rma_issue_target(t) == 1);
+            ids[i] = LIST_OBJ(t->ops.prev, struct rma_op, link)->id;
+        }
+        struct rma_target *t = rma_target_find(w, 1);
+        struct rma_hdr all = {.type = RMA_PKT_ANSWERS, .win = w->id, .src = 1, .count = 3}, one[3];
+        for (int i = 0; i < 3; i++) { /* the second is of a type that is no answer */
+            one[i] = answer(i == 1 ? RMA_PKT_GRANTED : RMA_PKT_DATA, ids[i / 2]);
+            one[i].count = one[i].len = 8;
+        }
+        char *at = body;
+        for (int i = 0; i < 3; i++, at += 8) {
+            memcpy(at, &one[i], sizeof one[i]);
+            at += sizeof one[i];
+            memcpy(at, &v[i / 2], 8);
+        }
+        struct rma_hdr none = all;
+        none.count = 0;
+        job_check(rma_on_answers(1, packet, build(none, body, sizeof body)) == 0);
+        all.src = 2; /* of another rank than those within, or from another process */
+        job_check(rma_on_answers(2, packet, build(all, body, sizeof body)) == 0);
+        all.src = 1;
+        job_check(rma_on_answers(2, packet, build(all, body, sizeof body)) == 0);
+        job_check(rma_on_answers(1, packet, sizeof all - 1) == 0);
+        for (size_t cut = 0; cut < sizeof one[0] + 8; cut++) /* an answer that is not there whole */
+            job_check(rma_on_answers(1, packet, build(all, body, cut)) == 0);
+        job_check(r[0] == -1 && r[1] == -1 && t->nops == 2);
+        job_check(rma_on_answers(1, packet, build(all, body, sizeof body)) == 0);
+        job_check(r[0] == 21 && r[1] == 22 && t->nops == 0);
+        rma_check_invariants(w);
+        /* The true ones come late, for operations that are over. */
+        job_check(rma_flush(w, 1) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
+        job_check(r[0] == 21 && r[1] == 22);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 /* Acknowledgements end the flush they belong to and no other (rma.md 5.6). */
 static void tokens(void)
 {
@@ -170,7 +223,7 @@ static void taken_late(void)
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, tokens, locks, taken_late};
+static void (*const parts[])(void) = {data, together, tokens, locks, taken_late};
 
 START_TEST(forged)
 {
