@@ -92,6 +92,7 @@ int progress_poll(void)
     if (p->polling) /* a hook, or user code called by one: the pass under way serves everybody */
         return 0;
     p->polling = 1;
+    p->polls++;
     int events = 0;
     for (p->cursor = p->hooks.next; p->cursor != &p->hooks;) {
         struct progress_hook *h = LIST_OBJ(p->cursor, struct progress_hook, link);
@@ -103,6 +104,11 @@ int progress_poll(void)
     if (events && proc->threaded)
         progress_signal();
     return events;
+}
+
+uint64_t progress_polls(void)
+{
+    return proc->progress->polls;
 }
 
 void progress_signal(void)
@@ -163,11 +169,12 @@ static int arm_all(struct progress *p, int *nfds)
     return 1;
 }
 
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.
+/* Sleep until a descriptor wakes us (*woken), at most max_ms.  One thread polls; the others follow on the condition.
  * 1: the condition was seen to hold. */
-static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
+static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int *woken)
 {
     int met = 0;
+    *woken = 0;
     if (p->poller) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
@@ -186,7 +193,7 @@ static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms)
         p->asleep = 1;
         const char *call = proc->call;
         unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-        poll(fds, (nfds_t)nfds, max_ms);
+        *woken = poll(fds, (nfds_t)nfds, max_ms) > 0;
         retake(depth, call);
         p->asleep = 0;
     }
@@ -299,7 +306,12 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             if (!yields && p->skips_left)
                 p->skips_left--;
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
-            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++));
+            int woken;
+            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &woken);
+            /* News, though none for this process perhaps: a network that does a peer's put or get here tells nobody, and
+             * the next may follow at once. */
+            if (woken)
+                idle = yields = fruitless = 0;
         }
     }
     attend(attends, MEM_BUSY);

@@ -42,6 +42,8 @@ void progress_source_del(struct progress_source *s);
 
 /* One pass over all hooks; events handled.  A call from inside a hook does nothing and returns 0. */
 int progress_poll(void);
+/* How many there were: whether a call has looked around already. */
+uint64_t progress_polls(void);
 
 /* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.
  * It may act (send, say): it is called often while false, and never again once it returned nonzero.
