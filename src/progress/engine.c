@@ -21,6 +21,8 @@ enum { RELAX_FROM = 64 };
 enum { SPIN_MIN = 32 };
 /* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice to somebody who computes. */
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
+/* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it runs again. */
+enum { NAP_SHORT = 60000 };
 /* At most 2^this waits go to sleep without a yield before one tries again. */
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
@@ -169,12 +171,12 @@ static int arm_all(struct progress *p, int *nfds)
     return 1;
 }
 
-/* Sleep until a descriptor wakes us (*woken), at most max_ms.  One thread polls; the others follow on the condition.
- * 1: the condition was seen to hold. */
-static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int *woken)
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.
+ * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
+static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, uint64_t *slept)
 {
     int met = 0;
-    *woken = 0;
+    *slept = 0;
     if (p->poller) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
@@ -193,7 +195,9 @@ static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, 
         p->asleep = 1;
         const char *call = proc->call;
         unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-        *woken = poll(fds, (nfds_t)nfds, max_ms) > 0;
+        uint64_t before = time_now();
+        if (poll(fds, (nfds_t)nfds, max_ms) > 0)
+            *slept = time_now() - before + 1;
         retake(depth, call);
         p->asleep = 0;
     }
@@ -219,6 +223,7 @@ static int sleep_ms(const struct progress *p, int fruitless)
  * Learned from waits, since nobody tells on which core the one waited for runs:
  *   satisfied while spinning         it runs beside us: spin longer
  *   a yield comes back at once       nobody wants this core: spin longer
+ *   a sleep is a short one           it cost more than spinning would have: spin longer
  *   others ran during the yield      they may be the ones waited for: spin less
  *   and for a whole slice            they compute: a sleeper that is woken gets the core sooner than one that
  *                                    yielded, so sleep at once in the next waits, ever more of them */
@@ -306,12 +311,14 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             if (!yields && p->skips_left)
                 p->skips_left--;
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
-            int woken;
-            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &woken);
+            uint64_t slept;
+            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &slept);
             /* News, though none for this process perhaps: a network that does a peer's put or get here tells nobody, and
              * the next may follow at once. */
-            if (woken)
+            if (slept)
                 idle = yields = fruitless = 0;
+            if (slept && slept < NAP_SHORT)
+                spin_longer(p);
         }
     }
     attend(attends, MEM_BUSY);
