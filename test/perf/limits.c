@@ -80,6 +80,54 @@ static void copy(void *arg, long n)
     }
 }
 
+/* Loops as one would write them for just this shape: every second block. */
+static void blocks_128(void *arg, long n)
+{
+    struct copy *c = arg;
+
+    for (; n--; )
+        for (size_t i = 0; i < 512; i++)
+            memcpy(c->to + 256 * i, c->from + 256 * i, 128);
+}
+
+static void blocks_8(void *arg, long n)
+{
+    struct copy *c = arg;
+
+    for (; n--; )
+        for (size_t i = 0; i < 1024; i++) {
+            memcpy(c->to + 16 * i, c->from + 16 * i, 8);
+            __asm__ volatile("" ::: "memory");
+        }
+}
+
+static void add_doubles(void *arg, long n)
+{
+    struct copy *c = arg;
+    double *restrict to = (double *)(void *)c->to;
+    const double *restrict from = (const double *)(const void *)c->from;
+
+    for (; n--; ) {
+        for (size_t i = 0; i < c->bytes / sizeof *to; i++)
+            to[i] += from[i];
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+/* An element is read, changed and written back. */
+static void change_far(void *arg, long n)
+{
+    struct copy *c = arg;
+    struct iovec here = { c->from, c->bytes }, there = { c->to, c->bytes };
+
+    while (n--)
+        if (process_vm_readv(c->pid, &here, 1, &there, 1, 0) != (ssize_t)c->bytes ||
+            process_vm_writev(c->pid, &here, 1, &there, 1, 0) != (ssize_t)c->bytes) {
+            c->bytes = 0;
+            return;
+        }
+}
+
 static void write_far(void *arg, long n)
 {
     struct copy *c = arg;
@@ -123,7 +171,7 @@ static void cache_line(atomic_long *p)
     say("cache line there", "ns", t * 1e9);
 }
 
-static void single_copy(char *shared, size_t bytes, const char *name, int latency)
+static void single_copy(void (*fn)(void *, long), char *shared, size_t bytes, const char *name, int latency)
 {
     struct copy c = { shared, malloc(bytes), bytes, 0 };
     double t;
@@ -136,7 +184,7 @@ static void single_copy(char *shared, size_t bytes, const char *name, int latenc
         _exit(0);
     }
     usleep(20000);
-    t = timed(write_far, &c, latency ? 20000 : 200);
+    t = timed(fn, &c, latency ? 20000 : 200);
     if (c.bytes)
         say(name, latency ? "us" : "GB/s", latency ? t * 1e6 : 1e-9 * (double)bytes / t);
     kill(c.pid, SIGKILL);
@@ -159,7 +207,12 @@ int main(void)
     say("memcpy 64K", "GB/s", 65.536e-6 / timed(copy, &c, 2000));
     c.bytes = m;
     say("memcpy 1M", "GB/s", 1.048576e-3 / timed(copy, &c, 200));
-    single_copy(shared, 8, "process_vm_writev 8", 1);
-    single_copy(shared, m, "process_vm_writev 1M", 0);
+    say("copy 512x128", "GB/s", 65.536e-6 / timed(blocks_128, &c, 2000));
+    say("copy 1024x8", "GB/s", 8.192e-6 / timed(blocks_8, &c, 5000));
+    c.bytes = 65536;
+    say("add 64K", "GB/s", 65.536e-6 / timed(add_doubles, &c, 2000));
+    single_copy(write_far, shared, 8, "process_vm_writev 8", 1);
+    single_copy(change_far, shared, 8, "readv and writev 8", 1);
+    single_copy(write_far, shared, m, "process_vm_writev 1M", 0);
     return 0;
 }
