@@ -57,7 +57,8 @@ static void transport_of(struct rma_target *t)
     t->gather = 0;
     if (am_tp(t->world, &ops, &caps)) {
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
-        t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
+        if (t->ordered) /* else nothing shares a packet */
+            t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
     }
 }
 
