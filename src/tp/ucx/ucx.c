@@ -307,9 +307,8 @@ static struct tp_caps caps_of(unsigned defaults)
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
         c.put_inline = UCX_PUT_INLINE;
         c.rma_max = SIZE_MAX / 2;
-        /* tp.md "When native pays": over tcp UCX's put is slower than our messages. */
-        c.put_min = has_card() ? UCX_PUT_INLINE : SIZE_MAX;
-        c.get_min = has_card() ? UCX_PUT_INLINE : 512;
+        /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
+        c.put_min = c.get_min = has_card() ? UCX_PUT_INLINE : SIZE_MAX;
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
     return c;
