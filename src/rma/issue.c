@@ -61,16 +61,23 @@ static int has_data(const struct rma_op *op)
     return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
 }
 
-/* Bytes of payload if the whole operation goes without extension; SIZE_MAX: it cannot. */
-static size_t whole_bytes(const struct rma_op *op, size_t room)
+/* Bytes of payload if the whole operation goes without extension, as *count elements of *e; SIZE_MAX: it cannot. */
+static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
 {
-    size_t count;
-    struct dt_type *e = simple_elem(op, &count);
-    if (!e || op->sent || count > UINT32_MAX)
+    struct dt_type *e = simple_elem(op, count);
+    if (!e || op->sent || *count > UINT32_MAX)
         return SIZE_MAX;
+    *elem = e;
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
     size_t most = op->flags & OP_ANSWERS && op->bytes > data ? op->bytes : data;
     return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
+}
+
+static size_t whole_bytes(const struct rma_op *op, size_t room)
+{
+    struct dt_type *e;
+    size_t count;
+    return whole(op, room, &e, &count);
 }
 
 static enum rma_packet packet_type(const struct rma_op *op)
@@ -96,6 +103,12 @@ static void data_out(const struct rma_op *op, char *out)
     if (op->kind == RMA_CAS) {
         dt_pack(op->a.ttype, 1, op->a.compare, 0, out, op->bytes);
         dt_pack(op->a.ttype, 1, op->a.origin, 0, out + op->bytes, op->bytes);
+    } else if (has_data(op) && dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
+        const void *from = dt_start(op->a.otype, op->a.origin);
+        if (op->bytes == 8)
+            memcpy(out, from, 8); /* two instructions: most are that long */
+        else
+            memcpy(out, from, op->bytes);
     } else if (has_data(op)) {
         dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, 0, out, op->bytes);
     }
@@ -241,17 +254,19 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     *had = (struct rma_packed){.t = t, .first = op_at(t->next)->id};
     for (; l != &t->ops && p->ops < n; l = l->next) {
         struct rma_op *op = op_at(l);
-        size_t count, data = whole_bytes(op, cap);
+        struct dt_type *e;
+        size_t count, data = whole(op, cap, &e, &count);
         if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
             sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
             break;
         last = (struct rma_hdr *)(out + at);
         op_header(t, op, last);
-        last->dt = (uint32_t)simple_elem(op, &count)->obj.handle;
+        last->dt = (uint32_t)e->obj.handle;
         last->count = (uint32_t)count;
         last->len = (uint32_t)data;
         data_out(op, out + at + sizeof *last);
-        memset(out + at + sizeof *last + data, 0, rma_pad(data) - data);
+        if (data % RMA_PAD)
+            memset(out + at + sizeof *last + data, 0, rma_pad(data) - data);
         at += sizeof *last + rma_pad(data);
         p->ops++;
         p->replies += (op->flags & OP_ANSWERS) != 0;

@@ -327,6 +327,12 @@ static void hold_types(const struct rma_args *a)
     dt_ref(a->ttype);
 }
 
+static inline void type_drop(struct dt_type *t)
+{
+    if (t && !(t->flags & DT_PREDEFINED))
+        dt_drop(t);
+}
+
 void rma_op_finish(struct rma_op *op)
 {
     struct rma_target *t = op->t;
@@ -340,11 +346,9 @@ void rma_op_finish(struct rma_op *op)
         op->req->op = NULL;
         request_complete(&op->req->r, op->err);
     }
-    if (op->a.otype)
-        dt_drop(op->a.otype);
-    if (op->a.rtype)
-        dt_drop(op->a.rtype);
-    dt_drop(op->a.ttype);
+    type_drop(op->a.otype);
+    type_drop(op->a.rtype);
+    type_drop(op->a.ttype);
     rma_op_free(w, op);
 }
 
@@ -382,12 +386,14 @@ static int spills(const struct rma_target *t, size_t bytes)
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
 
 /* What is due of t after one more operation; then send it. */
-static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes)
+static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
     if (!cvar.rma_hold || w->starved)
         t->flags |= TARGET_HURRY;
     else if (!cvar.rma_delay && (spills(t, bytes) || bytes > (size_t)cvar.rma_small))
         t->flags |= TARGET_SPILL;
+    if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct)
+        return; /* held back */
     if (!rma_target_due(t))
         return;
     rma_ready(t);
@@ -457,7 +463,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         if (req)
             req->op = op;
         *later = 1;
-        nudge(w, t, bytes);
+        nudge(w, t, bytes, n != NULL);
         /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
         if (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0)
             progress_test();
@@ -471,7 +477,7 @@ static int check_sizes(const struct rma_args *a, size_t bytes)
 {
     size_t other;
     int err;
-    if (a->otype && !(a->op && a->op->index == DT_NO_OP)) {
+    if (a->otype && !(a->op && a->op->index == DT_NO_OP) && !(a->otype == a->ttype && a->ocount == a->tcount)) {
         if ((err = dt_total(a->otype, (size_t)a->ocount, &other)) != MPI_SUCCESS)
             return err;
         if (other != bytes)

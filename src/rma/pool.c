@@ -86,9 +86,9 @@ struct rma_op *rma_op_alloc(struct rma_win *w)
         return NULL;
     struct rma_op *op = r->op_free;
     r->op_free = (struct rma_op *)op->link.next;
-    uint32_t id = op->id;
-    memset(op, 0, sizeof *op);
-    op->id = id;
+    /* What the caller fills in is not cleared first. */
+    op->flags = op->aop = 0;
+    memset(&op->elem, 0, sizeof *op - offsetof(struct rma_op, elem));
     uint64_t used = atomic_load_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED], memory_order_relaxed) + 1;
     atomic_store_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED], used, memory_order_relaxed);
     pvar_set_max(&w->near.pvars, PVAR_RMA_OPS_HIGH, used);

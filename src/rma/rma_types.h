@@ -66,6 +66,7 @@ struct rma_op {
     uint32_t id;          /* names it in replies; never 0 */
     uint64_t seq;         /* order of MPI calls on the window */
     struct rma_args a;    /* types and op are referenced */
+    /* From here on cleared by rma_op_alloc(), what stands before is its caller's. */
     struct dt_type *elem; /* predefined type of all target elements (accumulates), or NULL */
     size_t bytes;         /* packed, of the target layout */
     size_t sent;          /* packed bytes that left (or were asked for) */
