@@ -76,8 +76,8 @@ static void found_later(void)
 /* A null pointer where memory is needed is an error, never a crash and never a wait. */
 static void pointers(void)
 {
-    int v[4] = { 0 }, one[1] = { 1 }, none[1] = { 0 }, i;
-    MPI_Aint aone[1] = { 1 };
+    int v[4] = { 0 }, one[1] = { 1 }, both[2] = { 1, 1 }, none[1] = { 0 }, i;
+    MPI_Aint aboth[2] = { 1, 1 }; /* the neighbours of one process in a ring: itself, twice */
     MPI_Comm self = MPI_COMM_SELF, ring;
     MPI_Request r;
     MPI_Status st;
@@ -105,9 +105,9 @@ static void pointers(void)
     CHECK_EQ(MPI_Alltoallv(v, none, NULL, MPI_INT, v + 1, none, NULL, MPI_INT, self), MPI_SUCCESS);
     MPI_Cart_create(self, 1, one, one, 0, &ring);
     MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
-    BAD(MPI_Neighbor_alltoallv(v, NULL, one, MPI_INT, v, one, one, MPI_INT, ring), MPI_ERR_ARG);
-    BAD(MPI_Neighbor_allgatherv(v, 1, MPI_INT, v, NULL, one, MPI_INT, ring), MPI_ERR_ARG);
-    BAD(MPI_Neighbor_alltoallw(v, NULL, aone, NULL, v, NULL, aone, NULL, ring), MPI_ERR_ARG);
+    BAD(MPI_Neighbor_alltoallv(v, NULL, both, MPI_INT, v, both, both, MPI_INT, ring), MPI_ERR_ARG);
+    BAD(MPI_Neighbor_allgatherv(v, 1, MPI_INT, v, NULL, both, MPI_INT, ring), MPI_ERR_ARG);
+    BAD(MPI_Neighbor_alltoallw(v, NULL, aboth, NULL, v, NULL, aboth, NULL, ring), MPI_ERR_ARG);
     MPI_Comm_free(&ring);
 }
 
