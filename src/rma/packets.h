@@ -39,8 +39,8 @@
     P(ACK, TO_ORIGIN, rma_on_ack)     \
     P(GRANTED, TO_ORIGIN, rma_on_granted) \
     P(REFUSED, TO_ORIGIN, rma_on_refused) \
-    P(ANSWERS, TO_ORIGIN, rma_on_answers) \
-    P(KEY, TO_ORIGIN, rma_on_key)
+    P(KEY, TO_ORIGIN, rma_on_key)     \
+    P(ANSWERS, TO_ORIGIN, rma_on_answers)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,

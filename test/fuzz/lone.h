@@ -21,6 +21,7 @@ struct lone_knobs {
     int near;     /* all four are on one node */
     int am_max;   /* bytes of one message */
     int replies;  /* that may be outstanding */
+    int gather;   /* bytes of small operations to wait for */
 };
 
 struct lone_sent {

@@ -83,7 +83,7 @@ static void settings(const uint8_t *s, struct lone_knobs *k)
 {
     static const int longest[] = {4096, 512, 16384, 1024};
     *k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1, .am_max = longest[s[0] >> 2 & 3],
-                             .replies = s[0] & 16 ? 4 : 32};
+                             .replies = s[0] & 16 ? 4 : 32, .gather = s[2] & 2 ? 400 : 0};
     cvar.rma_packet = s[0] & 32 ? 512 : 4096;
     cvar.rma_hold = s[0] & 64 ? 0 : 4;
     cvar.rma_delay = s[0] >> 7;
@@ -189,12 +189,13 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 /* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its meaning. */
 static const uint8_t packet_of[] = {
     RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
-    RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY};
+    RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
+    RMA_PKT_ANSWERS};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_ANSWERS || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */
@@ -212,7 +213,7 @@ static void run_packet(const struct record *r)
         if (r->c & FIX_LEN)
             h.len = (uint32_t)(r->len - sizeof h);
         memcpy(m, &h, sizeof h);
-        if (h.type == RMA_PKT_BATCH && r->c & FIX_INNER)
+        if ((type == RMA_PKT_ANSWERS || h.type == RMA_PKT_BATCH) && r->c & FIX_INNER)
             inner_fix(m + sizeof h, r->len - sizeof h, src, r->c);
     }
     lone_deliver(src, reply ? TP_REPLY : TP_REQUEST, AM_RMA + type, m, r->len);
@@ -284,6 +285,40 @@ static unsigned replies_to(const struct lone_sent *s, struct reply *out)
     return n;
 }
 
+/* Bytes that the peer changes: pairs of a place and what to add. */
+static void changed(char *m, size_t *len, const uint8_t *change, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        if (change[i] == 0xff)
+            *len -= *len > change[i + 1] ? change[i + 1] : 0;
+        else if (change[i] < *len)
+            m[change[i]] = (char)(m[change[i]] + change[i + 1]);
+    }
+}
+
+/* All answers to one packet in one. */
+static void answers_send(int src, struct reply *r, unsigned replies, const uint8_t *change, size_t n)
+{
+    static _Alignas(8) char m[16384];
+    struct rma_hdr all = {.type = RMA_PKT_ANSWERS, .win = r->h.win, .src = (uint32_t)src};
+    size_t len = sizeof all;
+    for (unsigned i = 0; i < replies; i++) {
+        struct rma_hdr *h = &r[i].h;
+        if (h->type == RMA_PKT_GRANTED || len + sizeof *h + rma_pad(r[i].data) > sizeof m)
+            continue;
+        h->src = (uint32_t)src;
+        h->len = (uint32_t)r[i].data;
+        memcpy(m + len, h, sizeof *h);
+        memset(m + len + sizeof *h, 0x33, rma_pad(r[i].data));
+        len += sizeof *h + rma_pad(r[i].data);
+        all.count++;
+    }
+    all.len = (uint32_t)(len - sizeof all);
+    memcpy(m, &all, sizeof all);
+    changed(m, &len, change, n);
+    lone_deliver(src, TP_REPLY, AM_RMA + RMA_PKT_ANSWERS, m, len);
+}
+
 static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n)
 {
     static _Alignas(8) char m[8192];
@@ -321,8 +356,11 @@ static void run_answer(const struct record *r)
         if (is_request(s) && !left--)
             break;
     unsigned n = s ? replies_to(s, reply) : 0;
-    if (n)
-        reply_send(r->b & 1 ? 1 + (r->b >> 1 & 1) : s->dst, &reply[r->c % n], r->data, r->len);
+    int src = n && !(r->b & 1) ? s->dst : 1 + (r->b >> 1 & 1);
+    if (n > 1 && r->b & 4)
+        answers_send(src, reply, n, r->data, r->len);
+    else if (n)
+        reply_send(src, &reply[r->c % n], r->data, r->len);
 }
 
 /* Honest answers to all requests that have none. */
@@ -336,6 +374,10 @@ static void serve(void)
         s->served = 1;
         int dst = s->dst;
         unsigned n = replies_to(s, reply);
+        if (n > 1 && i % 2 && reply[n - 1].h.type != RMA_PKT_GRANTED) {
+            answers_send(dst, reply, n, NULL, 0);
+            continue;
+        }
         for (unsigned k = 0; k < n; k++)
             reply_send(dst, &reply[k], NULL, 0);
     }
