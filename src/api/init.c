@@ -161,12 +161,27 @@ API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided)
  * messages may need us: a network hands them over only while both sides turn. */
 struct last_barrier {
     int fd, result;
+    uint64_t since; /* when a death was seen that the launcher's barrier will wait for (ns); 0: none */
 };
+
+/* Most launchers' barriers wait for the dead, too.  Then the living are served for as long as it takes the last of them to learn
+ * of the death, and after that nobody is waited for. */
+static int waited_enough(struct last_barrier *b)
+{
+    uint64_t now, patience = (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
+    if (!boot_dead_count() || boot_barrier_living())
+        return 0;
+    now = time_now();
+    b->since = b->since ? b->since : now;
+    return now - b->since > patience;
+}
 
 static int last_barrier_over(void *arg)
 {
     struct last_barrier *b = arg;
     b->result = boot_barrier_test();
+    if (!b->result && waited_enough(b))
+        b->result = -ETIMEDOUT;
     return b->result != 0;
 }
 
@@ -177,7 +192,7 @@ static int last_barrier_fd(void *arg, int arm)
 
 static int last_barrier_wait(void)
 {
-    struct last_barrier b = {-1, 0};
+    struct last_barrier b = {.fd = -1};
     struct progress_source source = {.fd = last_barrier_fd, .arg = &b};
     int err = boot_barrier_begin(&b.fd);
     if (err)

@@ -160,7 +160,7 @@ int boot_init(const struct boot_ops *forced)
         err = load_map(b);
     if (err)
         goto fail;
-    if (b->page)
+    if (b->page || b->ops == &pmi1_ops)
         boot_where_on(b);
     return 0;
 fail:
@@ -179,6 +179,7 @@ int boot_finalize(void)
     boot_where_off(b);
     boot_page_close(b);
     node_map_free(&b->map);
+    boot_burials_free(b);
     proc->boot = NULL;
     free(b);
     return err;

@@ -333,5 +333,5 @@ static int pmi1_finalize(void)
 const struct boot_ops pmi1_ops = {
     .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
     .barrier_begin = pmi1_barrier_begin, .barrier_test = pmi1_barrier_test,
-    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize,
+    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize, .watched = 1,
 };
