@@ -38,54 +38,24 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot_types.h"
+#include "boot/watch.h"
 #include "var/var.h"
 
 enum {
-    SPOTS = 4,    /* addresses on a card */
     OWN = 16,     /* addresses of this host that are remembered */
     PROBES = 16,  /* processes asked at a time */
     GUESTS = 16,  /* connections of others at a time; the oldest goes */
-    TOLD = 16,    /* deaths in one answer */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
 #define MS 1000000u /* ns */
 static const uint64_t GUEST_NS = 2000 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
 
-struct spot { /* one address */
-    uint8_t bytes[16]; /* as on the wire; of IPv4 the first four */
-    uint16_t port;     /* as on the wire */
-    uint8_t v6, unused;
-};
-
-struct card { /* what a process publishes of itself */
-    uint64_t hello, answer; /* secrets: the question carries the first, the answer the second */
-    char host[36];
-    uint32_t spots;
-    struct spot spot[SPOTS];
-};
-
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
-    struct card card;
+    struct watch_card card;
 };
 _Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
-
-struct hello {
-    uint64_t secret;
-    uint32_t rank, unused;
-};
-
-struct obituary {
-    uint32_t rank, host; /* host: all processes of its host */
-    char why[BOOT_WHY_MAX];
-};
-
-struct answer {
-    uint64_t secret;
-    uint32_t deaths, unused;
-    struct obituary death[TOLD]; /* `deaths` of them are sent */
-};
 
 enum line_state { LINE_IDLE, LINE_CONNECTING, LINE_OPEN, LINE_REFUSED };
 
@@ -94,14 +64,14 @@ struct line { /* of a probe, to one address */
     int fd;         /* -1: none */
     int tried;      /* it left this host, by `via` */
     uint64_t again; /* LINE_IDLE: when to try (ns) */
-    struct spot via; /* our address; port 0: there was no way to leave by */
+    struct watch_spot via; /* our address; port 0: there was no way to leave by */
 };
 
 struct probe {
     int rank; /* -1: free */
     int near;
-    struct card card;
-    struct line line[SPOTS];
+    struct watch_card card;
+    struct line line[WATCH_SPOTS];
     uint64_t since; /* last sign of life, or the first question (ns) */
     uint64_t asked; /* by our process, last (ns) */
     int shut;       /* connections that ended without an answer */
@@ -115,29 +85,30 @@ struct guest {
 
 struct watch {
     struct boot *b;
-    struct card card;
+    struct watch_card card;
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
+    atomic_int stop; /* the thread is to end */
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
     struct probe probe[PROBES];
     struct guest guest[GUESTS];
-    struct spot own[OWN], good[OWN]; /* addresses of this host; W2 */
+    struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
     unsigned tell_from; /* deaths are told in turn */
     int warned;
-    struct pollfd fds[2 + GUESTS + PROBES * SPOTS];
+    struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
 };
 
 /* --- addresses --------------------------------------------------------------------- */
 
-static int spot_same(const struct spot *a, const struct spot *b) /* ports are not compared */
+static int spot_same(const struct watch_spot *a, const struct watch_spot *b) /* ports are not compared */
 {
     return a->v6 == b->v6 && !memcmp(a->bytes, b->bytes, a->v6 ? 16 : 4);
 }
 
-static int spot_among(const struct spot *s, const struct spot *list, unsigned n)
+static int spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n)
 {
     while (n--)
         if (spot_same(s, &list[n]))
@@ -145,7 +116,7 @@ static int spot_among(const struct spot *s, const struct spot *list, unsigned n)
     return 0;
 }
 
-static int spot_of(const struct sockaddr *a, struct spot *s)
+static int spot_of(const struct sockaddr *a, struct watch_spot *s)
 {
     memset(s, 0, sizeof *s);
     if (a->sa_family == AF_INET) {
@@ -163,7 +134,7 @@ static int spot_of(const struct sockaddr *a, struct spot *s)
     return 0;
 }
 
-static socklen_t spot_sockaddr(const struct spot *s, struct sockaddr_storage *a)
+static socklen_t spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a)
 {
     memset(a, 0, sizeof *a);
     if (!s->v6) {
@@ -194,7 +165,7 @@ static int interface_wanted(const char *name)
     return 0;
 }
 
-static int is_linklocal(const struct spot *s)
+static int is_linklocal(const struct watch_spot *s)
 {
     return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80 : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
@@ -203,7 +174,7 @@ static int is_linklocal(const struct spot *s)
 static int find_addresses(struct watch *w)
 {
     struct ifaddrs *all;
-    struct spot s;
+    struct watch_spot s;
     if (getifaddrs(&all) != 0)
         return -errno;
     for (int v6 = 0; v6 < 2; v6++)
@@ -213,8 +184,9 @@ static int find_addresses(struct watch *w)
             s.port = 0;
             if (w->nown < OWN)
                 w->own[w->nown++] = s;
-            int out = i->ifa_flags & IFF_UP && !(i->ifa_flags & IFF_LOOPBACK) && !is_linklocal(&s);
-            if (out && interface_wanted(i->ifa_name) && w->card.spots < SPOTS)
+            /* A loop back leads nowhere, unless somebody wishes it by name. */
+            int out = i->ifa_flags & IFF_UP && (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
+            if (out && interface_wanted(i->ifa_name) && w->card.spots < WATCH_SPOTS)
                 w->card.spot[w->card.spots++] = s;
         }
     freeifaddrs(all);
@@ -226,7 +198,7 @@ static int open_port(struct watch *w)
     struct sockaddr_storage a;
     int one = 1, zero = 0;
     /* One address alone is bound to; several take a socket for all. */
-    struct spot s = w->card.spot[0];
+    struct watch_spot s = w->card.spot[0];
     int v6 = 0;
     for (unsigned i = 0; i < w->card.spots; i++)
         v6 |= w->card.spot[i].v6;
@@ -262,7 +234,7 @@ static void guest_drop(struct guest *g)
 
 static void guest_take(struct watch *w, uint64_t now)
 {
-    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct hello);
+    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
     struct guest *g = &w->guest[0];
     if (fd < 0)
         return;
@@ -275,15 +247,15 @@ static void guest_take(struct watch *w, uint64_t now)
     *g = (struct guest){fd, now};
 }
 
-/* Deaths that this process knows, TOLD at a time in turn. */
-static uint32_t deaths_tell(struct watch *w, struct obituary *to)
+/* Deaths that this process knows, WATCH_TOLD at a time in turn. */
+static uint32_t deaths_tell(struct watch *w, struct watch_obituary *to)
 {
     uint32_t n = 0;
     unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
     if (w->tell_from >= count)
         w->tell_from = 0;
     for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
-        if (at < w->tell_from || n == TOLD)
+        if (at < w->tell_from || n == WATCH_TOLD)
             continue;
         memset(&to[n], 0, sizeof to[n]);
         to[n].rank = (uint32_t)d->rank;
@@ -298,16 +270,16 @@ static uint32_t deaths_tell(struct watch *w, struct obituary *to)
 /* Its question is there, or it has gone. */
 static void guest_answer(struct watch *w, struct guest *g)
 {
-    struct hello h;
+    struct watch_hello h;
     ssize_t n = recv(g->fd, &h, sizeof h, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
-        struct answer a = {.secret = w->card.answer};
+        struct watch_answer a = {.secret = w->card.answer};
         a.deaths = deaths_tell(w, a.death);
         /* An empty socket takes it whole. */
-        (void)!send(g->fd, &a, offsetof(struct answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     guest_drop(g);
 }
@@ -323,7 +295,7 @@ static void line_close(struct line *l)
 
 static void probe_end(struct probe *p)
 {
-    for (int i = 0; i < SPOTS; i++)
+    for (int i = 0; i < WATCH_SPOTS; i++)
         line_close(&p->line[i]);
     p->rank = -1;
 }
@@ -358,7 +330,7 @@ static int line_counts(const struct watch *w, const struct line *l)
 
 static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    const struct spot *to = &p->card.spot[l - p->line];
+    const struct watch_spot *to = &p->card.spot[l - p->line];
     struct sockaddr_storage a;
     int one = 1, idle = w->timeout >= 6 ? (int)(w->timeout / 3) : 1, count = 3;
     unsigned ms = w->timeout > 1000000 ? 1000000000u : (unsigned)w->timeout * 1000;
@@ -391,8 +363,8 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
 
 static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    struct hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
-    int err = 0, want = offsetof(struct answer, death);
+    struct watch_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
+    int err = 0, want = offsetof(struct watch_answer, death);
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
     if (err) {
@@ -406,10 +378,10 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
 }
 
 /* W4 */
-static void deaths_learn(struct watch *w, const struct probe *p, struct answer *a)
+static void deaths_learn(struct watch *w, const struct probe *p, struct watch_answer *a)
 {
     for (uint32_t i = 0; i < a->deaths; i++) {
-        struct obituary *o = &a->death[i];
+        struct watch_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
         if (o->rank >= (uint32_t)w->b->size)
             continue;
@@ -427,12 +399,12 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct answer *
 /* The answer, an end, or an error.  1: the probe is over. */
 static int line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    struct answer a;
+    struct watch_answer a;
     ssize_t n = recv(l->fd, &a, sizeof a, MSG_DONTWAIT | MSG_PEEK);
-    int head = offsetof(struct answer, death), err = n < 0 ? errno : 0;
+    int head = offsetof(struct watch_answer, death), err = n < 0 ? errno : 0;
     if (n < 0 && (err == EAGAIN || err == EINTR))
         return 0;
-    if (n >= head && a.secret == p->card.answer && a.deaths <= TOLD) {
+    if (n >= head && a.secret == p->card.answer && a.deaths <= WATCH_TOLD) {
         int want = head + (int)(a.deaths * sizeof a.death[0]);
         if (n >= want) {
             if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
@@ -502,7 +474,7 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
             return;
         }
         int open = 0;
-        for (int k = 0; k < SPOTS && q->rank >= 0; k++)
+        for (int k = 0; k < WATCH_SPOTS && q->rank >= 0; k++)
             open |= q->line[k].state == LINE_OPEN;
         if (q->rank < 0)
             p = q;
@@ -515,9 +487,9 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
         probe_end(p);
     *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now};
     p->card.host[sizeof p->card.host - 1] = 0;
-    if (p->card.spots > SPOTS)
-        p->card.spots = SPOTS;
-    for (unsigned i = 0; i < SPOTS; i++) {
+    if (p->card.spots > WATCH_SPOTS)
+        p->card.spots = WATCH_SPOTS;
+    for (unsigned i = 0; i < WATCH_SPOTS; i++) {
         p->line[i].fd = -1;
         p->line[i].again = UINT64_MAX;
         if (i < p->card.spots && (p->near || !spot_among(&p->card.spot[i], w->own, w->nown))) /* W3 */
@@ -531,10 +503,10 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
 static int control(struct watch *w, uint64_t now)
 {
     struct ask a;
-    ssize_t n;
-    while ((n = read(w->control_fd, &a, sizeof a)) == sizeof a)
-        probe_take(w, &a, now);
-    return n < 0 && (errno == EAGAIN || errno == EINTR);
+    while (read(w->control_fd, &a, sizeof a) == sizeof a)
+        if (a.rank >= 0)
+            probe_take(w, &a, now);
+    return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_watch_stop() */
 }
 
 /* Begin what is due; ms until the next thing is, -1: never. */
@@ -545,7 +517,7 @@ static int due(struct watch *w, uint64_t now)
         struct probe *p = &w->probe[i];
         if (p->rank < 0)
             continue;
-        for (int k = 0; k < SPOTS; k++) {
+        for (int k = 0; k < WATCH_SPOTS; k++) {
             struct line *l = &p->line[k];
             if (l->state == LINE_IDLE && l->again <= now)
                 line_begin(w, p, l, now);
@@ -573,7 +545,7 @@ static void collect(struct watch *w)
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
-        for (int k = 0; k < SPOTS; k++, f++) {
+        for (int k = 0; k < WATCH_SPOTS; k++, f++) {
             const struct line *l = &w->probe[i].line[k];
             *f = (struct pollfd){.fd = w->probe[i].rank < 0 ? -1 : l->fd, .events = l->state == LINE_OPEN ? POLLIN : POLLOUT};
         }
@@ -594,7 +566,7 @@ static void *watch_run(void *arg)
             if (f->revents && w->guest[i].fd == f->fd)
                 guest_answer(w, &w->guest[i]);
         for (int i = 0; i < PROBES; i++)
-            for (int k = 0; k < SPOTS; k++, f++) {
+            for (int k = 0; k < WATCH_SPOTS; k++, f++) {
                 struct line *l = &w->probe[i].line[k];
                 if (!f->revents || w->probe[i].rank < 0 || l->fd != f->fd)
                     continue;
@@ -676,7 +648,7 @@ int boot_watch_start(void)
     w->listen_fd = w->ask_fd = w->control_fd = -1;
     for (int i = 0; i < PROBES; i++) {
         w->probe[i].rank = -1;
-        for (int k = 0; k < SPOTS; k++)
+        for (int k = 0; k < WATCH_SPOTS; k++)
             w->probe[i].line[k].fd = -1;
     }
     for (int i = 0; i < GUESTS; i++)
@@ -697,8 +669,10 @@ void boot_watch_stop(void)
     struct watch *w = b->watch;
     if (!w)
         return;
-    close(w->ask_fd); /* the thread reads the end of it */
-    w->ask_fd = -1;
+    /* The end of the pipe would not do: a child of ours may hold it open.  If it is full the thread is about to read it. */
+    const struct ask nothing = {.rank = -1};
+    atomic_store_explicit(&w->stop, 1, memory_order_release); /* pairs with control() */
+    (void)!write(w->ask_fd, &nothing, sizeof nothing);
     pthread_join(w->thread, NULL);
     for (int i = 0; i < PROBES; i++)
         if (w->probe[i].rank >= 0)
