@@ -21,6 +21,8 @@
 
 _Static_assert(2 * BOOT_PIECE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
 
+enum { ABORT_MS = 100 }; /* between the reason and the request to end the job, where somebody else is the launcher */
+
 int pmi1_present(void)
 {
     const char *fd = getenv("PMI_FD");
@@ -311,8 +313,11 @@ static void pmi1_abort(int code, const char *why)
         pmi_hex(why ? why : "", n, hex);
         snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
     } else {
-        if (why)
+        /* Hydra may end before it has passed on what was printed just now. */
+        if (why) {
             log_warn("%s", why);
+            poll(NULL, 0, ABORT_MS);
+        }
         snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", code);
     }
     send_line(c, request, strlen(request), "aborting");

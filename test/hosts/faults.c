@@ -3,8 +3,8 @@
  *      faults KIND ACTION [SECONDS]
  *
  * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim: kill (SIGKILL), spin or stop
- * (computes, or is stopped, for SECONDS and then takes part: all must end right), wait (it stays in MPI and waits for the others,
- * until somebody cuts its host off).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
+ * (computes, or is stopped, for SECONDS and then takes part: all must end right), wait (all wait for a file FAULTS_OUT.go,
+ * before which somebody cuts the victim's host off).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
  * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay. */
 #include <mpi.h>
 #include <signal.h>
@@ -252,8 +252,13 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
-    if (!strcmp(action, "wait")) /* until the cable is pulled */
-        usleep(2000000);
+    if (!strcmp(action, "wait")) {
+        char go[4096];
+        snprintf(go, sizeof go, "%s.go", getenv("FAULTS_OUT") ? getenv("FAULTS_OUT") : "");
+        while (access(go, F_OK) != 0)
+            usleep(20000);
+        began = now();
+    }
     int err = kinds[kind].part();
     if (err) {
         MPI_Error_class(err, &cls);
