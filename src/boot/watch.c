@@ -457,7 +457,8 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
         boot_bury(w->b, p->rank, 1, why);
         probe_end(p);
     } else if (silent) {
-        if (!lines && !p->near && !w->warned++)
+        /* One process of the host says it. */
+        if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
             log_warn("host %s cannot be asked whether process %d lives (no answer to TCP connections has ever come from another "
                      "host; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed", p->card.host, p->rank);
         probe_end(p);

@@ -3,7 +3,7 @@
  *      faults KIND ACTION [SECONDS]
  *
  * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim: kill (SIGKILL), spin or stop
- * (computes, or is stopped, for SECONDS and then takes part: all must end right), wait (all wait for a file FAULTS_OUT.go,
+ * (computes, or is stopped, for SECONDS and then takes part: all must end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file FAULTS_OUT.go,
  * before which somebody cuts the victim's host off).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
  * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay. */
 #include <mpi.h>
@@ -205,7 +205,7 @@ static void become(const char *action, double seconds)
     if (!strcmp(action, "kill"))
         raise(SIGKILL);
     double end = now() + seconds;
-    if (!strcmp(action, "spin"))
+    if (!strcmp(action, "spin") || !strcmp(action, "blip"))
         while (now() < end)
             ;
     if (!strcmp(action, "stop")) {
