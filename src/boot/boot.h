@@ -60,6 +60,9 @@ int boot_barrier(void);
 int boot_barrier_begin(int *fd);
 int boot_barrier_test(void);
 
+/* All processes, waiting no longer than that (ns).  -ETIMEDOUT, with which the barrier stays begun: no other may follow. */
+int boot_barrier_for(uint64_t ns);
+
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
 void boot_abort(int code, const char *why) __attribute__((noreturn));
 
