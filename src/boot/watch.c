@@ -42,7 +42,7 @@
 #include "var/var.h"
 
 enum {
-    OWN = 16,     /* addresses of this host that are remembered */
+    OWN = 64,     /* addresses of this host that are remembered */
     PROBES = 16,  /* processes asked at a time */
     GUESTS = 16,  /* connections of others at a time; the oldest goes */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
@@ -307,19 +307,19 @@ static void line_retry(struct line *l, uint64_t when)
     l->again = when;
 }
 
+/* The network's errors that mean that nobody answers. */
+static int is_silence(int err)
+{
+    return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
+}
+
 static void line_fails(struct line *l, int err, uint64_t now)
 {
     line_retry(l, now + AGAIN_NS);
-    switch (err) {
-    case ECONNREFUSED:
-    case ECONNRESET: l->state = LINE_REFUSED; break;
-    case ETIMEDOUT:
-    case ENETDOWN:
-    case ENETUNREACH:
-    case EHOSTDOWN:
-    case EHOSTUNREACH: break;
-    default: l->tried = 0; /* our own trouble, such as too many descriptors, is no silence */
-    }
+    if (err == ECONNREFUSED || err == ECONNRESET)
+        l->state = LINE_REFUSED;
+    else if (!is_silence(err)) /* our own trouble, such as too many descriptors */
+        l->tried = 0;
 }
 
 /* W2: what this line meets says something about the peer. */
@@ -373,6 +373,7 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     }
     l->state = LINE_OPEN;
     p->since = now;
+    p->lost = 0;
     setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -396,14 +397,14 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct watch_an
     }
 }
 
-/* The answer, an end, or an error.  1: the probe is over. */
-static int line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+/* The answer, an end, or an error. */
+static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
     struct watch_answer a;
     ssize_t n = recv(l->fd, &a, sizeof a, MSG_DONTWAIT | MSG_PEEK);
     int head = offsetof(struct watch_answer, death), err = n < 0 ? errno : 0;
     if (n < 0 && (err == EAGAIN || err == EINTR))
-        return 0;
+        return;
     if (n >= head && a.secret == p->card.answer && a.deaths <= WATCH_TOLD) {
         int want = head + (int)(a.deaths * sizeof a.death[0]);
         if (n >= want) {
@@ -411,28 +412,31 @@ static int line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t
                 w->good[w->ngood++] = l->via;
             deaths_learn(w, p, &a);
             probe_end(p);
-            return 1;
+            return;
         }
         /* The rest is on its way; of an end before it the next look tells, since then less will come. */
         int had;
         socklen_t len = sizeof had;
         if (!getsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &had, &len) && had < want) {
             setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
-            return 0;
+            return;
         }
     }
-    p->lost |= err == ETIMEDOUT;
     line_retry(l, now);
-    if (err != ETIMEDOUT && ++p->shut >= SHUT_MAX) /* somebody else has its port */
+    if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
+        p->lost = 1;
+        return;
+    }
+    p->since = now; /* an end is a word of its host */
+    if (++p->shut >= SHUT_MAX) /* somebody else has its port */
         l->state = LINE_REFUSED;
-    return 0;
 }
 
 /* What the lines of a probe say together. */
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
-    int lines = 0, refused = 0, open = 0;
+    int lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
@@ -440,6 +444,7 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
         open += l->state == LINE_OPEN;
+        doubt += l->state == LINE_CONNECTING && !counts;
     }
     if (open) {
         /* Nobody waits for it any more: W1 needs no more. */
@@ -448,7 +453,7 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
         return;
     }
     int silent = p->lost || now - p->since > patience;
-    if (lines && (refused == lines || (silent && refused))) {
+    if (lines && refused && (silent || (refused == lines && !doubt))) {
         snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
         boot_bury(w->b, p->rank, 0, why);
         probe_end(p);

@@ -208,8 +208,10 @@ START_TEST(stopped)
         close(s);
     ck_assert_int_ge(n, 1);
     ck_assert_int_le(n, 3);
-    close(fd); /* and now it dies */
+    close(fd); /* and now it dies; that is no silence, for however long it was held */
     until_dead(2, 0, 2);
+    ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    ck_assert_int_eq(boot_dead_count(), 1);
     end();
 }
 END_TEST
