@@ -222,6 +222,8 @@ static int am_progress(void *arg)
         next = l->next;
         events += send_kept(LIST_OBJ(l, struct am_peer, link));
     }
+    if (__builtin_expect(a->alive.nlost != 0, 0))
+        am_lost_look(a);
     int deaths = boot_dead_count();
     if (deaths != a->deaths) {
         a->deaths = deaths;
@@ -281,7 +283,7 @@ static int tp_join(struct am *a, const struct tp_ops *ops)
     if (a->ntps == AM_TPS)
         return -ENOSPC;
     struct am_tp *t = &a->tps[a->ntps];
-    struct tp_env env = {.recv = am_recv, .up = a, .proc = proc};
+    struct tp_env env = {.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
     int err = ops->open(&env, &t->tp, &t->caps);
     if (err && !ops->near && strcmp(cvar.transport, ops->name)) {
         tell(ops, NULL, NULL, strerror(-err));
@@ -342,15 +344,15 @@ static void am_close(struct am *a)
         progress_source_del(&a->tps[i].source);
         a->tps[i].ops->close(a->tps[i].tp);
     }
-    for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;) {
-        am_peer_drop_kept(e->value);
-        free(e->value);
-    }
+    for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;)
+        am_peer_free(e->value);
     map_destroy(&a->peers);
     cursor = 0;
     for (struct map_entry *e; (e = map_next(&a->idle, &cursor)) != NULL;)
         free(e->value);
     map_destroy(&a->idle);
+    progress_on_stall(NULL);
+    boot_watch_stop();
     free(a);
     proc->am = NULL;
 }
@@ -373,6 +375,9 @@ int am_init(void)
         err = tp_join(a, *ops);
     if (!err)
         err = check_reach(a);
+    int blind = err ? 0 : boot_watch_start();
+    if (blind)
+        log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
     if (!err)
         err = am_publish();
     if (!err)
@@ -382,6 +387,8 @@ int am_init(void)
         return err;
     }
     progress_hook_add(&a->hook);
+    if (boot_watch_turn())
+        progress_on_stall(am_stalled);
     return 0;
 }
 

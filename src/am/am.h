@@ -52,6 +52,9 @@ int am_reply(int dst, int type, const struct iovec *iov, int n);
  * whose waits must end then.  At most AM_MOURNERS. */
 enum { AM_MOURNERS = 4 };
 void am_on_death(void (*fn)(void));
+/* Call fn when a wait has lasted for long: it calls ask() for each process for which the room waits, as far as it knows.  At most
+ * AM_MOURNERS. */
+void am_on_stall(void (*fn)(void (*ask)(int rank)));
 /* Handlers: a packet of src that fits nothing was dropped.  The first of each process are reported, all are counted. */
 void am_nonsense(int src, const char *what);
 /* A request that reserved k replies was answered by fewer: give the rest back. */

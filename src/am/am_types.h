@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "progress/progress.h"
 
-enum { AM_WARN_REACH = 16 }; /* in am.warned */
+enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64 }; /* in am.warned */
 enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, ours included */
 
 /* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the transport's. */
@@ -44,12 +44,36 @@ struct am_peer {
     struct list kept;  /* replies to it that found no room, oldest first */
     unsigned nkept;
     struct list link;  /* on am.keepers while kept is not empty */
+    void *card;        /* by which it is asked whether it lives (boot_watch_ask); NULL: not at hand */
+    size_t card_bytes;
 };
 
 struct am_kept {
     struct list link;
     size_t len;
     char bytes[]; /* am_hdr and message */
+};
+
+/* Processes named by rooms that are asked in one turn; all that are asked in it; connections that broke lately. */
+enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
+
+struct am_alive { /* alive.c */
+    uint64_t next;        /* when to ask again (ns) */
+    int named[AM_NAMED];  /* a sample of those for which rooms wait */
+    unsigned nnamed;      /* how many they named */
+    int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
+    int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */
+    int phase;            /* of the walk: full records, idle ones, processes of this host */
+    size_t at;            /* in that map, or the host index */
+    uint64_t chunk;       /* key in am.idle; next place in it */
+    unsigned in_chunk;
+    struct {
+        int rank;
+        uint64_t at; /* ns */
+        char why[40];
+    } lost[AM_LOST];
+    unsigned nlost;
+    void (*on_stall[AM_MOURNERS])(void (*ask)(int rank));
 };
 
 struct am {
@@ -68,6 +92,7 @@ struct am {
     unsigned warned; /* bits: what was reported already */
     unsigned told;   /* packets that fit nothing: reported, */
     uint64_t nonsense; /* ... all of them */
+    struct am_alive alive;
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
@@ -76,6 +101,19 @@ struct am_peer *am_peer_known(int rank);
 int am_publish(void);
 /* Forget what dead peers owe and are owed. */
 void am_peers_bury(void);
-void am_peer_drop_kept(struct am_peer *p);
+void am_peer_free(struct am_peer *p);
+/* What it published for boot_watch_ask(); bytes, 0: nothing. */
+size_t am_peer_card(int rank, void *card);
+/* Was it talked to?  Of records that were dropped: the place in a chunk. */
+int am_chunk_has(const struct am_chunk *c, unsigned i);
+
+/* alive.c: a wait has lasted for long, for `peer` or somebody. */
+void am_stalled(int peer);
+/* A process was talked to for the first time. */
+void am_met(const struct am_peer *p);
+/* A transport cannot reach it any more. */
+void am_lost(void *am, unsigned peer, int err);
+/* Those that were lost a while ago are dead; from progress while there are any. */
+void am_lost_look(struct am *a);
 
 #endif

@@ -10,11 +10,32 @@
 #include "boot/boot.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address length (2 bytes),
- * address. */
+ * address; and under the name "alive" what boot_watch_ask() needs. */
+static const char card_name[] = "alive";
 
 static void key_name(int rank, char *name, size_t len)
 {
     snprintf(name, len, "am.%d", rank);
+}
+
+/* Room for an entry of that name at text + *at: where its address goes, and the room for it. */
+static unsigned char *entry_begin(unsigned char *text, size_t size, size_t *at, const char *name, size_t *room)
+{
+    size_t n = strlen(name);
+    if (*at + 1 + n + 2 > size)
+        return NULL;
+    text[(*at)++] = (unsigned char)n;
+    memcpy(text + *at, name, n);
+    *at += n + 2;
+    *room = size - *at;
+    return text + *at;
+}
+
+static void entry_end(unsigned char *text, size_t *at, size_t len)
+{
+    uint16_t len16 = (uint16_t)len;
+    memcpy(text + *at - 2, &len16, 2);
+    *at += len;
 }
 
 int am_publish(void)
@@ -24,19 +45,19 @@ int am_publish(void)
     size_t at = 0;
     for (int i = 0; i < a->ntps; i++) {
         const struct am_tp *t = &a->tps[i];
-        size_t n = strlen(t->ops->name);
-        if (at + 1 + n + 2 > sizeof text)
-            return -EMSGSIZE;
-        text[at++] = (unsigned char)n;
-        memcpy(text + at, t->ops->name, n);
-        at += n + 2;
-        size_t len = sizeof text - at;
-        int err = t->ops->address(t->tp, text + at, &len);
+        size_t len;
+        unsigned char *to = entry_begin(text, sizeof text, &at, t->ops->name, &len);
+        int err = to ? t->ops->address(t->tp, to, &len) : -EMSGSIZE;
         if (err)
             return err;
-        uint16_t len16 = (uint16_t)len;
-        memcpy(text + at - 2, &len16, 2);
-        at += len;
+        entry_end(text, &at, len);
+    }
+    if (boot_watch_turn()) {
+        size_t len;
+        unsigned char *to = entry_begin(text, sizeof text, &at, card_name, &len);
+        if (!to || !(len = boot_watch_card(to, len)))
+            return -EMSGSIZE;
+        entry_end(text, &at, len);
     }
     char name[32];
     key_name(boot_rank(), name, sizeof name);
@@ -82,15 +103,54 @@ static void say_unreachable(int rank, const unsigned char *text, size_t size)
              "works on all hosts", rank, ours, theirs);
 }
 
-/* Connect by the first transport that leads to rank: on one node those of the host first, else networks first. */
-static int choose(int rank, struct am_tp **out)
+static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
+{
+    char name[32];
+    key_name(rank, name, sizeof name);
+    *size = BOOT_VALUE_MAX;
+    return boot_get(name, text, size);
+}
+
+size_t am_peer_card(int rank, void *card)
+{
+    struct am *a = proc->am;
+    const struct am_peer *p = am_peer_known(rank);
+    unsigned char text[BOOT_VALUE_MAX];
+    size_t size, len = 0;
+    if (p && p->card) {
+        memcpy(card, p->card, p->card_bytes);
+        return p->card_bytes;
+    }
+    int err = a->warned & AM_WARN_CARD ? -EIO : read_key(rank, text, &size);
+    if (err && err != -ENOENT) { /* the launcher is gone, which was said: never again */
+        a->warned |= AM_WARN_CARD;
+        return 0;
+    }
+    const void *found = err ? NULL : find_address(text, size, card_name, &len);
+    if (!found || len > BOOT_CARD_MAX)
+        return 0;
+    memcpy(card, found, len);
+    return len;
+}
+
+/* Keep the card: it is at hand now, and costs a question to the launcher later. */
+static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
+{
+    size_t len;
+    const void *card = boot_watch_turn() ? find_address(text, size, card_name, &len) : NULL;
+    if (!card || len > BOOT_CARD_MAX || !(p->card = malloc(len)))
+        return;
+    memcpy(p->card, card, len);
+    p->card_bytes = len;
+}
+
+/* Connect by the first transport that leads to p: on one node those of the host first, else networks first. */
+static int choose(struct am_peer *p)
 {
     struct am *a = proc->am;
     unsigned char text[BOOT_VALUE_MAX];
-    size_t size = sizeof text;
-    char name[32];
-    key_name(rank, name, sizeof name);
-    int err = boot_get(name, text, &size);
+    size_t size;
+    int rank = p->rank, err = read_key(rank, text, &size);
     if (err)
         return err;
     int near = boot_same_node(rank), worst = -EHOSTUNREACH;
@@ -103,7 +163,8 @@ static int choose(int rank, struct am_tp **out)
                 continue;
             err = t->ops->connect(t->tp, (unsigned)rank, addr, len);
             if (!err) {
-                *out = t;
+                p->t = t;
+                keep_card(p, text, size);
                 return 0;
             }
             if (err != -EHOSTUNREACH)
@@ -129,11 +190,16 @@ struct am_peer *am_peer_known(int rank)
  * The transport keeps the connection; what is left to remember of a process that owes nothing and is owed nothing is
  * which transport it was. */
 
+int am_chunk_has(const struct am_chunk *c, unsigned i)
+{
+    return c->tp[i / 2] >> (i % 2 * 4) & 15;
+}
+
 static struct am_tp *idle_find(int rank)
 {
     struct am *a = proc->am;
     const struct am_chunk *c = a->idle.count ? map_get(&a->idle, (uint64_t)rank / AM_CHUNK + 1) : NULL;
-    unsigned i = c ? c->tp[rank % AM_CHUNK / 2] >> (rank % 2 * 4) & 15 : 0;
+    int i = c ? am_chunk_has(c, (unsigned)rank % AM_CHUNK) : 0;
     return i ? &a->tps[i - 1] : NULL;
 }
 
@@ -171,7 +237,7 @@ static void peers_shrink(struct am *a)
     for (struct map_entry *e; (e = map_next(&old, &cursor)) != NULL;) {
         struct am_peer *p = e->value;
         if (is_idle(p))
-            free(p);
+            am_peer_free(p);
         else if (map_put(&a->peers, e->key, p))
             log_fatal("out of memory for the record of process %d", p->rank);
     }
@@ -201,12 +267,14 @@ static struct am_peer *peer_make(int rank, int *err)
     if (proc->am->peers.count >= proc->am->peers_max)
         peers_shrink(proc->am);
     p->t = idle_find(rank);
-    *err = p->t ? 0 : choose(rank, &p->t);
+    *err = p->t ? 0 : choose(p);
     if (!*err)
         *err = map_put(&proc->am->peers, (uint64_t)rank, p);
-    if (!*err)
+    if (!*err) {
+        am_met(p);
         return proc->am->last = p;
-    free(p);
+    }
+    am_peer_free(p);
     /* Its memory went between the look above and the attach. */
     if (*err == -ESTALE)
         *err = -ENOTCONN;
@@ -222,12 +290,19 @@ struct am_peer *am_peer_get(int rank, int *err)
     return p->dead ? NULL : p;
 }
 
-void am_peer_drop_kept(struct am_peer *p)
+static void drop_kept(struct am_peer *p)
 {
     for (struct list *l; (l = list_pop(&p->kept)) != NULL;)
         free(LIST_OBJ(l, struct am_kept, link));
     p->nkept = 0;
     list_del(&p->link);
+}
+
+void am_peer_free(struct am_peer *p)
+{
+    drop_kept(p);
+    free(p->card);
+    free(p);
 }
 
 void am_peers_bury(void)
@@ -241,6 +316,6 @@ void am_peers_bury(void)
         p->dead = 1;
         p->t->credits += p->owed;
         p->owed = 0;
-        am_peer_drop_kept(p);
+        drop_kept(p);
     }
 }

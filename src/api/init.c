@@ -161,12 +161,32 @@ API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided)
  * messages may need us: a network hands them over only while both sides turn. */
 struct last_barrier {
     int fd, result;
+    uint64_t since; /* when a death was seen that the launcher's barrier will wait for (ns); 0: none */
 };
+
+static uint64_t patience(void) /* ns */
+{
+    return (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
+}
+
+/* Most launchers' barriers wait for the dead, too.  Then the living are served for as long as it takes the last of them to learn
+ * of the death, and after that nobody is waited for. */
+static int waited_enough(struct last_barrier *b)
+{
+    uint64_t now;
+    if (!boot_dead_count() || boot_barrier_living())
+        return 0;
+    now = time_now();
+    b->since = b->since ? b->since : now;
+    return now - b->since > patience();
+}
 
 static int last_barrier_over(void *arg)
 {
     struct last_barrier *b = arg;
     b->result = boot_barrier_test();
+    if (!b->result && waited_enough(b))
+        b->result = -ETIMEDOUT;
     return b->result != 0;
 }
 
@@ -177,7 +197,7 @@ static int last_barrier_fd(void *arg, int arm)
 
 static int last_barrier_wait(void)
 {
-    struct last_barrier b = {-1, 0};
+    struct last_barrier b = {.fd = -1};
     struct progress_source source = {.fd = last_barrier_fd, .arg = &b};
     int err = boot_barrier_begin(&b.fd);
     if (err)
@@ -203,8 +223,8 @@ int api_stop(void)
     /* Every room serves peers until all have come this far: from here on nobody sends. */
     int met = last_barrier_wait() == 0;
     /* Nobody turns a network any more when the first closes its end (tp.h). */
-    if (met && am_networks())
-        met = boot_barrier() == 0;
+    if (met && am_networks()) /* nobody computes on the way to it; who does not come is dead, or its host is cut off */
+        met = (boot_watch_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
     for (int i = ROOMS - 1; i >= 0; i--)

@@ -1,6 +1,7 @@
 #include "boot/boot.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +161,7 @@ int boot_init(const struct boot_ops *forced)
         err = load_map(b);
     if (err)
         goto fail;
-    if (b->page)
+    if (b->page || b->ops == &pmi1_ops)
         boot_where_on(b);
     return 0;
 fail:
@@ -179,6 +180,7 @@ int boot_finalize(void)
     boot_where_off(b);
     boot_page_close(b);
     node_map_free(&b->map);
+    boot_burials_free(b);
     proc->boot = NULL;
     free(b);
     return err;
@@ -285,6 +287,24 @@ int boot_barrier_test(void)
 {
     const struct boot_ops *ops = proc->boot->ops;
     return ops->barrier_test ? ops->barrier_test() : 1;
+}
+
+int boot_barrier_for(uint64_t ns)
+{
+    enum { LOOK_MS = 100 }; /* also for a launcher whose descriptor tells nothing */
+    const struct boot_ops *ops = proc->boot->ops;
+    int fd, done, err;
+    if (!ops->barrier_begin || !ops->barrier_test)
+        return ops->barrier();
+    if ((err = ops->barrier_begin(&fd)) != 0)
+        return err;
+    for (uint64_t end = time_now() + ns; (done = ops->barrier_test()) == 0;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (time_now() >= end)
+            return -ETIMEDOUT;
+        poll(&p, 1, fd < 0 ? 1 : LOOK_MS);
+    }
+    return done < 0 ? done : 0;
 }
 
 void boot_abort(int code, const char *why)

@@ -33,6 +33,7 @@ struct boot_ops { /* all return 0 or -errno */
     int (*barrier_begin)(int *fd);                         /* may be NULL: then barrier() does it all */
     int (*barrier_test)(void);                             /* 1, 0, -errno */
     int (*node_numbers)(int *node);                        /* where node_map is NULL: a number for each rank's host */
+    int watched;                                           /* 1: processes on several hosts watch each other (below) */
 };
 
 /* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after var_init.
@@ -58,6 +59,9 @@ int boot_barrier(void);
  * 1: all that live have come; -errno.  *fd becomes readable when there is news; -1: there is none to sleep on. */
 int boot_barrier_begin(int *fd);
 int boot_barrier_test(void);
+
+/* All processes, waiting no longer than that (ns).  -ETIMEDOUT, with which the barrier stays begun: no other may follow. */
+int boot_barrier_for(uint64_t ns);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
 void boot_abort(int code, const char *why) __attribute__((noreturn));
@@ -85,10 +89,35 @@ void boot_host_here(struct boot_host *h);
 const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b);
 
 /* --- death ------------------------------------------------------------------
- * 1 if the launcher said that `rank` died (only with -disable-auto-cleanup; else the job ends).
- * A look at one byte of a page shared with our mpiexec; always 0 under other launchers. */
+ * 1 if `rank` is dead: the launcher said so (a look at one byte of a page shared with our mpiexec; only with
+ * -disable-auto-cleanup, else the job ends), or it was found by the watch, or a transport lost it.  For ever. */
 int boot_dead(int rank);
 /* Number of dead ranks so far: cheap test before looking at each. */
 int boot_dead_count(void);
+/* How its death is known, for messages: "its process on h2 has ended".  Valid until boot_finalize(). */
+enum { BOOT_WHY_MAX = 112 };
+const char *boot_dead_why(int rank);
+/* The process whose death became known last; -1: none. */
+int boot_dead_last(void);
+/* From here on `rank` is dead for this process. */
+void boot_dead_now(int rank, const char *why);
+/* Whether the launcher's barrier counts the dead as arrived. */
+int boot_barrier_living(void);
+
+/* --- watch ------------------------------------------------------------------
+ * Who is alive on other hosts, where no launcher tells.  Only in jobs over several hosts, under launchers that are not our mpiexec,
+ * with MPIR_CVAR_PEER_TIMEOUT > 0; else every call does nothing.  Each process has a listening socket and a thread that sleeps.
+ * 0 or -errno (no port, no address). */
+int boot_watch_start(void);
+void boot_watch_stop(void);
+/* What others need to ask for this process, to be published; its bytes, 0: nothing. */
+enum { BOOT_CARD_MAX = 192 };
+size_t boot_watch_card(void *buf, size_t room);
+/* How long to wait before the same process is asked for again (ns); 0: nobody watches. */
+uint64_t boot_watch_turn(void);
+/* Ask whether `rank`, which published that card, lives.  Returns at once; a death shows in boot_dead_count() some time later:
+ * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 16 are asked at a time; what
+ * is too much is forgotten, so ask again. */
+void boot_watch_ask(int rank, const void *card, size_t len);
 
 #endif

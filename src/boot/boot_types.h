@@ -3,6 +3,7 @@
 #define BOOT_BOOT_TYPES_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/jobpage.h"
@@ -19,6 +20,12 @@ struct pmi_client {
     int barrier; /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
 };
 
+struct boot_death { /* one that no page tells of; never changed once it is on the list */
+    struct boot_death *next;
+    int rank, host; /* host: its host died with it */
+    char why[BOOT_WHY_MAX];
+};
+
 struct boot {
     const struct boot_ops *ops;
     int rank, size, appnum;
@@ -29,6 +36,11 @@ struct boot {
     struct boot_value *values; /* of singleton_ops only */
     const struct job_page *page; /* NULL under other launchers */
     size_t page_bytes;
+    struct watch *watch; /* NULL: nobody watches */
+    /* Deaths that no page tells of (death.c): written by the watching thread and by who holds proc->lock, read by anybody. */
+    _Atomic(atomic_uchar *) buried;        /* by rank; NULL before the first */
+    _Atomic(struct boot_death *) deaths;   /* the newest first */
+    atomic_uint burials;                   /* how many; grows after the other two */
     int where; /* SIGUSR1 is ours */
     struct sigaction where_before;
 };
@@ -51,7 +63,12 @@ char *boot_map_text(const int *number, int size);
 void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);
 
-/* SIGUSR1 prints where this process is, unless the program wants the signal itself. */
+/* `rank`, or all of its host, is dead.  Any thread; a second word about the same process is not heard. */
+void boot_bury(struct boot *b, int rank, int host, const char *why);
+void boot_burials_free(struct boot *b);
+
+/* SIGUSR1 prints where this process is, unless the program wants the signal itself; under another PMI-1 launcher than our mpiexec
+ * it does nothing. */
 void boot_where_on(struct boot *b);
 void boot_where_off(struct boot *b);
 

@@ -1,4 +1,4 @@
-/* death.c - the page our mpiexec shares with its ranks, and what SIGUSR1 prints. */
+/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by transports; what SIGUSR1 prints. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -46,18 +46,113 @@ void boot_page_close(struct boot *b)
     b->page = NULL;
 }
 
+/* --- deaths that no page tells of ---------------------------------------------- */
+
+static void bury_one(struct boot *b, atomic_uchar *set, int rank, int host, const char *why)
+{
+    if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
+        return;
+    struct boot_death *d = malloc(sizeof *d);
+    if (!d || atomic_exchange_explicit(&set[rank], 1, memory_order_relaxed)) {
+        free(d); /* without memory: whoever waits asks again */
+        return;
+    }
+    d->rank = rank;
+    d->host = host;
+    size_t n = strnlen(why, sizeof d->why - 1);
+    memcpy(d->why, why, n);
+    d->why[n] = 0;
+    d->next = atomic_load_explicit(&b->deaths, memory_order_relaxed);
+    /* Release: pairs with the acquire loads of those who walk the list. */
+    while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release, memory_order_relaxed))
+        ;
+    /* Last, and release: pairs with boot_dead_count(), whose reader then sees the set and the list. */
+    atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
+}
+
+void boot_bury(struct boot *b, int rank, int host, const char *why)
+{
+    /* Acquire: the zeroes that another thread wrote. */
+    atomic_uchar *set = atomic_load_explicit(&b->buried, memory_order_acquire);
+    if (!set) {
+        atomic_uchar *fresh = calloc((size_t)b->size, sizeof *fresh);
+        if (!fresh)
+            return;
+        if (atomic_compare_exchange_strong_explicit(&b->buried, &set, fresh, memory_order_acq_rel, memory_order_acquire))
+            set = fresh;
+        else
+            free(fresh);
+    }
+    if (!host) {
+        bury_one(b, set, rank, 0, why);
+        return;
+    }
+    int where = node_map_host(&b->map, rank);
+    for (int i = 0; i < b->size; i++)
+        if (node_map_host(&b->map, i) == where)
+            bury_one(b, set, i, 1, why);
+}
+
+void boot_burials_free(struct boot *b)
+{
+    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire), *next; d; d = next) {
+        next = d->next;
+        free(d);
+    }
+    free(atomic_load_explicit(&b->buried, memory_order_relaxed));
+}
+
+void boot_dead_now(int rank, const char *why)
+{
+    struct boot *b = proc->boot;
+    if (rank >= 0 && rank < b->size && !boot_dead(rank))
+        boot_bury(b, rank, 0, why);
+}
+
+/* --- questions ------------------------------------------------------------------- */
+
 int boot_dead_count(void)
 {
-    const struct job_page *page = proc->boot->page;
-    return page ? (int)atomic_load_explicit(&page->dead_count, memory_order_acquire) : 0;
+    const struct boot *b = proc->boot;
+    int n = (int)atomic_load_explicit(&b->burials, memory_order_acquire); /* pairs with bury_one() */
+    return b->page ? n + (int)atomic_load_explicit(&b->page->dead_count, memory_order_acquire) : n;
+}
+
+static int dead_by_page(const struct boot *b, int rank)
+{
+    return b->page && atomic_load_explicit(&b->page->dead[rank], memory_order_acquire);
 }
 
 int boot_dead(int rank)
 {
-    const struct job_page *page = proc->boot->page;
-    if (!page || rank < 0 || rank >= proc->boot->size)
+    const struct boot *b = proc->boot;
+    if (rank < 0 || rank >= b->size)
         return 0;
-    return atomic_load_explicit(&page->dead[rank], memory_order_acquire);
+    atomic_uchar *set = atomic_load_explicit(&b->buried, memory_order_acquire);
+    return dead_by_page(b, rank) || (set && atomic_load_explicit(&set[rank], memory_order_acquire));
+}
+
+const char *boot_dead_why(int rank)
+{
+    for (const struct boot_death *d = atomic_load_explicit(&proc->boot->deaths, memory_order_acquire); d; d = d->next)
+        if (d->rank == rank)
+            return d->why;
+    return "the launcher says so";
+}
+
+int boot_dead_last(void)
+{
+    const struct boot *b = proc->boot;
+    const struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire);
+    for (int i = 0; !d && b->page && i < b->size; i++)
+        if (dead_by_page(b, i))
+            return i;
+    return d ? d->rank : -1;
+}
+
+int boot_barrier_living(void)
+{
+    return proc->boot->page != NULL;
 }
 
 /* --- where are you ----------------------------------------------------------
@@ -119,12 +214,18 @@ static void say_where(int sig)
     (void)ignored;
 }
 
+/* Hydra with -disable-auto-cleanup tells the survivors of a death by SIGUSR1, of which they would die, too. */
+static void survive(int sig)
+{
+    (void)sig;
+}
+
 void boot_where_on(struct boot *b)
 {
     struct sigaction now;
     if (sigaction(SIGUSR1, NULL, &now) || now.sa_handler != SIG_DFL)
         return;
-    struct sigaction sa = {.sa_handler = say_where, .sa_flags = SA_RESTART};
+    struct sigaction sa = {.sa_handler = b->page ? say_where : survive, .sa_flags = SA_RESTART};
     sigemptyset(&sa.sa_mask);
     b->where = !sigaction(SIGUSR1, &sa, &b->where_before);
 }
@@ -132,7 +233,7 @@ void boot_where_on(struct boot *b)
 void boot_where_off(struct boot *b)
 {
     struct sigaction now;
-    if (b->where && !sigaction(SIGUSR1, NULL, &now) && now.sa_handler == say_where)
+    if (b->where && !sigaction(SIGUSR1, NULL, &now) && (now.sa_handler == say_where || now.sa_handler == survive))
         sigaction(SIGUSR1, &b->where_before, NULL);
     b->where = 0;
 }

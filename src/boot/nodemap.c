@@ -216,6 +216,11 @@ int node_map_node(const struct node_map *m, int rank)
     return host * m->cliques + clique_of(m, count_below(m, host, rank), n);
 }
 
+int node_map_host(const struct node_map *m, int rank)
+{
+    return host_of(m, rank);
+}
+
 int node_map_local_index(const struct node_map *m, int rank)
 {
     if (rank == m->rank && m->alone)

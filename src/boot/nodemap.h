@@ -36,6 +36,7 @@ int node_map_init(struct node_map *m, const char *text, int rank, int size, int 
 void node_map_free(struct node_map *m);
 
 int node_map_node(const struct node_map *m, int rank);
+int node_map_host(const struct node_map *m, int rank); /* the launcher's number; without a map each rank's own */
 int node_map_local_index(const struct node_map *m, int rank); /* -1 if elsewhere */
 int node_map_local_rank(const struct node_map *m, int index);
 /* The same among the ranks of this host, pretended nodes ignored. */

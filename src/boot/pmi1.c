@@ -21,6 +21,8 @@
 
 _Static_assert(2 * BOOT_PIECE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
 
+enum { ABORT_MS = 100 }; /* between the reason and the request to end the job, where somebody else is the launcher */
+
 int pmi1_present(void)
 {
     const char *fd = getenv("PMI_FD");
@@ -311,8 +313,11 @@ static void pmi1_abort(int code, const char *why)
         pmi_hex(why ? why : "", n, hex);
         snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
     } else {
-        if (why)
+        /* Hydra may end before it has passed on what was printed just now. */
+        if (why) {
             log_warn("%s", why);
+            poll(NULL, 0, ABORT_MS);
+        }
         snprintf(request, sizeof request, "cmd=abort exitcode=%d\n", code);
     }
     send_line(c, request, strlen(request), "aborting");
@@ -333,5 +338,5 @@ static int pmi1_finalize(void)
 const struct boot_ops pmi1_ops = {
     .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
     .barrier_begin = pmi1_barrier_begin, .barrier_test = pmi1_barrier_test,
-    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize,
+    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize, .watched = 1,
 };

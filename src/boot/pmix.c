@@ -298,7 +298,7 @@ static int pmix_node_numbers(int *node)
 const struct boot_ops pmix_ops = {
     .name = "pmix", .init = pmix_init, .put = pmix_put, .get = pmix_get, .barrier = pmix_barrier,
     .barrier_begin = pmix_barrier_begin, .barrier_test = pmix_barrier_test, .node_numbers = pmix_node_numbers,
-    .job_id = pmix_job_id, .abort = pmix_abort, .finalize = pmix_finalize,
+    .job_id = pmix_job_id, .abort = pmix_abort, .finalize = pmix_finalize, .watched = 1,
 };
 
 #else /* without PMIx's headers */

@@ -407,7 +407,8 @@ static int member_dead(const struct comm *c)
 
 static void end_by_death(struct sched *s)
 {
-    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "a process of the job has died"));
+    int world = boot_dead_last();
+    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world, boot_dead_why(world)));
     s->doomed = 1;
 }
 

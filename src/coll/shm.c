@@ -175,7 +175,8 @@ static int wait_for(int (*cond)(void *), struct wait *w)
     if (w->dead < 0)
         return MPI_SUCCESS;
     w->m->state = SHM_NEVER; /* slots will never be in step again */
-    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the communicator has died", w->dead);
+    int world = comm_world(w->m->comm, w->dead);
+    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the communicator has died: %s", w->dead, boot_dead_why(world));
 }
 
 /* All of [from, to) have entered operation n. */

@@ -32,6 +32,7 @@ int p2p_init(void)
         return -ENOMEM;
     self->path->init();
     am_on_death(peer_reap);
+    am_on_stall(peer_name_awaited);
     return 0;
 }
 

@@ -210,6 +210,8 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
 /* Deal with processes that died since the last look; called from progress (am_on_death). */
 void peer_reap(void);
+/* Call ask() for each process from which a receive is posted (am_on_stall). */
+void peer_name_awaited(void (*ask)(int rank));
 
 /* send.c */
 int send_begin(struct p2p_req *q);

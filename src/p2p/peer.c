@@ -155,7 +155,8 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 
 static int death_of(const struct p2p_req *q, int world)
 {
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died", q->is_send ? "send" : "receive", world);
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s", q->is_send ? "send" : "receive", world,
+                    boot_dead_why(world));
 }
 
 /* May the message that q waits for come from `world`?  Any-source receives fail too: the dead process could
@@ -205,6 +206,18 @@ static void peer_died(int world)
     }
     for (int i = 0; i < P2P_BINS; i++)
         fail_list(&s->posted[i], world, recv_done);
+}
+
+/* Whoever's message is awaited, talked to or not. */
+void peer_name_awaited(void (*ask)(int rank))
+{
+    const struct p2p *s = proc->p2p;
+    for (int i = 0; s && i < P2P_BINS; i++)
+        for (const struct list *l = s->posted[i].next; l != &s->posted[i]; l = l->next) {
+            const struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+            if (q->world >= 0)
+                ask(q->world);
+        }
 }
 
 void peer_reap(void)

@@ -86,7 +86,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         }
     }
     if (!l.found)
-        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died", l.world);
+        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.world, boot_dead_why(l.world));
     if (flag)
         *flag = 1;
     if (keep) {

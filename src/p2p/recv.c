@@ -184,7 +184,7 @@ int recv_begin(struct p2p_req *q)
     match_post(q);
     if (__builtin_expect(boot_dead_count() != 0, 0) && q->world >= 0 && boot_dead(q->world)) {
         match_unpost(q);
-        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job has died", q->world));
+        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job has died: %s", q->world, boot_dead_why(q->world)));
     }
     return MPI_SUCCESS;
 }

@@ -21,7 +21,7 @@ static void send_fail(struct p2p_op *op, int neg_errno)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     send_done(q, neg_errno == -ENOTCONN
-                     ? err_make(MPIX_ERR_PROC_FAILED, "send: process %d of the job has died", q->world)
+                     ? err_make(MPIX_ERR_PROC_FAILED, "send: process %d of the job has died: %s", q->world, boot_dead_why(q->world))
                      : err_from_errno(neg_errno, "send"));
 }
 

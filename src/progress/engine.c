@@ -27,6 +27,9 @@ enum { NAP_SHORT = 60000 };
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
+/* A wait that has lasted so long (ns) asks who is alive; turns of it without a sleep until the clock is looked at. */
+static const uint64_t STALL_NS = 1000000000u;
+enum { STALL_TURNS = 1024 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
 enum { TEST_TURNS = 512, TEST_TURNS_CROWDED = 8 };
 
@@ -124,6 +127,23 @@ void progress_signal(void)
     }
     if (p->followers)
         lock_cond_signal(&p->cond);
+}
+
+void progress_on_stall(void (*fn)(int peer))
+{
+    proc->progress->on_stall = fn;
+}
+
+/* The waiting began at *since, or before; 0: a first look. */
+static void look_after(struct progress *p, uint64_t *since, int peer)
+{
+    if (!p->on_stall || sched)
+        return;
+    uint64_t now = time_now();
+    if (!*since)
+        *since = now;
+    else if (now - *since > STALL_NS)
+        p->on_stall(peer);
 }
 
 /* The lock is taken back: other threads have noted calls of their own meanwhile. */
@@ -270,7 +290,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
 {
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);
-    uint64_t end = timeout_ns ? time_now() + timeout_ns : 0;
+    uint64_t end = timeout_ns ? time_now() + timeout_ns : 0, since = 0;
+    unsigned turns = 0;
     int64_t idle = 0;
     int fruitless = 0, err = 0, yields = 0;
     const char *outer_what = proc->wait_what;
@@ -296,6 +317,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         }
         if ((met = cond(arg)) != 0)
             break;
+        if (__builtin_expect(++turns % STALL_TURNS == 0, 0))
+            look_after(p, &since, peer);
         attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
             step_aside(idle > 0);
@@ -310,6 +333,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else {
             if (!yields && p->skips_left)
                 p->skips_left--;
+            look_after(p, &since, peer);
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             uint64_t slept;
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &slept);
@@ -339,10 +363,12 @@ void progress_test(void)
     struct progress *p = proc->progress;
     if (progress_poll() > 0) {
         p->test_idle = 0;
+        p->test_since = 0;
         return;
     }
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
+        look_after(p, &p->test_since, -1);
         step_aside(0);
     } else if (proc->threaded) {
         lock_yield(&proc->lock);

@@ -24,6 +24,8 @@ struct progress {
     int asleep;            /* ... and has given the lock up; nobody has woken it yet */
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
+    void (*on_stall)(int peer); /* NULL: nobody wants to know */
+    uint64_t test_since;   /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */
     struct pollfd *fds;    /* the poller's */
     int fds_room;
     pthread_t async;       /* the asynchronous progress thread, while async_on */

@@ -145,6 +145,18 @@ static void bury_in_win(struct rma_win *w, int world)
     rma_win_active(w);
 }
 
+/* Those whose posts are awaited; others for which a window waits have been sent something, so am/ knows them. */
+void rma_name_awaited(void (*ask)(int rank))
+{
+    struct rma *r = rma_room();
+    for (const struct list *l = r ? r->windows.next : NULL; l && l != &r->windows; l = l->next) {
+        const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        for (unsigned i = 0; i < w->nstart && w->nwaiting; i++)
+            if (w->waiting[i])
+                ask(rma_world(w, w->start[i]));
+    }
+}
+
 /* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin holds has no window
  * with work. */
 void rma_bury(void)

@@ -57,8 +57,11 @@ enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token
 
 int rma_dead_error(struct rma_win *w, int rank)
 {
-    return err_make(MPI_ERR_OTHER, "%s: rank %d of the window (process %d) died", rma_call(), rank,
-                    rank < 0 ? -1 : rma_world(w, rank));
+    int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
+    if (rank < 0) /* one of the window's, or another whose end took a member along */
+        rank = rankmap_find(w->map, world);
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
+                    boot_dead_why(world));
 }
 
 int rma_take_err(int *slot)

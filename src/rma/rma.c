@@ -51,6 +51,7 @@ int rma_init(void)
     RMA_PACKETS(P)
 #undef P
     am_on_death(rma_bury);
+    am_on_stall(rma_name_awaited);
     return 0;
 }
 

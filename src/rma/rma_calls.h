@@ -123,6 +123,8 @@ int rma_lock_send(struct rma_target *t);
 int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* The launcher says that some rank died: fail what waits for it. */
 void rma_bury(void);
+/* am_on_stall(): whose message is awaited, where am/ may not know. */
+void rma_name_awaited(void (*ask)(int rank));
 void rma_target_bury(struct rma_target *t);
 
 /* --- route.c, native.c ------------------------------------------------------------------------- */

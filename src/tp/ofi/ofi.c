@@ -13,8 +13,6 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 
-/* A connection that broke ends the job unless the launcher tells within this time (ns) that the peer died. */
-static const uint64_t GRACE_NS = 5000000000u;
 /* Sleep while the provider refuses messages: nobody tells when it takes them again (ns). */
 enum { RETRY_NS = 1000000 };
 
@@ -75,14 +73,13 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     return 0;
 }
 
-/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by progress.  Whether that ends
- * the job shows in a moment: the launcher may say that it died. */
+/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by progress.  Whether it is dead is found
+ * out by am/. */
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
 {
     if (p->broken)
         return;
     p->broken = err ? err : -ECONNRESET;
-    p->lost_at = time_now();
     list_push(&o->lost, &p->in_lost);
 }
 
@@ -95,9 +92,8 @@ static void mourn(struct ofi *o)
         ofi_rma_lost(o, p);
         if (boot_dead((int)p->rank))
             list_del(&p->in_lost);
-        else if (time_now() - p->lost_at > GRACE_NS)
-            log_fatal("the connection to rank %u broke (%s): it died, or its host cannot be reached", p->rank,
-                      strerror(-p->broken));
+        else if (!p->told_lost++ && o->env.lost)
+            o->env.lost(o->env.up, p->rank, p->broken);
     }
 }
 

@@ -129,7 +129,7 @@ struct ofi_peer {
     int known;         /* addr and key are valid */
     int connected;     /* connect() was called */
     int broken;        /* -errno; it can no longer be sent to */
-    uint64_t lost_at;  /* ns, when that was found */
+    int told_lost;     /* env.lost() was called */
     fi_addr_t addr;
     uint64_t key;
     uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as we know */

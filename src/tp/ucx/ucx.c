@@ -112,13 +112,16 @@ int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len)
     return 0;
 }
 
-/* UCX lost the peer: it was killed, or has closed.  The launcher tells who died; here every later call fails. */
+/* UCX lost the peer: it was killed, or has closed.  Here every later call fails; am/ finds out whether it is dead. */
 static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
-    (void)ep, (void)status;
+    (void)ep;
     struct ucx_peer *p = arg;
+    struct ucx *u = p->u;
+    if (!p->failed && !u->closing && u->env.lost)
+        u->env.lost(u->env.up, p->rank, ucx_errno(status));
     p->failed = 1;
-    p->u->events++;
+    u->events++;
 }
 
 int ucx_peer_open(struct ucx_peer *p)

@@ -1,10 +1,11 @@
 #include "unit.h"
 
+Suite *suite_alive(void);
 Suite *suite_am(void);
 Suite *suite_peer(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_peer, suite_am};
-    return unit_run(suites, 2);
+    Suite *(*const suites[])(void) = {suite_peer, suite_am, suite_alive};
+    return unit_run(suites, 3);
 }

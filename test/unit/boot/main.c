@@ -5,9 +5,10 @@ Suite *suite_death(void);
 Suite *suite_identity(void);
 Suite *suite_nodemap(void);
 Suite *suite_pmi1(void);
+Suite *suite_watch(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_identity, suite_nodemap, suite_pmi1};
-    return unit_run(suites, 5);
+    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_identity, suite_nodemap, suite_pmi1, suite_watch};
+    return unit_run(suites, 6);
 }

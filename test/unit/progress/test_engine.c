@@ -186,6 +186,36 @@ START_TEST(completions_wake_other_threads)
 }
 END_TEST
 
+static int stalls, stalled_peer;
+
+static void on_stall(int peer)
+{
+    stalls++;
+    stalled_peer = peer;
+}
+
+/* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
+START_TEST(long_waits_ask)
+{
+    up();
+    progress_on_stall(on_stall);
+    ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 300000000), -ETIMEDOUT);
+    ck_assert_int_eq(stalls, 0);
+    ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1300000000), -ETIMEDOUT);
+    ck_assert_int_gt(stalls, 0);
+    ck_assert_int_eq(stalled_peer, 7);
+    stalls = 0;
+    uint64_t end = time_now() + 1300000000u;
+    while (time_now() < end)
+        progress_test();
+    ck_assert_int_gt(stalls, 0);
+    ck_assert_int_eq(stalled_peer, -1);
+    progress_on_stall(NULL);
+    ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1200000000), -ETIMEDOUT);
+    down();
+}
+END_TEST
+
 Suite *suite_engine(void)
 {
     Suite *s = suite_create("progress/engine");
@@ -196,6 +226,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, waits_until_the_condition_holds);
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
+    tcase_add_test(t, long_waits_ask);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);
     return s;

@@ -55,7 +55,7 @@ static void burial(void)
         rma_target_bury(t);
         job_check((t->flags & TARGET_DEAD) && t->state == TARGET_LOCK_GRANTED && list_empty(&t->called)); /* R6 */
         job_check(t->nops == 0 && t->queued == 0 && w->nops == 0 && t->next == &t->ops && list_empty(&t->ready));
-        job_check(x.pending == 0 && x.err && q->done && q->error && err_class(q->error) == MPI_ERR_OTHER);
+        job_check(x.pending == 0 && x.err && q->done && q->error && err_class(q->error) == MPIX_ERR_PROC_FAILED);
         job_check(!rma_target_due(t) && rma_issue_target(t) == 0);
         rma_check_invariants(w);
         rma_resp_close(w, &x);

@@ -52,7 +52,7 @@ static void helpers(void)
     struct rma_win *w = world_window(1);
     int slot = 17;
     job_check(rma_take_err(&slot) == 17 && slot == 0 && rma_take_err(&slot) == 0);
-    job_check(err_class(rma_dead_error(w, 0)) == MPI_ERR_OTHER && rma_dead_error(w, -1) != 0);
+    job_check(err_class(rma_dead_error(w, 0)) == MPIX_ERR_PROC_FAILED && rma_dead_error(w, -1) != 0);
     w->acks = 1; /* R7: token 0 is the window's counter */
     rma_token_done(w, 0, 0, 0);
     rma_token_done(w, 0, 0, 0);

@@ -16,7 +16,7 @@ void end_open(struct end *e, end_recv_fn *recv, void *up)
 {
     char name[16], addr[BOOT_VALUE_MAX];
     size_t len = sizeof addr;
-    const struct tp_env env = {recv, up, proc};
+    const struct tp_env env = {.recv = recv, .up = up, .proc = proc};
     *e = (struct end){.row = now, .ops = now->ops, .rank = boot_rank(), .size = boot_size()};
     job_check(mem_init() == 0);
     job_check(e->ops->open(&env, &e->tp, &e->caps) == 0);

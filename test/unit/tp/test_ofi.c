@@ -28,7 +28,7 @@ static struct ofi *open_one(int *answer)
 {
     struct tp *tp;
     struct tp_caps caps;
-    const struct tp_env env = {count_recv, answer, proc};
+    const struct tp_env env = {.recv = count_recv, .up = answer, .proc = proc};
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
     return (struct ofi *)tp;
 }
@@ -173,7 +173,7 @@ static void no_such_provider(void)
 {
     struct tp *tp;
     struct tp_caps caps;
-    const struct tp_env env = {count_recv, NULL, proc};
+    const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc};
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
 }
 

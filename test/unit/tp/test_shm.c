@@ -27,7 +27,7 @@ static int on_message(void *up, unsigned peer, enum tp_class cls, const void *ms
 static struct tp *open_all(struct tp_caps *caps, struct mem_key *other)
 {
     struct tp *tp;
-    struct tp_env env = {on_message, NULL, proc};
+    struct tp_env env = {.recv = on_message, .up = NULL, .proc = proc};
     struct mem_key key;
     size_t len = sizeof key;
     char name[16];
@@ -176,7 +176,7 @@ static void odd_cells(void)
 {
     struct tp_caps caps;
     struct tp *tp = NULL;
-    struct tp_env env = {on_message, NULL, proc};
+    struct tp_env env = {.recv = on_message, .up = NULL, .proc = proc};
     job_check(mem_init() == 0);
     job_check(tp_shm_ops.open(&env, &tp, &caps) == -EINVAL && tp == NULL);
     mem_finalize();

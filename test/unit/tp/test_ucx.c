@@ -35,7 +35,7 @@ static int count(void *up, unsigned peer, enum tp_class cls, const void *msg, si
 
 static void start(void)
 {
-    const struct tp_env env = {count, NULL, proc};
+    const struct tp_env env = {.recv = count, .up = NULL, .proc = proc};
     struct tp *tp;
     taken[0] = taken[1] = refuse = 0;
     job_check(mem_init() == 0);

@@ -1,0 +1,174 @@
+/* alive.c - who is asked whether he lives, and when: the watch (boot/) knows nobody, and rooms above know no hosts.
+ *
+ * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most AM_ASKED processes: the one that
+ * the wait names, a sample of those for which rooms say that they wait, and others that it ever talked to, in turn, and those
+ * of its host.  With more of them than that nobody asks all in time; but all who wait ask, from different places, and each answer
+ * carries the deaths that the one asked has heard of, so one who finds a death is enough. */
+#include "am/am_types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+
+/* A connection broke: what the watch says in this time is a better reason (ns). */
+static const uint64_t GRACE_NS = 5000000000u;
+
+static void ask(int rank)
+{
+    unsigned char card[BOOT_CARD_MAX];
+    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_dead(rank))
+        return;
+    size_t len = am_peer_card(rank, card);
+    if (len)
+        boot_watch_ask(rank, card, len);
+}
+
+/* --- named by rooms ------------------------------------------------------------------ */
+
+void am_on_stall(void (*fn)(void (*ask)(int rank)))
+{
+    struct am_alive *l = &proc->am->alive;
+    int i = 0;
+    while (i < AM_MOURNERS && l->on_stall[i] && l->on_stall[i] != fn)
+        i++;
+    WR_ASSERT(i < AM_MOURNERS);
+    l->on_stall[i] = fn;
+}
+
+/* Each of n that are named is in the sample with the same probability. */
+static void name(int rank)
+{
+    struct am_alive *l = &proc->am->alive;
+    unsigned n = l->nnamed++;
+    if (n >= AM_NAMED)
+        n = (unsigned)(random_bits() % (n + 1));
+    if (n < AM_NAMED)
+        l->named[n] = rank;
+}
+
+/* --- known, in turn -------------------------------------------------------------------- */
+
+static int next_idle(struct am *a)
+{
+    struct am_alive *l = &a->alive;
+    for (;;) {
+        const struct am_chunk *c = l->chunk ? map_get(&a->idle, l->chunk) : NULL;
+        while (c && l->in_chunk < AM_CHUNK) {
+            unsigned i = l->in_chunk++;
+            if (am_chunk_has(c, i))
+                return (int)((l->chunk - 1) * AM_CHUNK + i);
+        }
+        const struct map_entry *e = map_next(&a->idle, &l->at);
+        l->in_chunk = 0;
+        l->chunk = e ? e->key : 0;
+        if (!e)
+            return -1;
+    }
+}
+
+/* The next process; -1: all had their turn.  The maps may have changed since the last: then one is left out or comes twice. */
+static int next_known(struct am *a)
+{
+    struct am_alive *l = &a->alive;
+    int rank = -1;
+    if (l->phase == 0) {
+        const struct map_entry *e = map_next(&a->peers, &l->at);
+        if (e)
+            return (int)e->key;
+        l->phase = 1;
+        l->at = 0;
+    }
+    if (l->phase == 1 && (rank = next_idle(a)) < 0) {
+        l->phase = 2;
+        l->at = 0;
+    }
+    if (l->phase == 2 && l->at < (size_t)boot_host_processes())
+        return boot_host_rank((int)l->at++);
+    if (rank < 0) {
+        l->phase = 0;
+        l->at = 0;
+    }
+    return rank;
+}
+
+void am_stalled(int peer)
+{
+    struct am *a = proc->am;
+    struct am_alive *l = &a->alive;
+    uint64_t turn = boot_watch_turn(), now = time_now();
+    int left = AM_ASKED, ends = 0;
+    if (!turn || now < l->next)
+        return;
+    l->next = now + turn;
+    ask(peer);
+    l->nnamed = 0;
+    for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
+        l->on_stall[i](name);
+    for (unsigned i = 0; i < l->nnamed && i < AM_NAMED; i++, left--)
+        ask(l->named[i]);
+    if (!l->started++ && a->peers.count)
+        l->at = random_bits() % (a->peers.mask + 1);
+    while (left > 1 && ends < 2) {
+        int rank = next_known(a);
+        if (rank < 0) {
+            ends++;
+        } else {
+            ask(rank);
+            left--;
+        }
+    }
+}
+
+/* The first of another host is asked at once: only who was seen to answer can be silent. */
+void am_met(const struct am_peer *p)
+{
+    struct am_alive *l = &proc->am->alive;
+    if (l->met || !p->card || boot_host_index(p->rank) >= 0)
+        return;
+    l->met = 1;
+    boot_watch_ask(p->rank, p->card, p->card_bytes);
+}
+
+/* --- connections that broke -------------------------------------------------------------- */
+
+static void give_up(struct am_alive *l, unsigned i)
+{
+    char why[BOOT_WHY_MAX];
+    snprintf(why, sizeof why, "the connection to it broke (%s)", l->lost[i].why);
+    boot_dead_now(l->lost[i].rank, why);
+    l->lost[i] = l->lost[--l->nlost];
+}
+
+void am_lost(void *am, unsigned peer, int err)
+{
+    struct am_alive *l = &((struct am *)am)->alive;
+    for (unsigned i = 0; i < l->nlost; i++)
+        if (l->lost[i].rank == (int)peer)
+            return;
+    if (boot_dead((int)peer))
+        return;
+    if (l->nlost == AM_LOST)
+        give_up(l, 0);
+    l->lost[l->nlost].rank = (int)peer;
+    l->lost[l->nlost].at = time_now();
+    snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", strerror(-err));
+    l->nlost++;
+    ask((int)peer);
+}
+
+void am_lost_look(struct am *a)
+{
+    struct am_alive *l = &a->alive;
+    for (unsigned i = 0; i < l->nlost;) {
+        if (boot_dead(l->lost[i].rank))
+            l->lost[i] = l->lost[--l->nlost];
+        else if (time_now() - l->lost[i].at > GRACE_NS)
+            give_up(l, i);
+        else
+            i++;
+    }
+}

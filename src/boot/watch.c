@@ -1,0 +1,719 @@
+/* watch.c - is a process of another host alive?  Asked of its kernel and of a thread that sleeps, never of its user's code.
+ *
+ *      watching thread of A                                  B
+ *      connect ------------------------------------------->  kernel: the port is open   (B lives: computing or stopped)
+ *         refused                                            kernel: no such port       (B has ended)
+ *         nothing, for MPIR_CVAR_PEER_TIMEOUT                nobody                     (B's host is cut off)
+ *      "hello", B's first secret ------------------------->  watching thread of B
+ *      B's second secret, whom B holds for dead <----------
+ *
+ * The thread has a listening socket, at most GUESTS connections of others and PROBES questions of its own; it sleeps in
+ * poll(2), without end while nobody asks.  It knows only what it is handed: a rank and that rank's card.
+ *
+ *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, so that one that is
+ *      asked again and again does not fill the queue of its port.
+ *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
+ *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.
+ *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
+ *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
+ *      this process is among them the two are dead for each other.
+ *   W5 What is silent is a host: all its processes are.
+ * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "boot/watch.h"
+#include "var/var.h"
+
+enum {
+    OWN = 64,     /* addresses of this host that are remembered */
+    PROBES = 16,  /* processes asked at a time */
+    GUESTS = 16,  /* connections of others at a time; the oldest goes */
+    SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
+    STACK = 256 * 1024
+};
+#define MS 1000000u /* ns */
+static const uint64_t GUEST_NS = 2000 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
+
+struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
+    int rank, near;
+    struct watch_card card;
+};
+_Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
+
+enum line_state { LINE_IDLE, LINE_CONNECTING, LINE_OPEN, LINE_REFUSED };
+
+struct line { /* of a probe, to one address */
+    enum line_state state;
+    int fd;         /* -1: none */
+    int tried;      /* it left this host, by `via` */
+    uint64_t again; /* LINE_IDLE: when to try (ns) */
+    struct watch_spot via; /* our address; port 0: there was no way to leave by */
+};
+
+struct probe {
+    int rank; /* -1: free */
+    int near;
+    struct watch_card card;
+    struct line line[WATCH_SPOTS];
+    uint64_t since; /* last sign of life, or the first question (ns) */
+    uint64_t asked; /* by our process, last (ns) */
+    int shut;       /* connections that ended without an answer */
+    int lost;       /* a connection ended because the kernel there was silent for the whole time */
+};
+
+struct guest {
+    int fd; /* -1: free */
+    uint64_t since;
+};
+
+struct watch {
+    struct boot *b;
+    struct watch_card card;
+    int listen_fd, ask_fd; /* ask_fd: written by the process */
+    pthread_t thread;
+    atomic_int stop; /* the thread is to end */
+    int64_t timeout; /* seconds */
+    /* the thread's */
+    int control_fd;
+    struct probe probe[PROBES];
+    struct guest guest[GUESTS];
+    struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
+    unsigned nown, ngood;
+    unsigned tell_from; /* deaths are told in turn */
+    int warned;
+    struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
+};
+
+/* --- addresses --------------------------------------------------------------------- */
+
+static int spot_same(const struct watch_spot *a, const struct watch_spot *b) /* ports are not compared */
+{
+    return a->v6 == b->v6 && !memcmp(a->bytes, b->bytes, a->v6 ? 16 : 4);
+}
+
+static int spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n)
+{
+    while (n--)
+        if (spot_same(s, &list[n]))
+            return 1;
+    return 0;
+}
+
+static int spot_of(const struct sockaddr *a, struct watch_spot *s)
+{
+    memset(s, 0, sizeof *s);
+    if (a->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)a;
+        memcpy(s->bytes, &in->sin_addr, 4);
+        s->port = in->sin_port;
+        return 0;
+    }
+    if (a->sa_family != AF_INET6)
+        return -EAFNOSUPPORT;
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)a;
+    memcpy(s->bytes, &in6->sin6_addr, 16);
+    s->port = in6->sin6_port;
+    s->v6 = 1;
+    return 0;
+}
+
+static socklen_t spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a)
+{
+    memset(a, 0, sizeof *a);
+    if (!s->v6) {
+        struct sockaddr_in *in = (struct sockaddr_in *)a;
+        in->sin_family = AF_INET;
+        in->sin_port = s->port;
+        memcpy(&in->sin_addr, s->bytes, 4);
+        return sizeof *in;
+    }
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)a;
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = s->port;
+    memcpy(&in6->sin6_addr, s->bytes, 16);
+    return sizeof *in6;
+}
+
+/* Is `name` in the list MPIR_CVAR_PEER_INTERFACE, or is that empty? */
+static int interface_wanted(const char *name)
+{
+    size_t n = strlen(name);
+    if (!*cvar.peer_interface)
+        return 1;
+    for (const char *p = cvar.peer_interface; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (!strncmp(p, name, n) && (p[n] == ',' || !p[n]))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_linklocal(const struct watch_spot *s)
+{
+    return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80 : s->bytes[0] == 169 && s->bytes[1] == 254;
+}
+
+/* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4 first. */
+static int find_addresses(struct watch *w)
+{
+    struct ifaddrs *all;
+    struct watch_spot s;
+    if (getifaddrs(&all) != 0)
+        return -errno;
+    for (int v6 = 0; v6 < 2; v6++)
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+            if (!i->ifa_addr || spot_of(i->ifa_addr, &s) || s.v6 != v6)
+                continue;
+            s.port = 0;
+            if (w->nown < OWN)
+                w->own[w->nown++] = s;
+            /* A loop back leads nowhere, unless somebody wishes it by name. */
+            int out = i->ifa_flags & IFF_UP && (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
+            if (out && interface_wanted(i->ifa_name) && w->card.spots < WATCH_SPOTS)
+                w->card.spot[w->card.spots++] = s;
+        }
+    freeifaddrs(all);
+    return w->card.spots ? 0 : -EADDRNOTAVAIL;
+}
+
+static int open_port(struct watch *w)
+{
+    struct sockaddr_storage a;
+    int one = 1, zero = 0;
+    /* One address alone is bound to; several take a socket for all. */
+    struct watch_spot s = w->card.spot[0];
+    int v6 = 0;
+    for (unsigned i = 0; i < w->card.spots; i++)
+        v6 |= w->card.spot[i].v6;
+    if (w->card.spots > 1) {
+        memset(&s, 0, sizeof s);
+        s.v6 = (uint8_t)v6;
+    }
+    socklen_t len = spot_sockaddr(&s, &a);
+    w->listen_fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (w->listen_fd < 0)
+        return -errno;
+    setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (v6)
+        setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
+        return -errno;
+    len = sizeof a;
+    if (getsockname(w->listen_fd, (struct sockaddr *)&a, &len))
+        return -errno;
+    spot_of((struct sockaddr *)&a, &s);
+    for (unsigned i = 0; i < w->card.spots; i++)
+        w->card.spot[i].port = s.port;
+    return 0;
+}
+
+/* --- others ask --------------------------------------------------------------------- */
+
+static void guest_drop(struct guest *g)
+{
+    close(g->fd);
+    g->fd = -1;
+}
+
+static void guest_take(struct watch *w, uint64_t now)
+{
+    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
+    struct guest *g = &w->guest[0];
+    if (fd < 0)
+        return;
+    for (int i = 0; i < GUESTS && g->fd >= 0; i++)
+        if (w->guest[i].fd < 0 || w->guest[i].since < g->since)
+            g = &w->guest[i];
+    if (g->fd >= 0)
+        guest_drop(g);
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
+    *g = (struct guest){fd, now};
+}
+
+/* Deaths that this process knows, WATCH_TOLD at a time in turn. */
+static uint32_t deaths_tell(struct watch *w, struct watch_obituary *to)
+{
+    uint32_t n = 0;
+    unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
+    if (w->tell_from >= count)
+        w->tell_from = 0;
+    for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
+        if (at < w->tell_from || n == WATCH_TOLD)
+            continue;
+        memset(&to[n], 0, sizeof to[n]);
+        to[n].rank = (uint32_t)d->rank;
+        to[n].host = (uint32_t)d->host;
+        memcpy(to[n].why, d->why, strlen(d->why));
+        n++;
+    }
+    w->tell_from += n;
+    return n;
+}
+
+/* Its question is there, or it has gone. */
+static void guest_answer(struct watch *w, struct guest *g)
+{
+    struct watch_hello h;
+    ssize_t n = recv(g->fd, &h, sizeof h, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    /* Who does not know the secret is told nothing. */
+    if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
+        struct watch_answer a = {.secret = w->card.answer};
+        a.deaths = deaths_tell(w, a.death);
+        /* An empty socket takes it whole. */
+        (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    guest_drop(g);
+}
+
+/* --- we ask ----------------------------------------------------------------------------- */
+
+static void line_close(struct line *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}
+
+static void probe_end(struct probe *p)
+{
+    for (int i = 0; i < WATCH_SPOTS; i++)
+        line_close(&p->line[i]);
+    p->rank = -1;
+}
+
+static void line_retry(struct line *l, uint64_t when)
+{
+    line_close(l);
+    l->state = LINE_IDLE;
+    l->again = when;
+}
+
+/* The network's errors that mean that nobody answers. */
+static int is_silence(int err)
+{
+    return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
+}
+
+static void line_fails(struct line *l, int err, uint64_t now)
+{
+    line_retry(l, now + AGAIN_NS);
+    if (err == ECONNREFUSED || err == ECONNRESET)
+        l->state = LINE_REFUSED;
+    else if (!is_silence(err)) /* our own trouble, such as too many descriptors */
+        l->tried = 0;
+}
+
+/* W2: what this line meets says something about the peer. */
+static int line_counts(const struct watch *w, const struct line *l)
+{
+    return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0);
+}
+
+static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+{
+    const struct watch_spot *to = &p->card.spot[l - p->line];
+    struct sockaddr_storage a;
+    int one = 1, idle = w->timeout >= 6 ? (int)(w->timeout / 3) : 1, count = 3;
+    unsigned ms = w->timeout > 1000000 ? 1000000000u : (unsigned)w->timeout * 1000;
+    socklen_t len = spot_sockaddr(to, &a);
+    l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (l->fd < 0) {
+        line_fails(l, errno, now);
+        return;
+    }
+    setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    /* W1: for as long as it is open the kernels ask each other. */
+    setsockopt(l->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
+    setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    int err = connect(l->fd, (struct sockaddr *)&a, len) ? errno : 0;
+    l->tried = 1;
+    memset(&l->via, 0, sizeof l->via);
+    if (err && err != EINPROGRESS) {
+        line_fails(l, err, now);
+        return;
+    }
+    /* Not before connecting: there it would limit the attempt, which we do ourselves. */
+    setsockopt(l->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+    len = sizeof a;
+    if (getsockname(l->fd, (struct sockaddr *)&a, &len) || spot_of((struct sockaddr *)&a, &l->via))
+        l->tried = 0;
+    l->state = LINE_CONNECTING;
+}
+
+static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+{
+    struct watch_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
+    int err = 0, want = offsetof(struct watch_answer, death);
+    socklen_t len = sizeof err;
+    getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+    if (err) {
+        line_fails(l, err, now);
+        return;
+    }
+    l->state = LINE_OPEN;
+    p->since = now;
+    p->lost = 0;
+    setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
+    (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* W4 */
+static void deaths_learn(struct watch *w, const struct probe *p, struct watch_answer *a)
+{
+    for (uint32_t i = 0; i < a->deaths; i++) {
+        struct watch_obituary *o = &a->death[i];
+        o->why[sizeof o->why - 1] = 0;
+        if (o->rank >= (uint32_t)w->b->size)
+            continue;
+        int ours = o->host ? node_map_host_index(&w->b->map, (int)o->rank) >= 0 : (int)o->rank == w->b->rank;
+        if (ours && (!p->near || (int)o->rank == w->b->rank)) {
+            char why[BOOT_WHY_MAX];
+            snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
+            boot_bury(w->b, p->rank, 0, why);
+        } else if (!ours) {
+            boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
+        }
+    }
+}
+
+/* The answer, an end, or an error. */
+static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+{
+    struct watch_answer a;
+    ssize_t n = recv(l->fd, &a, sizeof a, MSG_DONTWAIT | MSG_PEEK);
+    int head = offsetof(struct watch_answer, death), err = n < 0 ? errno : 0;
+    if (n < 0 && (err == EAGAIN || err == EINTR))
+        return;
+    if (n >= head && a.secret == p->card.answer && a.deaths <= WATCH_TOLD) {
+        int want = head + (int)(a.deaths * sizeof a.death[0]);
+        if (n >= want) {
+            if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
+                w->good[w->ngood++] = l->via;
+            deaths_learn(w, p, &a);
+            probe_end(p);
+            return;
+        }
+        /* The rest is on its way; of an end before it the next look tells, since then less will come. */
+        int had;
+        socklen_t len = sizeof had;
+        if (!getsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &had, &len) && had < want) {
+            setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
+            return;
+        }
+    }
+    line_retry(l, now);
+    if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
+        p->lost = 1;
+        return;
+    }
+    p->since = now; /* an end is a word of its host */
+    if (++p->shut >= SHUT_MAX) /* somebody else has its port */
+        l->state = LINE_REFUSED;
+}
+
+/* What the lines of a probe say together. */
+static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
+{
+    uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
+    int lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    char why[BOOT_WHY_MAX];
+    for (unsigned i = 0; i < p->card.spots; i++) {
+        const struct line *l = &p->line[i];
+        int counts = line_counts(w, l) || (p->near && l->state == LINE_REFUSED);
+        lines += counts;
+        refused += counts && l->state == LINE_REFUSED;
+        open += l->state == LINE_OPEN;
+        doubt += l->state == LINE_CONNECTING && !counts;
+    }
+    if (open) {
+        /* Nobody waits for it any more: W1 needs no more. */
+        if (now - p->asked > patience)
+            probe_end(p);
+        return;
+    }
+    int silent = p->lost || now - p->since > patience;
+    if (lines && refused && (silent || (refused == lines && !doubt))) {
+        snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
+        boot_bury(w->b, p->rank, 0, why);
+        probe_end(p);
+    } else if (silent && lines && !p->near) {
+        snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host, (long long)w->timeout);
+        boot_bury(w->b, p->rank, 1, why);
+        probe_end(p);
+    } else if (silent) {
+        /* One process of the host says it. */
+        if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
+            log_warn("host %s cannot be asked whether process %d lives (no answer to TCP connections has ever come from another "
+                     "host; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed", p->card.host, p->rank);
+        probe_end(p);
+    }
+}
+
+static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
+{
+    struct probe *p = NULL;
+    for (int i = 0; i < PROBES; i++) {
+        struct probe *q = &w->probe[i];
+        if (q->rank == a->rank) {
+            q->asked = now;
+            return;
+        }
+        int open = 0;
+        for (int k = 0; k < WATCH_SPOTS && q->rank >= 0; k++)
+            open |= q->line[k].state == LINE_OPEN;
+        if (q->rank < 0)
+            p = q;
+        else if (open && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
+            p = q;
+    }
+    if (!p)
+        return; /* it will be asked again */
+    if (p->rank >= 0)
+        probe_end(p);
+    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now};
+    p->card.host[sizeof p->card.host - 1] = 0;
+    if (p->card.spots > WATCH_SPOTS)
+        p->card.spots = WATCH_SPOTS;
+    for (unsigned i = 0; i < WATCH_SPOTS; i++) {
+        p->line[i].fd = -1;
+        p->line[i].again = UINT64_MAX;
+        if (i < p->card.spots && (p->near || !spot_among(&p->card.spot[i], w->own, w->nown))) /* W3 */
+            p->line[i].again = now;
+    }
+}
+
+/* --- the thread ---------------------------------------------------------------------------- */
+
+/* Questions of our process.  0: it wants us to end. */
+static int control(struct watch *w, uint64_t now)
+{
+    struct ask a;
+    while (read(w->control_fd, &a, sizeof a) == sizeof a)
+        if (a.rank >= 0)
+            probe_take(w, &a, now);
+    return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_watch_stop() */
+}
+
+/* Begin what is due; ms until the next thing is, -1: never. */
+static int due(struct watch *w, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < PROBES; i++) {
+        struct probe *p = &w->probe[i];
+        if (p->rank < 0)
+            continue;
+        for (int k = 0; k < WATCH_SPOTS; k++) {
+            struct line *l = &p->line[k];
+            if (l->state == LINE_IDLE && l->again <= now)
+                line_begin(w, p, l, now);
+        }
+        probe_judge(w, p, now);
+        if (p->rank >= 0 && now + AGAIN_NS < next)
+            next = now + AGAIN_NS;
+    }
+    for (int i = 0; i < GUESTS; i++) {
+        struct guest *g = &w->guest[i];
+        if (g->fd >= 0 && now - g->since > GUEST_NS)
+            guest_drop(g);
+        else if (g->fd >= 0 && g->since + GUEST_NS < next)
+            next = g->since + GUEST_NS;
+    }
+    return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
+}
+
+/* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll skips. */
+static void collect(struct watch *w)
+{
+    struct pollfd *f = w->fds;
+    *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = w->listen_fd, .events = POLLIN};
+    for (int i = 0; i < GUESTS; i++)
+        *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
+    for (int i = 0; i < PROBES; i++)
+        for (int k = 0; k < WATCH_SPOTS; k++, f++) {
+            const struct line *l = &w->probe[i].line[k];
+            *f = (struct pollfd){.fd = w->probe[i].rank < 0 ? -1 : l->fd, .events = l->state == LINE_OPEN ? POLLIN : POLLOUT};
+        }
+}
+
+static void *watch_run(void *arg)
+{
+    struct watch *w = arg;
+    for (;;) {
+        uint64_t now = time_now();
+        int ms = due(w, now);
+        collect(w);
+        if (poll(w->fds, sizeof w->fds / sizeof *w->fds, ms) <= 0)
+            continue;
+        now = time_now();
+        const struct pollfd *f = w->fds + 2;
+        for (int i = 0; i < GUESTS; i++, f++)
+            if (f->revents && w->guest[i].fd == f->fd)
+                guest_answer(w, &w->guest[i]);
+        for (int i = 0; i < PROBES; i++)
+            for (int k = 0; k < WATCH_SPOTS; k++, f++) {
+                struct line *l = &w->probe[i].line[k];
+                if (!f->revents || w->probe[i].rank < 0 || l->fd != f->fd)
+                    continue;
+                if (l->state == LINE_CONNECTING)
+                    line_opens(w, &w->probe[i], l, now);
+                else
+                    line_reads(w, &w->probe[i], l, now);
+            }
+        if (w->fds[1].revents)
+            guest_take(w, now);
+        if (w->fds[0].revents && !control(w, now))
+            return NULL;
+    }
+}
+
+/* --- life -------------------------------------------------------------------------------------- */
+
+/* A child without exec() shares our port: it would answer for us after our death. */
+static void in_child(void)
+{
+    struct boot *b = proc->boot;
+    if (b && b->watch)
+        close(b->watch->listen_fd);
+}
+
+static void watch_free(struct watch *w)
+{
+    int fds[] = {w->listen_fd, w->ask_fd, w->control_fd};
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(w);
+}
+
+static int thread_start(struct watch *w)
+{
+    sigset_t all, old;
+    pthread_attr_t attr;
+    int err = pthread_attr_init(&attr);
+    if (err)
+        return -err;
+    pthread_attr_setstacksize(&attr, STACK);
+    /* Signals are the user's: they must go to the user's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    err = pthread_create(&w->thread, &attr, watch_run, w);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return -err;
+}
+
+static int watch_open(struct watch *w)
+{
+    int fd[2], err = find_addresses(w);
+    if (err || (err = open_port(w)))
+        return err;
+    if (pipe2(fd, O_CLOEXEC | O_NONBLOCK))
+        return -errno;
+    w->control_fd = fd[0];
+    w->ask_fd = fd[1];
+    w->card.hello = random_bits();
+    w->card.answer = random_bits();
+    if (gethostname(w->card.host, sizeof w->card.host - 1))
+        strcpy(w->card.host, "?");
+    w->card.host[strcspn(w->card.host, ".")] = 0;
+    return thread_start(w);
+}
+
+int boot_watch_start(void)
+{
+    struct boot *b = proc->boot;
+    if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout || b->map.host_size == b->size)
+        return 0;
+    struct watch *w = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    w->b = b;
+    w->timeout = cvar.peer_timeout;
+    w->listen_fd = w->ask_fd = w->control_fd = -1;
+    for (int i = 0; i < PROBES; i++) {
+        w->probe[i].rank = -1;
+        for (int k = 0; k < WATCH_SPOTS; k++)
+            w->probe[i].line[k].fd = -1;
+    }
+    for (int i = 0; i < GUESTS; i++)
+        w->guest[i].fd = -1;
+    int err = watch_open(w);
+    if (err) {
+        watch_free(w);
+        return err;
+    }
+    b->watch = w;
+    pthread_atfork(NULL, NULL, in_child);
+    return 0;
+}
+
+void boot_watch_stop(void)
+{
+    struct boot *b = proc->boot;
+    struct watch *w = b->watch;
+    if (!w)
+        return;
+    /* The end of the pipe would not do: a child of ours may hold it open.  If it is full the thread is about to read it. */
+    const struct ask nothing = {.rank = -1};
+    atomic_store_explicit(&w->stop, 1, memory_order_release); /* pairs with control() */
+    (void)!write(w->ask_fd, &nothing, sizeof nothing);
+    pthread_join(w->thread, NULL);
+    for (int i = 0; i < PROBES; i++)
+        if (w->probe[i].rank >= 0)
+            probe_end(&w->probe[i]);
+    for (int i = 0; i < GUESTS; i++)
+        if (w->guest[i].fd >= 0)
+            guest_drop(&w->guest[i]);
+    b->watch = NULL;
+    watch_free(w);
+}
+
+size_t boot_watch_card(void *buf, size_t room)
+{
+    const struct watch *w = proc->boot->watch;
+    if (!w || room < sizeof w->card)
+        return 0;
+    memcpy(buf, &w->card, sizeof w->card);
+    return sizeof w->card;
+}
+
+uint64_t boot_watch_turn(void)
+{
+    const struct watch *w = proc->boot->watch;
+    if (!w)
+        return 0;
+    return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
+}
+
+void boot_watch_ask(int rank, const void *card, size_t len)
+{
+    const struct watch *w = proc->boot->watch;
+    struct ask a = {.rank = rank};
+    if (!w || len != sizeof a.card || rank == w->b->rank || boot_dead(rank))
+        return;
+    a.near = boot_host_index(rank) >= 0;
+    memcpy(&a.card, card, sizeof a.card);
+    (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
+}

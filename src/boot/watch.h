@@ -1,0 +1,45 @@
+/* watch.h - what processes that watch each other say, on the wire and in what they publish (private to boot/; watch.c).
+ * Fixed widths, host byte order where nothing else is said: all hosts of a job are alike. */
+#ifndef BOOT_WATCH_H
+#define BOOT_WATCH_H
+
+#include <stdint.h>
+
+#include "boot/boot.h"
+
+enum {
+    WATCH_SPOTS = 4, /* addresses on a card */
+    WATCH_TOLD = 16  /* deaths in one answer */
+};
+
+struct watch_spot { /* one address */
+    uint8_t bytes[16]; /* as on the wire; of IPv4 the first four */
+    uint16_t port;     /* as on the wire */
+    uint8_t v6, unused;
+};
+
+struct watch_card { /* what a process publishes of itself */
+    uint64_t hello, answer; /* secrets: the question carries the first, the answer the second */
+    char host[36];
+    uint32_t spots;
+    struct watch_spot spot[WATCH_SPOTS];
+};
+
+struct watch_hello { /* the question */
+    uint64_t secret;
+    uint32_t rank, unused;
+};
+
+struct watch_obituary {
+    uint32_t rank, host; /* host: all processes of its host */
+    char why[BOOT_WHY_MAX]; /* boot_dead_why() */
+};
+
+struct watch_answer { /* and what is sent back */
+    uint64_t secret;
+    uint32_t deaths, unused;
+    struct watch_obituary death[WATCH_TOLD]; /* `deaths` of them are sent */
+};
+_Static_assert(sizeof(struct watch_card) <= BOOT_CARD_MAX, "rooms above have room for it");
+
+#endif

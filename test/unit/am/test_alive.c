@@ -1,0 +1,141 @@
+/* Who is asked whether he lives: three processes that pretend to be on more than one host, so that they watch each other. */
+#include "job.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "am/am_types.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "mem/mem.h"
+#include "progress/progress.h"
+#include "var/var.h"
+
+Suite *suite_alive(void);
+
+static struct boot_ops watched;
+static const char *const quick[] = {"MPIR_CVAR_PEER_TIMEOUT=1", "MPIR_CVAR_PEER_INTERFACE=lo", NULL};
+
+static int on_any(int src, const void *msg, size_t len)
+{
+    return 0;
+}
+
+static void start(void)
+{
+    job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
+    am_handler(AM_TEST, on_any);
+    job_check(boot_watch_turn() == 0); /* one host: nobody watches */
+    am_stalled(1);
+    watched = *proc->boot->ops;
+    watched.watched = 1;
+    proc->boot->ops = &watched;
+    proc->boot->map.host_size = 1;
+    job_check(boot_watch_start() == 0 && boot_watch_turn() > 0);
+    job_check(am_publish() == 0 && boot_barrier() == 0);
+    progress_on_stall(am_stalled);
+}
+
+static void stop(void)
+{
+    am_finalize();
+    job_check(proc->boot->watch == NULL);
+    progress_finalize();
+    mem_finalize();
+}
+
+static int two_is_dead(void *arg)
+{
+    return boot_dead(2);
+}
+
+static void (*asked)(int);
+
+static void names_two(void (*ask)(int rank))
+{
+    for (int i = 0; i < 100; i++) /* more than the sample holds */
+        ask(2);
+    asked = ask;
+}
+
+/* Rank 0 waits for nobody by name, but a room knows that it is for 2.  Rank 1 waits for 0, who tells it of the death. */
+static void hear(void)
+{
+    start();
+    if (boot_rank() == 2)
+        _exit(0);
+    if (boot_rank() == 0)
+        am_on_stall(names_two);
+    job_check(progress_wait_for(two_is_dead, NULL, "a death", boot_rank() == 0 ? -1 : 0, 8000000000u) == 0);
+    job_check(strstr(boot_dead_why(2), "has ended") != NULL);
+    job_check((boot_rank() == 0) == (asked != NULL));
+    job_check(am_request(2, AM_TEST, NULL, 0, 0) == -ENOTCONN);
+    job_check(!boot_dead(0) && !boot_dead(1));
+    job_words()[boot_rank()] = 1; /* who leaves first has ended, too */
+    while (!((volatile uint64_t *)job_words())[!boot_rank()])
+        usleep(1000);
+    stop();
+}
+
+START_TEST(named_and_told)
+{
+    ck_assert_int_eq(job_run(3, quick, hear, 30), 0);
+}
+END_TEST
+
+static int one_is_dead(void *arg)
+{
+    return boot_dead(1);
+}
+
+/* A connection broke, and the process answers: some time later it is dead all the same.  Those that are known are asked, dropped
+ * records too. */
+static void broken(void)
+{
+    start();
+    if (boot_rank() == 0) {
+        struct am *a = proc->am;
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 && am_request(2, AM_TEST, NULL, 0, 0) == 0);
+        unsigned char card[BOOT_CARD_MAX], again[BOOT_CARD_MAX];
+        job_check(am_peer_known(1)->card != NULL && am_peer_card(1, card) == am_peer_known(1)->card_bytes);
+        a->peers_max = 1;
+        job_check(am_request(0, AM_TEST, NULL, 0, 0) == 0 && !am_peer_known(1) && a->idle.count == 1);
+        job_check(am_peer_card(1, again) > 0 && !memcmp(card, again, sizeof(int)));
+        for (int i = 0; i < 20; i++) {
+            a->alive.next = 0;
+            am_stalled(-1);
+            usleep(10000);
+        }
+        job_check(boot_dead_count() == 0);
+        am_lost(a, 1, -ECONNRESET);
+        am_lost(a, 1, -ECONNRESET);
+        job_check(a->alive.nlost == 1);
+        uint64_t from = time_now();
+        job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
+        job_check(time_now() - from > 4000000000u && a->alive.nlost == 0);
+        job_check(strstr(boot_dead_why(1), "the connection to it broke") != NULL);
+        job_words()[0] = 1;
+    }
+    while (!*(volatile uint64_t *)job_words())
+        usleep(1000);
+    stop();
+}
+
+START_TEST(lost_and_known)
+{
+    ck_assert_int_eq(job_run(3, quick, broken, 40), 0);
+}
+END_TEST
+
+Suite *suite_alive(void)
+{
+    Suite *s = suite_create("alive");
+    TCase *t = tcase_create("alive");
+    tcase_add_test(t, named_and_told);
+    tcase_add_test(t, lost_and_known);
+    suite_add_tcase(s, t);
+    return s;
+}

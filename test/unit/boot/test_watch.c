@@ -1,0 +1,431 @@
+/* The watch against peers played by the test, over the loop back: three hosts in the map, one in truth.  Addresses of other hosts are
+ * 127.0.0.2 and on, which are none of this host's own (W3). */
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot_types.h"
+#include "boot/watch.h"
+#include "var/var.h"
+
+Suite *suite_watch(void);
+
+enum { SIZE = 60 }; /* ranks 0, 3, 6 ..: this host */
+
+static int me; /* rank given by my_init() */
+
+static int my_init(int *rank, int *size, int *appnum)
+{
+    *rank = me;
+    *size = SIZE;
+    *appnum = -1;
+    return 0;
+}
+
+static int my_nothing(void)
+{
+    return 0;
+}
+
+static int my_map(char *text, size_t len)
+{
+    snprintf(text, len, "(vector,(0,3,1))");
+    return 0;
+}
+
+static int my_job(char *text, size_t len)
+{
+    snprintf(text, len, "watch");
+    return 0;
+}
+
+static const struct boot_ops mine = {.name = "mine", .init = my_init, .barrier = my_nothing, .node_map = my_map, .job_id = my_job,
+                                     .finalize = my_nothing, .watched = 1};
+
+static void begin(void)
+{
+    char msg[200];
+    setenv("MPIR_CVAR_PEER_INTERFACE", "lo", 1);
+    setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    ck_assert_int_eq(boot_init(&mine), 0);
+    ck_assert_int_eq(boot_watch_start(), 0);
+    ck_assert_uint_gt(boot_watch_turn(), 0);
+}
+
+static void end(void)
+{
+    boot_watch_stop();
+    boot_watch_stop(); /* harmless */
+    ck_assert_uint_eq(boot_watch_turn(), 0);
+    boot_finalize();
+    var_finalize();
+}
+
+static struct watch_card own_card(void)
+{
+    struct watch_card c;
+    ck_assert_uint_eq(boot_watch_card(&c, sizeof c), sizeof c);
+    return c;
+}
+
+/* A port at 127.0.0.x and its card; backlog -1: it is closed again. */
+static int peer_open(int x, int backlog, struct watch_card *c)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)x)};
+    socklen_t len = sizeof a;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    *c = (struct watch_card){.hello = 0x1111, .answer = 0x2222, .host = "there", .spots = 1};
+    memcpy(c->spot[0].bytes, &a.sin_addr, 4);
+    c->spot[0].port = a.sin_port;
+    if (backlog < 0) {
+        close(fd);
+        return -1;
+    }
+    ck_assert_int_eq(listen(fd, backlog), 0);
+    return fd;
+}
+
+/* Take one question and answer it; the asker's rank. */
+static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
+{
+    struct watch_hello h;
+    struct watch_answer a = {.secret = c->answer, .deaths = n};
+    int s = accept(fd, NULL, NULL);
+    ck_assert_int_ge(s, 0);
+    ck_assert_int_eq(recv(s, &h, sizeof h, MSG_WAITALL), sizeof h);
+    ck_assert_uint_eq(h.secret, c->hello);
+    if (n)
+        memcpy(a.death, o, n * sizeof *o);
+    /* In two pieces, as a network may. */
+    size_t len = offsetof(struct watch_answer, death) + n * sizeof *o;
+    ck_assert_int_eq(send(s, &a, 7, 0), 7);
+    usleep(20000);
+    ck_assert_int_eq(send(s, (char *)&a + 7, len - 7, 0), (ssize_t)len - 7);
+    close(s);
+    return h.rank;
+}
+
+static void until_dead(int rank, double least, double most)
+{
+    uint64_t from = time_now();
+    while (!boot_dead(rank) && time_now() - from < (uint64_t)(most * 1e9))
+        usleep(5000);
+    ck_assert_int_eq(boot_dead(rank), 1);
+    ck_assert_uint_ge(time_now() - from, (uint64_t)(least * 1e9));
+}
+
+/* W2: somebody of another host answers. */
+static void prove(void)
+{
+    struct watch_card c;
+    int fd = peer_open(2, 8, &c);
+    boot_watch_ask(1, &c, sizeof c);
+    ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
+    close(fd);
+    usleep(50000); /* until it is read */
+    ck_assert_int_eq(boot_dead_count(), 0);
+}
+
+START_TEST(refused)
+{
+    struct watch_card c;
+    begin();
+    peer_open(3, -1, &c);
+    boot_watch_ask(2, &c, sizeof c);
+    usleep(1500000);
+    ck_assert_int_eq(boot_dead_count(), 0); /* nothing ever came from another host: W2 */
+    prove();
+    boot_watch_ask(2, &c, sizeof c);
+    until_dead(2, 0, 1);
+    ck_assert_int_eq(boot_dead_count(), 1);
+    ck_assert_int_eq(boot_dead(5), 0); /* the host lives */
+    ck_assert_int_eq(boot_dead_last(), 2);
+    ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    end();
+}
+END_TEST
+
+/* A queue that is full answers nothing, as a host that is cut off. */
+START_TEST(silent)
+{
+    struct watch_card c;
+    int fill[4];
+    begin();
+    prove();
+    int fd = peer_open(3, 0, &c);
+    for (int i = 0; i < 4; i++) {
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+        memcpy(&a.sin_addr, c.spot[0].bytes, 4);
+        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)!connect(fill[i], (struct sockaddr *)&a, sizeof a);
+    }
+    usleep(50000);
+    boot_watch_ask(2, &c, sizeof c);
+    until_dead(2, 0.9, 3);
+    ck_assert_str_eq(boot_dead_why(2), "its host there has not answered for 1 s");
+    ck_assert_int_eq(boot_dead_count(), SIZE / 3); /* W5 */
+    ck_assert_int_eq(boot_dead(5), 1);
+    ck_assert_int_eq(boot_dead(4), 0);
+    boot_watch_ask(2, &c, sizeof c); /* whoever is dead is not asked */
+    for (int i = 0; i < 4; i++)
+        close(fill[i]);
+    close(fd);
+    end();
+}
+END_TEST
+
+/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked; few where a loaded machine lets
+ * us pause for longer than the patience of a second, after which nobody seems to wait any more. */
+START_TEST(stopped)
+{
+    struct watch_card c;
+    begin();
+    prove();
+    int fd = peer_open(3, 64, &c), n = 0;
+    for (int i = 0; i < 30; i++) {
+        boot_watch_ask(2, &c, sizeof c);
+        usleep(100000);
+    }
+    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    for (int s; (s = accept(fd, NULL, NULL)) >= 0; n++)
+        close(s);
+    ck_assert_int_ge(n, 1);
+    ck_assert_int_le(n, 3);
+    close(fd); /* and now it dies; that is no silence, for however long it was held */
+    until_dead(2, 0, 2);
+    ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    ck_assert_int_eq(boot_dead_count(), 1);
+    end();
+}
+END_TEST
+
+/* Somebody else has the port: he takes the question and hangs up, or says something else. */
+START_TEST(strangers)
+{
+    struct watch_card c;
+    begin();
+    prove();
+    int fd = peer_open(3, 64, &c);
+    boot_watch_ask(2, &c, sizeof c);
+    for (int i = 0; i < 3; i++) {
+        int s = accept(fd, NULL, NULL);
+        char junk[64] = "HTTP/1.0 400 Bad Request, and so on and on";
+        ck_assert_int_ge(s, 0);
+        if (i)
+            ck_assert_int_eq(send(s, junk, sizeof junk, MSG_NOSIGNAL), sizeof junk);
+        close(s);
+    }
+    until_dead(2, 0, 2);
+    close(fd);
+    end();
+}
+END_TEST
+
+static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
+    memcpy(&to.sin_addr, c->spot[0].bytes, 4);
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(s);
+        return -errno;
+    }
+    ck_assert_int_eq(send(s, h, len, MSG_NOSIGNAL), (ssize_t)len);
+    if (len < sizeof *h)
+        shutdown(s, SHUT_WR);
+    int n = (int)recv(s, a, sizeof *a, MSG_WAITALL);
+    close(s);
+    return n;
+}
+
+START_TEST(listener)
+{
+    begin();
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = 1}, wrong = {.secret = c.hello + 1, .rank = 1};
+    struct watch_answer a;
+    int head = offsetof(struct watch_answer, death);
+    ck_assert_int_eq(c.spot[0].v6, 0);
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head);
+    ck_assert_uint_eq(a.secret, c.answer);
+    ck_assert_uint_eq(a.deaths, 0);
+    /* Who does not know the secret, or says less, is told nothing. */
+    ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
+    ck_assert_int_le(ask_listener(&c, &h, 5, &a), 0);
+    wrong = (struct watch_hello){.secret = c.hello, .rank = SIZE};
+    ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
+    /* Many who say nothing do not keep it from answering. */
+    int idle[40];
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    for (int i = 0; i < 40; i++) {
+        idle[i] = socket(AF_INET, SOCK_STREAM, 0);
+        ck_assert_int_eq(connect(idle[i], (struct sockaddr *)&to, sizeof to), 0);
+    }
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head);
+    for (int i = 0; i < 40; i++)
+        close(idle[i]);
+    /* W4: and it tells whom it holds for dead. */
+    boot_dead_now(7, "the test says so");
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 7);
+    ck_assert_str_eq(a.death[0].why, "the test says so");
+    for (int r = 8; r < 58; r++)
+        boot_dead_now(r, "many");
+    int told[SIZE] = {0};
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)(a.deaths * sizeof a.death[0]));
+        for (uint32_t k = 0; k < a.deaths; k++)
+            told[a.death[k].rank] = 1;
+    }
+    for (int r = 7; r < 58; r++) /* in turn, all of them */
+        ck_assert_int_eq(told[r], 1);
+    end();
+}
+END_TEST
+
+START_TEST(news)
+{
+    struct watch_card c;
+    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"}, {.rank = SIZE + 9}, {.rank = 7, .host = 1, .why = "cut"}};
+    begin();
+    int fd = peer_open(2, 8, &c);
+    memset(o[1].why, 'x', sizeof o[1].why); /* no end of text, no such rank */
+    boot_watch_ask(8, &c, sizeof c);
+    peer_answer(fd, &c, o, 3);
+    until_dead(5, 0, 1);
+    until_dead(7, 0, 1);
+    ck_assert_str_eq(boot_dead_why(5), "it told a lie");
+    ck_assert_str_eq(boot_dead_why(1), "cut"); /* its host, too */
+    ck_assert_int_eq(boot_dead(8), 0);
+    /* It holds this process for dead: that goes both ways. */
+    o[0] = (struct watch_obituary){.rank = 0, .why = "slow"};
+    boot_watch_ask(8, &c, sizeof c);
+    peer_answer(fd, &c, o, 1);
+    until_dead(8, 0, 1);
+    ck_assert_str_eq(boot_dead_why(8), "it has given process 0 up");
+    ck_assert_int_eq(boot_dead(0), 0);
+    close(fd);
+    end();
+}
+END_TEST
+
+static int descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* However many are asked: 16 at a time. */
+START_TEST(bounded)
+{
+    struct watch_card c;
+    begin();
+    prove();
+    int fd = peer_open(3, 200, &c), before = descriptors();
+    for (int r = 1; r < SIZE; r++)
+        if (r % 3)
+            boot_watch_ask(r, &c, sizeof c);
+    usleep(200000);
+    ck_assert_int_le(descriptors() - before, 16);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    close(fd);
+    end();
+}
+END_TEST
+
+/* Of one host: no proof is needed for a refusal; a child of the dead does not hold its port. */
+START_TEST(same_host)
+{
+    struct proc *first = proc, second = {0};
+    begin();
+    proc = &second;
+    me = 3;
+    ck_assert_int_eq(boot_init(&mine), 0);
+    ck_assert_int_eq(boot_watch_start(), 0);
+    struct watch_card c = own_card();
+    pid_t child = fork();
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    proc = first;
+    boot_watch_ask(3, &c, sizeof c);
+    usleep(300000);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    proc = &second;
+    boot_watch_stop();
+    boot_finalize();
+    me = 0;
+    proc = first;
+    boot_watch_ask(3, &c, sizeof c);
+    until_dead(3, 0, 2);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    end();
+}
+END_TEST
+
+/* Nobody watches in a job of one host, or when it is not wished. */
+START_TEST(off)
+{
+    char msg[200], card[BOOT_CARD_MAX];
+    setenv("MPIR_CVAR_PEER_TIMEOUT", "0", 1);
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    ck_assert_int_eq(boot_init(&mine), 0);
+    ck_assert_int_eq(boot_watch_start(), 0);
+    ck_assert_uint_eq(boot_watch_turn(), 0);
+    ck_assert_uint_eq(boot_watch_card(card, sizeof card), 0);
+    boot_watch_ask(1, card, sizeof card);
+    boot_watch_stop();
+    boot_finalize();
+    setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
+    setenv("MPIR_CVAR_PEER_INTERFACE", "nosuch0", 1);
+    var_finalize();
+    ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+    ck_assert_int_eq(boot_init(&mine), 0);
+    ck_assert_int_eq(boot_watch_start(), -EADDRNOTAVAIL);
+    ck_assert_uint_eq(boot_watch_turn(), 0);
+    boot_finalize();
+    var_finalize();
+}
+END_TEST
+
+Suite *suite_watch(void)
+{
+    Suite *s = suite_create("watch");
+    TCase *t = tcase_create("watch");
+    tcase_add_test(t, refused);
+    tcase_add_test(t, silent);
+    tcase_add_test(t, stopped);
+    tcase_add_test(t, strangers);
+    tcase_add_test(t, listener);
+    tcase_add_test(t, news);
+    tcase_add_test(t, bounded);
+    tcase_add_test(t, same_host);
+    tcase_add_test(t, off);
+    suite_add_tcase(s, t);
+    return s;
+}
