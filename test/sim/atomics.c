@@ -3,7 +3,7 @@
  * Memory of each target:  | words that all change | cells of origin 0 | cells of origin 1 | ...
  * The words take sums, bits and tickets, whose totals are known at the end.  Only origin o changes the cells of origin o: where
  * the window keeps accumulates in order, o knows what each of its calls must fetch, whatever it called before without
- * a flush between; where it does not, o touches a cell once between two flushes.
+ * a flush between; where it does not, o touches a cell once between two flushes.  The last of them is for puts.
  * The window's elements go by the processor's atomics or by stripes, as info and memory will have it. */
 #include <mpi.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "boot/boot.h"
 #include "scenarios.h"
 
-enum { RANKS_MAX = 8, CELLS = 6, ROUNDS = 6, CALLS = 60, LINE = 64 };
+enum { RANKS_MAX = 8, CELLS = 7, ROUNDS = 10, CALLS = 60, LINE = 64 };
 enum { SUM, FETCHED, SUM32, BITS, MOST, REAL, CROOKED, TICKET, WORDS }; /* one line each; CROOKED: misaligned */
 
 struct fetched {
@@ -76,8 +76,8 @@ static void on_cells(struct play *p, int t)
 {
     static const MPI_Op ops[] = {MPI_SUM, MPI_REPLACE, MPI_BXOR, MPI_NO_OP, MPI_MAX, MPI_SUM};
     MPI_Op op = ops[draw(&p->own, 6)];
-    int n = draw(&p->own, 3) ? 1 : 1 + (int)draw(&p->own, 3), step = n > 1 && n * 2 <= CELLS ? 1 + (int)draw(&p->own, 2) : 1;
-    int i = (int)draw(&p->own, (unsigned)(CELLS - (n - 1) * step)), how = (int)draw(&p->own, n > 1 ? 2 : 4);
+    int n = draw(&p->own, 3) ? 1 : 1 + (int)draw(&p->own, 3), step = n > 1 ? 1 + (int)draw(&p->own, 2) : 1;
+    int i = (int)draw(&p->own, (unsigned)(CELLS - 1 - (n - 1) * step)), how = (int)draw(&p->own, n > 1 ? 2 : 4);
     int64_t *out = p->out[p->calls];
     struct fetched *f = &p->back[p->calls];
     if (how == 0 && op == MPI_NO_OP)
@@ -149,13 +149,22 @@ static void on_words(struct play *p, int t)
     }
 }
 
+static void put(struct play *p, int t)
+{
+    int64_t *out = p->out[p->calls];
+    if (p->busy[t][CELLS - 1])
+        return;
+    p->busy[t][CELLS - 1] = 1;
+    p->model[t][CELLS - 1] = *out = (int64_t)draw(&p->own, 1000000);
+    p->back[p->calls++].n = 0;
+    OK(MPI_Put(out, 1, MPI_INT64_T, t, cell(p, CELLS - 1), 1, MPI_INT64_T, p->win));
+}
+
 static void some_calls(struct play *p, int t)
 {
+    static void (*const what[])(struct play *, int) = {on_cells, on_words, put, on_cells, on_words};
     for (int n = 1 + (int)draw(&p->own, 4); n-- && p->calls < CALLS;)
-        if (draw(&p->own, 2))
-            on_cells(p, t);
-        else
-            on_words(p, t);
+        what[draw(&p->own, 5)](p, t);
 }
 
 /* All is complete: what came back, and cells are free again. */
@@ -192,7 +201,7 @@ static void ticket(struct play *p, int t)
 static void with_request(struct play *p, int t)
 {
     MPI_Request req;
-    int i = (int)draw(&p->own, CELLS);
+    int i = (int)draw(&p->own, CELLS - 1);
     int64_t v = (int64_t)draw(&p->own, 50), got = -1, want = p->model[t][i];
     p->model[t][i] += v;
     if (v % 2) {
@@ -280,7 +289,7 @@ static void window_make(struct play *p)
     unsigned memory = draw(&p->common, 3);
     MPI_Info info;
     MPI_Info_create(&info);
-    if (draw(&p->common, 4))
+    if (draw(&p->common, 5))
         MPI_Info_set(info, "mpi_accumulate_granularity", "8");
     if (!(p->ordered = (int)draw(&p->common, 2)))
         MPI_Info_set(info, "accumulate_ordering", "none");
@@ -430,6 +439,7 @@ static void native(struct sim_knobs *k)
     k->native_min = k->seed % 4 ? 0 : 1;
     k->native_ordered = k->seed / 2 % 2;
     k->native_reg = k->seed / 4 % 3 == 0;
+    k->ordered = k->seed % 7 != 0;
 }
 
 static void starved(struct sim_knobs *k)
