@@ -18,7 +18,15 @@ enum { SUM, FETCHED, SUM32, BITS, MOST, REAL, CROOKED, TICKET, WORDS }; /* one l
 
 struct fetched {
     int64_t got[CELLS], want[CELLS];
-    int n;
+    int n;         /* ... of them; or got[0] is of the word FETCHED ... */
+    int from;      /* ... of this rank; -1: no */
+    int64_t added; /* to it by the same call */
+};
+
+/* What all that fetch from a word and add to it must agree on, whatever their order: with x before an addition of v,
+ * the sum of x * v over all is half of (total * total - sum of v * v). */
+struct fetches {
+    int64_t total, products, squares;
 };
 
 struct play {
@@ -29,6 +37,7 @@ struct play {
     MPI_Datatype every2;
     int64_t model[RANKS_MAX][CELLS]; /* my cells at each */
     int64_t added[WORDS], top;
+    struct fetches fetches[RANKS_MAX];
     uint8_t busy[RANKS_MAX][CELLS];
     int64_t out[CALLS][CELLS], compare[CALLS]; /* of the calls since the last synchronization */
     struct fetched back[CALLS];
@@ -100,6 +109,7 @@ static void on_cells(struct play *p, int t)
         }
     }
     f->n = how == 0 ? 0 : n;
+    f->from = -1;
     if (how == 0)
         OK(MPI_Accumulate(out, n, MPI_INT64_T, t, cell(p, i), n, type, op, p->win));
     else if (how == 1)
@@ -117,8 +127,10 @@ static void on_words(struct play *p, int t)
     int32_t v32 = (int32_t)v;
     double d = (double)v;
     struct fetched *f = &p->back[p->calls++];
-    int w = (int)draw(&p->own, TICKET);
+    int w = draw(&p->own, 3) ? (int)draw(&p->own, TICKET) : FETCHED;
     f->n = 0;
+    f->from = w == FETCHED ? t : -1;
+    f->added = v;
     *out = v;
     p->added[w] += w == BITS ? 0 : v;
     switch (w) {
@@ -156,6 +168,7 @@ static void put(struct play *p, int t)
         return;
     p->busy[t][CELLS - 1] = 1;
     p->model[t][CELLS - 1] = *out = (int64_t)draw(&p->own, 1000000);
+    p->back[p->calls].from = -1;
     p->back[p->calls++].n = 0;
     OK(MPI_Put(out, 1, MPI_INT64_T, t, cell(p, CELLS - 1), 1, MPI_INT64_T, p->win));
 }
@@ -170,9 +183,16 @@ static void some_calls(struct play *p, int t)
 /* All is complete: what came back, and cells are free again. */
 static void check(struct play *p)
 {
-    for (int c = 0; c < p->calls; c++)
-        for (int i = 0; i < p->back[c].n; i++)
-            SIM_CHECK(p->back[c].got[i] == p->back[c].want[i]);
+    for (int c = 0; c < p->calls; c++) {
+        const struct fetched *f = &p->back[c];
+        for (int i = 0; i < f->n; i++)
+            SIM_CHECK(f->got[i] == f->want[i]);
+        if (f->from >= 0) {
+            p->fetches[f->from].total += f->added;
+            p->fetches[f->from].products += f->added * f->got[0];
+            p->fetches[f->from].squares += f->added * f->added;
+        }
+    }
     p->calls = 0;
     memset(p->busy, 0, sizeof p->busy);
 }
@@ -198,6 +218,30 @@ static void ticket(struct play *p, int t)
     p->added[TICKET]++;
 }
 
+/* A call that leaves by itself and may still be under way, and others on the same cell behind a put. */
+static void chase(struct play *p, int t)
+{
+    int64_t *out = p->out[p->calls++], v = (int64_t)draw(&p->own, 1000), got = -1;
+    int i = (int)draw(&p->own, CELLS - 1);
+    p->back[p->calls - 1].n = 0;
+    p->back[p->calls - 1].from = -1;
+    out[0] = v;
+    out[1] = v + 1;
+    OK(MPI_Accumulate(&out[0], 1, MPI_INT64_T, t, cell(p, i), 1, MPI_INT64_T, MPI_REPLACE, p->win));
+    if (p->ordered)
+        OK(MPI_Win_flush_local(t, p->win));
+    else
+        OK(MPI_Win_flush(t, p->win));
+    put(p, t);
+    OK(MPI_Accumulate(&out[1], 1, MPI_INT64_T, t, cell(p, i), 1, MPI_INT64_T, MPI_REPLACE, p->win));
+    if (!p->ordered)
+        OK(MPI_Win_flush(t, p->win));
+    OK(MPI_Fetch_and_op(NULL, &got, MPI_INT64_T, t, cell(p, i), MPI_NO_OP, p->win));
+    OK(MPI_Win_flush(t, p->win));
+    p->model[t][i] = v + 1;
+    SIM_CHECK(got == v + 1);
+}
+
 static void with_request(struct play *p, int t)
 {
     MPI_Request req;
@@ -219,7 +263,7 @@ static void passive(struct play *p, int n, const int *of)
 {
     for (int turns = 1 + (int)draw(&p->own, 6); turns--;) {
         int t = of ? of[draw(&p->own, (unsigned)n)] : somebody(p);
-        switch (draw(&p->own, 6)) {
+        switch (draw(&p->own, 7)) {
         case 0:
             OK(MPI_Win_flush_all(p->win));
             check(p);
@@ -230,7 +274,12 @@ static void passive(struct play *p, int n, const int *of)
             check(p);
             with_request(p, t);
             break;
-        case 2: /* one call and its flush: the usual counter */
+        case 2:
+            OK(MPI_Win_flush_all(p->win));
+            check(p);
+            chase(p, t);
+            break;
+        case 3: /* one call and its flush: the usual counter */
             OK(MPI_Win_flush_all(p->win));
             check(p);
             on_cells(p, t);
@@ -301,7 +350,7 @@ static void window_make(struct play *p)
             MPI_Alloc_mem(bytes + 8, MPI_INFO_NULL, &p->heap);
         else
             p->heap = malloc((size_t)bytes + 8);
-        p->mem = p->heap + (memory == 1 && p->rank % 3 == 1 ? 4 : 0);
+        p->mem = p->heap + (memory == 1 && p->rank % 2 ? 4 : 0);
         MPI_Win_create(p->mem, bytes, 1, info, MPI_COMM_WORLD, &p->win);
     }
     MPI_Info_free(&info);
@@ -332,6 +381,9 @@ static void window_make(struct play *p)
     for (int w = 0; w < WORDS; w++)
         SIM_CHECK(w == BITS || w == MOST || sums[w] == have[w]);
     SIM_CHECK(flips[0] == flips[1] && top[0] == top[1]);
+    MPI_Allreduce(MPI_IN_PLACE, p->fetches, 3 * p->size, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    for (int r = 0; r < p->size; r++)
+        SIM_CHECK(2 * p->fetches[r].products == p->fetches[r].total * p->fetches[r].total - p->fetches[r].squares);
     MPI_Win_free(&p->win);
     if (memory == 1)
         MPI_Free_mem(p->heap);
@@ -353,6 +405,36 @@ static void random_atomics(void *arg)
     window_make(p);
     MPI_Type_free(&p->every2);
     free(p);
+}
+
+/* An accumulate by message, its element evicted, then one that could go natively to the same target: in order all the same. */
+static void evicted(void *arg)
+{
+    enum { TURNS = 20 };
+    int rank, size;
+    int64_t *mem, one = 1, got[TURNS], big[TURNS];
+    MPI_Win win;
+    MPI_Info info;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+    MPI_Win_allocate(2 * sizeof(int64_t), sizeof(int64_t), info, MPI_COMM_WORLD, &mem, &win);
+    MPI_Info_free(&info);
+    memset(mem, 0, 2 * sizeof(int64_t));
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < TURNS && rank == 0; i++) {
+        big[i] = 1000 * (i + 1);
+        if (i > 2) /* the others only ask for the key */
+            OK(MPI_Accumulate(&big[i], 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_MAX, win));
+        OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 2, 0, 1, MPI_INT64_T, MPI_SUM, win));
+        OK(MPI_Fetch_and_op(&one, &got[i], MPI_INT64_T, 1, 0, MPI_SUM, win));
+    }
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < TURNS && rank == 0; i++)
+        SIM_CHECK(got[i] == (i > 2 ? big[i] : i));
+    MPI_Win_free(&win);
 }
 
 /* Rank 1 dies while native accumulates to it are under way, and rank 0 has heard of it before it flushes, unlocks or needs
@@ -440,6 +522,8 @@ static void native(struct sim_knobs *k)
     k->native_ordered = k->seed / 2 % 2;
     k->native_reg = k->seed / 4 % 3 == 0;
     k->ordered = k->seed % 7 != 0;
+    if (k->seed % 4)
+        k->preempt_percent = 30;
 }
 
 static void starved(struct sim_knobs *k)
@@ -449,6 +533,16 @@ static void starved(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE", "0");
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
     scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", k->seed % 2 ? "1" : "256");
+}
+
+static void one_target(struct sim_knobs *k)
+{
+    starved(k);
+    scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "1");
+    scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "1");
+    scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "256");
+    k->nodes = k->ranks;
+    k->native_coherent = 1;
 }
 
 static void mortal(struct sim_knobs *k)
@@ -466,6 +560,7 @@ const struct scenario scenarios_atomics[] = {
     {"rma-native-atomics-3", 3, 1, random_atomics, NULL, native},
     {"rma-native-atomics-5", 5, 1, random_atomics, NULL, native},
     {"rma-native-atomics-starved-4", 4, 1, random_atomics, NULL, starved},
+    {"rma-native-atomics-evicted", 3, 1, evicted, NULL, one_target},
     {"rma-native-atomics-dies", 3, 1, dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
