@@ -13,7 +13,7 @@
 #include "boot/boot.h"
 #include "scenarios.h"
 
-enum { RANKS_MAX = 8, CELLS = 7, ROUNDS = 10, CALLS = 60, LINE = 64 };
+enum { RANKS_MAX = 8, CELLS = 7, ROUNDS = 10, CALLS = 60, LINE = 64, ALLOC_FROM = 1 << 16 }; /* of which MPI_Alloc_mem makes a segment */
 enum { SUM, FETCHED, SUM32, BITS, MOST, REAL, CROOKED, TICKET, WORDS }; /* one line each; CROOKED: misaligned */
 
 struct fetched {
@@ -347,7 +347,7 @@ static void window_make(struct play *p)
     } else {
         /* Mapped by near peers, and crooked at some of the ranks; or reached by each as it can. */
         if (memory == 1)
-            MPI_Alloc_mem(bytes + 8, MPI_INFO_NULL, &p->heap);
+            MPI_Alloc_mem(bytes + ALLOC_FROM, MPI_INFO_NULL, &p->heap);
         else
             p->heap = malloc((size_t)bytes + 8);
         p->mem = p->heap + (memory == 1 && p->rank % 2 ? 4 : 0);
@@ -405,6 +405,49 @@ static void random_atomics(void *arg)
     window_make(p);
     MPI_Type_free(&p->every2);
     free(p);
+}
+
+/* Everybody adds to one word that takes the stripe at its owner, since the elements lie crooked there or not all near peers
+ * map the memory: natively it would be read between others' reading and writing. */
+static void striped(void *arg)
+{
+    enum { TURNS = 40 };
+    int rank;
+    int64_t sums[3] = {0}, got, last;
+    char *heap = NULL, *mem;
+    MPI_Win win;
+    MPI_Info info;
+    (void)arg;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+    MPI_Info_set(info, "accumulate_ordering", "none");
+    if (sim_seed() % 2)
+        MPI_Alloc_mem(24, MPI_INFO_NULL, &heap);
+    else
+        heap = malloc(24);
+    mem = heap + (sim_seed() % 2 ? 4 : 0);
+    memset(mem, 0, 16);
+    MPI_Win_create(mem, 16, 1, info, MPI_COMM_WORLD, &win);
+    MPI_Info_free(&info);
+    MPI_Win_lock_all(0, win);
+    for (int64_t i = 0; i < TURNS; i++) {
+        int64_t v = 1 + (i + rank) % 5;
+        OK(MPI_Fetch_and_op(&v, &got, MPI_INT64_T, 0, 0, MPI_SUM, win));
+        OK(MPI_Win_flush(0, win));
+        sums[0] += v;
+        sums[1] += v * got;
+        sums[2] += v * v;
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    memcpy(&last, mem, sizeof last);
+    SIM_CHECK(2 * sums[1] == sums[0] * sums[0] - sums[2] && (rank || last == sums[0]));
+    MPI_Win_free(&win);
+    if (sim_seed() % 2)
+        MPI_Free_mem(heap);
+    else
+        free(heap);
 }
 
 /* An accumulate by message, its element evicted, then one that could go natively to the same target: in order all the same. */
@@ -535,6 +578,14 @@ static void starved(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", k->seed % 2 ? "1" : "256");
 }
 
+static void by_two(struct sim_knobs *k)
+{
+    native(k);
+    k->nodes = k->seed % 2 ? k->ranks : 2;
+    k->native_coherent = 1;
+    k->preempt_percent = 40;
+}
+
 static void one_target(struct sim_knobs *k)
 {
     starved(k);
@@ -560,6 +611,7 @@ const struct scenario scenarios_atomics[] = {
     {"rma-native-atomics-3", 3, 1, random_atomics, NULL, native},
     {"rma-native-atomics-5", 5, 1, random_atomics, NULL, native},
     {"rma-native-atomics-starved-4", 4, 1, random_atomics, NULL, starved},
+    {"rma-native-atomics-striped", 4, 1, striped, NULL, by_two},
     {"rma-native-atomics-evicted", 3, 1, evicted, NULL, one_target},
     {"rma-native-atomics-dies", 3, 1, dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},

@@ -453,7 +453,7 @@ static int mix_possible(int log2)
 
 static void mixed(void)
 {
-    enum { ROUNDS = 1500 };
+    enum { ROUNDS = 400 };
     box_open();
     for (int log2 = 2; log2 < 4; log2++) {
         if (!mix_possible(log2))
