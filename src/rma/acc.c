@@ -239,16 +239,25 @@ static int batch_block(struct batch *b, uint64_t off, size_t len)
 
 /* --- elements by the processor's atomics -------------------------------------------- */
 
-static int by_atomics(const struct acc_target *t, const struct dt_type *elem)
+int acc_ctl_atomic(const struct acc_ctl *c)
 {
-    if (!t->ctl->atomics || t->host_index >= 0)
-        return 0;
+    return c->atomics != 0;
+}
+
+int acc_type_atomic(const struct dt_type *elem)
+{
     switch (elem->elem.kind) {
     case DT_SIGNED: case DT_UNSIGNED: case DT_FLOAT: case DT_LOGICAL: case DT_BYTE: case DT_CHAR: break;
     default: return 0;
     }
     unsigned n = elem->elem.bytes;
     return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+/* Memory that some peer does not map has no atomics (acc_ctl_init), so none is reached by CMA here. */
+static int by_atomics(const struct acc_target *t, const struct dt_type *elem)
+{
+    return t->ctl->atomics && t->host_index < 0 && acc_type_atomic(elem);
 }
 
 /* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an element is

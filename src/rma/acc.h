@@ -51,6 +51,12 @@ enum acc_hint {
 /* Set up in zeroed memory, by the target, before any peer looks. */
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
 
+/* By the processor's atomics, whoever acts: naturally aligned elements of such a type, whatever the operation, in memory
+ * whose control block says so, and no others.  The one predicate of it, for those who have no control block (a far origin,
+ * native.c), too. */
+int acc_type_atomic(const struct dt_type *elem);
+int acc_ctl_atomic(const struct acc_ctl *c);
+
 /* One target's memory as this process reaches it. */
 struct acc_target {
     struct acc_ctl *ctl;

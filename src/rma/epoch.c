@@ -228,6 +228,8 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
         queued += past;
         n++;
         natives += op->natives;
+        if (op->natives && op->elem && !(t->flags & TARGET_DEAD))
+            WR_ASSERT(t->atomics); /* R9 */
         if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
             WR_ASSERT(op->flags & (OP_RIDES | OP_DONE)); /* E10 */
         if (t->state == TARGET_LOCK_CALLED)

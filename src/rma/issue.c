@@ -425,15 +425,30 @@ static unsigned due_ops(const struct rma_target *t)
     return is_small(op_at(t->ops.prev)) ? t->queued - 1 : t->queued;
 }
 
+int rma_nothing_under_way(const struct rma_target *t)
+{
+    if (t->flags & TARGET_DIRTY || t->tokens_out || t->acks)
+        return 0;
+    for (const struct list *l = t->ops.next; l != t->next; l = l->next)
+        if (!(op_at(l)->flags & OP_DONE))
+            return 0;
+    return 1;
+}
+
 static int is_acc(const struct rma_op *op)
 {
     return op->kind != RMA_PUT && op->kind != RMA_GET;
 }
 
-/* On an unordered transport an accumulate waits for the answers of earlier ones to the same target. */
-static int must_wait_turn(const struct rma_target *t, const struct rma_op *op)
+/* An accumulate waits for native ones before it (R9) and, on an unordered transport, for the answers of earlier ones to the
+ * same target. */
+static int must_wait_turn(struct rma_target *t, const struct rma_op *op)
 {
-    if (!is_acc(op) || !t->w->ordered_acc || op->sent || t->ordered)
+    if (!is_acc(op) || !t->w->ordered_acc || op->sent)
+        return 0;
+    if (t->atomics && rma_native_settle(t) != 1)
+        return 1;
+    if (t->ordered)
         return 0;
     for (const struct list *l = t->ops.next; l != t->next; l = l->next)
         if (is_acc(op_at(l)) && !(op_at(l)->flags & OP_DONE))
@@ -480,7 +495,8 @@ static void packet_next(struct packet *p, struct rma_target *t, int lock, unsign
                  op->bytes > (size_t)cvar.rma_lock_ride))
         return;
     p->most_replies = t->most_replies;
-    if (n > 1 && cvar.rma_hold && t->ordered)
+    /* Behind a put there may be accumulates that must wait: R9. */
+    if (n > 1 && cvar.rma_hold && t->ordered && !(t->atomics && t->w->ordered_acc))
         packet_batch(p, t, n, cap);
     if (p->ops < 2)
         packet_op(p, op, cap);
@@ -572,23 +588,12 @@ static int send_sync(struct rma_target *t)
     return STEP_SENT;
 }
 
-/* Has everything that went to t by message been done there? */
-static int nothing_under_way(const struct rma_target *t)
-{
-    if (t->flags & TARGET_DIRTY || t->tokens_out || t->acks)
-        return 0;
-    for (const struct list *l = t->ops.next; l != t->next; l = l->next)
-        if (!(op_at(l)->flags & OP_DONE))
-            return 0;
-    return 1;
-}
-
 /* Operations on near targets that were queued until the epoch was granted, or behind others. */
 static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
-    int err = n && nothing_under_way(t) ? rma_direct(t->w, n, &op->a) : -1;
+    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a) : -1;
     if (err == -1) { /* not reachable after all: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;

@@ -1,15 +1,17 @@
-/* native.c - put and get by the network itself: registered memory, keys, pieces, completion.
+/* native.c - put, get and accumulates by the network itself: registered memory, keys, pieces, completion.
  *
  *   origin: wants native --KEY_ASK--> target: reg, pack
  *           key in w->keys <---KEY---
- *           piece, piece ... --put, get of the transport--> memory, with nobody asked
+ *           piece, piece ... --put, get, atomic of the transport--> memory, with nobody asked
  *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
  *
  * Nothing waits for a key: what comes before it goes by message.  A record per call stands between the transport and the
  * operation, which may be gone when the transport answers (its target died).  Keys are a bounded cache by rank, so there
  * is no table of all ranks; those that an element uses stay.
  *
- * Own and near memory is never reached so, and accumulates are not either: the processor makes them atomic. */
+ * Own and near memory is never reached so.  Accumulates are, where all who act on the element, however they reach it, use
+ * the processor's atomics (acc.h), the transport's agree with these (TP_CPU_COHERENT), and no order is broken (R9): one
+ * element a piece. */
 #include "rma/rma_types.h"
 
 #include <errno.h>
@@ -49,16 +51,51 @@ static size_t get_min(const struct tp_caps *c)
     return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
 }
 
-/* Bytes from which anything may pay over a transport of these abilities; SIZE_MAX: never. */
+/* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
 static size_t pays_from(const struct tp_caps *c)
 {
     size_t put = put_min(c), get = get_min(c);
     return put < get ? put : get;
 }
 
+/* The operations that make sense on the bits of an element, whatever its type: the network is asked for unsigned integers. */
+static const struct {
+    MPI_Op op;
+    enum dt_op_index index;
+} asked[] = {{MPI_SUM, DT_SUM},   {MPI_BAND, DT_BAND},       {MPI_BOR, DT_BOR},
+             {MPI_BXOR, DT_BXOR}, {MPI_REPLACE, DT_REPLACE}, {MPI_NO_OP, DT_NO_OP}};
+
+static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        for (unsigned i = 0; i < sizeof asked / sizeof *asked; i++)
+            for (int fetch = RMA_ATOMIC_PLAIN; fetch <= RMA_ATOMIC_FETCH; fetch++)
+                if (ops->atomic_ok(a->tp, asked[i].op, 2 + wide, 1, fetch))
+                    a->ok[wide][fetch] |= (uint16_t)(1u << asked[i].index);
+        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1, RMA_ATOMIC_CAS) != 0;
+    }
+}
+
+/* What the atomics of a transport can do; NULL: they are not to be used. */
+static const struct rma_atomics *atomics_of(struct tp *tp, const struct tp_ops *ops, const struct tp_caps *c)
+{
+    const unsigned need = TP_ATOMIC | TP_CPU_COHERENT;
+    if ((c->flags & need) != need || !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
+        return NULL;
+    for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
+        if (!a->tp) {
+            a->tp = tp;
+            atomics_ask(a, ops);
+        }
+        if (a->tp == tp)
+            return a;
+    }
+    return NULL;
+}
+
 /* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
  * detach (rma.md 5.9), so those windows have none at all. */
-void rma_native_open(struct rma_win *w)
+void rma_native_open(struct rma_win *w, unsigned acc_hints)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
@@ -68,9 +105,12 @@ void rma_native_open(struct rma_win *w)
     for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
         struct rma_reg *g = &w->reg[w->nregs];
         size_t min = pays_from(&caps);
-        if (!ops->reg || min == SIZE_MAX)
+        int acc = acc_hints & ACC_SINGLE_ELEMENTS && atomics_of(tp, ops, &caps);
+        if (!ops->reg || (min == SIZE_MAX && !acc))
             continue;
-        if (!w->native_min || min < w->native_min)
+        if (acc)
+            w->native_acc = 1;
+        if (min != SIZE_MAX && (!w->native_min || min < w->native_min))
             w->native_min = min ? min : 1;
         if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, &g->mem))
             continue;
@@ -125,7 +165,8 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp = am_tp(t->world, &ops, &caps);
-    if (!tp || !ops->import || pays_from(&caps) == SIZE_MAX)
+    const struct rma_atomics *atomics = tp && w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
+    if (!tp || !ops->import || (pays_from(&caps) == SIZE_MAX && !atomics))
         return NULL;
     if (w->nkeys >= (unsigned)cvar.rma_keys) {
         struct rma_key *old = NULL;
@@ -147,6 +188,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
     k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
     k->put_inline = caps.put_inline;
+    k->atomics = atomics;
     list_init(&k->link);
     list_push(&w->keys, &k->link);
     w->nkeys++;
@@ -156,7 +198,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    if (!w->native_min || op->elem || op->bytes < w->native_min || (t->flags & TARGET_NEAR))
+    if (t->flags & TARGET_NEAR || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
         return;
     if (!t->key) {
         if (!(t->key = key_find(w, t->rank)) && !(t->key = key_make(w, t)))
@@ -166,7 +208,8 @@ void rma_native_want(struct rma_target *t, const struct rma_op *op)
         list_push(&w->keys, &t->key->link);
     }
     struct rma_key *k = t->key;
-    if (k->state != KEY_NEW || !rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min))
+    if (k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
+                                          : rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
     if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */
@@ -201,6 +244,10 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     struct tp *tp = am_tp(src, &ops, &caps);
     out.d.size = (uint64_t)w->bytes;
     out.d.unit = (uint32_t)w->disp_unit;
+    out.d.align = (uint32_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
+    /* This process's word alone decides, for it is its control block that all who are near go by. */
+    if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
+        out.d.flags |= RMA_KEY_ATOMICS;
     for (unsigned i = 0; tp && i < w->nregs; i++) {
         size_t n = sizeof out.key;
         if (w->reg[i].tp != tp || ops->pack(tp, w->reg[i].mem, out.key, &n))
@@ -232,6 +279,9 @@ int rma_on_key(int src, const void *msg, size_t len)
         return 0;
     k->size = d.size;
     k->unit = d.unit;
+    k->align = d.align;
+    if (!(d.flags & RMA_KEY_ATOMICS))
+        k->atomics = NULL;
     k->state = KEY_READY;
     return 0;
 }
@@ -314,8 +364,53 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
     return len;
 }
 
+/* The next element of op by the network's atomics. */
+static int atomic_send(struct rma_target *t, struct rma_op *op)
+{
+    struct rma *r = rma_room();
+    const struct rma_key *k = t->key;
+    const struct rma_args *a = &op->a;
+    size_t e = op->elem->elem.bytes, len;
+    uint64_t operand = 0; /* of 8 bytes at most */
+    struct iovec far, result = {NULL, 0};
+    if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, e, &far, 1, &len) || len != e ||
+        (op->flags & OP_ANSWERS &&
+         (!dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, e, &result, 1, &len) || len != e)))
+        return -ENOTSUP;
+    if (!(op->flags & OP_NO_DATA))
+        dt_pack(a->otype, (size_t)a->ocount, a->origin, op->sent, &operand, e);
+    struct rma_native *x = record_get(r);
+    if (!x)
+        return -ENOMEM;
+    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = e};
+    const struct tp_atomic atom = {.op = a->op ? a->op->obj.handle : MPI_OP_NULL, .type = e == 8 ? 3 : 2, .n = 1,
+                                   .operand = &operand, .compare = a->compare, .result = result.iov_base};
+    uint64_t off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
+    int err = k->ops->atomic(k->tp, k->far, off, &atom, &x->d);
+    if (err != TP_PENDING)
+        record_put(r, x);
+    if (err == TP_AGAIN)
+        return AM_AGAIN;
+    if (err < 0)
+        return err;
+    op->sent += e;
+    op->flags |= OP_BEGUN;
+    t->atomics = 1;
+    if (err == TP_PENDING) {
+        op->natives++;
+        t->natives++;
+    } else if (op->flags & OP_ANSWERS) {
+        op->answered += e;
+    }
+    if (!(op->flags & OP_ANSWERS)) /* old values come from memory that has changed; else only a flush tells */
+        t->native_out++;
+    return 0;
+}
+
 int rma_native_send(struct rma_target *t, struct rma_op *op)
 {
+    if (op->elem)
+        return atomic_send(t, op);
     struct rma *r = rma_room();
     const struct rma_key *k = t->key;
     void *here;
@@ -402,7 +497,10 @@ int rma_native_settle(struct rma_target *t)
         if (err != TP_PENDING)
             flushed(t, err);
     }
-    return !t->natives && !t->native_out;
+    if (t->natives || t->native_out)
+        return 0;
+    t->atomics = 0; /* R9 */
+    return 1;
 }
 
 /* t is dead.  What the network still has may yet be written into the user's memory: it is waited for, since the
@@ -412,6 +510,7 @@ void rma_native_bury(struct rma_target *t)
     uint64_t now = time_now();
     t->native_out = t->flushing = 0;
     t->flush = 0;
+    t->atomics = 0;
     if (!t->natives)
         return;
     if (!t->retry_at)

@@ -416,10 +416,15 @@ static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict 
     return t;
 }
 
-/* A near operation must not pass earlier ones to the same target that are still queued or went by message. */
-static int in_order(const struct rma_target *t)
+int rma_overtakes(const struct rma_win *w, const struct rma_near *n)
 {
-    return !t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out);
+    return w->acks && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
+}
+
+/* A near operation must not pass earlier ones to the same target that are still queued or went by message. */
+static int in_order(const struct rma_win *w, const struct rma_near *n, const struct rma_target *t)
+{
+    return !rma_overtakes(w, n) && (!t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out));
 }
 
 static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
@@ -437,7 +442,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         }
         if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
             continue;
-        if (n && v == ADMIT_ISSUE && in_order(t)) {
+        if (n && v == ADMIT_ISSUE && in_order(w, n, t)) {
             int err = rma_direct(w, n, a);
             if (err != NOT_HERE)
                 return err;

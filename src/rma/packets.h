@@ -95,14 +95,20 @@ struct rma_run {
     uint64_t len; /* bytes                                  */
 };
 
-/* How a window is reached by put and get of the network. */
+/* How a window is reached by put, get and atomics of the network. */
+enum rma_key_flag {
+    RMA_KEY_ATOMICS = 1 /* its elements go by the processor's atomics, and the transport there agrees with them */
+};
+enum { RMA_KEY_ALIGN = 64 };
 struct rma_key_data {
     uint64_t size;     /* of the window (bytes)                                                 */
     uint32_t unit;     /* displacement unit (bytes)                                             */
     uint32_t len;      /* of the key, which follows; 0: by messages only                        */
     char transport[8]; /* name, cut: whose key it is                                            */
+    uint32_t flags;    /* enum rma_key_flag                                                     */
+    uint32_t align;    /* address of the window modulo RMA_KEY_ALIGN                            */
 };
-_Static_assert(sizeof(struct rma_key_data) == 24, "no padding on the wire");
+_Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
 
 enum { RMA_PAD = 8 }; /* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
 static inline size_t rma_pad(size_t n)

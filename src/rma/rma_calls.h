@@ -132,7 +132,9 @@ enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
 /* Would it pay to do op natively, were the key known?  min: bytes of one put or get. */
 int rma_route_pays(const struct rma_op *op, size_t min);
-void rma_native_open(struct rma_win *w);  /* register the window's memory */
+/* The same of an accumulate: what the network's atomics can do. */
+int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
+void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */
 void rma_native_close(struct rma_win *w); /* forget keys and memory */
 void rma_native_free(struct rma *r);
 void rma_native_want(struct rma_target *t, const struct rma_op *op); /* ask for the key if op could use it */
@@ -143,6 +145,11 @@ int rma_native_settle(struct rma_target *t);
 void rma_native_bury(struct rma_target *t);
 int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
+/* Would an operation done directly pass others?  Memory that is not mapped is also reached by messages, some of which may be
+ * under way from an element that was evicted. */
+int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
+/* Has everything that went to t by message been done there? */
+int rma_nothing_under_way(const struct rma_target *t);
 /* All parts have left and all answers are there: OP_DONE. */
 void rma_op_settle(struct rma_op *op);
 

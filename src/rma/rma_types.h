@@ -14,6 +14,8 @@
  * R7  w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
  * R8  t->natives is the sum over its operations; while it, t->native_out or t->flushing is not 0 no DONE, UNLOCK or
  *     COMPLETE leaves for t, and t is not freed.
+ * R9  t->atomics is set while a native accumulate may not be done.  Where the window keeps accumulates in order, no
+ *     other one leaves for t then, by no route.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -55,7 +57,8 @@ enum op_flag {
     OP_ANSWERS = 4,  /* get, gacc, fop, cas: its data come back                              */
     OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data travel                                     */
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
-    OP_BY_AM = 32    /* the network refused it: the rest goes by message                     */
+    OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
+    OP_BEGUN = 64    /* an accumulate of which elements have left natively                   */
 };
 
 struct rma_op {
@@ -109,6 +112,7 @@ struct rma_target {
     uint8_t state;     /* enum target_state */
     uint8_t lock;      /* MPI_LOCK_: SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE */
     uint8_t flags;     /* enum target_flag */
+    uint8_t atomics;   /* R9 */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: to be carried by the tail */
     uint16_t rode;     /* of them left with the LOCK that is under way */
@@ -121,7 +125,7 @@ struct rma_target {
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
     unsigned natives;  /* R8 */
-    unsigned native_out; /* native puts that no flush has confirmed */
+    unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */
     uint64_t stamp, retry_at, retry_ns;
@@ -145,6 +149,14 @@ struct rma_key {
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
+    const struct rma_atomics *atomics; /* that may be used there; NULL: none */
+    uint32_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
+};
+/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic], bit enum dt_op_index. */
+enum rma_atomic { RMA_ATOMIC_PLAIN, RMA_ATOMIC_FETCH, RMA_ATOMIC_CAS, RMA_ATOMICS };
+struct rma_atomics {
+    struct tp *tp;
+    uint16_t ok[2][RMA_ATOMICS];
 };
 struct rma_reg { /* own memory, as one transport knows it */
     struct tp *tp;
@@ -275,6 +287,7 @@ struct rma_win {
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
     uint8_t no_locks;         /* info key: passive epochs are refused */
+    uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
     uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
@@ -297,7 +310,7 @@ struct rma_win {
     /* native access */
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;
-    size_t native_min;          /* bytes from which it may pay; 0: never */
+    size_t native_min;          /* bytes from which put or get may pay; 0: never */
     struct list keys;           /* of ranks used lately, at most cvar.rma_keys */
     unsigned nkeys;
     /* slots, elements */
@@ -353,6 +366,7 @@ struct rma {
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     struct rma_native *native_free; /* records of native.c */
+    struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
     unsigned nonsense;          /* packets dropped */
     char *scratch;              /* one packet */

@@ -1,8 +1,10 @@
-/* route.c - how an operation leaves: by active message, or by the network's own put and get.
+/* route.c - how an operation leaves: by active message, or by the network's own put, get and atomics.
  *
  * Decided in one place (issue.c), when the operation leaves the queue, so that queue, states and pools know no routes.
  *
- *   accumulates        message: the processor makes them atomic, near, own and far ones by the same words (native.c)
+ *   accumulates        message, where the processor makes them atomic as near and own ones; native of few elements, aligned,
+ *                      of a type and operation for which the network's atomics do the same (rma_atomics), and, where the
+ *                      window keeps order, by itself: after what went by message is done, with nothing queued behind it
  *   put, get           native when the key is known, the target's window has the bytes, and each piece is as long as the
  *                      transport says pays.  Shorter ones share packets and carry LOCK, DONE and UNLOCK.
  *   out of range       message: the target's answer is the error, the same as ever */
@@ -19,6 +21,42 @@ int rma_route_pays(const struct rma_op *op, size_t min)
     return pieces <= 1 || op->bytes / pieces >= min;
 }
 
+/* Longer ones: under one message the processor does element after element, each of which would be a call of the network. */
+enum { ATOMIC_MOST = 8 };
+
+int rma_route_atomic(const struct rma_key *k, const struct rma_op *op)
+{
+    size_t e = op->elem->elem.bytes;
+    if (!k->atomics || op->flags & OP_BY_AM || !acc_type_atomic(op->elem) || (e != 4 && e != 8) || op->bytes > ATOMIC_MOST * e)
+        return 0;
+    enum rma_atomic how = op->kind == RMA_CAS ? RMA_ATOMIC_CAS : op->kind == RMA_ACC ? RMA_ATOMIC_PLAIN : RMA_ATOMIC_FETCH;
+    if (op->elem->elem.kind == DT_FLOAT && op->aop != DT_REPLACE && op->aop != DT_NO_OP)
+        return 0;
+    return k->atomics->ok[e == 8][how] >> op->aop & 1;
+}
+
+/* Are all elements naturally aligned in the memory there? */
+static int aligned(const struct rma_key *k, const struct rma_op *op)
+{
+    size_t e = op->elem->elem.bytes, len;
+    for (size_t at = 0; at < op->bytes; at += e) {
+        struct iovec v;
+        if (!dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, at, e, &v, 1, &len))
+            return 0;
+        if ((k->align + (uint64_t)op->a.disp * k->unit + (uint64_t)(uintptr_t)v.iov_base) % e)
+            return 0;
+    }
+    return 1;
+}
+
+/* No transport orders atomics, neither among themselves nor with messages. */
+static int in_order(const struct rma_target *t, const struct rma_op *op)
+{
+    /* t->w->acks: of an element of this target that was evicted there may be messages under way. */
+    return !t->w->ordered_acc || op->flags & OP_BEGUN ||
+           (!op->sent && t->queued == 1 && !t->w->acks && rma_nothing_under_way(t));
+}
+
 static int in_range(const struct rma_key *k, const struct rma_op *op)
 {
     int64_t lo, hi;
@@ -30,8 +68,9 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = t->key;
-    if (!k || k->state != KEY_READY || !rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min) ||
-        !in_range(k, op))
+    if (!k || k->state != KEY_READY)
         return RMA_ROUTE_AM;
-    return RMA_ROUTE_NATIVE;
+    int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
+                          : rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min);
+    return native && in_range(k, op) ? RMA_ROUTE_NATIVE : RMA_ROUTE_AM;
 }

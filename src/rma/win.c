@@ -336,7 +336,7 @@ static int shared_part(struct rma_win *w)
 {
     int err = memory_make(w);
     rma_node_record(w);
-    rma_native_open(w);
+    rma_native_open(w, acc_hints(w));
     if (w->flavor == MPI_WIN_FLAVOR_SHARED)
         err = rma_node_shared(w, info_truth(w->info, "alloc_shared_noncontig", 0));
     if (!err)

@@ -30,9 +30,9 @@ struct tp_done { /* embed in your request */
 enum tp_flag {
     TP_PUT = 1, TP_GET = 2, TP_ATOMIC = 4, /* entries below are usable                              */
     TP_AM_ORDERED = 8,                     /* AMs of one class from A to B are delivered in order   */
-    TP_PUT_THEN_AM = 16,                   /* an AM sent after a put is delivered after its data    */
+    TP_PUT_THEN_AM = 16,                   /* an AM sent after a put is delivered after its data; not so an atomic */
     TP_REG_LOCAL = 32,                     /* local buffers must be registered (smem != NULL)       */
-    TP_CPU_COHERENT = 64,                  /* its atomics are atomic with CPU atomics               */
+    TP_CPU_COHERENT = 64,                  /* its atomics on integers are atomic with CPU atomics   */
     TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512
 };
 
@@ -44,6 +44,7 @@ struct tp_caps {
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the same; SIZE_MAX: never */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
     size_t gather;         /* bytes of small operations worth waiting for before a message leaves; 0: a message costs little */
+    int atomic_pays;       /* 1: one atomic is faster than a message that does the same           */
     unsigned replies;      /* count: replies for which this process has room; am/ keeps no more outstanding */
 };
 
@@ -63,7 +64,7 @@ struct tp;     /* one open transport; each transport's own struct begins with wh
 struct tp_mem; /* registered local memory */
 struct tp_far; /* imported remote memory  */
 
-struct tp_atomic { /* one atomic on n elements */
+struct tp_atomic { /* one atomic on n elements; two have no order, not even to one peer.  operand and compare are copied */
     int op;        /* MPI_Op value: the transport knows the few it can do */
     int type;      /* log2 of the element size in bits 0-3; 16: signed, 32: floating */
     size_t n;

@@ -13,7 +13,7 @@ struct scenario {
     void (*prepare)(struct sim_knobs *k);
 };
 
-extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[], scenarios_blocks[], scenarios_counts[],
+extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[], scenarios_atomics[], scenarios_blocks[], scenarios_counts[],
     scenarios_native[], scenarios_scripted[], scenarios_threads[], scenarios_rma_threads[];
 
 /* Set a control variable for this run only. */

@@ -426,6 +426,7 @@ struct sim_knobs sim_draw(uint64_t seed, int ranks)
     k.native = sim_chance(&s, 50) ? (int)(sim_draw_bits(&s) % (SIM_NATIVE_ALL + 1)) : 0;
     k.native_ordered = sim_chance(&s, 50);
     k.replies = sim_chance(&s, 25) ? 2 + (int)(sim_draw_bits(&s) % 8) : 0;
+    k.native_coherent = sim_chance(&s, 50);
     return k;
 }
 

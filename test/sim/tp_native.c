@@ -3,8 +3,8 @@
  *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told (local completion may be earlier)
  *
  * The card works by itself, whatever the target does: at each step of the scheduler what is due happens.  When, in which
- * order (unless knobs.native_ordered) and in how many parts is drawn from the seed.  Its atomics are atomic with each other
- * only. */
+ * order (unless knobs.native_ordered) and in how many parts is drawn from the seed.  Atomics have no order in any case.  They are
+ * atomic with each other; with the processor's where knobs.native_coherent says so, else each reads now and writes later. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct nic_op {
     char *dst;        /* get: where it goes */
     size_t len, moved; /* moved: bytes that have reached the target's memory, or left it */
     long due;         /* step of the next part */
-    int read;         /* put: the source has been read */
+    int read;         /* put: the source has been read; atomic: the target's memory */
     int executed, told;
     struct tp_done *d;
     struct tp_atomic a;
@@ -224,7 +224,10 @@ int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const stru
         memcpy(op->operand, a->operand, bytes);
     if (a->compare)
         memcpy(op->compare, a->compare, bytes);
-    return TP_PENDING;
+    if (a->result || sim_chance(s, 50))
+        return TP_PENDING;
+    op->told = 1; /* ours: nothing of the caller's is needed any more, though it is not done */
+    return 0;
 }
 
 int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d)
@@ -259,13 +262,33 @@ static uint64_t combine(int op, uint64_t old, uint64_t v)
     }
 }
 
-static void run_atomic(struct nic_op *op, char *at)
+/* Is the card in the middle of another atomic on that memory? */
+static int atomic_between(const struct sim *s, const struct nic_op *op)
+{
+    for (int i = 0; i < s->k.ranks; i++)
+        for (const struct list *l = s->ranks[i].nic.next; l != &s->ranks[i].nic; l = l->next) {
+            const struct nic_op *e = LIST_OBJ(l, struct nic_op, link);
+            if (e != op && e->kind == ATOMIC && e->mem == op->mem && e->read && !e->executed)
+                return 1;
+        }
+    return 0;
+}
+
+static void run_atomic(struct sim *s, struct nic_op *op, char *at)
 {
     size_t w = width_of(op->a.type);
-    memcpy(op->data, at, op->len);
+    if (!op->read) {
+        if (atomic_between(s, op))
+            return;
+        memcpy(op->data, at, op->len);
+        op->read = 1;
+        op->due = some_time(s);
+        if (!s->k.native_coherent)
+            return;
+    }
     for (size_t i = 0; i < op->len; i += w) {
         uint64_t old = 0, v = 0, want = 0;
-        memcpy(&old, at + i, w);
+        memcpy(&old, op->data + i, w);
         memcpy(&v, op->operand + i, w);
         memcpy(&want, op->compare + i, w);
         uint64_t next = op->a.compare ? (old == want ? v : old) : combine(op->a.op, old, v);
@@ -294,7 +317,7 @@ static void run(struct sim *s, struct nic_op *op)
         return;
     }
     if (op->kind == ATOMIC) {
-        run_atomic(op, at);
+        run_atomic(s, op, at);
         return;
     }
     size_t n = op->len - op->moved;
@@ -316,7 +339,8 @@ static int held_back(const struct sim *s, const struct sim_rank_state *r, const 
         const struct nic_op *e = LIST_OBJ(l, struct nic_op, link);
         if (e->peer != op->peer || e->executed)
             continue;
-        if (op->kind == FLUSH ? e->kind == PUT || e->kind == ATOMIC : s->k.native_ordered && (op->kind != PUT || op->read))
+        if (op->kind == FLUSH ? e->kind == PUT || e->kind == ATOMIC
+                              : s->k.native_ordered && op->kind != ATOMIC && e->kind != ATOMIC && (op->kind != PUT || op->read))
             return 1;
     }
     return 0;
@@ -403,6 +427,9 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
         caps->flags |= TP_REG_LOCAL;
     if (s->k.native_ordered)
         caps->flags |= TP_PUT_THEN_AM;
+    if (s->k.native_coherent)
+        caps->flags |= TP_CPU_COHERENT;
+    caps->atomic_pays = s->k.native_atomic_pays;
     caps->put_inline = INLINE;
     caps->rma_max = RMA_MAX;
     caps->put_min = caps->get_min = s->k.native_min ? (size_t)s->k.native_min : SIZE_MAX;

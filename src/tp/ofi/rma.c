@@ -99,8 +99,11 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
         if (atomic_known(o, MPI_SUM, w | 16, 1, 0) && atomic_known(o, MPI_SUM, w | 16, 1, 1) &&
             atomic_known(o, MPI_REPLACE, w | 16, 1, 2))
             caps->atomic_sizes |= 1u << w;
-    if (caps->atomic_sizes)
-        caps->flags |= TP_ATOMIC;
+    if (!caps->atomic_sizes)
+        return;
+    caps->flags |= TP_ATOMIC;
+    if (!strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm")) /* tp-ofi.md, "Whose atomics": looked at, not promised */
+        caps->flags |= TP_CPU_COHERENT;
 }
 
 /* --- memory --------------------------------------------------------------------------- */

@@ -365,6 +365,132 @@ static void counters(void)
     box_close();
 }
 
+/* --- atomics beside the processor's ------------------------------------------------------------- */
+
+/* What TP_CPU_COHERENT says: while two processes use the transport's atomics, a third uses the processor's on the same
+ * words without a pause, and a fourth, the owner, makes progress.  Each has bits of its own that it sets and clears and
+ * must find as it left them; nothing is lost of what is added; a lock taken by compare-and-swap excludes. */
+enum { MIX_SUM, MIX_FETCHED, MIX_BITS, MIX_FLIPS, MIX_LOCK, MIX_SWAPS, MIX_IN, MIX_OVER, MIX_ADDED, MIX_DONE, MIX_PUT, MIX_TAKEN = MIX_PUT + 4,
+       MIX_WORDS = MIX_TAKEN + 4, MIX_LINE = 64 };
+
+static void *mix_word(int i)
+{
+    return box.truth + i * MIX_LINE;
+}
+
+static _Atomic uint64_t *mix64(int i)
+{
+    return mix_word(i);
+}
+
+static uint64_t mix(int word, int log2, int op, uint64_t v, const uint64_t *compare, int fetch)
+{
+    uint64_t old = 0;
+    struct tp_atomic a = {.op = op, .type = log2, .n = 1, .operand = &v, .compare = compare, .result = fetch ? &old : NULL};
+    DO(box.e.ops->atomic(box.e.tp, box.far, (size_t)word * MIX_LINE, &a, &c.d));
+    return old;
+}
+
+/* One of two with the transport: so many rounds, or for two seconds. The second to end says that all is over. */
+static void mix_by_transport(int log2, int rounds)
+{
+    const uint64_t mine = (uint64_t)1 << box.e.rank, zero = 0, id = (uint64_t)box.e.rank + 1, end = time_now() + 2000000000u;
+    int i = 0;
+    for (; i < rounds && time_now() < end; i++) {
+        mix(MIX_SUM, log2, MPI_SUM, 1, NULL, 0);
+        mix(MIX_FETCHED, log2, MPI_SUM, 1, NULL, 1);
+        uint64_t was = mix(MIX_BITS, log2, i % 2 ? MPI_BAND : MPI_BOR, i % 2 ? ~mine : mine, NULL, 1);
+        job_check(!(was & mine) == !(i % 2));
+        was = mix(MIX_FLIPS, log2, MPI_BXOR, mine, NULL, 1);
+        job_check(!(was & mine) == !(i % 2));
+        was = mix(MIX_FLIPS, log2, MPI_NO_OP, 0, NULL, 1);
+        job_check(!(was & mine) == !!(i % 2));
+        /* What is taken out was put in by somebody, once. */
+        uint64_t token = (uint64_t)i * 8 + id;
+        atomic_fetch_add(mix64(MIX_PUT + box.e.rank), token);
+        was = mix(MIX_SWAPS, log2, MPI_REPLACE, token, NULL, 1);
+        atomic_fetch_add(mix64(MIX_TAKEN + box.e.rank), was);
+        if (mix(MIX_LOCK, log2, MPI_REPLACE, id, &zero, 1) == 0) {
+            job_check(atomic_fetch_add(mix64(MIX_IN), 1) == 0);
+            box_poll();
+            job_check(atomic_fetch_sub(mix64(MIX_IN), 1) == 1);
+            job_check(mix(MIX_LOCK, log2, MPI_REPLACE, 0, NULL, 1) == id);
+        }
+    }
+    flush();
+    if (atomic_fetch_add(mix64(MIX_DONE), (uint64_t)i << 8 | 1) & 1)
+        atomic_store(mix64(MIX_OVER), 1);
+}
+
+#define MIX_BY_PROCESSOR(T)                                                                                        \
+    do {                                                                                                           \
+        const T mine = (T)1 << 20, id = 99;                                                                        \
+        for (T i = 0; !atomic_load(mix64(MIX_OVER)); i++) {                                                        \
+            atomic_fetch_add((_Atomic T *)mix_word(MIX_SUM), 1);                                                   \
+            atomic_fetch_add((_Atomic T *)mix_word(MIX_FETCHED), 1);                                               \
+            atomic_store_explicit(mix64(MIX_ADDED), (uint64_t)i + 1, memory_order_relaxed);                        \
+            _Atomic T *bits = mix_word(MIX_BITS), *lock = mix_word(MIX_LOCK);                                      \
+            T was = i % 2 ? atomic_fetch_and(bits, (T)~mine) : atomic_fetch_or(bits, mine), none = 0;              \
+            job_check(!(was & mine) == !(i % 2));                                                                  \
+            was = atomic_fetch_xor((_Atomic T *)mix_word(MIX_FLIPS), mine);                                        \
+            job_check(!(was & mine) == !(i % 2));                                                                  \
+            atomic_fetch_add(mix64(MIX_PUT + box.e.rank), (uint64_t)(i % 1000));                                   \
+            was = atomic_exchange((_Atomic T *)mix_word(MIX_SWAPS), i % 1000);                                     \
+            atomic_fetch_add(mix64(MIX_TAKEN + box.e.rank), (uint64_t)was);                                        \
+            if (i % 4 == 0 && atomic_compare_exchange_strong(lock, &none, id)) {                                   \
+                job_check(atomic_fetch_add(mix64(MIX_IN), 1) == 0);                                                \
+                job_check(atomic_fetch_sub(mix64(MIX_IN), 1) == 1 && atomic_load(lock) == id);                     \
+                atomic_store(lock, 0);                                                                             \
+            }                                                                                                      \
+        }                                                                                                          \
+    } while (0)
+
+static int mix_possible(int log2)
+{
+    static const int mixed[] = {MPI_SUM, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_REPLACE, MPI_NO_OP};
+    int ok = (box.e.caps.flags & TP_CPU_COHERENT) != 0;
+    for (unsigned i = 0; ok && i < sizeof mixed / sizeof *mixed; i++)
+        ok = box.e.ops->atomic_ok(box.e.tp, mixed[i], log2, 1, 1);
+    return ok && box.e.ops->atomic_ok(box.e.tp, MPI_SUM, log2, 1, 0) && box.e.ops->atomic_ok(box.e.tp, MPI_OP_NULL, log2, 1, 2);
+}
+
+static void mixed(void)
+{
+    enum { ROUNDS = 400 };
+    box_open();
+    for (int log2 = 2; log2 < 4; log2++) {
+        if (!mix_possible(log2))
+            continue;
+        if (box.e.rank == 0)
+            memset(box.truth, 0, MIX_WORDS * MIX_LINE);
+        if (box.e.rank == 2) { /* UCX cannot end a connection that is half made, and this process makes no progress below */
+            get(0, 0, 8);
+            flush();
+        }
+        box_barrier();
+        if (box.e.rank < 2) {
+            mix_by_transport(log2, ROUNDS);
+        } else if (box.e.rank == 2) {
+            if (log2 == 2)
+                MIX_BY_PROCESSOR(uint32_t);
+            else
+                MIX_BY_PROCESSOR(uint64_t);
+        }
+        box_barrier();
+        uint64_t mask = UINT64_MAX >> (64 - (8 << log2)), in = 0, out = 0;
+        uint64_t all = atomic_load(mix64(MIX_ADDED)) + (atomic_load(mix64(MIX_DONE)) >> 8);
+        job_check((atomic_load(mix64(MIX_SUM)) & mask) == (all & mask));
+        job_check((atomic_load(mix64(MIX_FETCHED)) & mask) == (all & mask));
+        for (int i = 0; i < 4; i++) {
+            in += atomic_load(mix64(MIX_PUT + i));
+            out += atomic_load(mix64(MIX_TAKEN + i));
+        }
+        job_check(in == out + (atomic_load(mix64(MIX_SWAPS)) & mask));
+        box_barrier();
+    }
+    box_close();
+}
+
 /* --- the target stands still -------------------------------------------------------------------- */
 
 /* Watch a flush for a while with the target stopped: if it completes, what came before it must be in memory. */
@@ -423,6 +549,7 @@ EACH(put_get, few)
 EACH(many, many)
 EACH(atomics, few)
 EACH(counters, many)
+EACH(mixed, many)
 EACH(stopped, few)
 
 Suite *suite_onesided(void)
@@ -434,6 +561,7 @@ Suite *suite_onesided(void)
     tcase_add_loop_test(t, many_, 0, rows_count);
     tcase_add_loop_test(t, atomics_, 0, rows_count);
     tcase_add_loop_test(t, counters_, 0, rows_count);
+    tcase_add_loop_test(t, mixed_, 0, rows_count);
     tcase_add_loop_test(t, stopped_, 0, rows_count);
     suite_add_tcase(s, t);
     return s;
