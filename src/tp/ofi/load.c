@@ -100,6 +100,31 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
     return o->info ? 0 : -FI_ENODATA;
 }
 
+/* Ask for the same with longer injects: ofi_rxm promises 64 bytes unasked, and a message that is not injected costs a system call
+ * here, and one more for its completion.  A provider that cannot stays as it is. */
+static void inject_more(struct ofi *o)
+{
+    struct fi_info *list = NULL, *h = o->lib.dupinfo(o->info);
+    if (!h || o->info->tx_attr->inject_size >= OFI_INJECT) {
+        o->lib.freeinfo(h);
+        return;
+    }
+    h->tx_attr->inject_size = OFI_INJECT;
+    if (o->lib.getinfo(api_version, NULL, NULL, 0, h, &list) == 0) {
+        struct fi_info *more = NULL;
+        for (const struct fi_info *i = list; i && !more; i = i->next)
+            if (!strcmp(i->fabric_attr->prov_name, o->info->fabric_attr->prov_name) &&
+                !strcmp(i->domain_attr->name, o->info->domain_attr->name) && i->caps == o->info->caps)
+                more = o->lib.dupinfo(i);
+        if (more) {
+            o->lib.freeinfo(o->info);
+            o->info = more;
+        }
+        o->lib.freeinfo(list);
+    }
+    o->lib.freeinfo(h);
+}
+
 int ofi_delivers(struct ofi *o)
 {
     struct fi_info *list = NULL, *h = hints_make(o, o->info->caps, o->info->fabric_attr->prov_name);
@@ -182,6 +207,7 @@ int ofi_choose(struct ofi *o)
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
         err = ask(o, wishes[i], cvar.ofi_provider);
     if (o->info) {
+        inject_more(o);
         o->info->caps = usable(o->info);
         return rename_shm(o->info);
     }

@@ -38,6 +38,7 @@ enum {
     OFI_BUFFER_BYTES = 1048576, /* ... of this size */
     OFI_SINGLES = 64,           /* receive buffers posted where each takes one message */
     OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
+    OFI_INJECT = 4096,          /* bytes, wire included: what is asked for, where the provider has less */
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
     OFI_POOL = 256,             /* send buffers of a size kept for later */
     OFI_PUT_INLINE = 256,       /* bytes of a put that are copied */
