@@ -231,7 +231,7 @@ static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
 
 static int is_small(const struct rma_op *op)
 {
-    return op->bytes <= (size_t)cvar.rma_small;
+    return rma_is_small(op->t, op->bytes);
 }
 
 /* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */

@@ -390,7 +390,7 @@ static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int dir
 {
     if (!cvar.rma_hold || w->starved)
         t->flags |= TARGET_HURRY;
-    else if (!cvar.rma_delay && (spills(t, bytes) || bytes > (size_t)cvar.rma_small))
+    else if (!cvar.rma_delay && (spills(t, bytes) || !rma_is_small(t, bytes)))
         t->flags |= TARGET_SPILL;
     if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct)
         return; /* held back */

@@ -145,6 +145,12 @@ int rma_native_settle(struct rma_target *t);
 void rma_native_bury(struct rma_target *t);
 int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
+/* May an operation of so many bytes be held back and share a packet?  Longer ones, too, where a second message costs more than to
+ * copy them. */
+static inline int rma_is_small(const struct rma_target *t, size_t bytes)
+{
+    return bytes <= (size_t)cvar.rma_small || bytes <= t->small;
+}
 /* Would an operation done directly pass others?  Memory that is not mapped is also reached by messages, some of which may be
  * under way from an element that was evicted. */
 int rma_overtakes(const struct rma_win *w, const struct rma_near *n);

@@ -106,6 +106,7 @@ struct rma_target {
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
     uint32_t gather;   /* bytes of small operations to wait for before a packet leaves */
+    uint32_t small;    /* operations up to so many bytes are among these, whatever cvar.rma_small says */
     uint32_t most_replies; /* that one packet may ask for */
     uint8_t ordered;   /* am_ordered() */
     int rank, world;

@@ -54,11 +54,13 @@ static void transport_of(struct rma_target *t)
     t->ordered = (uint8_t)am_ordered(t->world);
     /* Half of the answers that this process can have under way: a packet never waits for all of them. */
     t->most_replies = 1;
-    t->gather = 0;
+    t->gather = t->small = 0;
     if (am_tp(t->world, &ops, &caps)) {
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
-        if (t->ordered) /* else nothing shares a packet */
+        if (t->ordered) { /* else nothing shares a packet */
             t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
+            t->small = (uint32_t)(caps.gather / 4);
+        }
     }
 }
 

@@ -244,7 +244,7 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->cq_fd >= 0)
         o->flags |= TP_WAIT_FD;
-    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .gather = OFI_AM_MAX,
+    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .gather = OFI_GATHER,
                              .replies = OFI_REPLIES};
     ofi_rma_caps(o, caps);
     o->flags = caps->flags;

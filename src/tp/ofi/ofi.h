@@ -32,6 +32,7 @@
 
 enum {
     OFI_AM_MAX = 16384 - 64,    /* bytes of one message: with its headers it stays within the eager limit of ofi_rxm */
+    OFI_GATHER = 16384,         /* caps.gather (bytes) */
     OFI_WINDOW = 262144,        /* bytes, O2 */
     OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
     OFI_BUFFERS = 4,            /* receive buffers posted where many messages fit into one ... */
