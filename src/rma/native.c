@@ -51,10 +51,21 @@ static size_t get_min(const struct tp_caps *c)
     return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
 }
 
+/* One that is flushed at once; where the user has named a length, that holds. */
+static int lone_put(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT && c->lone_pays && cvar.rma_native_put < 0;
+}
+
+static int lone_get(const struct tp_caps *c)
+{
+    return c->flags & TP_GET && c->lone_pays && cvar.rma_native_get < 0;
+}
+
 /* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
 static size_t pays_from(const struct tp_caps *c)
 {
-    size_t put = put_min(c), get = get_min(c);
+    size_t put = lone_put(c) ? 1 : put_min(c), get = lone_get(c) ? 1 : get_min(c);
     return put < get ? put : get;
 }
 
@@ -185,6 +196,8 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     *k = (struct rma_key){.rank = t->rank, .tp = tp, .ops = ops, .most = caps.rma_max};
     k->put_min = put_min(&caps);
     k->get_min = get_min(&caps);
+    k->lone_put = (uint8_t)lone_put(&caps);
+    k->lone_get = (uint8_t)lone_get(&caps);
     k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
     k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
     k->put_inline = caps.put_inline;
@@ -209,7 +222,7 @@ void rma_native_want(struct rma_target *t, const struct rma_op *op)
     }
     struct rma_key *k = t->key;
     if (k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
-                                          : rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min)))
+                                          : rma_route_moves(t, op)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
     if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */

@@ -132,6 +132,8 @@ enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
 /* Would it pay to do op natively, were the key known?  min: bytes of one put or get. */
 int rma_route_pays(const struct rma_op *op, size_t min);
+/* Would it pay for this put or get of a target whose key record is there? */
+int rma_route_moves(const struct rma_target *t, const struct rma_op *op);
 /* The same of an accumulate: what the network's atomics can do. */
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */

@@ -150,6 +150,7 @@ struct rma_key {
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
+    uint8_t lone_put, lone_get; /* for one that is flushed at once it pays always */
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
     uint32_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
 };

@@ -6,7 +6,8 @@
  *                      of a type and operation for which the network's atomics do the same (rma_atomics), and, where the
  *                      window keeps order, by itself: after what went by message is done, with nothing queued behind it
  *   put, get           native when the key is known, the target's window has the bytes, and each piece is as long as the
- *                      transport says pays.  Shorter ones share packets and carry LOCK, DONE and UNLOCK.
+ *                      transport says pays, or it is one alone that is flushed.  Shorter ones share packets and carry
+ *                      LOCK, DONE and UNLOCK.
  *   out of range       message: the target's answer is the error, the same as ever */
 #include "rma/rma_types.h"
 
@@ -19,6 +20,18 @@ int rma_route_pays(const struct rma_op *op, size_t min)
                                       : dt_blocks(op->a.rtype, (size_t)op->a.rcount);
     size_t pieces = far > here ? far : here;
     return pieces <= 1 || op->bytes / pieces >= min;
+}
+
+/* All there is for the target, and to be confirmed now: its message would need an answer, too. */
+static int lone(const struct rma_target *t, const struct rma_op *op)
+{
+    return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE && t->queued == 1 &&
+           !(t->flags & TARGET_DIRTY) && !t->tokens_out && !t->acks && rma_route_pays(op, op->bytes);
+}
+
+int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
+{
+    return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) || lone(t, op);
 }
 
 /* Longer ones: under one message the processor does element after element, each of which would be a call of the network. */
@@ -71,6 +84,6 @@ enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
     if (!k || k->state != KEY_READY)
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
-                          : rma_route_pays(op, op->kind == RMA_PUT ? k->put_min : k->get_min);
+                          : rma_route_moves(t, op);
     return native && in_range(k, op) ? RMA_ROUTE_NATIVE : RMA_ROUTE_AM;
 }

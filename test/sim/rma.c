@@ -530,6 +530,7 @@ static void native(struct sim_knobs *k)
     static const int from[] = {0, 1, 1000};
     k->native_min = from[(k->seed * 0x9e3779b97f4a7c15ull >> 40) % 3];
     k->gather = k->seed % 3 ? 0 : k->seed % 2 ? 600 : 4096;
+    k->native_lone = k->native_min != 1 && k->seed / 2 % 2;
 }
 
 static void vary_native(struct sim_knobs *k)

@@ -39,6 +39,7 @@ struct sim_knobs {
     int native_reg;     /* ... from and to registered memory only (TP_REG_LOCAL) */
     int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each other only */
     int native_atomic_pays; /* ... and are said to be faster than messages */
+    int native_lone;    /* ... and that one alone pays always */
     int native_min;     /* bytes from which native put and get are said to pay; 0: never */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual (virtual.h). 0: all are real */

@@ -88,6 +88,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
     caps->put_min = alone ? OFI_PUT_INLINE : 4096;
     caps->get_min = alone ? OFI_PUT_INLINE : 512;
+    caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)

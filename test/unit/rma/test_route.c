@@ -33,6 +33,21 @@ static void choice(void)
     get.a.disp = 40;
     key.get_min = 21;
     job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* short */
+    key.lone_get = 1;
+    job_check(rma_route(&t, &get) == RMA_ROUTE_AM); /* nobody waits for it alone */
+    t.queued = 1;
+    t.sync = RMA_F_DONE;
+    job_check(rma_route(&t, &get) == RMA_ROUTE_NATIVE);
+    t.sync = RMA_F_UNLOCK; /* which needs a message */
+    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    t.sync = RMA_F_DONE;
+    t.flags = TARGET_DIRTY; /* as does what went before */
+    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    t.flags = 0;
+    t.queued = 2;
+    job_check(rma_route(&t, &get) == RMA_ROUTE_AM);
+    t.queued = 0;
+    t.sync = 0;
     put.flags = OP_BY_AM;
     job_check(rma_route(&t, &put) == RMA_ROUTE_AM); /* refused before */
     put.flags = 0;
