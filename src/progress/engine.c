@@ -219,6 +219,8 @@ static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, 
         if (poll(fds, (nfds_t)nfds, max_ms) > 0)
             *slept = time_now() - before + 1;
         retake(depth, call);
+        if (!p->asleep) /* progress_signal() of another thread, which has seen to the news */
+            *slept = 0;
         p->asleep = 0;
     }
     mem_wake_disarm();

@@ -305,6 +305,9 @@ int rma_flush(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
+    /* Of an element that was evicted messages may be under way: DONE is behind them, where what the network did needs none. */
+    if (t && w->acks && rma_ask(w, ASK_ALL_LOCKED))
+        t->flags |= TARGET_DIRTY;
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
     else if (w->acks && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */

@@ -244,7 +244,7 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     struct rma_hdr *last = NULL;
     p->ops = p->replies = 0;
     p->dirty = 0;
-    if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n) {
+    if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n && !op_at(l)->sent) {
         p->ops = had->ops;
         p->replies = had->replies;
         p->dirty = had->dirty;
@@ -570,7 +570,8 @@ static int send_sync(struct rma_target *t)
     int settled = rma_native_settle(t);
     if (settled != 1)
         return settled == AM_AGAIN ? STEP_AGAIN : STEP_NOTHING;
-    int clean = !(t->flags & TARGET_DIRTY);
+    /* What another thread's DONE asks about may not be there yet: it answers that thread. */
+    int clean = !(t->flags & TARGET_DIRTY) && !t->tokens_out;
     /* Never locked, or NOCHECK: nothing was sent that had to be released. */
     unsigned flags = t->state == TARGET_LOCK_CALLED ? 0 : sync_flags(t, !clean);
     if (!flags) {

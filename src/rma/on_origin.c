@@ -197,8 +197,11 @@ int rma_on_answers(int src, const void *msg, size_t len)
 {
     struct rma_hdr all;
     struct rma_win *w = rma_packet_window(src, msg, len, &all);
-    if (!w)
+    if (!w) {
+        if (len >= sizeof all && all.count > 1 && all.count <= len / sizeof all)
+            am_credit_return(src, all.count - 1);
         return 0;
+    }
     const char *at = (const char *)msg + sizeof all;
     uint32_t n = 0;
     for (size_t left = all.len; n < all.count && left >= sizeof(struct rma_hdr); n++) {

@@ -378,9 +378,14 @@ static void enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
 
 /* More small operations wait than are held back for flags to ride on.  Where a message costs much they go when they fill one,
  * by the measure of the last of them. */
-static int spills(const struct rma_target *t, size_t bytes)
+static int spills(const struct rma_win *w, const struct rma_target *t, size_t bytes)
 {
-    return t->queued > (unsigned)cvar.rma_hold && t->queued * (sizeof(struct rma_hdr) + rma_pad(bytes)) >= t->gather;
+    const struct rma_quota *own = &w->op_quota, *all = &rma_room()->op_quota;
+    if (t->queued <= (unsigned)cvar.rma_hold)
+        return 0;
+    /* With many targets the elements would be used up by what is held back. */
+    return t->queued * (sizeof(struct rma_hdr) + rma_pad(bytes)) >= t->gather ||
+           2 * (own->free + all->free) < own->size + all->size;
 }
 
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
@@ -390,15 +395,16 @@ static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int dir
 {
     if (!cvar.rma_hold || w->starved)
         t->flags |= TARGET_HURRY;
-    else if (!cvar.rma_delay && (spills(t, bytes) || !rma_is_small(t, bytes)))
+    else if (!cvar.rma_delay && (spills(w, t, bytes) || !rma_is_small(t, bytes)))
         t->flags |= TARGET_SPILL;
     if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct)
         return; /* held back */
     if (!rma_target_due(t))
         return;
+    /* Where the transport has refused some each sixteenth tries again, and every poll does. */
+    int refused = t->queued >= MANY && !list_empty(&t->ready);
     rma_ready(t);
-    /* Where many wait the transport has refused some: each sixteenth tries again, and every poll does. */
-    if (t->queued < MANY || t->queued % 16 == 0)
+    if (!refused || t->queued % 16 == 0)
         rma_advance_target(t);
 }
 

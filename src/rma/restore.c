@@ -103,6 +103,10 @@ static int done_sent(void *arg)
     if (t->flags & TARGET_DEAD || x->err != AM_AGAIN)
         return 1;
     x->err = rma_send_plain(t->w, t->rank, &h, 1);
+    if (!x->err) { /* counted here: the wait may poll once more at its end, and the answer come */
+        rma_acks_add(t->w, 1);
+        t->flags &= (uint8_t)~TARGET_DIRTY;
+    }
     return x->err != AM_AGAIN;
 }
 
@@ -130,12 +134,8 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
-        if (!x.err && !(t->flags & TARGET_DEAD)) {
-            rma_acks_add(w, 1);
-            t->flags &= (uint8_t)~TARGET_DIRTY;
-        } else if (x.err) {
+        if (x.err)
             rma_target_bury(t);
-        }
     }
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
