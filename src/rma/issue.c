@@ -307,6 +307,13 @@ static int answers(const struct rma_hdr *h)
     return h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
 }
 
+/* Something has left whose end this flush must ask for: what another thread's DONE asks about may not be there yet, and the answer
+ * goes to that thread. */
+static int unanswered(const struct rma_target *t)
+{
+    return t->flags & TARGET_DIRTY || t->tokens_out;
+}
+
 /* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
 static unsigned sync_flags(const struct rma_target *t, int dirty)
 {
@@ -540,7 +547,7 @@ static int send_ops(struct rma_target *t, int lock)
     int ends = p.ops == t->queued && (p.ops > 1 || op_at(t->next)->sent + p.part == op_at(t->next)->bytes);
     int rides = ends && t->sync && may_ride(t);
     if (rides) {
-        sync = sync_flags(t, p.dirty || (t->flags & TARGET_DIRTY));
+        sync = sync_flags(t, p.dirty || unanswered(t));
         put_sync(t, tail_header(&p), sync, &p.replies);
     }
     if (lock) {
@@ -570,8 +577,7 @@ static int send_sync(struct rma_target *t)
     int settled = rma_native_settle(t);
     if (settled != 1)
         return settled == AM_AGAIN ? STEP_AGAIN : STEP_NOTHING;
-    /* What another thread's DONE asks about may not be there yet: it answers that thread. */
-    int clean = !(t->flags & TARGET_DIRTY) && !t->tokens_out;
+    int clean = !unanswered(t);
     /* Never locked, or NOCHECK: nothing was sent that had to be released. */
     unsigned flags = t->state == TARGET_LOCK_CALLED ? 0 : sync_flags(t, !clean);
     if (!flags) {

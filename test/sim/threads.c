@@ -117,6 +117,8 @@ static void flush_each(struct rank_record *m, int thread)
             OK(MPI_Win_flush(t, m->j.win));
         }
         }
+        /* There, and not only before what comes next: whoever is told by another way may look now. */
+        SIM_CHECK(of[t].j.mem[m->j.rank * 4 + thread] == v[0]);
         OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
         OK(MPI_Win_flush(t, m->j.win));
         SIM_CHECK(m->r[thread] == v[0]);
