@@ -1,6 +1,6 @@
 /* kernel.c - the inner loops of pack, unpack and copy.
  *
- * Blocks of 1, 2, 4, 8, 16, 32 bytes are single loads and stores (memcpy with a constant size: no alignment is
+ * Blocks of 1, 2, 4, 8, 16, 32, 64, 128 bytes are a few loads and stores (memcpy with a constant size: no alignment is
  * assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in overlapping steps; the rest is
  * memcpy. */
 #include "dt/dt_types.h"
@@ -41,6 +41,8 @@ void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n
     case 8: strided_fixed(dst, ds, src, ss, n, 8); return;
     case 16: strided_fixed(dst, ds, src, ss, n, 16); return;
     case 32: strided_fixed(dst, ds, src, ss, n, 32); return;
+    case 64: strided_fixed(dst, ds, src, ss, n, 64); return;
+    case 128: strided_fixed(dst, ds, src, ss, n, 128); return;
     default: break;
     }
     if (blk % 16 == 0 && blk <= 256) {

@@ -29,6 +29,7 @@ struct cquad { /* of alignment 1, as all types in memory here */
         if (is == sizeof(T) && ios == sizeof(T)) {                                             \
             const any *restrict a = (const any *)in;                                           \
             any *restrict b = (any *)io;                                                       \
+            _Pragma("GCC unroll 4")                                                            \
             for (size_t i = 0; i < n; i++) {                                                   \
                 const T x = a[i], y = b[i];                                                    \
                 b[i] = EXPR;                                                                 \

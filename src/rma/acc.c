@@ -13,7 +13,7 @@
 #include "rma/near.h"
 
 /* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
- * into the next), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
+ * into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
  *
  *   range of packed bytes --dt_iov--> blocks --cut at stripes--> batch --lock--> fetch old, apply --unlock-->
  *
@@ -29,7 +29,7 @@ struct acc_ctl {
     struct stripe stripe[];
 };
 
-enum { PIECES = 64, ELEM_MAX = 64, DEAD_LOOK = 4096 };
+enum { PIECES = 64, ELEM_MAX = 64, DEAD_LOOK = 4096, ACC_AT_ONCE = 4 };
 
 struct batch {
     const struct acc_target *t;
@@ -96,26 +96,28 @@ static void stripe_give(struct stripe *s)
     atomic_store_explicit(&s->word, 0, memory_order_release); /* pairs with stripe_take() */
 }
 
-/* Both stripes of a batch, ascending by their place in the table; once when they fall together. */
+static void stripes(struct acc_ctl *c, uint64_t from, uint64_t end, int take, unsigned me)
+{
+    for (uint64_t i = from; i < end; i++)
+        if (take)
+            stripe_take(&c->stripe[i], me);
+        else
+            stripe_give(&c->stripe[i]);
+}
+
+/* The stripes of a batch, ascending by their place in the table; once where they fall together. */
 static void batch_lock(const struct batch *b, int take)
 {
     struct acc_ctl *c = b->t->ctl;
-    uint32_t i = (uint32_t)(b->first & c->mask), j = (uint32_t)(b->last & c->mask);
-    if (i > j) {
-        uint32_t k = i;
-        i = j;
-        j = k;
+    uint64_t places = (uint64_t)c->mask + 1, n = b->last - b->first + 1, at = b->first & c->mask;
+    unsigned me = take ? (unsigned)mem_host_index() + 1 : 0;
+    if (n >= places) {
+        stripes(c, 0, places, take, me);
+        return;
     }
-    if (take) {
-        unsigned me = (unsigned)mem_host_index() + 1;
-        stripe_take(&c->stripe[i], me);
-        if (j != i)
-            stripe_take(&c->stripe[j], me);
-    } else {
-        if (j != i)
-            stripe_give(&c->stripe[j]);
-        stripe_give(&c->stripe[i]);
-    }
+    if (at + n > places) /* those that begin again at the front */
+        stripes(c, 0, at + n - places, take, me);
+    stripes(c, at, at + n < places ? at + n : places, take, me);
 }
 
 /* --- origin and result of a packed range ---------------------------------------- */
@@ -223,12 +225,14 @@ static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, 
 static int batch_block(struct batch *b, uint64_t off, size_t len)
 {
     size_t e = b->a->elem->elem.bytes;
+    /* What needs no buffer takes a few stripes at a time: a locked instruction waits for all stores before it. */
+    int in_place = b->t->host_index < 0 && (!b->a->otype || dt_is_block(b->a->otype, b->a->ocount));
     while (len > 0) {
         uint64_t s = off / ACC_STRIPE_BYTES;
-        uint64_t room = (s + 1) * ACC_STRIPE_BYTES - off; /* to the end of this stripe */
+        uint64_t room = (s + (in_place ? ACC_AT_ONCE : 1)) * ACC_STRIPE_BYTES - off; /* to the end of the last stripe */
         size_t whole = len < room ? len : (size_t)(room / e) * e;
         size_t part = whole ? whole : e; /* none fits: the element crosses */
-        int err = batch_add(b, off, part, s, whole ? s : s + 1);
+        int err = batch_add(b, off, part, s, (off + part - 1) / ACC_STRIPE_BYTES);
         if (err)
             return err;
         off += part;
