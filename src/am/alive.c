@@ -86,8 +86,9 @@ static int next_known(struct am *a)
         l->phase = 2;
         l->at = 0;
     }
+    /* The next on this host first, and so on round: else all neighbours of a process ask it at the same time. */
     if (l->phase == 2 && l->at < (size_t)boot_host_processes())
-        return boot_host_rank((int)l->at++);
+        return boot_host_rank((int)((++l->at + (size_t)boot_host_index(boot_rank())) % (size_t)boot_host_processes()));
     if (rank < 0) {
         l->phase = 0;
         l->at = 0;
@@ -103,7 +104,7 @@ void am_stalled(int peer)
     int left = AM_ASKED, ends = 0;
     if (!turn || now < l->next)
         return;
-    l->next = now + turn;
+    l->next = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
     ask(peer);
     l->nnamed = 0;
     for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)

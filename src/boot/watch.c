@@ -18,6 +18,8 @@
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
  *      this process is among them the two are dead for each other.
  *   W5 What is silent is a host: all its processes are.
+ *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
+ *      wait in the kernel until the question is there, and then for a free place.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,12 +46,13 @@
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
     PROBES = 16,  /* processes asked at a time */
-    GUESTS = 16,  /* connections of others at a time; the oldest goes */
+    GUESTS = 16,  /* connections of others at a time */
+    DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
 #define MS 1000000u /* ns */
-static const uint64_t GUEST_NS = 2000 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
+static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
 
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
@@ -196,7 +199,7 @@ static int find_addresses(struct watch *w)
 static int open_port(struct watch *w)
 {
     struct sockaddr_storage a;
-    int one = 1, zero = 0;
+    int one = 1, zero = 0, defer = DEFER;
     /* One address alone is bound to; several take a socket for all. */
     struct watch_spot s = w->card.spot[0];
     int v6 = 0;
@@ -213,6 +216,8 @@ static int open_port(struct watch *w)
     setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (v6)
         setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    /* W6: who connects is not accepted before his question is there, which takes his thread as long as he has others to begin. */
+    setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
     if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
         return -errno;
     len = sizeof a;
@@ -230,21 +235,6 @@ static void guest_drop(struct guest *g)
 {
     close(g->fd);
     g->fd = -1;
-}
-
-static void guest_take(struct watch *w, uint64_t now)
-{
-    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
-    struct guest *g = &w->guest[0];
-    if (fd < 0)
-        return;
-    for (int i = 0; i < GUESTS && g->fd >= 0; i++)
-        if (w->guest[i].fd < 0 || w->guest[i].since < g->since)
-            g = &w->guest[i];
-    if (g->fd >= 0)
-        guest_drop(g);
-    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
-    *g = (struct guest){fd, now};
 }
 
 /* Deaths that this process knows, WATCH_TOLD at a time in turn. */
@@ -282,6 +272,28 @@ static void guest_answer(struct watch *w, struct guest *g)
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     guest_drop(g);
+}
+
+/* NULL: all places are taken, by some that say nothing (W6) and go when they are old. */
+static struct guest *guest_place(struct watch *w)
+{
+    for (int i = 0; i < GUESTS; i++)
+        if (w->guest[i].fd < 0)
+            return &w->guest[i];
+    return NULL;
+}
+
+static void guests_take(struct watch *w, uint64_t now)
+{
+    struct guest *g;
+    for (int i = 0; i < GUESTS && (g = guest_place(w)); i++) {
+        int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
+        if (fd < 0)
+            return;
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
+        *g = (struct guest){fd, now};
+        guest_answer(w, g);
+    }
 }
 
 /* --- we ask ----------------------------------------------------------------------------- */
@@ -422,7 +434,8 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
             return;
         }
     }
-    line_retry(l, now);
+    /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
+    line_retry(l, now + (AGAIN_NS << p->shut));
     if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
         p->lost = 1;
         return;
@@ -534,9 +547,11 @@ static int due(struct watch *w, uint64_t now)
     }
     for (int i = 0; i < GUESTS; i++) {
         struct guest *g = &w->guest[i];
-        if (g->fd >= 0 && now - g->since > GUEST_NS)
-            guest_drop(g);
-        else if (g->fd >= 0 && g->since + GUEST_NS < next)
+        if (g->fd >= 0 && now - g->since > GUEST_NS) {
+            guest_answer(w, g); /* this thread may have been away, not the guest */
+            if (g->fd >= 0)
+                guest_drop(g);
+        } else if (g->fd >= 0 && g->since + GUEST_NS < next)
             next = g->since + GUEST_NS;
     }
     return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
@@ -547,7 +562,7 @@ static void collect(struct watch *w)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
-    *f++ = (struct pollfd){.fd = w->listen_fd, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
@@ -582,7 +597,7 @@ static void *watch_run(void *arg)
                     line_reads(w, &w->probe[i], l, now);
             }
         if (w->fds[1].revents)
-            guest_take(w, now);
+            guests_take(w, now);
         if (w->fds[0].revents && !control(w, now))
             return NULL;
     }

@@ -302,6 +302,37 @@ START_TEST(listener)
 }
 END_TEST
 
+/* Many ask at once, and say so late, as with busy cores: each is answered, since for an asker three ends without an answer are a
+ * death.  Twice: their first words come after a moment, and after the watch has begun to drop those that say nothing. */
+START_TEST(crowd)
+{
+    enum { ASKERS = 200 };
+    int s[ASKERS];
+    begin();
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = 1};
+    struct watch_answer a;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < ASKERS; i++) {
+            s[i] = socket(AF_INET, SOCK_STREAM, 0);
+            ck_assert_int_eq(connect(s[i], (struct sockaddr *)&to, sizeof to), 0);
+        }
+        usleep(round ? 800000 : 5000);
+        for (int i = 0; i < ASKERS; i++)
+            ck_assert_int_eq(send(s[i], &h, sizeof h, MSG_NOSIGNAL), sizeof h);
+        int head = offsetof(struct watch_answer, death), lost = 0;
+        for (int i = 0; i < ASKERS; i++) {
+            lost += recv(s[i], &a, (size_t)head, MSG_WAITALL) != head || a.secret != c.answer;
+            close(s[i]);
+        }
+        ck_assert_int_eq(lost, 0);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(news)
 {
     struct watch_card c;
@@ -422,6 +453,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, stopped);
     tcase_add_test(t, strangers);
     tcase_add_test(t, listener);
+    tcase_add_test(t, crowd);
     tcase_add_test(t, news);
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
