@@ -99,6 +99,7 @@ struct watch {
     struct guest guest[GUESTS];
     struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
+    uint64_t take_at;   /* not before this are guests taken (ns) */
     unsigned tell_from; /* deaths are told in turn */
     int warned;
     struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
@@ -288,8 +289,12 @@ static void guests_take(struct watch *w, uint64_t now)
     struct guest *g;
     for (int i = 0; i < GUESTS && (g = guest_place(w)); i++) {
         int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
-        if (fd < 0)
+        if (fd < 0) {
+            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of it again at once. */
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                w->take_at = now + AGAIN_NS;
             return;
+        }
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
         *g = (struct guest){fd, now};
         guest_answer(w, g);
@@ -554,15 +559,17 @@ static int due(struct watch *w, uint64_t now)
         } else if (g->fd >= 0 && g->since + GUEST_NS < next)
             next = g->since + GUEST_NS;
     }
+    if (w->take_at > now && w->take_at < next)
+        next = w->take_at;
     return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
 }
 
 /* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll skips. */
-static void collect(struct watch *w)
+static void collect(struct watch *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
-    *f++ = (struct pollfd){.fd = guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = w->take_at <= now && guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
@@ -578,8 +585,13 @@ static void *watch_run(void *arg)
     for (;;) {
         uint64_t now = time_now();
         int ms = due(w, now);
-        collect(w);
-        if (poll(w->fds, sizeof w->fds / sizeof *w->fds, ms) <= 0)
+        collect(w, now);
+        int n = poll(w->fds, sizeof w->fds / sizeof *w->fds, ms);
+        if (n < 0 && errno != EINTR) /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
+            usleep((useconds_t)(AGAIN_NS / 1000));
+        if (n < 0) /* stop is looked at in any case */
+            w->fds[0].revents = POLLIN;
+        if (n == 0)
             continue;
         now = time_now();
         const struct pollfd *f = w->fds + 2;

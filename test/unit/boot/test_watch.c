@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -333,6 +335,37 @@ START_TEST(crowd)
 }
 END_TEST
 
+/* Without a descriptor for it a guest stays in the queue: the watch pauses, and answers when there is one again. */
+START_TEST(no_descriptors)
+{
+    enum { LIMIT = 256 };
+    struct rlimit lim;
+    int full[LIMIT], n = 0;
+    begin();
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = 1};
+    struct watch_answer a;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
+    lim.rlim_cur = LIMIT;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0); /* of this test's process alone */
+    while (n < LIMIT && (full[n] = dup(s)) >= 0)
+        n++;
+    ck_assert_int_eq(connect(s, (struct sockaddr *)&to, sizeof to), 0);
+    ck_assert_int_eq(send(s, &h, sizeof h, MSG_NOSIGNAL), sizeof h);
+    clock_t busy = clock();
+    usleep(600000);
+    ck_assert_int_lt(clock() - busy, CLOCKS_PER_SEC / 5);
+    while (n)
+        close(full[--n]);
+    ck_assert_int_eq(recv(s, &a, sizeof a, MSG_WAITALL), offsetof(struct watch_answer, death));
+    close(s);
+    end();
+}
+END_TEST
+
 START_TEST(news)
 {
     struct watch_card c;
@@ -454,6 +487,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, strangers);
     tcase_add_test(t, listener);
     tcase_add_test(t, crowd);
+    tcase_add_test(t, no_descriptors);
     tcase_add_test(t, news);
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
