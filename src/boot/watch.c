@@ -16,7 +16,8 @@
  *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
- *      this process is among them the two are dead for each other.
+ *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
+ *      and comes back holds everybody for dead.
  *   W5 What is silent is a host: all its processes are.
  *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
  *      wait in the kernel until the question is there, and then for a free place.
@@ -238,21 +239,28 @@ static void guest_drop(struct guest *g)
     g->fd = -1;
 }
 
-/* Deaths that this process knows, WATCH_TOLD at a time in turn. */
-static uint32_t deaths_tell(struct watch *w, struct watch_obituary *to)
+static void death_tell(const struct boot_death *d, struct watch_obituary *to)
+{
+    memset(to, 0, sizeof *to);
+    to->rank = (uint32_t)d->rank;
+    to->host = (uint32_t)d->host;
+    memcpy(to->why, d->why, strlen(d->why));
+}
+
+/* Deaths that this process knows, WATCH_TOLD at a time in turn; if whoever asks is among them that one alone (W4). */
+static uint32_t deaths_tell(struct watch *w, uint32_t asker, struct watch_obituary *to)
 {
     uint32_t n = 0;
     unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
     if (w->tell_from >= count)
         w->tell_from = 0;
     for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
-        if (at < w->tell_from || n == WATCH_TOLD)
-            continue;
-        memset(&to[n], 0, sizeof to[n]);
-        to[n].rank = (uint32_t)d->rank;
-        to[n].host = (uint32_t)d->host;
-        memcpy(to[n].why, d->why, strlen(d->why));
-        n++;
+        if ((uint32_t)d->rank == asker) {
+            death_tell(d, to);
+            return 1;
+        }
+        if (at >= w->tell_from && n < WATCH_TOLD)
+            death_tell(d, &to[n++]);
     }
     w->tell_from += n;
     return n;
@@ -268,7 +276,7 @@ static void guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct watch_answer a = {.secret = w->card.answer};
-        a.deaths = deaths_tell(w, a.death);
+        a.deaths = deaths_tell(w, h.rank, a.death);
         /* An empty socket takes it whole. */
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
@@ -395,22 +403,30 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot mean our host. */
+static int death_is_ours(const struct watch *w, const struct probe *p, const struct watch_obituary *o)
+{
+    return (int)o->rank == w->b->rank || (o->host && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
+}
+
 /* W4 */
 static void deaths_learn(struct watch *w, const struct probe *p, struct watch_answer *a)
 {
     for (uint32_t i = 0; i < a->deaths; i++) {
-        struct watch_obituary *o = &a->death[i];
-        o->why[sizeof o->why - 1] = 0;
-        if (o->rank >= (uint32_t)w->b->size)
-            continue;
-        int ours = o->host ? node_map_host_index(&w->b->map, (int)o->rank) >= 0 : (int)o->rank == w->b->rank;
-        if (ours && (!p->near || (int)o->rank == w->b->rank)) {
+        const struct watch_obituary *o = &a->death[i];
+        if (o->rank < (uint32_t)w->b->size && death_is_ours(w, p, o)) {
             char why[BOOT_WHY_MAX];
             snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
             boot_bury(w->b, p->rank, 0, why);
-        } else if (!ours) {
-            boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
+            return;
         }
+    }
+    for (uint32_t i = 0; i < a->deaths; i++) {
+        struct watch_obituary *o = &a->death[i];
+        o->why[sizeof o->why - 1] = 0;
+        /* Of our own host only single processes can have died. */
+        if (o->rank < (uint32_t)w->b->size && !(o->host && node_map_host_index(&w->b->map, (int)o->rank) >= 0))
+            boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
     }
 }
 

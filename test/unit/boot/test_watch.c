@@ -300,6 +300,11 @@ START_TEST(listener)
     }
     for (int r = 7; r < 58; r++) /* in turn, all of them */
         ck_assert_int_eq(told[r], 1);
+    /* Whom it holds for dead himself it tells that and nothing else. */
+    h.rank = 20;
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 20);
     end();
 }
 END_TEST
@@ -380,13 +385,19 @@ START_TEST(news)
     ck_assert_str_eq(boot_dead_why(5), "it told a lie");
     ck_assert_str_eq(boot_dead_why(1), "cut"); /* its host, too */
     ck_assert_int_eq(boot_dead(8), 0);
-    /* It holds this process for dead: that goes both ways. */
-    o[0] = (struct watch_obituary){.rank = 0, .why = "slow"};
-    boot_watch_ask(8, &c, sizeof c);
-    peer_answer(fd, &c, o, 1);
-    until_dead(8, 0, 1);
-    ck_assert_str_eq(boot_dead_why(8), "it has given process 0 up");
-    ck_assert_int_eq(boot_dead(0), 0);
+    /* It holds this process, or this host, for dead: that goes both ways, and its other news are not believed. */
+    for (int i = 0; i < 2; i++) {
+        int rank = i ? 11 : 8;
+        o[0] = (struct watch_obituary){.rank = 14, .why = "not so"};
+        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .host = (uint32_t)i, .why = "slow"};
+        boot_watch_ask(rank, &c, sizeof c);
+        peer_answer(fd, &c, o, 2);
+        until_dead(rank, 0, 1);
+        ck_assert_str_eq(boot_dead_why(rank), "it has given process 0 up");
+        ck_assert_int_eq(boot_dead(0), 0);
+        ck_assert_int_eq(boot_dead(3), 0);
+        ck_assert_int_eq(boot_dead(14), 0);
+    }
     close(fd);
     end();
 }
