@@ -49,6 +49,7 @@ enum {
     PROBES = 16,  /* processes asked at a time */
     GUESTS = 16,  /* connections of others at a time */
     DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
+    REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
@@ -67,6 +68,7 @@ struct line { /* of a probe, to one address */
     enum line_state state;
     int fd;         /* -1: none */
     int tried;      /* it left this host, by `via` */
+    int refusals;
     uint64_t again; /* LINE_IDLE: when to try (ns) */
     struct watch_spot via; /* our address; port 0: there was no way to leave by */
 };
@@ -338,13 +340,16 @@ static int is_silence(int err)
     return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
 }
 
-static void line_fails(struct line *l, int err, uint64_t now)
+static void line_fails(struct probe *p, struct line *l, int err, uint64_t now)
 {
     line_retry(l, now + AGAIN_NS);
-    if (err == ECONNREFUSED || err == ECONNRESET)
-        l->state = LINE_REFUSED;
-    else if (!is_silence(err)) /* our own trouble, such as too many descriptors */
+    if (err == ECONNREFUSED || err == ECONNRESET) {
+        p->since = now; /* a word of its host */
+        if (++l->refusals >= REFUSALS)
+            l->state = LINE_REFUSED;
+    } else if (!is_silence(err)) { /* our own trouble, such as too many descriptors */
         l->tried = 0;
+    }
 }
 
 /* W2: what this line meets says something about the peer. */
@@ -362,7 +367,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = spot_sockaddr(to, &a);
     l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (l->fd < 0) {
-        line_fails(l, errno, now);
+        line_fails(p, l, errno, now);
         return;
     }
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -375,7 +380,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     l->tried = 1;
     memset(&l->via, 0, sizeof l->via);
     if (err && err != EINPROGRESS) {
-        line_fails(l, err, now);
+        line_fails(p, l, err, now);
         return;
     }
     /* Not before connecting: there it would limit the attempt, which we do ourselves. */
@@ -393,7 +398,7 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
     if (err) {
-        line_fails(l, err, now);
+        line_fails(p, l, err, now);
         return;
     }
     l->state = LINE_OPEN;

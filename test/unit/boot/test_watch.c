@@ -154,11 +154,32 @@ START_TEST(refused)
     ck_assert_int_eq(boot_dead_count(), 0); /* nothing ever came from another host: W2 */
     prove();
     boot_watch_ask(2, &c, sizeof c);
-    until_dead(2, 0, 1);
+    until_dead(2, 0.2, 2);
     ck_assert_int_eq(boot_dead_count(), 1);
     ck_assert_int_eq(boot_dead(5), 0); /* the host lives */
     ck_assert_int_eq(boot_dead_last(), 2);
     ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    end();
+}
+END_TEST
+
+/* Once is not enough: what refused it may not have been its host. */
+START_TEST(refused_once)
+{
+    struct watch_card c;
+    begin();
+    prove();
+    peer_open(3, -1, &c);
+    boot_watch_ask(2, &c, sizeof c);
+    usleep(20000);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&a.sin_addr, c.spot[0].bytes, 4);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(fd, 8), 0);
+    ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    close(fd);
     end();
 }
 END_TEST
@@ -493,6 +514,7 @@ Suite *suite_watch(void)
     Suite *s = suite_create("watch");
     TCase *t = tcase_create("watch");
     tcase_add_test(t, refused);
+    tcase_add_test(t, refused_once);
     tcase_add_test(t, silent);
     tcase_add_test(t, stopped);
     tcase_add_test(t, strangers);
