@@ -352,10 +352,11 @@ static void line_fails(struct probe *p, struct line *l, int err, uint64_t now)
     }
 }
 
-/* W2: what this line meets says something about the peer. */
-static int line_counts(const struct watch *w, const struct line *l)
+/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a way out; one that found none, such
+ * as to an IPv6 address from a host that has no IPv6, then says nothing. */
+static int line_counts(const struct watch *w, const struct line *l, int left)
 {
-    return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0);
+    return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
 static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
@@ -475,11 +476,13 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
-    int lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
+    for (unsigned i = 0; i < p->card.spots; i++)
+        left |= p->line[i].tried && p->line[i].via.port;
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
-        int counts = line_counts(w, l) || (p->near && l->state == LINE_REFUSED);
+        int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
         open += l->state == LINE_OPEN;
