@@ -10,8 +10,8 @@
  * The thread has a listening socket, at most GUESTS connections of others and PROBES questions of its own; it sleeps in
  * poll(2), without end while nobody asks.  It knows only what it is handed: a rank and that rank's card.
  *
- *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, so that one that is
- *      asked again and again does not fill the queue of its port.
+ *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, or until others need the
+ *      place, so that one that is asked again and again, for as long as a debugger holds it, does not fill the queue of its port.
  *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
  *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
@@ -46,7 +46,7 @@
 
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
-    PROBES = 16,  /* processes asked at a time */
+    PROBES = 32,  /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep their places (W1) */
     GUESTS = 16,  /* connections of others at a time */
     DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
     REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
@@ -320,6 +320,15 @@ static void line_close(struct line *l)
     l->fd = -1;
 }
 
+/* Its kernel has taken the question. */
+static int probe_open(const struct probe *p)
+{
+    for (int i = 0; i < WATCH_SPOTS && p->rank >= 0; i++)
+        if (p->line[i].state == LINE_OPEN)
+            return 1;
+    return 0;
+}
+
 static void probe_end(struct probe *p)
 {
     for (int i = 0; i < WATCH_SPOTS; i++)
@@ -464,7 +473,10 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
     /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
     line_retry(l, now + (AGAIN_NS << p->shut));
     if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
-        p->lost = 1;
+        if (now - p->asked > (uint64_t)w->timeout * 1000 * MS)
+            probe_end(p); /* nobody waits for it any more */
+        else
+            p->lost = 1;
         return;
     }
     p->since = now; /* an end is a word of its host */
@@ -476,8 +488,10 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
-    int left = 0, lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
+    if (probe_open(p)) /* W1: it stays, however long it is stopped */
+        return;
     for (unsigned i = 0; i < p->card.spots; i++)
         left |= p->line[i].tried && p->line[i].via.port;
     for (unsigned i = 0; i < p->card.spots; i++) {
@@ -485,14 +499,7 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
         int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
-        open += l->state == LINE_OPEN;
         doubt += l->state == LINE_CONNECTING && !counts;
-    }
-    if (open) {
-        /* Nobody waits for it any more: W1 needs no more. */
-        if (now - p->asked > patience)
-            probe_end(p);
-        return;
     }
     int silent = p->lost || now - p->since > patience;
     if (lines && refused && (silent || (refused == lines && !doubt))) {
@@ -521,12 +528,9 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
             q->asked = now;
             return;
         }
-        int open = 0;
-        for (int k = 0; k < WATCH_SPOTS && q->rank >= 0; k++)
-            open |= q->line[k].state == LINE_OPEN;
         if (q->rank < 0)
             p = q;
-        else if (open && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
+        else if (probe_open(q) && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
             p = q;
     }
     if (!p)
@@ -571,7 +575,7 @@ static int due(struct watch *w, uint64_t now)
                 line_begin(w, p, l, now);
         }
         probe_judge(w, p, now);
-        if (p->rank >= 0 && now + AGAIN_NS < next)
+        if (p->rank >= 0 && !probe_open(p) && now + AGAIN_NS < next)
             next = now + AGAIN_NS;
     }
     for (int i = 0; i < GUESTS; i++) {

@@ -213,8 +213,7 @@ START_TEST(silent)
 }
 END_TEST
 
-/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked; few where a loaded machine lets
- * us pause for longer than the patience of a second, after which nobody seems to wait any more. */
+/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked, also after a pause. */
 START_TEST(stopped)
 {
     struct watch_card c;
@@ -223,14 +222,13 @@ START_TEST(stopped)
     int fd = peer_open(3, 64, &c), n = 0;
     for (int i = 0; i < 30; i++) {
         boot_watch_ask(2, &c, sizeof c);
-        usleep(100000);
+        usleep(i == 10 ? 1500000 : 50000);
     }
     ck_assert_int_eq(boot_dead_count(), 0);
     ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     for (int s; (s = accept(fd, NULL, NULL)) >= 0; n++)
         close(s);
-    ck_assert_int_ge(n, 1);
-    ck_assert_int_le(n, 3);
+    ck_assert_int_eq(n, 1);
     close(fd); /* and now it dies; that is no silence, for however long it was held */
     until_dead(2, 0, 2);
     ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
@@ -434,7 +432,7 @@ static int descriptors(void)
     return n;
 }
 
-/* However many are asked: 16 at a time. */
+/* However many are asked: 32 at a time. */
 START_TEST(bounded)
 {
     struct watch_card c;
@@ -445,7 +443,8 @@ START_TEST(bounded)
         if (r % 3)
             boot_watch_ask(r, &c, sizeof c);
     usleep(200000);
-    ck_assert_int_le(descriptors() - before, 16);
+    ck_assert_int_ge(descriptors() - before, 1);
+    ck_assert_int_le(descriptors() - before, 32);
     ck_assert_int_eq(boot_dead_count(), 0);
     close(fd);
     end();
