@@ -106,6 +106,7 @@ void am_stalled(int peer)
         return;
     l->next = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
     ask(peer);
+    ask(boot_watch_doubt());
     l->nnamed = 0;
     for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
         l->on_stall[i](name);

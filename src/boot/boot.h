@@ -119,5 +119,7 @@ uint64_t boot_watch_turn(void);
  * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what
  * is too much is forgotten, so ask again. */
 void boot_watch_ask(int rank, const void *card, size_t len);
+/* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
+int boot_watch_doubt(void);
 
 #endif

@@ -95,6 +95,7 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
+    atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
@@ -439,9 +440,13 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct watch_an
     for (uint32_t i = 0; i < a->deaths; i++) {
         struct watch_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
-        /* Of our own host only single processes can have died. */
-        if (o->rank < (uint32_t)w->b->size && !(o->host && node_map_host_index(&w->b->map, (int)o->rank) >= 0))
+        if (o->rank >= (uint32_t)w->b->size)
+            continue;
+        /* Of our own host only single processes can have died, and its kernel knows better than who is far away. */
+        if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && !o->host))
             boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
+        else if (!o->host)
+            atomic_store_explicit(&w->doubt, (int)o->rank + 1, memory_order_relaxed);
     }
 }
 
@@ -674,6 +679,8 @@ static int thread_start(struct watch *w)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     err = pthread_create(&w->thread, &attr, watch_run, w);
+    if (err == EINVAL) /* the program's thread-local variables do not fit in */
+        err = pthread_create(&w->thread, NULL, watch_run, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     return -err;
@@ -760,6 +767,12 @@ uint64_t boot_watch_turn(void)
     if (!w)
         return 0;
     return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
+}
+
+int boot_watch_doubt(void)
+{
+    struct watch *w = proc->boot->watch;
+    return w ? atomic_exchange_explicit(&w->doubt, 0, memory_order_relaxed) - 1 : -1;
 }
 
 void boot_watch_ask(int rank, const void *card, size_t len)

@@ -404,6 +404,15 @@ START_TEST(news)
     ck_assert_str_eq(boot_dead_why(5), "it told a lie");
     ck_assert_str_eq(boot_dead_why(1), "cut"); /* its host, too */
     ck_assert_int_eq(boot_dead(8), 0);
+    /* Of a process of this host it cannot know better: that is to be asked. */
+    ck_assert_int_eq(boot_watch_doubt(), -1);
+    o[0] = (struct watch_obituary){.rank = 6, .why = "gone"};
+    boot_watch_ask(8, &c, sizeof c);
+    peer_answer(fd, &c, o, 1);
+    usleep(50000);
+    ck_assert_int_eq(boot_dead(6), 0);
+    ck_assert_int_eq(boot_watch_doubt(), 6);
+    ck_assert_int_eq(boot_watch_doubt(), -1);
     /* It holds this process, or this host, for dead: that goes both ways, and its other news are not believed. */
     for (int i = 0; i < 2; i++) {
         int rank = i ? 11 : 8;
