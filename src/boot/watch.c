@@ -493,12 +493,14 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
-    int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, tried = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
     if (probe_open(p)) /* W1: it stays, however long it is stopped */
         return;
-    for (unsigned i = 0; i < p->card.spots; i++)
+    for (unsigned i = 0; i < p->card.spots; i++) {
         left |= p->line[i].tried && p->line[i].via.port;
+        tried |= p->line[i].again != UINT64_MAX;
+    }
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
         int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
@@ -518,8 +520,9 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
     } else if (silent) {
         /* One process of the host says it. */
         if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
-            log_warn("host %s cannot be asked whether process %d lives (no answer to TCP connections has ever come from another "
-                     "host; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed", p->card.host, p->rank);
+            log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
+                     p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
+                                                    "this host has all its addresses, too");
         probe_end(p);
     }
 }
