@@ -121,5 +121,7 @@ uint64_t boot_watch_turn(void);
 void boot_watch_ask(int rank, const void *card, size_t len);
 /* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
 int boot_watch_doubt(void);
+/* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */
+int boot_watch_proven(void);
 
 #endif

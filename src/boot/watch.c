@@ -95,6 +95,7 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
+    atomic_int proven; /* W2: some process of another host has answered */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
@@ -463,6 +464,8 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
         if (n >= want) {
             if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
                 w->good[w->ngood++] = l->via;
+            if (w->ngood)
+                atomic_store_explicit(&w->proven, 1, memory_order_relaxed);
             deaths_learn(w, p, &a);
             probe_end(p);
             return;
@@ -770,6 +773,12 @@ uint64_t boot_watch_turn(void)
     if (!w)
         return 0;
     return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
+}
+
+int boot_watch_proven(void)
+{
+    const struct watch *w = proc->boot->watch;
+    return !w || atomic_load_explicit(&w->proven, memory_order_relaxed);
 }
 
 int boot_watch_doubt(void)

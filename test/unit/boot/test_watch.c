@@ -151,8 +151,10 @@ START_TEST(refused)
     peer_open(3, -1, &c);
     boot_watch_ask(2, &c, sizeof c);
     usleep(1500000);
+    ck_assert_int_eq(boot_watch_proven(), 0);
     ck_assert_int_eq(boot_dead_count(), 0); /* nothing ever came from another host: W2 */
     prove();
+    ck_assert_int_eq(boot_watch_proven(), 1);
     boot_watch_ask(2, &c, sizeof c);
     until_dead(2, 0.2, 2);
     ck_assert_int_eq(boot_dead_count(), 1);
