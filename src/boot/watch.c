@@ -595,8 +595,9 @@ static int due(struct watch *w, uint64_t now)
             guest_answer(w, g); /* this thread may have been away, not the guest */
             if (g->fd >= 0)
                 guest_drop(g);
-        } else if (g->fd >= 0 && g->since + GUEST_NS < next)
+        } else if (g->fd >= 0 && g->since + GUEST_NS < next) {
             next = g->since + GUEST_NS;
+        }
     }
     if (w->take_at > now && w->take_at < next)
         next = w->take_at;
