@@ -50,6 +50,19 @@ static void name(int rank)
         l->named[n] = rank;
 }
 
+/* Who dies before anybody of another host ever answered is not found until somebody has (boot/watch.c, W2): anybody will do. */
+static int ask_anybody(void)
+{
+    for (int i = 0; i < 8; i++) {
+        int rank = (int)(random_bits() % (uint64_t)boot_size());
+        if (boot_host_index(rank) < 0 && !boot_dead(rank)) {
+            ask(rank);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* --- known, in turn -------------------------------------------------------------------- */
 
 static int next_idle(struct am *a)
@@ -86,8 +99,9 @@ static int next_known(struct am *a)
         l->phase = 2;
         l->at = 0;
     }
+    /* The next on this host first, and so on round: else all neighbours of a process ask it at the same time. */
     if (l->phase == 2 && l->at < (size_t)boot_host_processes())
-        return boot_host_rank((int)l->at++);
+        return boot_host_rank((int)((++l->at + (size_t)boot_host_index(boot_rank())) % (size_t)boot_host_processes()));
     if (rank < 0) {
         l->phase = 0;
         l->at = 0;
@@ -103,8 +117,11 @@ void am_stalled(int peer)
     int left = AM_ASKED, ends = 0;
     if (!turn || now < l->next)
         return;
-    l->next = now + turn;
+    l->next = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
     ask(peer);
+    ask(boot_watch_doubt());
+    if (!boot_watch_proven())
+        left -= ask_anybody();
     l->nnamed = 0;
     for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
         l->on_stall[i](name);

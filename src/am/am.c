@@ -376,7 +376,7 @@ int am_init(void)
     if (!err)
         err = check_reach(a);
     int blind = err ? 0 : boot_watch_start();
-    if (blind)
+    if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
     if (!err)
         err = am_publish();

@@ -54,7 +54,8 @@ struct am_kept {
     char bytes[]; /* am_hdr and message */
 };
 
-/* Processes named by rooms that are asked in one turn; all that are asked in it; connections that broke lately. */
+/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/watch.c holds twice as many); connections that
+ * broke lately. */
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
 struct am_alive { /* alive.c */

@@ -116,8 +116,12 @@ size_t boot_watch_card(void *buf, size_t room);
 /* How long to wait before the same process is asked for again (ns); 0: nobody watches. */
 uint64_t boot_watch_turn(void);
 /* Ask whether `rank`, which published that card, lives.  Returns at once; a death shows in boot_dead_count() some time later:
- * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 16 are asked at a time; what
+ * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what
  * is too much is forgotten, so ask again. */
 void boot_watch_ask(int rank, const void *card, size_t len);
+/* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
+int boot_watch_doubt(void);
+/* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */
+int boot_watch_proven(void);
 
 #endif

@@ -48,12 +48,14 @@ void boot_page_close(struct boot *b)
 
 /* --- deaths that no page tells of ---------------------------------------------- */
 
+enum { BURIED = 1, BURIED_WITH_HOST = 2 }; /* in boot.buried */
+
 static void bury_one(struct boot *b, atomic_uchar *set, int rank, int host, const char *why)
 {
     if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
     struct boot_death *d = malloc(sizeof *d);
-    if (!d || atomic_exchange_explicit(&set[rank], 1, memory_order_relaxed)) {
+    if (!d || atomic_exchange_explicit(&set[rank], BURIED, memory_order_relaxed)) {
         free(d); /* without memory: whoever waits asks again */
         return;
     }
@@ -87,10 +89,15 @@ void boot_bury(struct boot *b, int rank, int host, const char *why)
         bury_one(b, set, rank, 0, why);
         return;
     }
+    if (atomic_load_explicit(&set[rank], memory_order_relaxed) == BURIED_WITH_HOST)
+        return; /* every answer of others may say it again, once for each process there */
     int where = node_map_host(&b->map, rank);
     for (int i = 0; i < b->size; i++)
-        if (node_map_host(&b->map, i) == where)
+        if (node_map_host(&b->map, i) == where) {
             bury_one(b, set, i, 1, why);
+            if (atomic_load_explicit(&set[i], memory_order_relaxed))
+                atomic_store_explicit(&set[i], BURIED_WITH_HOST, memory_order_relaxed);
+        }
 }
 
 void boot_burials_free(struct boot *b)

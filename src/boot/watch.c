@@ -10,14 +10,17 @@
  * The thread has a listening socket, at most GUESTS connections of others and PROBES questions of its own; it sleeps in
  * poll(2), without end while nobody asks.  It knows only what it is handed: a rank and that rank's card.
  *
- *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, so that one that is
- *      asked again and again does not fill the queue of its port.
+ *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, or until others need the
+ *      place, so that one that is asked again and again, for as long as a debugger holds it, does not fill the queue of its port.
  *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
  *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
- *      this process is among them the two are dead for each other.
+ *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
+ *      and comes back holds everybody for dead.
  *   W5 What is silent is a host: all its processes are.
+ *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
+ *      wait in the kernel until the question is there, and then for a free place.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -43,13 +46,15 @@
 
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
-    PROBES = 16,  /* processes asked at a time */
-    GUESTS = 16,  /* connections of others at a time; the oldest goes */
+    PROBES = 32,  /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep their places (W1) */
+    GUESTS = 16,  /* connections of others at a time */
+    DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
+    REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
 #define MS 1000000u /* ns */
-static const uint64_t GUEST_NS = 2000 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
+static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
 
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
@@ -63,6 +68,7 @@ struct line { /* of a probe, to one address */
     enum line_state state;
     int fd;         /* -1: none */
     int tried;      /* it left this host, by `via` */
+    int refusals;
     uint64_t again; /* LINE_IDLE: when to try (ns) */
     struct watch_spot via; /* our address; port 0: there was no way to leave by */
 };
@@ -89,6 +95,8 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
+    atomic_int proven; /* W2: some process of another host has answered */
+    atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
@@ -96,6 +104,7 @@ struct watch {
     struct guest guest[GUESTS];
     struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
+    uint64_t take_at;   /* not before this are guests taken (ns) */
     unsigned tell_from; /* deaths are told in turn */
     int warned;
     struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
@@ -196,7 +205,7 @@ static int find_addresses(struct watch *w)
 static int open_port(struct watch *w)
 {
     struct sockaddr_storage a;
-    int one = 1, zero = 0;
+    int one = 1, zero = 0, defer = DEFER;
     /* One address alone is bound to; several take a socket for all. */
     struct watch_spot s = w->card.spot[0];
     int v6 = 0;
@@ -213,6 +222,8 @@ static int open_port(struct watch *w)
     setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (v6)
         setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    /* W6: who connects is not accepted before his question is there, which takes his thread as long as he has others to begin. */
+    setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
     if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
         return -errno;
     len = sizeof a;
@@ -232,36 +243,28 @@ static void guest_drop(struct guest *g)
     g->fd = -1;
 }
 
-static void guest_take(struct watch *w, uint64_t now)
+static void death_tell(const struct boot_death *d, struct watch_obituary *to)
 {
-    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
-    struct guest *g = &w->guest[0];
-    if (fd < 0)
-        return;
-    for (int i = 0; i < GUESTS && g->fd >= 0; i++)
-        if (w->guest[i].fd < 0 || w->guest[i].since < g->since)
-            g = &w->guest[i];
-    if (g->fd >= 0)
-        guest_drop(g);
-    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
-    *g = (struct guest){fd, now};
+    memset(to, 0, sizeof *to);
+    to->rank = (uint32_t)d->rank;
+    to->host = (uint32_t)d->host;
+    memcpy(to->why, d->why, strlen(d->why));
 }
 
-/* Deaths that this process knows, WATCH_TOLD at a time in turn. */
-static uint32_t deaths_tell(struct watch *w, struct watch_obituary *to)
+/* Deaths that this process knows, WATCH_TOLD at a time in turn; if whoever asks is among them that one alone (W4). */
+static uint32_t deaths_tell(struct watch *w, uint32_t asker, struct watch_obituary *to)
 {
     uint32_t n = 0;
     unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
     if (w->tell_from >= count)
         w->tell_from = 0;
     for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
-        if (at < w->tell_from || n == WATCH_TOLD)
-            continue;
-        memset(&to[n], 0, sizeof to[n]);
-        to[n].rank = (uint32_t)d->rank;
-        to[n].host = (uint32_t)d->host;
-        memcpy(to[n].why, d->why, strlen(d->why));
-        n++;
+        if ((uint32_t)d->rank == asker) {
+            death_tell(d, to);
+            return 1;
+        }
+        if (at >= w->tell_from && n < WATCH_TOLD)
+            death_tell(d, &to[n++]);
     }
     w->tell_from += n;
     return n;
@@ -277,11 +280,37 @@ static void guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct watch_answer a = {.secret = w->card.answer};
-        a.deaths = deaths_tell(w, a.death);
+        a.deaths = deaths_tell(w, h.rank, a.death);
         /* An empty socket takes it whole. */
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     guest_drop(g);
+}
+
+/* NULL: all places are taken, by some that say nothing (W6) and go when they are old. */
+static struct guest *guest_place(struct watch *w)
+{
+    for (int i = 0; i < GUESTS; i++)
+        if (w->guest[i].fd < 0)
+            return &w->guest[i];
+    return NULL;
+}
+
+static void guests_take(struct watch *w, uint64_t now)
+{
+    struct guest *g;
+    for (int i = 0; i < GUESTS && (g = guest_place(w)); i++) {
+        int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
+        if (fd < 0) {
+            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of it again at once. */
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                w->take_at = now + AGAIN_NS;
+            return;
+        }
+        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
+        *g = (struct guest){fd, now};
+        guest_answer(w, g);
+    }
 }
 
 /* --- we ask ----------------------------------------------------------------------------- */
@@ -291,6 +320,15 @@ static void line_close(struct line *l)
     if (l->fd >= 0)
         close(l->fd);
     l->fd = -1;
+}
+
+/* Its kernel has taken the question. */
+static int probe_open(const struct probe *p)
+{
+    for (int i = 0; i < WATCH_SPOTS && p->rank >= 0; i++)
+        if (p->line[i].state == LINE_OPEN)
+            return 1;
+    return 0;
 }
 
 static void probe_end(struct probe *p)
@@ -313,19 +351,23 @@ static int is_silence(int err)
     return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
 }
 
-static void line_fails(struct line *l, int err, uint64_t now)
+static void line_fails(struct probe *p, struct line *l, int err, uint64_t now)
 {
     line_retry(l, now + AGAIN_NS);
-    if (err == ECONNREFUSED || err == ECONNRESET)
-        l->state = LINE_REFUSED;
-    else if (!is_silence(err)) /* our own trouble, such as too many descriptors */
+    if (err == ECONNREFUSED || err == ECONNRESET) {
+        p->since = now; /* a word of its host */
+        if (++l->refusals >= REFUSALS)
+            l->state = LINE_REFUSED;
+    } else if (!is_silence(err)) { /* our own trouble, such as too many descriptors */
         l->tried = 0;
+    }
 }
 
-/* W2: what this line meets says something about the peer. */
-static int line_counts(const struct watch *w, const struct line *l)
+/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a way out; one that found none, such
+ * as to an IPv6 address from a host that has no IPv6, then says nothing. */
+static int line_counts(const struct watch *w, const struct line *l, int left)
 {
-    return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0);
+    return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
 static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
@@ -337,7 +379,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = spot_sockaddr(to, &a);
     l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (l->fd < 0) {
-        line_fails(l, errno, now);
+        line_fails(p, l, errno, now);
         return;
     }
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -350,7 +392,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     l->tried = 1;
     memset(&l->via, 0, sizeof l->via);
     if (err && err != EINPROGRESS) {
-        line_fails(l, err, now);
+        line_fails(p, l, err, now);
         return;
     }
     /* Not before connecting: there it would limit the attempt, which we do ourselves. */
@@ -368,7 +410,7 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
     if (err) {
-        line_fails(l, err, now);
+        line_fails(p, l, err, now);
         return;
     }
     l->state = LINE_OPEN;
@@ -378,22 +420,34 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot mean our host. */
+static int death_is_ours(const struct watch *w, const struct probe *p, const struct watch_obituary *o)
+{
+    return (int)o->rank == w->b->rank || (o->host && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
+}
+
 /* W4 */
 static void deaths_learn(struct watch *w, const struct probe *p, struct watch_answer *a)
 {
+    for (uint32_t i = 0; i < a->deaths; i++) {
+        const struct watch_obituary *o = &a->death[i];
+        if (o->rank < (uint32_t)w->b->size && death_is_ours(w, p, o)) {
+            char why[BOOT_WHY_MAX];
+            snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
+            boot_bury(w->b, p->rank, 0, why);
+            return;
+        }
+    }
     for (uint32_t i = 0; i < a->deaths; i++) {
         struct watch_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
         if (o->rank >= (uint32_t)w->b->size)
             continue;
-        int ours = o->host ? node_map_host_index(&w->b->map, (int)o->rank) >= 0 : (int)o->rank == w->b->rank;
-        if (ours && (!p->near || (int)o->rank == w->b->rank)) {
-            char why[BOOT_WHY_MAX];
-            snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
-            boot_bury(w->b, p->rank, 0, why);
-        } else if (!ours) {
+        /* Of our own host only single processes can have died, and its kernel knows better than who is far away. */
+        if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && !o->host))
             boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
-        }
+        else if (!o->host)
+            atomic_store_explicit(&w->doubt, (int)o->rank + 1, memory_order_relaxed);
     }
 }
 
@@ -410,6 +464,8 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
         if (n >= want) {
             if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
                 w->good[w->ngood++] = l->via;
+            if (w->ngood)
+                atomic_store_explicit(&w->proven, 1, memory_order_relaxed);
             deaths_learn(w, p, &a);
             probe_end(p);
             return;
@@ -422,9 +478,13 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
             return;
         }
     }
-    line_retry(l, now);
+    /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
+    line_retry(l, now + (AGAIN_NS << p->shut));
     if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
-        p->lost = 1;
+        if (now - p->asked > (uint64_t)w->timeout * 1000 * MS)
+            probe_end(p); /* nobody waits for it any more */
+        else
+            p->lost = 1;
         return;
     }
     p->since = now; /* an end is a word of its host */
@@ -436,21 +496,20 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
-    int lines = 0, refused = 0, open = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, tried = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
+    if (probe_open(p)) /* W1: it stays, however long it is stopped */
+        return;
+    for (unsigned i = 0; i < p->card.spots; i++) {
+        left |= p->line[i].tried && p->line[i].via.port;
+        tried |= p->line[i].again != UINT64_MAX;
+    }
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
-        int counts = line_counts(w, l) || (p->near && l->state == LINE_REFUSED);
+        int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
-        open += l->state == LINE_OPEN;
         doubt += l->state == LINE_CONNECTING && !counts;
-    }
-    if (open) {
-        /* Nobody waits for it any more: W1 needs no more. */
-        if (now - p->asked > patience)
-            probe_end(p);
-        return;
     }
     int silent = p->lost || now - p->since > patience;
     if (lines && refused && (silent || (refused == lines && !doubt))) {
@@ -464,8 +523,9 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
     } else if (silent) {
         /* One process of the host says it. */
         if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
-            log_warn("host %s cannot be asked whether process %d lives (no answer to TCP connections has ever come from another "
-                     "host; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed", p->card.host, p->rank);
+            log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
+                     p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
+                                                    "this host has all its addresses, too");
         probe_end(p);
     }
 }
@@ -479,12 +539,9 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
             q->asked = now;
             return;
         }
-        int open = 0;
-        for (int k = 0; k < WATCH_SPOTS && q->rank >= 0; k++)
-            open |= q->line[k].state == LINE_OPEN;
         if (q->rank < 0)
             p = q;
-        else if (open && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
+        else if (probe_open(q) && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
             p = q;
     }
     if (!p)
@@ -529,25 +586,30 @@ static int due(struct watch *w, uint64_t now)
                 line_begin(w, p, l, now);
         }
         probe_judge(w, p, now);
-        if (p->rank >= 0 && now + AGAIN_NS < next)
+        if (p->rank >= 0 && !probe_open(p) && now + AGAIN_NS < next)
             next = now + AGAIN_NS;
     }
     for (int i = 0; i < GUESTS; i++) {
         struct guest *g = &w->guest[i];
-        if (g->fd >= 0 && now - g->since > GUEST_NS)
-            guest_drop(g);
-        else if (g->fd >= 0 && g->since + GUEST_NS < next)
+        if (g->fd >= 0 && now - g->since > GUEST_NS) {
+            guest_answer(w, g); /* this thread may have been away, not the guest */
+            if (g->fd >= 0)
+                guest_drop(g);
+        } else if (g->fd >= 0 && g->since + GUEST_NS < next) {
             next = g->since + GUEST_NS;
+        }
     }
+    if (w->take_at > now && w->take_at < next)
+        next = w->take_at;
     return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
 }
 
 /* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll skips. */
-static void collect(struct watch *w)
+static void collect(struct watch *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
-    *f++ = (struct pollfd){.fd = w->listen_fd, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = w->take_at <= now && guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
@@ -563,8 +625,13 @@ static void *watch_run(void *arg)
     for (;;) {
         uint64_t now = time_now();
         int ms = due(w, now);
-        collect(w);
-        if (poll(w->fds, sizeof w->fds / sizeof *w->fds, ms) <= 0)
+        collect(w, now);
+        int n = poll(w->fds, sizeof w->fds / sizeof *w->fds, ms);
+        if (n < 0 && errno != EINTR) /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
+            usleep((useconds_t)(AGAIN_NS / 1000));
+        if (n < 0) /* stop is looked at in any case */
+            w->fds[0].revents = POLLIN;
+        if (n == 0)
             continue;
         now = time_now();
         const struct pollfd *f = w->fds + 2;
@@ -582,7 +649,7 @@ static void *watch_run(void *arg)
                     line_reads(w, &w->probe[i], l, now);
             }
         if (w->fds[1].revents)
-            guest_take(w, now);
+            guests_take(w, now);
         if (w->fds[0].revents && !control(w, now))
             return NULL;
     }
@@ -619,6 +686,8 @@ static int thread_start(struct watch *w)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     err = pthread_create(&w->thread, &attr, watch_run, w);
+    if (err == EINVAL) /* the program's thread-local variables do not fit in */
+        err = pthread_create(&w->thread, NULL, watch_run, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     return -err;
@@ -705,6 +774,18 @@ uint64_t boot_watch_turn(void)
     if (!w)
         return 0;
     return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
+}
+
+int boot_watch_proven(void)
+{
+    const struct watch *w = proc->boot->watch;
+    return !w || atomic_load_explicit(&w->proven, memory_order_relaxed);
+}
+
+int boot_watch_doubt(void)
+{
+    struct watch *w = proc->boot->watch;
+    return w ? atomic_exchange_explicit(&w->doubt, 0, memory_order_relaxed) - 1 : -1;
 }
 
 void boot_watch_ask(int rank, const void *card, size_t len)

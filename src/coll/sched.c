@@ -397,12 +397,15 @@ static int receiving(struct sched *s)
     return n;
 }
 
-static int member_dead(const struct comm *c)
+/* Looked for once per death, not at every poll. */
+static int member_dead(struct comm *c)
 {
-    for (int i = 0; i < boot_size(); i++)
+    int deaths = boot_dead_count();
+    for (int i = 0; c->deaths_seen != deaths && !c->member_dead && i < boot_size(); i++)
         if (boot_dead(i) && (rankmap_find(c->map, i) >= 0 || (c->remote && rankmap_find(c->remote, i) >= 0)))
-            return 1;
-    return 0;
+            c->member_dead = 1;
+    c->deaths_seen = deaths;
+    return c->member_dead;
 }
 
 static void end_by_death(struct sched *s)

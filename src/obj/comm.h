@@ -77,6 +77,8 @@ struct comm {
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
+    int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the dead; */
+    int member_dead;        /* ... one is */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
 };

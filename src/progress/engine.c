@@ -134,10 +134,11 @@ void progress_on_stall(void (*fn)(int peer))
     proc->progress->on_stall = fn;
 }
 
-/* The waiting began at *since, or before; 0: a first look. */
-static void look_after(struct progress *p, uint64_t *since, int peer)
+/* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL), such as the progress thread, which
+ * serves others from MPI_Init to MPI_Finalize, misses nobody. */
+static void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
 {
-    if (!p->on_stall || sched)
+    if (!p->on_stall || sched || !what)
         return;
     uint64_t now = time_now();
     if (!*since)
@@ -320,7 +321,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         if ((met = cond(arg)) != 0)
             break;
         if (__builtin_expect(++turns % STALL_TURNS == 0, 0))
-            look_after(p, &since, peer);
+            look_after(p, &since, what, peer);
         attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
             step_aside(idle > 0);
@@ -335,7 +336,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else {
             if (!yields && p->skips_left)
                 p->skips_left--;
-            look_after(p, &since, peer);
+            look_after(p, &since, what, peer);
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             uint64_t slept;
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &slept);
@@ -370,7 +371,7 @@ void progress_test(void)
     }
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
-        look_after(p, &p->test_since, -1);
+        look_after(p, &p->test_since, "MPI_Test", -1);
         step_aside(0);
     } else if (proc->threaded) {
         lock_yield(&proc->lock);

@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -149,14 +151,37 @@ START_TEST(refused)
     peer_open(3, -1, &c);
     boot_watch_ask(2, &c, sizeof c);
     usleep(1500000);
+    ck_assert_int_eq(boot_watch_proven(), 0);
     ck_assert_int_eq(boot_dead_count(), 0); /* nothing ever came from another host: W2 */
     prove();
+    ck_assert_int_eq(boot_watch_proven(), 1);
     boot_watch_ask(2, &c, sizeof c);
-    until_dead(2, 0, 1);
+    until_dead(2, 0.2, 2);
     ck_assert_int_eq(boot_dead_count(), 1);
     ck_assert_int_eq(boot_dead(5), 0); /* the host lives */
     ck_assert_int_eq(boot_dead_last(), 2);
     ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    end();
+}
+END_TEST
+
+/* Once is not enough: what refused it may not have been its host. */
+START_TEST(refused_once)
+{
+    struct watch_card c;
+    begin();
+    prove();
+    peer_open(3, -1, &c);
+    boot_watch_ask(2, &c, sizeof c);
+    usleep(20000);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&a.sin_addr, c.spot[0].bytes, 4);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(fd, 8), 0);
+    ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    close(fd);
     end();
 }
 END_TEST
@@ -190,8 +215,7 @@ START_TEST(silent)
 }
 END_TEST
 
-/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked; few where a loaded machine lets
- * us pause for longer than the patience of a second, after which nobody seems to wait any more. */
+/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked, also after a pause. */
 START_TEST(stopped)
 {
     struct watch_card c;
@@ -200,14 +224,13 @@ START_TEST(stopped)
     int fd = peer_open(3, 64, &c), n = 0;
     for (int i = 0; i < 30; i++) {
         boot_watch_ask(2, &c, sizeof c);
-        usleep(100000);
+        usleep(i == 10 ? 1500000 : 50000);
     }
     ck_assert_int_eq(boot_dead_count(), 0);
     ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     for (int s; (s = accept(fd, NULL, NULL)) >= 0; n++)
         close(s);
-    ck_assert_int_ge(n, 1);
-    ck_assert_int_le(n, 3);
+    ck_assert_int_eq(n, 1);
     close(fd); /* and now it dies; that is no silence, for however long it was held */
     until_dead(2, 0, 2);
     ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
@@ -298,6 +321,73 @@ START_TEST(listener)
     }
     for (int r = 7; r < 58; r++) /* in turn, all of them */
         ck_assert_int_eq(told[r], 1);
+    /* Whom it holds for dead himself it tells that and nothing else. */
+    h.rank = 20;
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 20);
+    end();
+}
+END_TEST
+
+/* Many ask at once, and say so late, as with busy cores: each is answered, since for an asker three ends without an answer are a
+ * death.  Twice: their first words come after a moment, and after the watch has begun to drop those that say nothing. */
+START_TEST(crowd)
+{
+    enum { ASKERS = 200 };
+    int s[ASKERS];
+    begin();
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = 1};
+    struct watch_answer a;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < ASKERS; i++) {
+            s[i] = socket(AF_INET, SOCK_STREAM, 0);
+            ck_assert_int_eq(connect(s[i], (struct sockaddr *)&to, sizeof to), 0);
+        }
+        usleep(round ? 800000 : 5000);
+        for (int i = 0; i < ASKERS; i++)
+            ck_assert_int_eq(send(s[i], &h, sizeof h, MSG_NOSIGNAL), sizeof h);
+        int head = offsetof(struct watch_answer, death), lost = 0;
+        for (int i = 0; i < ASKERS; i++) {
+            lost += recv(s[i], &a, (size_t)head, MSG_WAITALL) != head || a.secret != c.answer;
+            close(s[i]);
+        }
+        ck_assert_int_eq(lost, 0);
+    }
+    end();
+}
+END_TEST
+
+/* Without a descriptor for a guest the watch pauses, and answers when there is one again. */
+START_TEST(no_descriptors)
+{
+    enum { LIMIT = 256 };
+    struct rlimit lim;
+    int full[LIMIT], n = 0;
+    begin();
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = 1};
+    struct watch_answer a;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
+    lim.rlim_cur = LIMIT;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0); /* of this test's process alone */
+    while (n < LIMIT && (full[n] = dup(s)) >= 0)
+        n++;
+    ck_assert_int_eq(connect(s, (struct sockaddr *)&to, sizeof to), 0);
+    ck_assert_int_eq(send(s, &h, sizeof h, MSG_NOSIGNAL), sizeof h);
+    clock_t busy = clock();
+    usleep(600000);
+    ck_assert_int_lt(clock() - busy, CLOCKS_PER_SEC / 5);
+    while (n)
+        close(full[--n]);
+    close(s); /* answered or not: what a debugger makes of accept(2) differs */
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
     end();
 }
 END_TEST
@@ -316,13 +406,28 @@ START_TEST(news)
     ck_assert_str_eq(boot_dead_why(5), "it told a lie");
     ck_assert_str_eq(boot_dead_why(1), "cut"); /* its host, too */
     ck_assert_int_eq(boot_dead(8), 0);
-    /* It holds this process for dead: that goes both ways. */
-    o[0] = (struct watch_obituary){.rank = 0, .why = "slow"};
+    /* Of a process of this host it cannot know better: that is to be asked. */
+    ck_assert_int_eq(boot_watch_doubt(), -1);
+    o[0] = (struct watch_obituary){.rank = 6, .why = "gone"};
     boot_watch_ask(8, &c, sizeof c);
     peer_answer(fd, &c, o, 1);
-    until_dead(8, 0, 1);
-    ck_assert_str_eq(boot_dead_why(8), "it has given process 0 up");
-    ck_assert_int_eq(boot_dead(0), 0);
+    usleep(50000);
+    ck_assert_int_eq(boot_dead(6), 0);
+    ck_assert_int_eq(boot_watch_doubt(), 6);
+    ck_assert_int_eq(boot_watch_doubt(), -1);
+    /* It holds this process, or this host, for dead: that goes both ways, and its other news are not believed. */
+    for (int i = 0; i < 2; i++) {
+        int rank = i ? 11 : 8;
+        o[0] = (struct watch_obituary){.rank = 14, .why = "not so"};
+        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .host = (uint32_t)i, .why = "slow"};
+        boot_watch_ask(rank, &c, sizeof c);
+        peer_answer(fd, &c, o, 2);
+        until_dead(rank, 0, 1);
+        ck_assert_str_eq(boot_dead_why(rank), "it has given process 0 up");
+        ck_assert_int_eq(boot_dead(0), 0);
+        ck_assert_int_eq(boot_dead(3), 0);
+        ck_assert_int_eq(boot_dead(14), 0);
+    }
     close(fd);
     end();
 }
@@ -338,7 +443,7 @@ static int descriptors(void)
     return n;
 }
 
-/* However many are asked: 16 at a time. */
+/* However many are asked: 32 at a time. */
 START_TEST(bounded)
 {
     struct watch_card c;
@@ -349,7 +454,8 @@ START_TEST(bounded)
         if (r % 3)
             boot_watch_ask(r, &c, sizeof c);
     usleep(200000);
-    ck_assert_int_le(descriptors() - before, 16);
+    ck_assert_int_ge(descriptors() - before, 1);
+    ck_assert_int_le(descriptors() - before, 32);
     ck_assert_int_eq(boot_dead_count(), 0);
     close(fd);
     end();
@@ -418,10 +524,13 @@ Suite *suite_watch(void)
     Suite *s = suite_create("watch");
     TCase *t = tcase_create("watch");
     tcase_add_test(t, refused);
+    tcase_add_test(t, refused_once);
     tcase_add_test(t, silent);
     tcase_add_test(t, stopped);
     tcase_add_test(t, strangers);
     tcase_add_test(t, listener);
+    tcase_add_test(t, crowd);
+    tcase_add_test(t, no_descriptors);
     tcase_add_test(t, news);
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
