@@ -89,6 +89,13 @@ struct wait {
     uint64_t mark;
 };
 
+/* A death ends the wait for all answers (rma_resp_bury), not the sending: what asks for one has yet to leave for the living,
+ * who would stay locked otherwise. */
+static int unsent(const struct wait *x, const struct rma_target *t)
+{
+    return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_DEAD);
+}
+
 static int wait_over(void *arg)
 {
     const struct wait *x = arg;
@@ -98,10 +105,10 @@ static int wait_over(void *arg)
         return local_done(x->t, x->mark);
     if (x->r && x->w->acks && !x->w->dead)
         return 0;
-    if (!x->w->nops)
+    if (!x->w->nops && !x->w->dead)
         return 1;
     for (const struct rma_target *t = rma_target_next(x->w, NULL); t; t = rma_target_next(x->w, t))
-        if (!local_done(t, x->mark))
+        if (!local_done(t, x->mark) || unsent(x, t))
             return 0;
     return 1;
 }

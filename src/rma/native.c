@@ -377,6 +377,27 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
     return len;
 }
 
+/* What the transport said of a piece of op: whether it was taken, and is counted.  What a piece brings back is here when
+ * the piece is complete: now, or in piece_done. */
+static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_native *x, int err, int answers)
+{
+    uint64_t bytes = x->bytes;
+    if (err != TP_PENDING)
+        record_put(rma_room(), x);
+    if (err == TP_AGAIN)
+        return AM_AGAIN;
+    if (err < 0)
+        return err;
+    op->sent += bytes;
+    if (err == TP_PENDING) {
+        op->natives++;
+        t->natives++;
+    } else if (answers) {
+        op->answered += bytes;
+    }
+    return 0;
+}
+
 /* The next element of op by the network's atomics. */
 static int atomic_send(struct rma_target *t, struct rma_op *op)
 {
@@ -400,21 +421,11 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
                                    .operand = &operand, .compare = a->compare, .result = result.iov_base};
     uint64_t off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
     int err = k->ops->atomic(k->tp, k->far, off, &atom, &x->d);
-    if (err != TP_PENDING)
-        record_put(r, x);
-    if (err == TP_AGAIN)
-        return AM_AGAIN;
-    if (err < 0)
+    err = handed_over(t, op, x, err, op->flags & OP_ANSWERS);
+    if (err)
         return err;
-    op->sent += e;
     op->flags |= OP_BEGUN;
     t->atomics = 1;
-    if (err == TP_PENDING) {
-        op->natives++;
-        t->natives++;
-    } else if (op->flags & OP_ANSWERS) {
-        op->answered += e;
-    }
     if (!(op->flags & OP_ANSWERS)) /* old values come from memory that has changed; else only a flush tells */
         t->native_out++;
     return 0;
@@ -442,19 +453,9 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     if (!err)
         err = put ? k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d)
                   : k->ops->get(k->tp, k->far, off, here, len, x->local, &x->d);
-    if (err != TP_PENDING)
-        record_put(r, x);
-    if (err == TP_AGAIN)
-        return AM_AGAIN;
-    if (err < 0)
+    err = handed_over(t, op, x, err, !put);
+    if (err)
         return err;
-    op->sent += len;
-    if (err == TP_PENDING) {
-        op->natives++;
-        t->natives++;
-    } else if (!put) {
-        op->answered += len;
-    }
     if (put && k->then_am)
         t->flags |= TARGET_DIRTY; /* DONE is answered after it */
     else if (put)

@@ -44,17 +44,6 @@ struct play {
     int calls;
 };
 
-static void must_work(int err, int line)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int len;
-    if (err == MPI_SUCCESS)
-        return;
-    MPI_Error_string(err, text, &len);
-    sim_fail("%s:%d: %s", __FILE__, line, text);
-}
-#define OK(call) must_work(call, __LINE__)
-
 static unsigned draw(uint64_t *s, unsigned n)
 {
     *s ^= *s << 13;

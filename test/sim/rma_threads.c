@@ -21,17 +21,6 @@ static struct meet { /* of one rank; touched by its own fibers only */
     long value[THREADS][4];
 } meet[SIM_RANKS];
 
-static void must_work(int err, int line)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int len;
-    if (err == MPI_SUCCESS)
-        return;
-    MPI_Error_string(err, text, &len);
-    sim_fail("%s:%d: %s", __FILE__, line, text);
-}
-#define OK(call) must_work(call, __LINE__)
-
 static struct meet *here(void)
 {
     return &meet[sim_rank()];

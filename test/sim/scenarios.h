@@ -2,6 +2,8 @@
 #ifndef SIM_SCENARIOS_H
 #define SIM_SCENARIOS_H
 
+#include <mpi.h>
+
 #include "sim.h"
 
 struct scenario {
@@ -18,5 +20,22 @@ extern const struct scenario scenarios_p2p[], scenarios_first[], scenarios_rma[]
 
 /* Set a control variable for this run only. */
 void scenario_cvar(const char *name, const char *value);
+
+/* A call of a scenario must succeed, or end with an error of this class. */
+#define OK(call) must_be(MPI_SUCCESS, call, __FILE__, __LINE__)
+#define ERR(cls, call) must_be(cls, call, __FILE__, __LINE__)
+
+static inline void must_be(int cls, int err, const char *file, int line)
+{
+    int got = MPI_SUCCESS, len = 0;
+    char text[MPI_MAX_ERROR_STRING] = "no error";
+    if (err)
+        MPI_Error_class(err, &got);
+    if (got == cls)
+        return;
+    if (err)
+        MPI_Error_string(err, text, &len);
+    sim_fail("%s:%d: error class %d, not %d: %s", file, line, got, cls, text);
+}
 
 #endif

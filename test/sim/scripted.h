@@ -8,22 +8,6 @@
 #include "rma/rma_types.h"
 #include "scenarios.h"
 
-#define OK(call) must_be(MPI_SUCCESS, call, __FILE__, __LINE__)
-#define ERR(cls, call) must_be(cls, call, __FILE__, __LINE__)
-
-static inline void must_be(int cls, int err, const char *file, int line)
-{
-    int got = MPI_SUCCESS, len = 0;
-    char text[MPI_MAX_ERROR_STRING] = "no error";
-    if (err)
-        MPI_Error_class(err, &got);
-    if (got == cls)
-        return;
-    if (err)
-        MPI_Error_string(err, text, &len);
-    sim_fail("%s:%d: error class %d, not %d: %s", file, line, got, cls, text);
-}
-
 /* The record behind a handle. */
 static inline struct rma_win *inside(MPI_Win win)
 {
