@@ -7,7 +7,7 @@
  * is printed, after it the value, so that a driver sees where a library hangs or dies and can go on
  * with --after.  A row repeats its body until one batch lasts --ms milliseconds (default 10), then
  * times five batches; the median is the value.  Rank 0 is the origin; rank 1 waits in a barrier, that
- * is inside MPI, except in the "busy" rows, where it computes for a second. */
+ * is inside MPI, except in the "busy" rows, where it computes meanwhile. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,12 +16,14 @@
 #include <time.h>
 
 enum { BATCHES = 5, WINDOW = 4 << 20 };
+#define BUSY 0.4                     /* seconds */
 enum flavour { ALLOCATE, SHARED, CREATE, DYNAMIC };
-enum op { PUT, GET, ACC, GACC, FOP, CAS };
+enum op { PUT, GET, ACC, GACC, FOP, CAS, LOCKED };
 
 struct perf {
     int rank, flavour, quick;
     double batch;                    /* seconds */
+    double each;                     /* measured in a "busy" row, seconds */
     MPI_Win win;
     char *mem, *buf, *res;
     MPI_Aint base;                   /* of rank 1's window */
@@ -230,30 +232,31 @@ static void collective(struct perf *p, const struct row *r, long n)
 
 /* ------------------------------------------------------------------ rows */
 
-/* One operation and flush while rank 1 computes for a second: microseconds of the operation. */
+/* Operations, each flushed, while rank 1 computes: twice as many each time until they take a batch's time, or more at once. */
 static void busy(struct perf *p, const struct row *r, long n)
 {
-    double end;
+    const struct row lock = { .op = 0, .size = 8 };
+    double end, t;
     volatile double x = 1;
 
-    (void)n;
     if (p->rank == 1) {
-        for (end = now() + 1.0; now() < end;)
+        for (end = now() + BUSY; now() < end;)
             x = x * 1.0000001;
         return;
     }
-    for (end = now() + 0.05; now() < end;)          /* let it begin */
+    for (end = now() + BUSY / 8; now() < end;)      /* let it begin */
         x = x * 1.0000001;
-    if (r->size < 0) {
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, p->win);
-        operation(p, r->op, 8);
-        MPI_Win_unlock(1, p->win);
-    } else {
-        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, p->win);
-        operation(p, r->op, 8);
-        MPI_Win_flush(1, p->win);
-        MPI_Win_unlock(1, p->win);
+    for (n = 1;; n *= 2) {
+        t = now();
+        if (r->op == LOCKED)
+            lock_put(p, &lock, n);
+        else
+            op_flush(p, r, n);
+        t = now() - t;
+        if (t >= p->batch)
+            break;
     }
+    p->each = t / (double)n;
 }
 
 #define LAT(name, flavour, op) { name "+flush " #flavour, "us", op_flush, flavour, op, 8, 0 }
@@ -308,10 +311,17 @@ static const struct row rows[] = {
     { "window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1 },
     { "window dynamic+free", "us", window_life, ALLOCATE, DYNAMIC, 0, 1 },
     { "busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, 2 },
+    { "busy target: get8 ALLOCATE", "us", busy, ALLOCATE, GET, 8, 2 },
+    { "busy target: acc8 ALLOCATE", "us", busy, ALLOCATE, ACC, 8, 2 },
     { "busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, 2 },
-    { "busy target: lock excl+put8 ALLOCATE", "us", busy, ALLOCATE, PUT, -1, 2 },
+    { "busy target: cas8 ALLOCATE", "us", busy, ALLOCATE, CAS, 8, 2 },
+    { "busy target: put 64K ALLOCATE", "GB/s", busy, ALLOCATE, PUT, 65536, 2 },
+    { "busy target: acc 64K ALLOCATE", "GB/s", busy, ALLOCATE, ACC, 65536, 2 },
+    { "busy target: lock excl+put8+unlock ALLOCATE", "us", busy, ALLOCATE, LOCKED, 8, 2 },
     { "busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, 2 },
     { "busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, 2 },
+    { "busy target: fop8 CREATE", "us", busy, CREATE, FOP, 8, 2 },
+    { "busy target: cas8 CREATE", "us", busy, CREATE, CAS, 8, 2 },
     { "busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, 2 },
     { "send/recv 8", "us", pingpong, ALLOCATE, 0, 8, 1 }, { "send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, 1 },
     { "send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, 1 }, { "send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, 1 },
@@ -346,24 +356,23 @@ static double measure(struct perf *p, const struct row *r)
     long n = 1;
     int i, batches = r->both == 2 ? 1 : BATCHES;
 
-    if (r->both != 2)
-        for (;;) {
-            each = batch(p, r, n);
-            MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-            if (each >= p->batch || n >= 1 << 26)
-                break;
-            n = each < p->batch / 20 ? n * 10 : (long)((double)n * p->batch / each * 1.1) + 1;
-        }
-    for (i = 0; i < batches; i++)
-        t[i] = batch(p, r, n) / (double)n;
+    while (r->both != 2) {
+        each = batch(p, r, n);
+        MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (each >= p->batch || n >= 1 << 26)
+            break;
+        n = each < p->batch / 20 ? n * 10 : (long)((double)n * p->batch / each * 1.1) + 1;
+    }
+    for (i = 0; i < batches; i++) {
+        each = batch(p, r, n);
+        t[i] = r->both == 2 ? p->each : each / (double)n;
+    }
     qsort(t, (size_t)batches, sizeof *t, by_value);
     each = t[batches / 2];
     if (strcmp(r->unit, "Mop/s") == 0)
         return 1e-6 / each;
     if (strcmp(r->unit, "GB/s") == 0)
         return 1e-9 * (r->body == strided ? r->op : 1) * r->size / each;
-    if (r->both == 2)
-        return each * 1e6 - 5e4;                     /* without the start */
     return each * 1e6 / (r->body == pingpong ? 2 : 1);
 }
 
