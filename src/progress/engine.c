@@ -324,7 +324,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             look_after(p, &since, what, peer);
         attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
-            step_aside(idle > 0);
+            step_aside(idle > 0 && !end); /* with an end it can go on when nobody else moves */
         } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);

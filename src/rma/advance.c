@@ -83,12 +83,13 @@ int rma_advance_global(void *arg)
 
 /* --- death ----------------------------------------------------------------------------- */
 
-/* Threads that wait for an answer of this rank, or of all: it will not come. */
-static void resps_bury(struct rma_win *w, int rank, int err)
+/* Threads that wait for an answer of this rank: it will not come.  Of those that wait for several nobody knows which are
+ * missing, so they wait no longer for any: where it owed one (`owes`), or may have (asked past any element). */
+static void resps_bury(struct rma_win *w, int rank, int owes, int err)
 {
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
         struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (!r->pending || (r->rank != rank && r->rank != -1))
+        if (!r->pending || (r->rank != rank && (r->rank != -1 || !(owes || r->alone))))
             continue;
         r->pending = 0;
         if (!r->err)
@@ -97,10 +98,21 @@ static void resps_bury(struct rma_win *w, int rank, int err)
     progress_signal();
 }
 
+/* From now on the window counts no answers to evicted elements (restore.c): whose are missing nobody knows. */
+static void mourn(struct rma_win *w, int err)
+{
+    w->dead = 1;
+    if (w->acks) {
+        w->err = w->err ? w->err : err;
+        rma_acks_add(w, -(int)w->acks);
+    }
+}
+
 void rma_target_bury(struct rma_target *t)
 {
     struct rma_win *w = t->w;
     int err = rma_dead_error(w, t->rank);
+    mourn(w, err); /* a transport may tell of an end before anybody else does */
     t->flags |= TARGET_DEAD;
     t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_DIRTY);
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
@@ -125,8 +137,9 @@ void rma_target_bury(struct rma_target *t)
         t->sync = 0;
         rma_token_done(w, t->rank, t->token, err);
     }
+    int owes = t->tokens_out != 0;
     t->tokens_out = 0;
-    resps_bury(w, t->rank, err);
+    resps_bury(w, t->rank, owes, err);
     if (!t->nops)
         list_del(&t->ready);
 }
@@ -139,8 +152,8 @@ static void bury_in_win(struct rma_win *w, int world)
     struct rma_target *t = rma_target_find(w, rank);
     if (t && !(t->flags & TARGET_DEAD))
         rma_target_bury(t);
-    w->dead = 1;
-    resps_bury(w, rank, rma_dead_error(w, rank));
+    mourn(w, rma_dead_error(w, rank));
+    resps_bury(w, rank, 0, rma_dead_error(w, rank));
     rma_lockq_bury(w, world);
     rma_win_active(w);
 }

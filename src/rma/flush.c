@@ -103,7 +103,7 @@ static int wait_over(void *arg)
         return 0;
     if (x->t)
         return local_done(x->t, x->mark);
-    if (x->r && x->w->acks && !x->w->dead)
+    if (x->r && x->w->acks)
         return 0;
     if (!x->w->nops && !x->w->dead)
         return 1;
@@ -319,6 +319,8 @@ int rma_flush(struct rma_win *w, int rank)
         err = rma_complete_target(w, t, RMA_F_DONE);
     else if (w->acks && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */
         err = flush_evicted(w, rank);
+    else if (boot_dead_count() && !rma_near_of(w, rank) && boot_dead(rma_world(w, rank)))
+        err = rma_dead_error(w, rank); /* what was done there has gone with its element */
     /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
      * flush.  Last: what the target did for us, by message, comes before what we read next, too. */
     fence_full();
@@ -343,7 +345,7 @@ int rma_flush_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
-    int err = w->ntargets || w->acks ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
     fence_full(); /* as in rma_flush() */
     return err;
 }

@@ -217,6 +217,7 @@ static int unlock_others(struct rma_win *w)
     struct rma_resp r;
     int err = MPI_SUCCESS;
     rma_resp_open(w, &r, -1);
+    r.alone = 1;
     rma_win_active(w);
     for (int rank = 0; rank < w->size; rank++) {
         if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
@@ -240,10 +241,11 @@ int rma_unlock_all(struct rma_win *w)
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
         return sync_error(w, "MPI_Win_lock_all was not called");
     int err = MPI_SUCCESS, e;
+    w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
     rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */
     if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck)
         err = unlock_others(w);
-    if (w->ntargets || w->acks) {
+    if (w->ntargets || w->acks || w->err) {
         e = rma_complete_all(w, w->lock_all_nocheck ? RMA_F_DONE : RMA_F_UNLOCK);
         err = err ? err : e;
     }
@@ -253,7 +255,6 @@ int rma_unlock_all(struct rma_win *w)
         fence_full();
     else
         near_unlock_all(w); /* with a fence for each */
-    w->lock_all_caller = NULL;
     rma_win_goto(w, WIN_UNSET);
     rma_look_around(w);
     return err;

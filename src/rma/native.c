@@ -183,7 +183,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
         struct rma_key *old = NULL;
         for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
             struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
-            if (!k->refs && k->state != KEY_ASKED)
+            if (!k->refs && (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
                 old = k;
         }
         if (!old)

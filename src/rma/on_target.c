@@ -312,10 +312,8 @@ static int error_take(struct rma_win *w, uint32_t rank)
 /* UNLOCK and COMPLETE, after the operation and before its answer. */
 static void run_sync(struct turn *x, const struct rma_hdr *h)
 {
-    if (h->flags & RMA_F_COMPLETE) {
-        x->w->completes++;
-        progress_signal();
-    }
+    if (h->flags & RMA_F_COMPLETE)
+        rma_on_complete(x->w, (int)h->src);
     if (h->flags & RMA_F_UNLOCK) {
         int cls = rma_lockq_release(x->w, x->src);
         if (cls)

@@ -11,6 +11,7 @@
  *                                                     -> REFUSED with a stamp: come again later with the stamp
  *   end of epoch        => UNLOCK | DONE              -> ACK (token)
  *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
+ *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
@@ -40,7 +41,9 @@
     P(GRANTED, TO_ORIGIN, rma_on_granted) \
     P(REFUSED, TO_ORIGIN, rma_on_refused) \
     P(KEY, TO_ORIGIN, rma_on_key)     \
-    P(ANSWERS, TO_ORIGIN, rma_on_answers)
+    P(ANSWERS, TO_ORIGIN, rma_on_answers) \
+    P(LEFT_ASK, TO_TARGET, rma_on_left_ask) \
+    P(LEFT, TO_ORIGIN, rma_on_left)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,

@@ -1,7 +1,7 @@
 /* pscw.c - POST, START, COMPLETE, WAIT, TEST ([design] Algorithm for POST-START-COMPLETE-WAIT).
  *
  * Posts and completes are matched per (poster, starter): counters in the node segment between near peers, POST packets
- * counted in w->posts and COMPLETE flags counted in w->completes between far ones.  START does not wait: until all
+ * counted in w->posts and a mark per far starter, set by its COMPLETE, between far ones.  START does not wait: until all
  * posts are seen operations queue (PSCW_ISSUED). */
 #include "rma/rma_types.h"
 
@@ -197,7 +197,6 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
                 shmpair_post(w->node.pairs, &w->node.n, index);
             continue;
         }
-        w->expo_far++;
         if (!nocheck) {
             int e = rma_plain_wait(w, ranks[i], &h, 0);
             err = err ? err : e;
@@ -205,6 +204,15 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
     }
     progress_signal(); /* the starter may be another thread of this process */
     return err;
+}
+
+static void exposure_free(struct rma_win *w)
+{
+    free(w->expo_near);
+    free(w->expo_far);
+    w->expo_near = NULL;
+    w->expo_far = NULL;
+    w->nexpo_near = w->nexpo_far = w->completes_due = 0;
 }
 
 int rma_post(struct rma_win *w, struct group *g, int assert)
@@ -220,28 +228,54 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     int err = group_ranks(w, g, &ranks);
     if (err)
         return err;
+    unsigned n = (unsigned)(g->map ? g->map->size : 0);
     w->expo_near = malloc((w->nears + 1) * sizeof *w->expo_near);
-    if (!w->expo_near) {
+    w->expo_far = malloc((n + 1) * sizeof *w->expo_far);
+    if (!w->expo_near || !w->expo_far) {
         free(ranks);
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %u node peers", rma_call(), w->nears);
+        exposure_free(w);
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), n);
     }
-    w->nexpo_near = w->expo_far = 0;
+    for (unsigned i = 0; i < n; i++) /* before anybody can complete */
+        if (!rma_near_of(w, ranks[i]))
+            w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
+    w->completes_due = w->nexpo_far;
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
     fence_full();
-    err = tell_posts(w, ranks, (unsigned)(g->map ? g->map->size : 0), assert & MPI_MODE_NOCHECK);
+    err = tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
     free(ranks);
     return err;
 }
 
-static int dead_starter(const struct rma_win *w)
+static int by_starter(const void *key, const void *starter)
 {
-    if (!boot_dead_count())
-        return 0;
-    for (int r = 0; r < w->size; r++)
-        if (boot_dead(rma_world(w, r)))
-            return 1;
-    return 0;
+    int x = *(const int *)key, y = ((const struct rma_starter *)starter)->rank;
+    return (x > y) - (x < y);
+}
+
+/* A starter that died before this came, or one that nobody waits for: nothing. */
+void rma_on_complete(struct rma_win *w, int rank)
+{
+    struct rma_starter *s =
+        w->completes_due ? bsearch(&rank, w->expo_far, w->nexpo_far, sizeof *s, by_starter) : NULL;
+    if (!s || s->over)
+        return;
+    s->over = 1;
+    w->completes_due--;
+    progress_signal();
+}
+
+/* The others are waited for: they may still write. */
+static void dead_starters(struct rma_win *w)
+{
+    for (unsigned i = 0; i < w->nexpo_far; i++) {
+        if (w->expo_far[i].over || !boot_dead(rma_world(w, w->expo_far[i].rank)))
+            continue;
+        w->err = w->err ? w->err : rma_dead_error(w, w->expo_far[i].rank);
+        w->expo_far[i].over = 1;
+        w->completes_due--;
+    }
 }
 
 /* 1: every starter has completed. */
@@ -258,19 +292,14 @@ static int completes_seen(void *arg)
         else
             open++;
     }
-    if (w->completes < w->expo_far && dead_starter(w)) {
-        w->err = w->err ? w->err : rma_dead_error(w, -1);
-        w->expo_far = w->completes;
-    }
-    return !open && w->completes >= w->expo_far;
+    if (w->completes_due && boot_dead_count())
+        dead_starters(w);
+    return !open && !w->completes_due;
 }
 
 static int exposure_over(struct rma_win *w)
 {
-    w->completes -= w->expo_far;
-    free(w->expo_near);
-    w->expo_near = NULL;
-    w->nexpo_near = w->expo_far = 0;
+    exposure_free(w);
     rma_expo_goto(w, EXPO_NONE);
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
     fence_full();

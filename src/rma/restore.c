@@ -8,7 +8,8 @@
  *   epoch                     what is waited for                                       then
  *   FENCE/PSCW_ISSUED         until granted, or an element is idle
  *   FENCE/PSCW_GRANTED,       a victim's operations have left and are answered         DONE leaves, the window counts
- *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks)
+ *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks); after a death
+ *                                                                                      of a member the answer is awaited
  *   LOCK_ALL_CALLED           the switch to the window protocol (lockall.c)
  *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
  *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6)
@@ -124,6 +125,15 @@ static int settled(void *arg)
     return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
 }
 
+/* What a dead target never confirmed must be known to the next flush, which finds no element. */
+static void forget(struct rma_win *w, struct rma_target *t)
+{
+    if (t->flags & TARGET_DEAD && !w->err)
+        w->err = rma_dead_error(w, t->rank);
+    rma_count(w, PVAR_RMA_EVICTIONS, 1);
+    rma_target_del(w, t);
+}
+
 /* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
 static int evict_active(struct rma_win *w, struct rma_target *t)
 {
@@ -131,18 +141,19 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     rma_local_wait(w, t);
     progress_wait(settled, t, "operations on a window", t->world);
     /* Another thread may have queued more or be flushing meanwhile. */
-    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
+        int err = rma_complete_target(w, t, RMA_F_DONE);
+        w->err = w->err ? w->err : err;
+    } else if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
-        if (x.err)
+        if (x.err && !(t->flags & TARGET_DEAD))
             rma_target_bury(t);
     }
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
-    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
-        rma_count(w, PVAR_RMA_EVICTIONS, 1);
-        rma_target_del(w, t);
-    }
+    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops))
+        forget(w, t);
     return MPI_SUCCESS;
 }
 
@@ -196,8 +207,7 @@ static int forget_idle(struct rma_win *w)
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
         if (!rma_target_idle(t))
             continue;
-        rma_count(w, PVAR_RMA_EVICTIONS, 1);
-        rma_target_del(w, t);
+        forget(w, t);
         return 1;
     }
     return 0;

@@ -185,6 +185,7 @@ int rma_dead_error(struct rma_win *w, int rank);
 int rma_fence_poll(struct rma_win *w); /* events */
 void rma_barriers_wait(struct rma_win *w, unsigned left);
 int rma_start_poll(struct rma_win *w);
+void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
 int rma_in_start(const struct rma_win *w, int rank);
 int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */
@@ -200,6 +201,11 @@ uint64_t rma_retry_after(uint64_t before);
 /* Replies to the switch's lock messages; 1: it was one. */
 int rma_switch_granted(struct rma_win *w, int rank);
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
+
+/* --- leave.c ---------------------------------------------------------------------------------------- */
+void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
+int rma_on_left_ask(int src, const void *msg, size_t len);
+int rma_on_left(int src, const void *msg, size_t len);
 
 /* --- target side ----------------------------------------------------------------------------------- */
 int rma_on_op(int src, const void *msg, size_t len);

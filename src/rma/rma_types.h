@@ -198,7 +198,7 @@ struct rma_resp {
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
-    int alone;        /* asked past any element: flush_evicted() */
+    int alone;        /* asked past any element: flush_evicted(), unlock_others() */
     int err;
 };
 
@@ -288,6 +288,11 @@ struct rma_win {
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
+    uint8_t leaving;          /* in MPI_Win_free */
+    uint8_t leave_told;       /* leave.c: that process has answered ... */
+    uint8_t leave_left;       /* ... that it leaves, too */
+    int leave_rank;           /* who is asked */
+    uint64_t leave_again;     /* when it will be asked again (ns) */
     uint8_t no_locks;         /* info key: passive epochs are refused */
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
@@ -342,8 +347,10 @@ struct rma_win {
     /* PSCW exposure */
     int *expo_near;             /* near peers whose complete has not been seen, -1: seen */
     unsigned nexpo_near;
-    unsigned expo_far;          /* completes of far starters expected */
-    unsigned completes;         /* of far starters, not used up */
+    struct rma_starter {
+        int rank, over;         /* its complete has come, or it is dead */
+    } *expo_far;                /* far starters, ascending */
+    unsigned nexpo_far, completes_due; /* of them all; of those that are not over */
     /* lock_all switch */
     struct lockall_switch *sw;
     /* target side */

@@ -430,10 +430,12 @@ int rma_win_free(struct rma_win *w)
     if (err)
         return err;
     rma_barriers_wait(w, 0);
+    w->leaving = 1;
     if (w->all_near)
         rma_node_barrier(w);
     else
         last_barrier(w);
+    rma_leave(w);
     w->node.reusable = w->all_near && !w->dead && !boot_dead_count();
     rma_win_drop(w);
     return MPI_SUCCESS;

@@ -190,19 +190,25 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 static const uint8_t packet_of[] = {
     RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
     RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS};
+    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
+
+/* The first sixteen stand where they did when there were no others. */
+static unsigned packet_nth(unsigned a)
+{
+    return a < 240 ? a % 16 : 16 + a % (RMA_PKTS - 16);
+}
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_ANSWERS || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */
 static void run_packet(const struct record *r)
 {
     struct rma_hdr h;
-    int src = 1 + (r->b & 1), type = packet_of[r->a % RMA_PKTS];
+    int src = 1 + (r->b & 1), type = packet_of[packet_nth(r->a)];
     int reply = is_answer(type) ^ (r->b >> 1 & 1);
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);
@@ -705,7 +711,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, LONE_PACKET, nth, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, nth < 16 ? nth : 240 + nth - 16, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)

@@ -15,7 +15,7 @@
 
 static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks,
                                               scenarios_counts, scenarios_atomics, scenarios_native, scenarios_scripted, scenarios_threads,
-                                              scenarios_rma_threads};
+                                              scenarios_rma_threads, scenarios_deaths};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];
@@ -35,6 +35,8 @@ static void run_once(const struct scenario *sc, unsigned long seed, int verbose,
     k.verbose = verbose;
     if (sc->prepare)
         sc->prepare(&k);
+    if (k.mortal && seed % 3 == 0)
+        k.late_news = 200;
     sim_run(&k, sc->program, sc->thread_program, NULL, out);
     while (nset > 0)
         unsetenv(set_names[--nset]);

@@ -147,7 +147,7 @@ static void coll_death(void *arg)
             sim_compute((int)(sim_random() % 200));
         err = collective(first + i, (i + 3) % size, size);
     }
-    SIM_CHECK(boot_dead(dying));
+    SIM_CHECK(sim_gone(dying));
     for (int i = 0; i < 8; i++)
         collective(i, (i + 1) % size, size); /* ends, somehow */
     SIM_CHECK(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS);

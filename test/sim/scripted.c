@@ -1014,12 +1014,12 @@ static void dies(int how)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
         OK(MPI_Accumulate(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, MPI_SUM, j.win));
         err = MPI_Win_unlock(2, j.win); /* an error if it waited already when the other died */
-        SIM_CHECK(!err || boot_dead(1));
+        SIM_CHECK(!err || sim_gone(1));
         tell(2);
     } else if (j.rank == 0 && how == 4) { /* UNLOCKs and answers cross its death */
         sim_compute((int)(sim_random() % 300));
         err = MPI_Win_unlock_all(j.win);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && (!err || inside(j.win)->dead));
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && (!err || sim_gone(1)));
     } else if (j.rank == 0 && how == 5) { /* flushes of the dead and of the living */
         OK(MPI_Win_lock_all(0, j.win));
         do {

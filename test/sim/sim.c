@@ -344,11 +344,26 @@ static void bury(struct sim_rank_state *r)
 }
 
 /* What was sent to it is lost, what it sent arrives.  */
+void sim_cut(int rank)
+{
+    sim_event("rank %d is cut off", rank);
+    the_sim->ranks[rank].cut = 1;
+}
+
+int sim_gone(int rank)
+{
+    return the_sim->ranks[rank].dead || the_sim->ranks[rank].cut;
+}
+
 void sim_die(void)
 {
     struct sim *s = the_sim;
     struct sim_fiber *f = s->now;
     struct sim_rank_state *r = &s->ranks[f->rank];
+    if (s->k.late_news) {
+        sim_cut(f->rank);
+        sim_compute((int)(sim_random() % (unsigned)s->k.late_news));
+    }
     sim_event("rank %d dies", f->rank);
     for (int c = 0; c < 2; c++)
         for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link)))

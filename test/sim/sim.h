@@ -31,6 +31,7 @@ struct sim_knobs {
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
     int gather;         /* bytes of small operations that are said to be worth waiting for; 0: none */
+    int late_news;      /* a death is told of up to so many steps after the connections have broken */
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     int preempt_percent; /* chance that others run at a sched_point() */
@@ -69,6 +70,8 @@ int sim_thread(void);
 uint64_t sim_random(void);            /* from the seed */
 uint64_t sim_seed(void);              /* the seed itself */
 void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -disable-auto-cleanup) */
+void sim_cut(int rank);               /* sends to it fail from now on, though nobody has said yet that it is dead */
+int sim_gone(int rank);               /* dead or cut off: errors that name it are true */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */

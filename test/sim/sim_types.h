@@ -45,6 +45,7 @@ struct sim_rank_state {
     struct list nic;         /* native operations under way (tp_native.c) */
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
+    int cut;                 /* its connections are broken (sim_cut) */
     int barrier_round;       /* of the job services' barrier it is in */
 };
 

@@ -82,6 +82,10 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         len += iov[i].iov_len;
     if (len > (size_t)s->k.am_max)
         return -EMSGSIZE;
+    if (to->cut && !to->dead) {
+        sim_event("cannot send type %d to %u", *(unsigned char *)iov[0].iov_base, peer);
+        return -ENOTCONN;
+    }
     if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || refused(s)))
         return TP_AGAIN;
     if (cls == TP_REPLY && refused(s))

@@ -197,7 +197,6 @@ static void in_turn(void)
         boot_barrier();
     }
     world_barrier();
-    w->completes = 0;
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 

@@ -109,9 +109,15 @@ static void honest(void)
     job_check(*(long *)caught.got[0].data == 200);
     struct rma_hdr h = head(RMA_PKT_PUT, 5, 1); /* nothing asked for: no answer */
     job_check(deliver(build(h, v, 8)) == -1 && room.cell[5] == 100);
-    h.flags = RMA_F_COMPLETE;
-    job_check(deliver(build(h, v, 8)) == -1 && w->completes == 1);
-    w->completes = 0;
+    h.flags = RMA_F_COMPLETE; /* of nobody who is waited for, of one, and of the same once more */
+    job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 0);
+    struct rma_starter far[] = {{.rank = 0}, {.rank = 7}};
+    w->expo_far = far;
+    w->nexpo_far = w->completes_due = 2;
+    for (int i = 0; i < 2; i++)
+        job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 1 && far[0].over && !far[1].over);
+    w->expo_far = NULL;
+    w->nexpo_far = w->completes_due = 0;
     h = head(RMA_PKT_PUT, 6, 1);
     h.flags = RMA_F_UNLOCK; /* of a lock that nobody holds */
     job_check(deliver(build(h, v, 8)) == MPI_ERR_RMA_SYNC);
@@ -507,7 +513,6 @@ static void anything(void)
     job_check(guards_hold());
     world_poll(200);
     rma_lockq_release(w, 0);
-    w->completes = 0;
     close_window();
 }
 

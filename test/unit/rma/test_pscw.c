@@ -75,7 +75,7 @@ static void rounds(void)
             job_check(rma_post(w, g, MPI_MODE_NOPUT) == MPI_SUCCESS);
             while (!flag)
                 job_check(rma_test(w, &flag) == MPI_SUCCESS);
-            job_check(world_memory(w)[0] == i && w->completes == 0);
+            job_check(world_memory(w)[0] == i && w->completes_due == 0);
         }
     }
     world_barrier();

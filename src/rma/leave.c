@@ -1,0 +1,91 @@
+/* leave.c - MPI_Win_free where a member of the window is dead.
+ *
+ * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
+ * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
+ * whether it is in MPI_Win_free, too, or past it: one at a time, again after a while where it is not.  Nobody waits for
+ * an answer in order to give one, so there is no circle; a process that dies meanwhile ends the wait for it.  O(P)
+ * messages, but only after a death. */
+#include "rma/rma_types.h"
+
+#include <string.h>
+
+#include "base/sched.h"
+
+enum { AGAIN_NS = 200000, AGAIN_MAX_NS = 20000000 };
+
+static int is_dead(const struct rma_win *w)
+{
+    return boot_dead(rma_world(w, w->leave_rank));
+}
+
+static int told(void *arg)
+{
+    const struct rma_win *w = arg;
+    return w->leave_told || is_dead(w);
+}
+
+static int time_over(void *arg)
+{
+    const struct rma_win *w = arg;
+    return time_now() >= w->leave_again || is_dead(w);
+}
+
+/* It is in MPI_Win_free, or dead. */
+static void wait_one(struct rma_win *w, int rank)
+{
+    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
+    uint64_t nap = AGAIN_NS;
+    w->leave_rank = rank;
+    w->leave_left = 0;
+    while (!is_dead(w)) {
+        w->leave_told = 0;
+        if (rma_plain_wait(w, rank, &ask, 1)) /* not connected any more */
+            return;
+        progress_wait(told, w, "the others in MPI_Win_free", rma_world(w, rank));
+        if (w->leave_left)
+            return;
+        w->leave_again = time_now() + nap;
+        progress_wait_for(time_over, w, "the others in MPI_Win_free", rma_world(w, rank), nap);
+        nap = nap < AGAIN_MAX_NS ? 2 * nap : nap;
+    }
+}
+
+void rma_leave(struct rma_win *w)
+{
+    int dead = 0;
+    for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
+        dead = boot_dead(rma_world(w, r));
+    for (int r = 0; dead && r < w->size; r++)
+        if (r != w->rank)
+            wait_one(w, r);
+}
+
+/* Always answered: room for it was kept. */
+int rma_on_left_ask(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h, r = {.type = RMA_PKT_LEFT};
+    const struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (len < sizeof h)
+        return 0;
+    struct iovec v = {&r, sizeof r};
+    r.win = h.win;
+    r.src = w ? (uint32_t)w->rank : 0;
+    r.count = !w || w->leaving;
+    am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
+    return 0;
+}
+
+int rma_on_left(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    if (len != sizeof h)
+        return 0;
+    memcpy(&h, msg, sizeof h);
+    struct rma_win *w = rma_win_find(h.win); /* who is past it does not know its rank any more: by process */
+    if (!w || !w->leaving || rma_world(w, w->leave_rank) != src)
+        return 0;
+    w->leave_told = 1;
+    w->leave_left = h.count != 0;
+    progress_signal();
+    return 0;
+}

@@ -1,0 +1,392 @@
+/* Windows of which a member died: what the living do among themselves goes on, whole; what was lost is told.  (Scripts of
+ * single protocols that meet a death: s14-* in scripted.c; native operations: rma.c.) */
+#include "scripted.h"
+
+#include "boot/boot.h"
+
+static struct job job_of_mortals(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
+    return job_open(64);
+}
+
+/* Until this process has heard of it. */
+static void hear_of_death(int rank)
+{
+    while (!boot_dead(rank))
+        turn();
+    for (int i = 0; i < 3; i++)
+        turn();
+}
+
+static void lock_works(const struct job *j, int rank)
+{
+    long v = 77, got = 0;
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, j->win));
+    OK(MPI_Put(&v, 1, MPI_LONG, rank, 9, 1, MPI_LONG, j->win));
+    OK(MPI_Win_flush(rank, j->win));
+    OK(MPI_Get(&got, 1, MPI_LONG, rank, 9, 1, MPI_LONG, j->win));
+    OK(MPI_Win_unlock(rank, j->win));
+    SIM_CHECK(got == v);
+}
+
+/* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no room: it leaves later. */
+static void cut_in_unlock(void *arg)
+{
+    struct job j = job_of_mortals();
+    long v = 5;
+    if (j.rank) {
+        hear(0);
+        if (j.rank == 2)
+            sim_die();
+        return;
+    }
+    OK(MPI_Win_lock_all(0, j.win));
+    for (int t = 1; t <= 2; t++) {
+        put1(&j, &v, t, 0);
+        OK(MPI_Win_flush(t, j.win));
+    }
+    tell(2);
+    sim_cut(2);
+    put1(&j, &v, 1, 0);
+    OK(MPI_Win_flush_local(1, j.win)); /* the put has left, UNLOCK not */
+    ERR(MPIX_ERR_PROC_FAILED, MPI_Win_unlock_all(j.win));
+    lock_works(&j, 1);
+    tell(1);
+}
+
+/* The same in a fence: the living one's element is not left over. */
+static void cut_in_fence(void *arg)
+{
+    struct job j = job_of_mortals();
+    long v = 5;
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 2) {
+        hear(0);
+        sim_die();
+    }
+    if (j.rank == 0) {
+        for (int t = 1; t < 3; t++)
+            put1(&j, &v, t, 0);
+        tell(2);
+        sim_cut(2);
+    }
+    (void)MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win);
+    if (j.rank == 0) {
+        lock_works(&j, 1);
+        tell(1);
+    } else {
+        hear(0);
+    }
+}
+
+/* And in MPI_Win_complete: rank 1 waits for the COMPLETE. */
+static void cut_in_complete(void *arg)
+{
+    static const int others[] = {1, 2}, first[] = {0};
+    struct job j = job_of_mortals();
+    MPI_Group all, g;
+    long v = 5;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? first : others, &g);
+    if (j.rank) {
+        OK(MPI_Win_post(g, 0, j.win));
+        hear(0);
+        if (j.rank == 2)
+            sim_die();
+        OK(MPI_Win_wait(j.win));
+        SIM_CHECK(j.mem[0] == 5);
+    } else {
+        OK(MPI_Win_start(g, 0, j.win));
+        for (int t = 1; t < 3; t++)
+            put1(&j, &v, t, 0);
+        tell(2);
+        sim_cut(2);
+        tell(1);
+        (void)MPI_Win_complete(j.win);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&g);
+}
+
+/* Long after a death, elements evicted: flush_all without an error means what it says. */
+static void flush_after(void *arg)
+{
+    long *all[4];
+    struct job j = job_of_mortals();
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    if (j.rank) {
+        hear(0);
+        if (j.rank == 3)
+            sim_die();
+        return;
+    }
+    tell(3);
+    hear_of_death(3);
+    for (long i = 1; i < 8; i++) {
+        OK(MPI_Win_lock_all(i % 2 ? 0 : MPI_MODE_NOCHECK, j.win));
+        for (long k = 1; k < 6; k++) {
+            long v = i * 100 + k;
+            for (int t = 1; t <= 2; t++)
+                put1(&j, &v, t, (int)k);
+            if (k % 2)
+                OK(MPI_Win_flush_all(j.win));
+            else
+                for (int t = 1; t <= 2; t++)
+                    OK(MPI_Win_flush(t, j.win));
+            for (int t = 1; t <= 2; t++)
+                SIM_CHECK(all[t][k] == v);
+        }
+        (void)MPI_Win_unlock_all(j.win); /* of the dead, too */
+    }
+    for (int t = 1; t <= 2; t++)
+        tell(t);
+}
+
+/* A put to rank 3 has left when that dies, and its element is needed for another, before or after: a flush tells. */
+static void unconfirmed(void *arg)
+{
+    struct job j = job_of_mortals();
+    long v = 5, *all[4];
+    int err;
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    if (j.rank) {
+        hear(0);
+        if (j.rank == 3)
+            sim_die();
+        return;
+    }
+    OK(MPI_Win_lock_all(0, j.win));
+    for (int t = 1; t < 4; t++)
+        put1(&j, &v, t, 0);
+    OK(MPI_Win_flush_all(j.win));
+    tell(3);
+    put1(&j, &v, 3, 1);
+    if (sim_seed() % 2) {
+        OK(MPI_Win_flush_local(3, j.win));
+        hear_of_death(3);
+        put1(&j, &v, 1, 1);
+    } else {
+        put1(&j, &v, 1, 1);
+        hear_of_death(3);
+    }
+    if (sim_seed() / 2 % 2) {
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
+        (void)MPI_Win_flush_all(j.win);
+    } else {
+        err = MPI_Win_flush_all(j.win);
+        SIM_CHECK(err || all[3][1] == v); /* its last word may have been that it is there */
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
+    }
+    (void)MPI_Win_unlock_all(j.win);
+    for (int t = 1; t <= 2; t++)
+        tell(t);
+}
+
+/* Rank 1 frees the window after a death, while rank 0 is still in an epoch there. */
+static void free_late(void *arg)
+{
+    struct job j = job_of_mortals();
+    long v = 3;
+    if (j.rank == 3)
+        sim_die();
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        for (int i = 0; i < 50; i++) {
+            put1(&j, &v, 1, 0);
+            OK(MPI_Win_flush(1, j.win));
+            sim_compute(5);
+        }
+        OK(MPI_Win_unlock(1, j.win));
+    } else if (j.rank == 2) {
+        sim_compute((int)(sim_random() % 2000));
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Everybody dies in MPI_Win_free, or before it, but one. */
+static void free_alone(void *arg)
+{
+    struct job j = job_of_mortals();
+    if (j.rank == 3)
+        sim_die();
+    if (j.rank) {
+        sim_compute((int)(sim_random() % 3000));
+        sim_die();
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Of two starters one dies, as does one that has nothing to do with it: the other is waited for, and so is its COMPLETE, which is
+ * none of the next exposure's. */
+static void one_starter(void *arg)
+{
+    static const int starters[] = {1, 2}, poster[] = {0};
+    struct job j = job_of_mortals();
+    MPI_Group all, g;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? poster : starters, &g);
+    if (j.rank == 3)
+        sim_die();
+    if (j.rank == 0) {
+        int err = MPI_Win_post(g, 0, j.win); /* it may be known dead by now */
+        err = MPI_Win_wait(j.win) || err;
+        SIM_CHECK(err && j.mem[0] == 42);
+        MPI_Group_free(&g);
+        MPI_Group_incl(all, 1, starters, &g);
+        OK(MPI_Win_post(g, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+        SIM_CHECK(j.mem[0] == 43);
+    } else if (j.rank == 2) {
+        OK(MPI_Win_start(g, 0, j.win));
+        if (sim_seed() % 2)
+            sim_compute((int)(sim_random() % 300));
+        sim_die();
+    } else {
+        for (long v = 42; v < 44; v++) {
+            OK(MPI_Win_start(g, 0, j.win));
+            if (sim_seed() % 2)
+                hear_of_death(2);
+            sim_compute((int)(sim_random() % 500));
+            put1(&j, &v, 0, 0);
+            OK(MPI_Win_complete(j.win));
+        }
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&g);
+}
+
+/* The starter's posts: those of a process outside its group die unnoticed. */
+static void bystander(void *arg)
+{
+    static const int starter[] = {1}, poster[] = {0};
+    struct job j = job_of_mortals();
+    MPI_Group all, g;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, j.rank ? poster : starter, &g);
+    if (j.rank == 2)
+        sim_die();
+    for (long v = 1; v < 6; v++) {
+        if (j.rank == 0) {
+            OK(MPI_Win_post(g, 0, j.win));
+            OK(MPI_Win_wait(j.win));
+            SIM_CHECK(j.mem[0] == v);
+        } else {
+            OK(MPI_Win_start(g, 0, j.win));
+            sim_compute((int)(sim_random() % 100));
+            put1(&j, &v, 0, 0);
+            OK(MPI_Win_complete(j.win));
+        }
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&g);
+}
+
+/* --- two threads, nobody dies: LOCK_ALL of one window, unlocked by one thread while the thread that locked it locks another ---- */
+
+static struct beside {
+    MPI_Win a, b;
+    int go;
+} beside[SIM_RANKS];
+
+static void beside_until(int go)
+{
+    while (beside[sim_rank()].go < go)
+        sim_compute(1);
+}
+
+static void beside_thread(int thread, void *arg)
+{
+    struct beside *m = &beside[sim_rank()];
+    if (sim_rank())
+        return;
+    beside_until(1);
+    OK(MPI_Win_lock_all(0, m->a));
+    m->go = 2;
+    beside_until(3);
+    sim_compute((int)(sim_random() % 40));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, m->b));
+    OK(MPI_Win_unlock(1, m->b));
+    m->go = 4;
+}
+
+static void unlock_beside_lock(void *arg)
+{
+    struct beside *m = &beside[sim_rank()];
+    long *mem, v = 1;
+    int rank;
+    memset(m, 0, sizeof *m);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->a));
+    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->b));
+    if (rank == 0) {
+        m->go = 1;
+        beside_until(2);
+        OK(MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, m->a));
+        m->go = 3;
+        OK(MPI_Win_unlock_all(m->a));
+        beside_until(4);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, m->a)); /* nobody holds it */
+        OK(MPI_Put(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, m->a));
+        OK(MPI_Win_unlock(2, m->a));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_free(&m->a));
+    OK(MPI_Win_free(&m->b));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void mortal(struct sim_knobs *k)
+{
+    far_away(k);
+    k->quiet_rank = -1;
+    k->mortal = 1;
+}
+
+static void mortal_mixed(struct sim_knobs *k)
+{
+    mortal(k);
+    k->nodes = k->seed % 3 ? 1 + (int)(k->seed % 3) : k->ranks;
+}
+
+/* No room for a second message, and no operation by the network itself. */
+static void narrow(struct sim_knobs *k)
+{
+    mortal(k);
+    k->inbox = 1;
+    k->again_percent = 40;
+    k->max_delay = 40;
+    k->native = 0;
+}
+
+static void mortal_poor(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    k->quiet_rank = -1;
+    k->mortal = 1;
+    k->native = 0;
+    k->max_delay = 40;
+}
+
+static void two_threads(struct sim_knobs *k)
+{
+    far_away(k);
+    k->quiet_rank = -1;
+    k->native = 0;
+}
+
+const struct scenario scenarios_deaths[] = {
+    {"dead-cut-in-unlock", 3, 1, cut_in_unlock, NULL, narrow},
+    {"dead-cut-in-fence", 3, 1, cut_in_fence, NULL, narrow},
+    {"dead-cut-in-complete", 3, 1, cut_in_complete, NULL, narrow},
+    {"dead-flush-after", 4, 1, flush_after, NULL, mortal_poor},
+    {"dead-unconfirmed", 4, 1, unconfirmed, NULL, mortal_poor},
+    {"dead-free-late", 4, 1, free_late, NULL, mortal_mixed},
+    {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
+    {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},
+    {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},
+    {"t-unlock-beside-lock", 3, 2, unlock_beside_lock, beside_thread, two_threads},
+    {NULL, 0, 0, NULL, NULL, NULL},
+};
