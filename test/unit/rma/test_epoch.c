@@ -239,6 +239,7 @@ static const struct truth {
     {"R2 pool", "w->op_quota.free <= w->op_quota.size"},
     {"R2 queued", "queued == t->queued"},
     {"R3 empty slot on the list", "!list_empty(&s->targets)"},
+    {"R3 element of another window", "t->w == w"},
     {"R4 ready for nothing", "due"},
     {"R4 due and not ready", "!rma_target_due(t)"},
     {"R6 granted and called", "list_empty(&t->called) == !asked"},
@@ -283,6 +284,7 @@ static struct broken *broken(const char *what)
     static struct rma_target other;
     static struct list head;
     static struct dt_type elem;
+    static struct rma_win w;
     struct broken *b = sound();
     list_init(&head);
     if (!strcmp(what, "R1 element of another target"))
@@ -297,7 +299,10 @@ static struct broken *broken(const char *what)
         b->t.queued = 2;
     else if (!strcmp(what, "R3 empty slot on the list"))
         list_del(&b->t.link);
-    else if (!strcmp(what, "R4 ready for nothing"))
+    else if (!strcmp(what, "R3 element of another window")) {
+        w = *b->w;
+        b->t.w = &w;
+    } else if (!strcmp(what, "R4 ready for nothing"))
         list_push(&head, &b->t.ready);
     else if (!strcmp(what, "R4 due and not ready"))
         b->t.flags = TARGET_HURRY;
