@@ -335,6 +335,7 @@ int rma_flush_local(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
+    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are complete at the target, too. */
     fence_full();
     if (t)
         rma_local_wait(w, t);
@@ -354,7 +355,7 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
-    fence_full();
+    fence_full(); /* as in rma_flush_local() */
     if (w->nops)
         local_wait_all(w);
     return MPI_SUCCESS;
@@ -365,6 +366,8 @@ int rma_sync(struct rma_win *w)
     (void)w; /* outside an epoch it is meaningless and harmless */
     /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our core. */
     progress_test();
+    /* MEM_SYNC: pairs with the same call, or the flush, of whoever shares this memory.  Stores before it come before those
+     * after it for him, and what we read after it is no older than the sign by which he told us. */
     fence_full();
     return MPI_SUCCESS;
 }

@@ -252,7 +252,7 @@ int rma_unlock_all(struct rma_win *w)
     if (w->ntargets)
         rma_targets_drop(w);
     if (w->lock_all_nocheck)
-        fence_full();
+        fence_full(); /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as in rma_near_unlock() */
     else
         near_unlock_all(w); /* with a fence for each */
     rma_win_goto(w, WIN_UNSET);

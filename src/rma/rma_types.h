@@ -7,7 +7,7 @@
  *     that has not left completely, or to the list's head.  Those before it wait for answers.
  * R2  nops of a window is the sum over its targets; used elements of a pool never exceed its size.
  * R3  A slot is on w->slots_used exactly while its list of targets is not empty.
- * R4  A target element on w->ready has something that may be sent now.
+ * R4  A target element on w->ready has something that may be sent now, and each that has is on it.
  * R5  A pinned target element (a thread waits on it) is not freed.
  * R6  Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on rma->called, in the
  *     order of the calls.

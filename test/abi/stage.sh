@@ -12,7 +12,3 @@ prefix=$(sed -n "s/^prefix='\(.*\)'/\1/p" src/cmd/mpicc)
 libdir=$(sed -n "s/^libdir='\(.*\)'/\1/p" src/cmd/mpicc)
 includedir=$(sed -n "s/^includedir='\(.*\)'/\1/p" src/cmd/mpicc)
 root=$stage$prefix
-has()
-{
-    nm -D --defined-only "$stage$libdir/libmpi.so.12" | grep -q " $1\$"
-}

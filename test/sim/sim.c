@@ -16,7 +16,7 @@
 
 struct sim *the_sim;
 
-enum { STACK = 512 * 1024, QUIET_ROUNDS = 400, CHECK_EACH = 7 };
+enum { STACK = 512 * 1024, QUIET_ROUNDS = 400 };
 
 uint64_t sim_draw_bits(struct sim *s)
 {
@@ -273,8 +273,7 @@ static void yield(const char *what, int peer, int idle)
     s->quiet = idle ? s->quiet + 1 : 0;
     if (s->result.steps > s->k.max_steps)
         stop(3, "too many steps: livelock?");
-    if (s->result.steps % CHECK_EACH == 0)
-        check_windows();
+    check_windows();
     /* Enough rounds that everybody had his turns, also one that is seldom chosen. */
     if (s->quiet > (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay && s->in_flight == 0 && !somebody_computes(s))
         stop(2, "deadlock: nobody can move");

@@ -1,5 +1,5 @@
 /* Errors of one-sided calls: arguments, synchronization state, ranges, flavours.  The window keeps
- * working, and nothing outside it is written.  MPI-3.1 11.6. */
+ * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is wrong and its value. */
 #include "../mt.h"
 
 #define BAD2(call, c1, c2) \
@@ -9,6 +9,27 @@
     } while (0)
 #define BAD(call, c1) BAD2(call, c1, c1)
 #define GOOD(call) MUST((call) == MPI_SUCCESS, "%s failed", #call)
+
+/* A call that must fail with this class and whose text begins so. */
+#define SAYS(call, cls, ...) \
+    do { \
+        int e_ = (call); \
+        MUST(mt_class(e_) == (cls), "%s: class %d, expected %d", #call, mt_class(e_), (int)(cls)); \
+        says(e_, #call, __VA_ARGS__); \
+    } while (0)
+
+static void says(int err, const char *what, const char *fmt, ...)
+{
+    char s[MPI_MAX_ERROR_STRING] = "", want[300];
+    int n;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(want, sizeof want, fmt, ap);
+    va_end(ap);
+    MPI_Error_string(err, s, &n);
+    MUST(strncmp(s, want, strlen(want)) == 0, "%s: the text is \"%s\", not \"%s\"", what, s, want);
+}
 
 enum { N = 16 };
 
@@ -157,6 +178,124 @@ static void flavours(void)
     BAD2(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM, MPI_ERR_COMM);
 }
 
+/* What a call that fails says. */
+static void texts(MPI_Win w)
+{
+    int v[4] = { 7, 7, 7, 7 }, r, next = (mt_rank + 1) % mt_size, last = mt_size - 1;
+    unsigned h = (unsigned)w;
+    MPI_Request req;
+
+    MPI_Win_lock_all(0, w);
+    SAYS(MPI_Put(v, 1, MPI_INT, mt_size, 0, 1, MPI_INT, w), MPI_ERR_RANK,
+         "MPI_Put: target rank %d is not in the window (0 to %d)", mt_size, last);
+    SAYS(MPI_Fetch_and_op(v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK,
+         "MPI_Fetch_and_op: target rank -4 is not in the window (0 to %d)", last);
+    SAYS(MPI_Get(v, 1, MPI_INT, next, -3, 1, MPI_INT, w), MPI_ERR_DISP, "MPI_Get: target displacement -3 is negative");
+    SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Get: count is -2, less than 0");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP, "MPI_Accumulate: ");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP,
+         "MPI_Accumulate: MPI_NO_OP is for operations that fetch");
+    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_lock: another kind of epoch is open (rank %d, window 0x%x in state LOCK_ALL_", next, h);
+    MPI_Win_unlock_all(w);
+
+    SAYS(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE,
+         "MPI_Win_lock: lock type 77 is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE");
+    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK,
+         "MPI_Win_lock: rank %d is not in the window (0 to %d)", mt_size, last);
+    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT,
+         "MPI_Win_lock: assertion %#x is not one for a lock", MPI_MODE_NOSTORE);
+    SAYS(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT, "MPI_Win_fence: assertion 0x20000000 is not one for a fence");
+    SAYS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN, "MPI_Win_fence: the window is MPI_WIN_NULL");
+
+    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
+         "MPI_Put: no epoch admits operations on rank %d (window 0x%x is in state UNSET)", next, h);
+    SAYS(MPI_Rput(v, 1, MPI_INT, next, 0, 1, MPI_INT, w, &req), MPI_ERR_RMA_SYNC,
+         "MPI_Rput: request-based operations need a passive-target epoch (state UNSET)");
+    SAYS(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC, "MPI_Win_unlock: this rank is not locked (rank %d, window 0x%x in state UNSET)",
+         next, h);
+    SAYS(MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_unlock_all: MPI_Win_lock_all was not called (window 0x%x is in state UNSET)", h);
+    SAYS(MPI_Win_flush(next, w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_flush: no passive-target epoch is open for rank %d (window 0x%x is in state UNSET)", next, h);
+    SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC, "MPI_Win_complete: no access epoch was started (window 0x%x", h);
+    SAYS(MPI_Win_wait(w), MPI_ERR_RMA_SYNC, "MPI_Win_wait: no exposure epoch was posted (window 0x%x", h);
+
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_lock: this rank is locked already (rank %d, window 0x%x in state PER_TARGET)", next, h);
+    SAYS(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC, "MPI_Win_fence: another epoch is open (window 0x%x is in state PER_TARGET)", h);
+    if (mt_size > 1)
+        SAYS(MPI_Put(v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
+             "MPI_Put: no epoch admits operations on rank %d (window 0x%x is in state PER_TARGET)", mt_rank, h);
+    GOOD(MPI_Win_unlock(next, w));
+}
+
+/* Past the end: an origin that reaches the memory says it at once, with all numbers; the owner of memory that messages go
+ * to, at the synchronization, with its rank. */
+static void texts_of_ranges(MPI_Win w)
+{
+    int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, put, unlock;
+
+    GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w));
+    put = MPI_Put(v, 4, MPI_INT, next, N - 1, 4, MPI_INT, w);
+    unlock = MPI_Win_unlock(next, w);
+    if (put) {
+        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Put: 4 elements at displacement %d do not lie in the %d bytes of rank %d", N - 1,
+             N * (int)sizeof *v, next);
+        CHECK_EQ(unlock, MPI_SUCCESS);
+    } else {
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: an operation on rank %d of the window failed there (out of range", next);
+    }
+}
+
+/* A window over all ranks has shared memory only if they are on one node; who cannot says how many are not. */
+static void shared(int on_node)
+{
+    MPI_Win w = MPI_WIN_NULL, c;
+    int unit, *p, mem[4], err;
+    MPI_Aint size;
+
+    err = MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w);
+    if (on_node == mt_size) {
+        GOOD(err);
+        MPI_Win_free(&w);
+    } else {
+        SAYS(err, MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared: %d of %d processes are on other nodes", mt_size - on_node,
+             mt_size);
+        CHECK(w == MPI_WIN_NULL);
+    }
+    MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &c);
+    MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
+    SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
+         "MPI_Win_shared_query: window 0x%x has no shared memory", (unsigned)c);
+    SAYS(MPI_Win_attach(c, mem, 4), MPI_ERR_RMA_FLAVOR,
+         "MPI_Win_attach: window 0x%x was not made by MPI_Win_create_dynamic", (unsigned)c);
+    MPI_Win_free(&c);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &c);
+    MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
+    SAYS(MPI_Win_detach(c, mem), MPI_ERR_RMA_ATTACH, "MPI_Win_detach: no attached region begins at %p", (void *)mem);
+    SAYS(MPI_Win_attach(c, mem, -5), MPI_ERR_SIZE, "MPI_Win_attach: size is -5, less than 0");
+    GOOD(MPI_Win_attach(c, mem, sizeof mem));
+    SAYS(MPI_Win_attach(c, mem + 1, 4), MPI_ERR_RMA_ATTACH,
+         "MPI_Win_attach: [%p, +4) overlaps memory that is attached already", (void *)(mem + 1));
+    GOOD(MPI_Win_detach(c, mem));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&c);
+}
+
+static int ranks_of_node(void)
+{
+    MPI_Comm node;
+    int n;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &n);
+    MPI_Comm_free(&node);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     int mem[N + 8], i, v, next, strict = argc > 1 && strcmp(argv[1], "--args-only") == 0 ? 0 : 1;
@@ -172,8 +311,11 @@ int main(int argc, char **argv)
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     arguments(w);
     states(w);
-    if (strict)
+    texts(w);
+    if (strict) {
         ranges(w, mem);
+        texts_of_ranges(w);
+    }
     /* still in order */
     MPI_Win_fence(0, w);
     v = 100 + mt_rank;
@@ -190,5 +332,6 @@ int main(int argc, char **argv)
     CHECK_EQ(handled, 2);
     MPI_Win_free(&w);
     flavours();
+    shared(ranks_of_node());
     return mt_finish();
 }
