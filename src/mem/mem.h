@@ -72,8 +72,8 @@ struct mem_segment *mem_segment_of(const void *p, size_t len);
 int mem_move(void *p, size_t len, struct mem_segment **seg);
 /* One more holder of the moved memory that overlaps [p, p+len).  NULL: none does. */
 struct mem_segment *mem_move_hold(const void *p, size_t len);
-/* The last holder brings it back into private memory.  Where that cannot be had, or the user has changed the mapping, it stays as
- * it is.  NULL does nothing. */
+/* The last holder brings it back into private memory.  It stays as it is where that cannot be had, where the user has changed the
+ * mapping, and after a death, when a peer may be in its epoch still.  NULL does nothing. */
 void mem_move_back(struct mem_segment *seg);
 
 /* --- wake-up ----------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "mem/mem_types.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "boot/boot.h"
 
 /* --- what may move ------------------------------------------------------------------ */
 
@@ -142,17 +144,36 @@ static int is_there(const struct mem_segment *s)
            !strcmp(m.mode, "rw-s") && m.inode == (unsigned long)st.st_ino;
 }
 
+enum { STEP = 16 << 20 }; /* bytes */
+
+/* The pages [off, off+n) come back, by way of `own`; then the segment's are given up.  So private memory is never needed for more
+ * than a step: the kernel does not refuse it when there is none left, it kills. */
+static int step_back(struct mem_segment *s, char *own, size_t off, size_t n)
+{
+    char *at = (char *)s->base + off;
+    if (!mem_may_take(n))
+        return -ENOMEM;
+    memcpy(own, at, n);
+    int err = take_place(own, at, n);
+    if (!err)
+        fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)n);
+    return err;
+}
+
 void mem_move_back(struct mem_segment *s)
 {
     if (!s || --s->moved > 0)
         return;
-    void *own = MAP_FAILED;
-    if (is_there(s) && mem_may_take(s->size))
+    char *own = MAP_FAILED;
+    size_t done = 0, n;
+    if (!boot_dead_count() && is_there(s)) /* one piece of address space, so that the steps become one mapping again */
         own = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (own != MAP_FAILED) {
-        memcpy(own, s->base, s->size);
-        if (take_place(own, s->base, s->size) != 0)
-            munmap(own, s->size);
+    for (; own != MAP_FAILED && done < s->size; done += n) {
+        n = s->size - done < STEP ? s->size - done : STEP;
+        if (step_back(s, own + done, done, n) != 0)
+            break;
     }
-    mem_segment_forget(s); /* what could not go back lies in the memfd, as before, until the user unmaps it */
+    if (own != MAP_FAILED && done < s->size)
+        munmap(own + done, s->size - done);
+    mem_segment_forget(s); /* what is not back lies in the memfd, as before, until the user unmaps it */
 }

@@ -15,11 +15,12 @@
 
 Suite *suite_move(void);
 
-enum { PAGE = 4096, N = 64 * PAGE };
+enum { PAGE = 4096, N = 64 * PAGE, LARGE = 40 << 20 };
 
 /* In place of the C library's, so that a test can have the system fail: before it has done anything, or after it has
  * removed what was there, as it may for lack of memory. */
 static enum { WORKS, REFUSES, BREAKS } remapping;
+static int remaps; /* so many work before that */
 
 void *mremap(void *old, size_t had, size_t want, int flags, ...)
 {
@@ -27,7 +28,7 @@ void *mremap(void *old, size_t had, size_t want, int flags, ...)
     va_start(ap, flags);
     void *at = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
     va_end(ap);
-    if (remapping == WORKS || !(flags & MREMAP_FIXED))
+    if (remapping == WORKS || !(flags & MREMAP_FIXED) || remaps-- > 0)
         return (void *)syscall(SYS_mremap, old, had, want, flags, at); // NOLINT: as the library does
     if (remapping == BREAKS)
         munmap(at, want);
@@ -120,6 +121,10 @@ static void there_and_back(void)
     whole(p, N); /* and again */
     whole(p + 16, N - 16 - 100); /* with a header, and the rest of the last page */
     whole(p + 48, N - 48);
+    char *large = alone(LARGE); /* comes back in steps */
+    whole(large, LARGE);
+    whole(large, LARGE);
+    munmap(large, LARGE);
     /* whole pages of a larger mapping: the neighbours stay */
     char *q = alone(N);
     fill(q, N, 5);
@@ -157,7 +162,7 @@ static void blocks(void)
         p[i] = malloc(sizes[i]);
         fill(p[i], sizes[i], i);
     }
-#ifdef __GLIBC__
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* their malloc is another */
     for (int i = 0; i < BLOCKS; i++) {
         struct mem_segment *s = NULL;
         job_check(mem_move(p[i], sizes[i] - 2 * PAGE, &s) == -EINVAL && !s); /* the rest of the page is not in it */
@@ -270,6 +275,7 @@ static void failures(void)
     remapping = BREAKS;
     no_way(p, -ENOMEM, RLIMIT_FSIZE, RLIM_INFINITY);
     remapping = WORKS;
+    remaps = 0;
     whole(p, N);
     /* back */
     for (int how = REFUSES; how <= BREAKS; how++) {
@@ -283,7 +289,16 @@ static void failures(void)
         if (how == REFUSES)
             REFUSED(q, N); /* it stays what it has become */
     }
-    char *q = alone(N);
+    char *q = alone(LARGE); /* a step that fails */
+    fill(q, LARGE, 5);
+    job_check(mem_move(q, LARGE, &s) == 0);
+    remapping = REFUSES;
+    remaps = 2;
+    mem_move_back(s);
+    remapping = WORKS;
+    job_check(is_private(q, 32 << 20) && is_shared(q + (32 << 20), 8 << 20) && is_filled(q, LARGE, 5) && !mem_segment_of(q, 1));
+    munmap(q, LARGE);
+    q = alone(N);
     fill(q, N, 7);
     job_check(mem_move(q, N, &s) == 0);
     limit(RLIMIT_AS, 1 << 20, &had);
@@ -312,6 +327,31 @@ START_TEST(fails)
 }
 END_TEST
 
+/* A living peer may be in its epoch still: what it stores must be seen. */
+static void death(void)
+{
+    struct mem_segment *s, *far;
+    struct mem_key key;
+    job_check(mem_init() == 0);
+    char *p = alone(N);
+    fill(p, N, 1);
+    job_check(mem_move(p, N, &s) == 0);
+    mem_segment_key(s, &key);
+    job_check(mem_segment_attach(&key, &far) == 0);
+    boot_dead_now(1 - boot_rank(), "for this test");
+    mem_move_back(s);
+    fill(far->base, N, 2);
+    job_check(is_shared(p, N) && is_filled(p, N, 2) && !mem_segment_of(p, 1));
+    mem_segment_drop(far);
+    mem_finalize();
+}
+
+START_TEST(a_death)
+{
+    ck_assert_int_eq(job_run(2, NULL, death, 20), 0);
+}
+END_TEST
+
 Suite *suite_move(void)
 {
     Suite *s = suite_create("mem/move");
@@ -321,6 +361,7 @@ Suite *suite_move(void)
     tcase_add_test(t, malloc_blocks);
     tcase_add_test(t, refused);
     tcase_add_test(t, fails);
+    tcase_add_test(t, a_death);
     suite_add_tcase(s, t);
     return s;
 }
