@@ -111,7 +111,7 @@ API(int, MPI_Free_mem, (void *base))
     struct mem_segment *seg;
     if (!base || map_del(&proc->api->small, (uintptr_t)base))
         free(base);
-    else if ((seg = mem_segment_of(base, 1)) != NULL && seg->base == base)
+    else if ((seg = mem_segment_of(base, 1)) != NULL && seg->base == base && !seg->moved)
         mem_segment_drop(seg);
     else
         err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);

@@ -25,6 +25,7 @@ struct mem_segment {
     size_t size; /* bytes, a multiple of the page */
     int fd;      /* owner: the memfd; -1 in others */
     int owner;   /* 1 in the process that created it */
+    unsigned moved; /* holders of memory moved here by mem_move(); 0: any other segment */
 };
 
 /* What a peer needs to attach: plain bytes, to be sent by any means. */
@@ -63,6 +64,17 @@ void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
  * Lets MPI_Win_create on MPI_Alloc_mem memory become mapped. */
 struct mem_segment *mem_segment_of(const void *p, size_t len);
+
+/* --- private memory that becomes a segment where it is --------------------------
+ * Move the pages of [p, p+len) into a segment at their address, contents and all; mem_segment_of() finds it.  Only private
+ * anonymous memory, and only where no others have data on its pages: -EINVAL.  -ENOMEM and the like: as it was.
+ * The caller holds it.  What other threads store there meanwhile may be lost (doc/design/mem.md M10). */
+int mem_move(void *p, size_t len, struct mem_segment **seg);
+/* One more holder of the moved memory that overlaps [p, p+len).  NULL: none does. */
+struct mem_segment *mem_move_hold(const void *p, size_t len);
+/* The last holder brings it back into private memory.  It stays as it is where that cannot be had, where the user has changed the
+ * mapping, and after a death, when a peer may be in its epoch still.  NULL does nothing. */
+void mem_move_back(struct mem_segment *seg);
 
 /* --- wake-up ----------------------------------------------------------------
  * Waker:  store the news; mem_wake(i).        [full fence; load sleeping; write if set]

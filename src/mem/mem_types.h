@@ -44,7 +44,13 @@ struct mem {
 /* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
 size_t mem_available(void);
 
-void mem_kept_free(struct mem *m); /* segment.c: give back what is kept for later */
+/* segment.c */
+void mem_kept_free(struct mem *m); /* give back what is kept for later */
+size_t mem_page(void);             /* bytes */
+int mem_may_take(size_t size);     /* may so many bytes be asked for, so that the kernel refuses and does not kill? */
+void mem_segment_rebase(struct mem_segment *seg, void *base); /* own segment: its mapping is at `base` now */
+void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for what is mapped */
+struct mem_segment *mem_moved_near(const void *p, size_t len); /* some segment with `moved` that overlaps, or NULL */
 
 int mem_wake_open(void);   /* wake.c */
 void mem_wake_close(void);

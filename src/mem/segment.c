@@ -23,7 +23,7 @@ enum {
     RESERVE_STEP = 64 << 20 /* bytes reserved by one system call, so that signals delay but never undo it */
 };
 
-static size_t page_size(void)
+size_t mem_page(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -101,7 +101,43 @@ struct mem_segment *mem_segment_of(const void *p, size_t len)
     return off <= s->size && len <= s->size - off ? s : NULL;
 }
 
+struct mem_segment *mem_moved_near(const void *p, size_t len)
+{
+    const struct mem *m = proc->mem;
+    uintptr_t from = (uintptr_t)p;
+    size_t i = m ? seg_above(m, p) : 0;
+    for (i -= i > 0; m && i < m->nsegs; i++) {
+        struct mem_segment *s = &m->segs[i]->pub;
+        uintptr_t base = (uintptr_t)s->base;
+        if (base >= from && base - from >= len)
+            return NULL;
+        if (s->moved && (base >= from || from - base < s->size))
+            return s;
+    }
+    return NULL;
+}
+
+void mem_segment_rebase(struct mem_segment *seg, void *base)
+{
+    struct mem_seg *s = (struct mem_seg *)seg;
+    seg_leave(proc->mem, s);
+    seg->base = base;
+    seg_enter(proc->mem, s); /* there is room */
+}
+
+void mem_segment_forget(struct mem_segment *seg)
+{
+    seg_leave(proc->mem, (struct mem_seg *)seg);
+    close(seg->fd);
+    free(seg);
+}
+
 /* --- create ---------------------------------------------------------------------- */
+
+int mem_may_take(size_t size)
+{
+    return size < ASK_FROM || size <= mem_available();
+}
 
 /* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of refusing. */
 static int may_take(size_t size, unsigned flags)
@@ -109,7 +145,7 @@ static int may_take(size_t size, unsigned flags)
     struct rlimit file;
     if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur)
         return 0; /* SIGXFSZ */
-    return flags & (MEM_NO_RESERVE | MEM_LARGE) || size < ASK_FROM || size <= mem_available();
+    return flags & (MEM_NO_RESERVE | MEM_LARGE) || mem_may_take(size);
 }
 
 /* *size: in whole pages, afterwards in whole large ones where these are asked for. */
@@ -255,7 +291,7 @@ static int scarce(int err)
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
 {
     struct mem *m = proc->mem;
-    size_t page = page_size();
+    size_t page = mem_page();
     if (size > (size_t)INT64_MAX - page)
         return -ENOMEM;
     size = size ? (size + page - 1) / page * page : page;
@@ -312,7 +348,7 @@ static int key_open(const struct mem_key *key)
 
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
 {
-    if (key->size == 0 || key->size % page_size() || key->size > INT64_MAX || key->fd < 0)
+    if (key->size == 0 || key->size % mem_page() || key->size > INT64_MAX || key->fd < 0)
         return -EINVAL;
     struct mem_seg *s = calloc(1, sizeof *s);
     if (!s)

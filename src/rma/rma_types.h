@@ -228,6 +228,10 @@ enum { RMA_REGIONS = 64 }; /* attached regions of a dynamic window that near pee
 struct rma_region {
     uint64_t base, size;
 };
+struct rma_attached { /* as its process knows it */
+    uint64_t base, size;
+    struct mem_segment *moved; /* of moved memory, held; NULL: none */
+};
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint64_t base, size;
     uint32_t disp_unit;
@@ -312,7 +316,8 @@ struct rma_win {
     unsigned nears;
     struct rma_node node;
     struct mem_segment *memory; /* allocated here */
-    struct rma_region *regions; /* dynamic: attached memory, sorted by address */
+    struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
+    struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
     /* native access */
     struct rma_reg reg[RMA_REGS];

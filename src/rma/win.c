@@ -109,6 +109,9 @@ void rma_win_drop(struct rma_win *w)
         rma_node_close(w);
     rma_slots_free(w);
     free(w->heap);
+    mem_move_back(w->moved);
+    while (w->nregions)
+        mem_move_back(w->regions[--w->nregions].moved);
     free(w->regions);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
@@ -253,6 +256,39 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
 
 /* --- creation ------------------------------------------------------------------------------------- */
 
+/* Whether some open window shows memory of [base, base+bytes) to others: they may store there while it is copied, and a network that
+ * it was registered with knows the pages that it has now. */
+static int is_shown(const void *base, size_t bytes)
+{
+    const struct rma *r = rma_room();
+    uint64_t from = (uint64_t)(uintptr_t)base, to = from + bytes;
+    for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        uint64_t at = (uint64_t)(uintptr_t)w->base;
+        if (at < to && from < at + (uint64_t)w->bytes)
+            return 1;
+        for (unsigned i = 0; i < w->nregions; i++)
+            if (w->regions[i].base < to && from < w->regions[i].base + w->regions[i].size)
+                return 1;
+    }
+    return 0;
+}
+
+/* A large buffer goes into shared memory if it may, so that near peers map it; as it is, they come by CMA or message.  From here to
+ * win_publish() nothing waits, so what is_shown() said stays true. */
+static void memory_move(struct rma_win *w)
+{
+    if (!w->bytes)
+        return;
+    w->moved = mem_move_hold(w->base, (size_t)w->bytes);
+    if (!w->moved && cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1 &&
+        !mem_segment_of(w->base, (size_t)w->bytes) && !is_shown(w->base, (size_t)w->bytes) &&
+        mem_move(w->base, (size_t)w->bytes, &w->moved) != 0)
+        w->moved = NULL;
+    if (w->moved && mem_segment_of(w->base, (size_t)w->bytes))
+        rma_count(w, PVAR_RMA_MOVED, 1);
+}
+
 /* Memory of MPI_Alloc_mem comes when touched; peers that store into it must find it there. */
 static int memory_reserve(struct rma_win *w)
 {
@@ -266,8 +302,10 @@ static int memory_make(struct rma_win *w)
 {
     int large = w->large_pages;
     w->large_pages = 0; /* unless they are had */
-    if (w->flavor == MPI_WIN_FLAVOR_CREATE)
+    if (w->flavor == MPI_WIN_FLAVOR_CREATE) {
+        memory_move(w);
         return memory_reserve(w);
+    }
     if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
         return MPI_SUCCESS;
     if (w->node.area) {
@@ -464,7 +502,7 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
         return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off : NULL;
     uint64_t at = off, left = len;
     for (unsigned i = region_above(w, off); i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
-        const struct rma_region *g = &w->regions[i - 1];
+        const struct rma_attached *g = &w->regions[i - 1];
         uint64_t here = at - g->base < g->size ? g->size - (at - g->base) : 0;
         if (left <= here)
             return (char *)(uintptr_t)off;
@@ -535,14 +573,14 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
                         base, (long long)size);
     if (w->nregions == w->regions_room) {
         unsigned room = w->regions_room ? 2 * w->regions_room : 16;
-        struct rma_region *more = realloc(w->regions, room * sizeof *more);
+        struct rma_attached *more = realloc(w->regions, room * sizeof *more);
         if (!more)
             return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
         w->regions = more;
         w->regions_room = room;
     }
     memmove(w->regions + i + 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
-    w->regions[i] = (struct rma_region){addr, (uint64_t)size};
+    w->regions[i] = (struct rma_attached){addr, (uint64_t)size, mem_move_hold(base, (size_t)size)};
     w->nregions++;
     regions_publish(w);
     return MPI_SUCCESS;
@@ -556,6 +594,7 @@ int rma_win_detach(struct rma_win *w, const void *base)
     unsigned i = region_above(w, addr);
     if (i == 0 || w->regions[i - 1].base != addr)
         return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), base);
+    mem_move_back(w->regions[i - 1].moved);
     memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
     w->nregions--;
     regions_publish(w);

@@ -4,9 +4,10 @@ Suite *suite_segment(void);
 Suite *suite_limit(void);
 Suite *suite_wake(void);
 Suite *suite_cma(void);
+Suite *suite_move(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma};
-    return unit_run(suites, 4);
+    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma, suite_move};
+    return unit_run(suites, 5);
 }

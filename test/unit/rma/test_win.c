@@ -3,6 +3,25 @@
 #include "unit_rma.h"
 #include "world.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { MOVED = 1 << 20 };
+
+/* In place of the C library's, so that a test can have the system run out of memory for large buffers. */
+static int no_pages;
+
+int fallocate(int fd, int mode, off_t off, off_t len)
+{
+    if (no_pages && len >= MOVED) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_fallocate, fd, mode, off, len);
+}
+
 static int cls(int err)
 {
     return err ? err_class(err) : 0;
@@ -110,6 +129,69 @@ static void regions(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+static int is_private(const void *p)
+{
+    unsigned long from, to;
+    char line[1024], mode[8];
+    int found = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && from <= (uintptr_t)p && (uintptr_t)p < to)
+            found = !strcmp(mode, "rw-p");
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A window on mem of every member, moved or not; freed again. */
+static void on_buffer(long *mem, int moved)
+{
+    struct rma_win *w;
+    long v = boot_rank() + 10;
+    int right = (boot_rank() + 1) % boot_size(), left = (boot_rank() + boot_size() - 1) % boot_size();
+    job_check(rma_win_create(mem, MOVED, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS && w->base == mem);
+    job_check(is_private(mem) != moved && (w->moved != NULL) == moved && (int)world_pvar(w, PVAR_RMA_MOVED) == moved);
+    for (unsigned i = 0; moved && i < w->nears; i++)
+        job_check(w->near.near[i].kind == RMA_NEAR_MAPPED);
+    job_check(rma_fence(w, 0) == MPI_SUCCESS);
+    job_check(world_op(w, RMA_PUT, right, &v, NULL, 1, 3) == MPI_SUCCESS);
+    job_check(rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+    job_check(is_private(mem) && mem[3] == left + 10 && mem[MOVED / 8 - 1] == 77);
+}
+
+/* A creation that fails, of one's own or of another's fault, leaves the buffer where it was. */
+static void moved(void)
+{
+    struct rma_win *w;
+    long *mem = mmap(NULL, MOVED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct mem_segment *lazy;
+    mem[MOVED / 8 - 1] = 77;
+    on_buffer(mem, 1);
+    job_check(mem_segment_create(MOVED, MEM_LAZY, &lazy) == 0);
+    no_pages = boot_rank() == 0; /* found when the others have moved theirs */
+    int err = rma_win_create(boot_rank() == 0 ? lazy->base : mem, MOVED, 8, NULL, proc->obj->world, &w);
+    no_pages = 0;
+    job_check(cls(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+    job_check(is_private(mem) && mem[MOVED / 8 - 1] == 77 && !mem_segment_of(mem, 1));
+    mem_segment_drop(lazy);
+    no_pages = 1; /* it stays, and the window is as good as ever */
+    on_buffer(mem, 0);
+    no_pages = 0;
+    on_buffer(mem, 1);
+    cvar.rma_move = MOVED + 1;
+    on_buffer(mem, 0);
+    cvar.rma_move = 0;
+    on_buffer(mem, 0);
+}
+
+START_TEST(moved_in_place)
+{
+    const char *const sets[] = {"MPIR_CVAR_RMA_MOVE_MIN=1048576", NULL};
+    ck_assert_int_eq(world_run(3, sets, moved), 0);
+}
+END_TEST
+
 START_TEST(whole_life)
 {
     ck_assert_int_eq(world_run(1, NULL, life), 0);
@@ -136,6 +218,7 @@ Suite *suite_win(void)
     tcase_add_test(t, whole_life);
     tcase_add_test(t, info_hints);
     tcase_add_test(t, attached);
+    tcase_add_test(t, moved_in_place);
     suite_add_tcase(s, t);
     return s;
 }
