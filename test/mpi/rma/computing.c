@@ -121,7 +121,7 @@ static void exposed(struct rw *w)
  * met a busy core nor a busy while matter; a target that answers only when it enters MPI takes a minute, one that
  * looks now and then longer than that slice. */
 #define MOST_SECONDS 0.005
-enum { TIMES = 41, ROUNDS = 10, TIMED = 3 };
+enum { TIMES = 41, ROUNDS = 20, TIMED = 3 };
 static const char *const timed_names[TIMED] = { "put, flush", "fetch_and_op, flush", "lock, put, unlock" };
 static int figures;
 
