@@ -271,20 +271,49 @@ static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *
              caps->flags & TP_WAIT_FD ? "" : "; it has nothing to sleep on, so waiting keeps a core busy");
 }
 
+/* The network that is open, NULL: none. */
+static struct am_tp *network_of(struct am *a)
+{
+    for (int i = 0; i < a->ntps; i++)
+        if (!a->tps[i].ops->near)
+            return &a->tps[i];
+    return NULL;
+}
+
+static void tp_leave(struct am_tp *t)
+{
+    progress_source_del(&t->source);
+    t->ops->close(t->tp);
+}
+
+/* n was opened though a network is there: one of them goes.  Nothing was published or sent yet.  NULL: n went; else its place. */
+static struct am_tp *better_of(struct am_tp *there, const struct am_tp *n)
+{
+    if (!tp_better(&there->caps, &n->caps)) {
+        n->ops->close(n->tp);
+        tell(n->ops, NULL, NULL, "it has no native put either, and another network comes first");
+        return NULL;
+    }
+    tp_leave(there);
+    tell(there->ops, NULL, NULL, "closed: it has no native put, and a later network has");
+    return there;
+}
+
 /* Open one transport if this job wants it.  0 also when a network that nobody named does not open. */
 static int tp_join(struct am *a, const struct tp_ops *ops)
 {
     const char *why;
-    if (!tp_wanted(ops, a->networks, &why)) {
+    struct am_tp *there = ops->near ? NULL : network_of(a);
+    if (!tp_wanted(ops, there ? &there->caps : NULL, &why)) {
         if (!strcmp(cvar.transport, "auto"))
             tell(ops, NULL, NULL, why);
         return 0;
     }
-    if (a->ntps == AM_TPS)
+    if (a->ntps == AM_TPS && !there)
         return -ENOSPC;
-    struct am_tp *t = &a->tps[a->ntps];
+    struct am_tp n = {.ops = ops}, *t = &a->tps[a->ntps];
     struct tp_env env = {.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
-    int err = ops->open(&env, &t->tp, &t->caps);
+    int err = ops->open(&env, &n.tp, &n.caps);
     if (err && !ops->near && strcmp(cvar.transport, ops->name)) {
         tell(ops, NULL, NULL, strerror(-err));
         return 0;
@@ -295,15 +324,19 @@ static int tp_join(struct am *a, const struct tp_ops *ops)
         log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err), names);
         return err;
     }
+    if (there && !(t = better_of(there, &n)))
+        return 0;
+    *t = n;
     if (t->caps.replies == 0) /* the transport has no bound of its own */
         t->caps.replies = UINT32_MAX;
-    t->ops = ops;
     t->credits = t->caps.replies;
     t->local = ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
     t->source = (struct progress_source){.fd = source_fd, .arg = t};
     progress_source_add(&t->source);
-    a->ntps++;
-    a->networks += !ops->near;
+    if (!there) {
+        a->ntps++;
+        a->networks += !ops->near;
+    }
     tell(ops, t->tp, &t->caps, why);
     return 0;
 }
@@ -340,10 +373,8 @@ static void am_close(struct am *a)
 {
     size_t cursor = 0;
     progress_hook_del(&a->hook);
-    for (int i = a->ntps - 1; i >= 0; i--) {
-        progress_source_del(&a->tps[i].source);
-        a->tps[i].ops->close(a->tps[i].tp);
-    }
+    for (int i = a->ntps - 1; i >= 0; i--)
+        tp_leave(&a->tps[i]);
     for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;)
         am_peer_free(e->value);
     map_destroy(&a->peers);

@@ -18,7 +18,10 @@ static void *serve(void *arg)
 {
     struct progress *p = arg;
     lock_acquire(&proc->lock);
+    p->server = pthread_self();
+    p->serves = 1;
     progress_wait(stopped, p, NULL, -1);
+    p->serves = 0;
     lock_release(&proc->lock);
     return NULL;
 }

@@ -147,13 +147,16 @@ static void look_after(struct progress *p, uint64_t *since, const char *what, in
         p->on_stall(peer);
 }
 
-/* The lock is taken back: other threads have noted calls of their own meanwhile. */
+/* The lock is taken back: other threads have noted calls of their own meanwhile.  The progress thread is in no call: what it
+ * found noted is another thread's, which may have left it. */
 static void retake(unsigned depth, const char *call)
 {
+    const struct progress *p = proc->progress;
     if (!depth)
         return;
     lock_retake(&proc->lock, depth);
-    proc->call = call;
+    if (!p->serves || !pthread_equal(p->server, pthread_self()))
+        proc->call = call;
 }
 
 /* Let other threads and processes run; returns with the lock as it was. */

@@ -30,6 +30,8 @@ struct progress {
     int fds_room;
     pthread_t async;       /* the asynchronous progress thread, while async_on */
     int async_on, async_stop;
+    pthread_t server;      /* that thread's own name, while serves; it is set before it first gives the lock up */
+    int serves;
 };
 
 #endif

@@ -53,7 +53,7 @@ const struct tp_ops *tp_find(const char *name)
     return NULL;
 }
 
-int tp_wanted(const struct tp_ops *ops, int networks, const char **why)
+int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char **why)
 {
     int is_auto = !strcmp(cvar.transport, "auto");
     *why = "always";
@@ -62,14 +62,22 @@ int tp_wanted(const struct tp_ops *ops, int networks, const char **why)
     *why = "named by MPIR_CVAR_TRANSPORT";
     if (!is_auto)
         return !strcmp(cvar.transport, ops->name);
-    *why = "given by the caller";
-    if (proc->tp) /* a list made for this process */
-        return 1;
     *why = "not needed: every process is on this host";
-    if (boot_host_processes() == boot_size())
+    if (!proc->tp && boot_host_processes() == boot_size()) /* a list made for this process is not there to be left alone */
         return 0;
-    *why = networks ? "another network comes first" : "the first network that opens";
-    return !networks;
+    *why = "the first network that opens";
+    if (!open)
+        return 1;
+    *why = "another network comes first, and has native put";
+    if (open->flags & TP_PUT)
+        return 0;
+    *why = "the first network with native put";
+    return 1;
+}
+
+int tp_better(const struct tp_caps *open, const struct tp_caps *later)
+{
+    return (later->flags & TP_PUT) && !(open->flags & TP_PUT);
 }
 
 void tp_names(char *text, size_t len)

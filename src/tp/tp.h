@@ -118,9 +118,13 @@ const struct tp_ops *const *tp_active(void);
 int tp_use(const struct tp_ops *const *list); /* 0 or -ENOMEM; NULL: back to tp_list */
 /* In the active list; NULL if it has none of that name. */
 const struct tp_ops *tp_find(const char *name);
-/* Whether this job is to open a transport (MPIR_CVAR_TRANSPORT, where the processes are); networks: how many are open
- * already.  *why: the reason, for the debug summary. */
-int tp_wanted(const struct tp_ops *ops, int networks, const char **why);
+/* Whether this job is to open a transport (MPIR_CVAR_TRANSPORT, where the processes are).  open: what the network that is open
+ * already can do, NULL: none is.  `auto` keeps one network, the first that has native put, else the first; only opening it tells
+ * what it has, so the next is opened only where the one before has none, and kept where it is tp_better().
+ * *why: the reason, for the debug summary. */
+int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char **why);
+/* Whether the later of two networks shall take the place of the one that is open. */
+int tp_better(const struct tp_caps *open, const struct tp_caps *later);
 /* Names of the active list that MPIR_CVAR_TRANSPORT takes, "auto" included, with commas. */
 void tp_names(char *text, size_t len);
 

@@ -193,8 +193,8 @@ static void start(char *words, size_t len)
     /* Without these there is no like of our rows. */
     job_check(i->caps & FI_RMA && i->caps & FI_MULTI_RECV && i->tx_attr->inject_size >= 8);
     uint32_t v = o.lib.version();
-    snprintf(words, len, "libfabric %u.%u, %s over %s%s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
-             i->domain_attr->name ? i->domain_attr->name : "?", raw_spin ? ", no descriptor" : "");
+    snprintf(words, len, "libfabric %u.%u, %s%s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
+             raw_spin ? ", no descriptor" : "");
     for (int k = 0; k < OPS; k++) {
         store[k].next = idle;
         idle = &store[k];

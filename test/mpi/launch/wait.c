@@ -1,5 +1,5 @@
 /* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE.
- * Or one that ends with an epoch open: wait open. */
+ * Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait pause. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
         MPI_Barrier(MPI_COMM_WORLD);
     } else {
-        if (!rank)
+        if (!rank || !strcmp(what, "pause"))
             for (;;)
                 pause();
         if (!strcmp(what, "fence"))

@@ -26,17 +26,26 @@ START_TEST(lists)
 }
 END_TEST
 
-/* Which transports a job opens: by name; by need, where nothing is named; all of a list that was given. */
+/* Which transports a job opens: by name; by need, where nothing is named, and then until one has native put. */
 static void choice(void)
 {
     static const struct tp_ops net = {.name = "net"};
     static const struct tp_ops *const mine[] = {&tp_self_ops, &net, NULL};
+    static const struct tp_caps plain = {.flags = TP_GET}, put = {.flags = TP_PUT};
+    int is_auto = cvar.transport[0] == 'a', is_net = cvar.transport[0] == 'n';
     const char *why = NULL;
     char names[64];
-    job_check(tp_wanted(&tp_self_ops, 0, &why) == 1 && why);
-    job_check(tp_wanted(&net, 0, &why) == (cvar.transport[0] == 'n')); /* all processes are on one host */
+    job_check(tp_wanted(&tp_self_ops, NULL, &why) == 1 && why);
+    job_check(tp_wanted(&tp_self_ops, &put, &why) == 1);
+    job_check(tp_wanted(&net, NULL, &why) == is_net); /* all processes are on one host */
     job_check(tp_use(mine) == 0);
-    job_check(tp_wanted(&net, 1, &why) == (cvar.transport[0] != 's'));
+    job_check(tp_wanted(&net, NULL, &why) == (is_auto || is_net));
+    job_check(!is_auto || strstr(why, "first network that opens"));
+    job_check(tp_wanted(&net, &plain, &why) == (is_auto || is_net));
+    job_check(!is_auto || strstr(why, "first network with native put"));
+    job_check(tp_wanted(&net, &put, &why) == is_net); /* auto does not open a second one for nothing */
+    job_check(!is_auto || strstr(why, "comes first, and has native put"));
+    job_check(tp_better(&plain, &put) && !tp_better(&put, &plain) && !tp_better(&plain, &plain) && !tp_better(&put, &put));
     tp_names(names, sizeof names);
     job_check(!strcmp(names, "auto, shm, net"));
     tp_names(names, 8); /* cut, not overrun */
