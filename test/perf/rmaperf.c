@@ -127,7 +127,9 @@ static void strided(struct perf *p, const struct row *r, long n)
 {
     MPI_Win_lock_all(0, p->win);
     while (n--) {
-        if (r->name[8] == 'p')
+        if (r->name[8] == 'a')
+            MPI_Accumulate(p->buf, 1, p->type, 1, p->base, 1, p->type, MPI_SUM, p->win);
+        else if (r->name[8] == 'p')
             MPI_Put(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
         else
             MPI_Get(p->buf, 1, p->type, 1, p->base, 1, p->type, p->win);
@@ -272,6 +274,8 @@ static const struct row rows[] = {
     { "lock excl+put8+unlock CREATE", "us", lock_put, CREATE, 0, 8, 0 },
     { "lock shared+put8+unlock CREATE", "us", lock_put, CREATE, 1, 8, 0 },
     { "lock nocheck+put8+unlock CREATE", "us", lock_put, CREATE, 2, 8, 0 },
+    { "lock excl+put8+unlock SHARED", "us", lock_put, SHARED, 0, 8, 0 },
+    { "lock excl+put8+unlock DYNAMIC", "us", lock_put, DYNAMIC, 0, 8, 0 },
     { "lock_all+unlock_all ALLOCATE", "us", lock_all_empty, ALLOCATE, 0, 0, 0 },
     { "lock excl+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 0, 0 },
     { "lock_all+unlock_all CREATE", "us", lock_all_empty, CREATE, 0, 0, 0 },
@@ -286,11 +290,15 @@ static const struct row rows[] = {
     { "pscw empty ALLOCATE", "us", pscw, ALLOCATE, PUT, 0, 1 },
     { "fence+put8 ALLOCATE", "us", fence, ALLOCATE, PUT, 8, 1 },
     { "fence+put8 CREATE", "us", fence, CREATE, PUT, 8, 1 },
+    { "fence+put8 SHARED", "us", fence, SHARED, PUT, 8, 1 },
+    { "fence+put8 DYNAMIC", "us", fence, DYNAMIC, PUT, 8, 1 },
     { "fence empty ALLOCATE", "us", fence, ALLOCATE, PUT, 0, 1 },
     { "pscw+put8 ALLOCATE", "us", pscw, ALLOCATE, PUT, 8, 1 },
     { "pscw+put8 CREATE", "us", pscw, CREATE, PUT, 8, 1 },
+    { "pscw+put8 SHARED", "us", pscw, SHARED, PUT, 8, 1 },
+    { "pscw+put8 DYNAMIC", "us", pscw, DYNAMIC, PUT, 8, 1 },
     RATE("put8", ALLOCATE, PUT), RATE("get8", ALLOCATE, GET), RATE("acc8", ALLOCATE, ACC), RATE("fop8", ALLOCATE, FOP),
-    RATE("put8", SHARED, PUT), RATE("cas8", ALLOCATE, CAS),
+    RATE("put8", SHARED, PUT), RATE("cas8", ALLOCATE, CAS), RATE("gacc8", ALLOCATE, GACC), RATE("put8", DYNAMIC, PUT),
     RATE("put8", CREATE, PUT), RATE("get8", CREATE, GET), RATE("acc8", CREATE, ACC), RATE("fop8", CREATE, FOP),
     BW("put 1K", ALLOCATE, PUT, 1024), BW("put 4K", ALLOCATE, PUT, 4096), BW("put 4M", ALLOCATE, PUT, 4 << 20),
     BW("get 4K", ALLOCATE, GET, 4096), BW("put 4K", CREATE, PUT, 4096), BW("acc 4K", ALLOCATE, ACC, 4096), BW("acc 1M", ALLOCATE, ACC, 1 << 20),
@@ -298,11 +306,15 @@ static const struct row rows[] = {
     BW("get 64K", ALLOCATE, GET, 65536), BW("get 1M", ALLOCATE, GET, 1 << 20),
     BW("put 64K", CREATE, PUT, 65536), BW("put 1M", CREATE, PUT, 1 << 20),
     BW("get 64K", CREATE, GET, 65536), BW("get 1M", CREATE, GET, 1 << 20),
+    BW("get 1K", ALLOCATE, GET, 1024), BW("get 4M", ALLOCATE, GET, 4 << 20), BW("acc 4M", ALLOCATE, ACC, 4 << 20),
+    BW("gacc 4K", ALLOCATE, GACC, 4096), BW("gacc 1M", ALLOCATE, GACC, 1 << 20),
+    BW("put 64K", SHARED, PUT, 65536), BW("put 64K", DYNAMIC, PUT, 65536), BW("acc 64K", SHARED, ACC, 65536), BW("acc 64K", DYNAMIC, ACC, 65536),
     BW("acc 64K", ALLOCATE, ACC, 65536), BW("acc 64K", CREATE, ACC, 65536), BW("gacc 64K", ALLOCATE, GACC, 65536),
     { "strided put 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
     { "strided put 1024x8 ALLOCATE", "GB/s", strided, ALLOCATE, 1024, 8, 0 },
     { "strided put 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
     { "strided put 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
+    { "strided acc 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
     { "strided get 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
     { "strided get 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
     { "strided get 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
@@ -399,7 +411,7 @@ static void run(struct perf *p, const struct row *r)
     }
     open_window(p, r->flavour);
     if (r->body == strided) {
-        MPI_Type_vector(r->op, r->size, 2 * r->size, MPI_BYTE, &p->type);
+        MPI_Type_vector(r->op, r->size / 8, 2 * r->size / 8, MPI_INT64_T, &p->type);
         MPI_Type_commit(&p->type);
     }
     v = measure(p, r);
