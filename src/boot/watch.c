@@ -657,12 +657,15 @@ static void *watch_run(void *arg)
 
 /* --- life -------------------------------------------------------------------------------------- */
 
-/* A child without exec() shares our port: it would answer for us after our death. */
+/* A child without exec() shares our port: it would answer for us after our death.  Once: in its own children the number may be that of
+ * another file. */
 static void in_child(void)
 {
     struct boot *b = proc->boot;
-    if (b && b->watch)
-        close(b->watch->listen_fd);
+    if (!b || !b->watch || b->watch->listen_fd < 0)
+        return;
+    close(b->watch->listen_fd);
+    b->watch->listen_fd = -1;
 }
 
 static void watch_free(struct watch *w)

@@ -462,6 +462,40 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* A child gives our port up; the number, once it is that of a file of its own, is left alone in the child's children. */
+static int child_of_child(void)
+{
+    int status;
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) < 64;) /* whatever was closed is in use again */
+        if (fd < 0)
+            return 2;
+    pid_t pid = fork();
+    if (!pid) {
+        for (int fd = 3; fd < 64; fd++)
+            if (fcntl(fd, F_GETFD) < 0)
+                _exit(1);
+        _exit(0);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+START_TEST(grandchild)
+{
+    int status;
+    begin();
+    struct watch_card c = own_card();
+    pid_t pid = fork();
+    if (!pid)
+        _exit(child_of_child());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct watch_hello h = {.secret = c.hello, .rank = 1}; /* and ours is open */
+    struct watch_answer a;
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
+    end();
+}
+END_TEST
+
 /* Of one host: no proof is needed for a refusal; a child of the dead does not hold its port. */
 START_TEST(same_host)
 {
@@ -534,6 +568,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, news);
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
+    tcase_add_test(t, grandchild);
     tcase_add_test(t, off);
     suite_add_tcase(s, t);
     return s;
