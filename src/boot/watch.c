@@ -84,7 +84,7 @@ struct probe {
     struct watch_card card;
     struct line line[WATCH_SPOTS];
     uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
-    uint64_t vouched; /* since then some third host has answered first (ns); 0: none has (W4) */
+    uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
     int called; /* a witness was asked */
     uint64_t since; /* last sign of life, or the first question (ns) */
     uint64_t asked; /* by our process, last (ns) */
@@ -347,12 +347,15 @@ static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
         }
 }
 
-/* A process of another host has answered with its secret: this host is not cut off. */
+/* A process of another host has answered with its secret: this host is not cut off.  Of those that have been asked just now it says
+ * nothing: the cable may have been pulled between the two. */
 static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
 {
-    for (int i = 0; i < PROBES; i++)
-        if (w->probe[i].rank >= 0 && w->probe[i].host != p->host && !w->probe[i].vouched)
-            w->probe[i].vouched = now;
+    for (int i = 0; i < PROBES; i++) {
+        struct probe *q = &w->probe[i];
+        if (q->rank >= 0 && q->host != p->host && !q->vouched && now - q->host_since >= patience(w) / 2)
+            q->vouched = now;
+    }
     if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
         w->witness[1] = w->witness[0];
     w->witness[0] = (struct ask){.rank = p->rank, .card = p->card};

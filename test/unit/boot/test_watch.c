@@ -289,6 +289,28 @@ START_TEST(vouched)
 }
 END_TEST
 
+/* What a third host says at the beginning is no proof for the time after. */
+START_TEST(vouched_too_soon)
+{
+    struct watch_card c;
+    struct watch_answer a;
+    int fill[FILL];
+    begin();
+    int third = prove(), fd = peer_silent(3, &c, fill);
+    boot_watch_ask(2, &c, sizeof c);
+    boot_watch_ask(1, &first_card, sizeof first_card);
+    ck_assert_uint_eq(peer_answer(third, &first_card, NULL, 0), 0);
+    until_dead(2, 0.4, 3);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 0);
+    for (int i = 0; i < FILL; i++)
+        close(fill[i]);
+    close(fd);
+    close(third);
+    end();
+}
+END_TEST
+
 /* W5: others of its host speak, so it is not the host, and a process that has ended would be refused. */
 START_TEST(silent_alone)
 {
@@ -724,6 +746,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, refused_once);
     tcase_add_test(t, silent);
     tcase_add_test(t, vouched);
+    tcase_add_test(t, vouched_too_soon);
     tcase_add_test(t, silent_alone);
     tcase_add_test(t, second_address);
     tcase_add_test(t, was_stopped);
