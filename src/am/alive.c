@@ -1,6 +1,7 @@
 /* alive.c - who is asked whether he lives, and when: the watch (boot/) knows nobody, and rooms above know no hosts.
  *
- * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most AM_ASKED processes: the one that
+ * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most AM_ASKED processes (so it does while it
+ * is served all the time, but such a question does not put off that of a wait that lasts): the one that
  * the wait names, a sample of those for which rooms say that they wait, and others that it ever talked to, in turn, and those
  * of its host.  With more of them than that nobody asks all in time; but all who wait ask, from different places, and each answer
  * carries the deaths that the one asked has heard of, so one who finds a death is enough. */
@@ -109,15 +110,17 @@ static int next_known(struct am *a)
     return rank;
 }
 
-void am_stalled(int peer)
+void am_stalled(int peer, int lasts)
 {
     struct am *a = proc->am;
     struct am_alive *l = &a->alive;
     uint64_t turn = boot_watch_turn(), now = time_now();
     int left = AM_ASKED, ends = 0;
-    if (!turn || now < l->next)
+    if (!turn || now < (lasts ? l->next : l->next_calm))
         return;
-    l->next = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
+    l->next_calm = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
+    if (lasts)
+        l->next = l->next_calm;
     ask(peer);
     ask(boot_watch_doubt());
     if (!boot_watch_proven())

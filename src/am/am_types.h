@@ -59,7 +59,8 @@ struct am_kept {
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
 struct am_alive { /* alive.c */
-    uint64_t next;        /* when to ask again (ns) */
+    uint64_t next;        /* when to ask again in a wait that lasts (ns) */
+    uint64_t next_calm;   /* in another */
     int named[AM_NAMED];  /* a sample of those for which rooms wait */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
@@ -108,8 +109,8 @@ size_t am_peer_card(int rank, void *card);
 /* Was it talked to?  Of records that were dropped: the place in a chunk. */
 int am_chunk_has(const struct am_chunk *c, unsigned i);
 
-/* alive.c: a wait has lasted for long, for `peer` or somebody. */
-void am_stalled(int peer);
+/* alive.c: this process waits, for `peer` or somebody; `lasts`: in vain for long. */
+void am_stalled(int peer, int lasts);
 /* A process was talked to for the first time. */
 void am_met(const struct am_peer *p);
 /* A transport cannot reach it any more. */

@@ -20,9 +20,16 @@ struct pmi_client {
     int barrier; /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
 };
 
-struct boot_death { /* one that no page tells of; never changed once it is on the list */
+enum boot_scope { /* of a death; also on the wire of the watch */
+    BOOT_ONE = 0,   /* this process alone */
+    BOOT_HOST = 1,  /* its host died with it */
+    BOOT_APART = 2  /* so it looks from this host, which may itself be the one that is cut off: no news for others */
+};
+
+struct boot_death { /* one that no page tells of; but for the scope never changed once it is on the list */
     struct boot_death *next;
-    int rank, host; /* host: its host died with it */
+    int rank;
+    atomic_int scope; /* BOOT_APART may become BOOT_HOST */
     char why[BOOT_WHY_MAX];
 };
 
@@ -63,8 +70,9 @@ char *boot_map_text(const int *number, int size);
 void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);
 
-/* `rank`, or all of its host, is dead.  Any thread; a second word about the same process is not heard. */
-void boot_bury(struct boot *b, int rank, int host, const char *why);
+/* `rank`, or all of its host, is dead.  Any thread; a second word about the same process is not heard, but that its host is not only
+ * dead for this one. */
+void boot_bury(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
 
 /* SIGUSR1 prints where this process is, unless the program wants the signal itself; under another PMI-1 launcher than our mpiexec

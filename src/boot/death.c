@@ -48,9 +48,9 @@ void boot_page_close(struct boot *b)
 
 /* --- deaths that no page tells of ---------------------------------------------- */
 
-enum { BURIED = 1, BURIED_WITH_HOST = 2 }; /* in boot.buried */
+enum { BURIED = 1, BURIED_APART = 2, BURIED_WITH_HOST = 3 }; /* in boot.buried; ever upwards */
 
-static void bury_one(struct boot *b, atomic_uchar *set, int rank, int host, const char *why)
+static void bury_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope, const char *why)
 {
     if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
@@ -60,7 +60,7 @@ static void bury_one(struct boot *b, atomic_uchar *set, int rank, int host, cons
         return;
     }
     d->rank = rank;
-    d->host = host;
+    atomic_init(&d->scope, scope);
     size_t n = strnlen(why, sizeof d->why - 1);
     memcpy(d->why, why, n);
     d->why[n] = 0;
@@ -72,7 +72,15 @@ static void bury_one(struct boot *b, atomic_uchar *set, int rank, int host, cons
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
 }
 
-void boot_bury(struct boot *b, int rank, int host, const char *why)
+/* Others have found it, too: it may be told. */
+static void host_is_dead(struct boot *b, int where)
+{
+    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d; d = d->next)
+        if (node_map_host(&b->map, d->rank) == where && atomic_load_explicit(&d->scope, memory_order_relaxed) == BOOT_APART)
+            atomic_store_explicit(&d->scope, BOOT_HOST, memory_order_relaxed);
+}
+
+void boot_bury(struct boot *b, int rank, enum boot_scope scope, const char *why)
 {
     /* Acquire: the zeroes that another thread wrote. */
     atomic_uchar *set = atomic_load_explicit(&b->buried, memory_order_acquire);
@@ -85,18 +93,22 @@ void boot_bury(struct boot *b, int rank, int host, const char *why)
         else
             free(fresh);
     }
-    if (!host) {
-        bury_one(b, set, rank, 0, why);
+    if (scope == BOOT_ONE) {
+        bury_one(b, set, rank, scope, why);
         return;
     }
-    if (atomic_load_explicit(&set[rank], memory_order_relaxed) == BURIED_WITH_HOST)
+    const unsigned char as = scope == BOOT_HOST ? BURIED_WITH_HOST : BURIED_APART;
+    if (atomic_load_explicit(&set[rank], memory_order_relaxed) >= as)
         return; /* every answer of others may say it again, once for each process there */
     int where = node_map_host(&b->map, rank);
+    if (atomic_load_explicit(&set[rank], memory_order_relaxed) == BURIED_APART)
+        host_is_dead(b, where);
     for (int i = 0; i < b->size; i++)
         if (node_map_host(&b->map, i) == where) {
-            bury_one(b, set, i, 1, why);
-            if (atomic_load_explicit(&set[i], memory_order_relaxed))
-                atomic_store_explicit(&set[i], BURIED_WITH_HOST, memory_order_relaxed);
+            bury_one(b, set, i, scope, why);
+            unsigned char was = atomic_load_explicit(&set[i], memory_order_relaxed);
+            if (was && was < as)
+                atomic_store_explicit(&set[i], as, memory_order_relaxed);
         }
 }
 

@@ -17,8 +17,11 @@
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
  *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
- *      and comes back holds everybody for dead.
- *   W5 What is silent is a host: all its processes are.
+ *      and comes back holds everybody for dead.  Nor does it tell of a silent host for which nobody could vouch that it was not
+ *      this one that was cut off (BOOT_APART), but to its own host, which is in the same place.  To vouch is to answer, from a
+ *      third host, while the silent one is still asked, and long enough for it to answer, too.
+ *   W5 What is silent is a host: all its processes are.  One that is silent while others of its host speak is stopped, and the queue of
+ *      its port is full: the kernel refuses for a process that has ended.
  *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
  *      wait in the kernel until the question is there, and then for a free place.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
@@ -50,11 +53,12 @@ enum {
     GUESTS = 16,  /* connections of others at a time */
     DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
     REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
+    WITNESSES = 2, /* processes of different hosts that have answered: one is not of the host that is silent */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
 #define MS 1000000u /* ns */
-static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS;
+static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS, SECOND = 1000 * (uint64_t)MS;
 
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
@@ -70,14 +74,18 @@ struct line { /* of a probe, to one address */
     int tried;      /* it left this host, by `via` */
     int refusals;
     uint64_t again; /* LINE_IDLE: when to try (ns) */
+    uint64_t began; /* LINE_CONNECTING: when (ns) */
     struct watch_spot via; /* our address; port 0: there was no way to leave by */
 };
 
 struct probe {
     int rank; /* -1: free */
-    int near;
+    int near, host; /* host: number in the map */
     struct watch_card card;
     struct line line[WATCH_SPOTS];
+    uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
+    uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
+    int called; /* a witness was asked */
     uint64_t since; /* last sign of life, or the first question (ns) */
     uint64_t asked; /* by our process, last (ns) */
     int shut;       /* connections that ended without an answer */
@@ -95,13 +103,15 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
-    atomic_int proven; /* W2: some process of another host has answered */
+    atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
     struct probe probe[PROBES];
     struct guest guest[GUESTS];
+    struct ask witness[WITNESSES]; /* the last that answered, the last of another host before it; rank -1: none */
+    uint64_t wake_by; /* when poll(2) was to end at the latest (ns); UINT64_MAX: any time */
     struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
     uint64_t take_at;   /* not before this are guests taken (ns) */
@@ -247,7 +257,7 @@ static void death_tell(const struct boot_death *d, struct watch_obituary *to)
 {
     memset(to, 0, sizeof *to);
     to->rank = (uint32_t)d->rank;
-    to->host = (uint32_t)d->host;
+    to->scope = (uint32_t)atomic_load_explicit(&d->scope, memory_order_relaxed);
     memcpy(to->why, d->why, strlen(d->why));
 }
 
@@ -255,18 +265,23 @@ static void death_tell(const struct boot_death *d, struct watch_obituary *to)
 static uint32_t deaths_tell(struct watch *w, uint32_t asker, struct watch_obituary *to)
 {
     uint32_t n = 0;
+    int near = node_map_host_index(&w->b->map, (int)asker) >= 0;
     unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
     if (w->tell_from >= count)
         w->tell_from = 0;
+    unsigned next = w->tell_from;
     for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
         if ((uint32_t)d->rank == asker) {
             death_tell(d, to);
             return 1;
         }
-        if (at >= w->tell_from && n < WATCH_TOLD)
+        if (at < w->tell_from || n == WATCH_TOLD)
+            continue;
+        next = at + 1;
+        if (near || atomic_load_explicit(&d->scope, memory_order_relaxed) != BOOT_APART)
             death_tell(d, &to[n++]);
     }
-    w->tell_from += n;
+    w->tell_from = next;
     return n;
 }
 
@@ -315,6 +330,37 @@ static void guests_take(struct watch *w, uint64_t now)
 
 /* --- we ask ----------------------------------------------------------------------------- */
 
+static uint64_t patience(const struct watch *w)
+{
+    return (uint64_t)w->timeout * SECOND;
+}
+
+/* Its kernel has said something. */
+static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
+{
+    p->since = now;
+    for (int i = 0; i < PROBES; i++)
+        if (w->probe[i].rank >= 0 && w->probe[i].host == p->host) {
+            w->probe[i].host_since = now;
+            w->probe[i].vouched = 0;
+            w->probe[i].called = 0;
+        }
+}
+
+/* A process of another host has answered with its secret: this host is not cut off.  Of those that have been asked just now it says
+ * nothing: the cable may have been pulled between the two. */
+static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
+{
+    for (int i = 0; i < PROBES; i++) {
+        struct probe *q = &w->probe[i];
+        if (q->rank >= 0 && q->host != p->host && !q->vouched && now - q->host_since >= patience(w) / 2)
+            q->vouched = now;
+    }
+    if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
+        w->witness[1] = w->witness[0];
+    w->witness[0] = (struct ask){.rank = p->rank, .card = p->card};
+}
+
 static void line_close(struct line *l)
 {
     if (l->fd >= 0)
@@ -351,11 +397,11 @@ static int is_silence(int err)
     return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
 }
 
-static void line_fails(struct probe *p, struct line *l, int err, uint64_t now)
+static void line_fails(struct watch *w, struct probe *p, struct line *l, int err, uint64_t now)
 {
     line_retry(l, now + AGAIN_NS);
     if (err == ECONNREFUSED || err == ECONNRESET) {
-        p->since = now; /* a word of its host */
+        probe_heard(w, p, now);
         if (++l->refusals >= REFUSALS)
             l->state = LINE_REFUSED;
     } else if (!is_silence(err)) { /* our own trouble, such as too many descriptors */
@@ -379,7 +425,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = spot_sockaddr(to, &a);
     l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (l->fd < 0) {
-        line_fails(p, l, errno, now);
+        line_fails(w, p, l, errno, now);
         return;
     }
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -392,7 +438,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     l->tried = 1;
     memset(&l->via, 0, sizeof l->via);
     if (err && err != EINPROGRESS) {
-        line_fails(p, l, err, now);
+        line_fails(w, p, l, err, now);
         return;
     }
     /* Not before connecting: there it would limit the attempt, which we do ourselves. */
@@ -401,6 +447,7 @@ static void line_begin(struct watch *w, struct probe *p, struct line *l, uint64_
     if (getsockname(l->fd, (struct sockaddr *)&a, &len) || spot_of((struct sockaddr *)&a, &l->via))
         l->tried = 0;
     l->state = LINE_CONNECTING;
+    l->began = now;
 }
 
 static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
@@ -410,11 +457,11 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
     if (err) {
-        line_fails(p, l, err, now);
+        line_fails(w, p, l, err, now);
         return;
     }
     l->state = LINE_OPEN;
-    p->since = now;
+    probe_heard(w, p, now);
     p->lost = 0;
     setsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -423,7 +470,7 @@ static void line_opens(struct watch *w, struct probe *p, struct line *l, uint64_
 /* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot mean our host. */
 static int death_is_ours(const struct watch *w, const struct probe *p, const struct watch_obituary *o)
 {
-    return (int)o->rank == w->b->rank || (o->host && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
+    return (int)o->rank == w->b->rank || (o->scope != BOOT_ONE && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
 }
 
 /* W4 */
@@ -434,19 +481,19 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct watch_an
         if (o->rank < (uint32_t)w->b->size && death_is_ours(w, p, o)) {
             char why[BOOT_WHY_MAX];
             snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
-            boot_bury(w->b, p->rank, 0, why);
+            boot_bury(w->b, p->rank, BOOT_ONE, why);
             return;
         }
     }
     for (uint32_t i = 0; i < a->deaths; i++) {
         struct watch_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
-        if (o->rank >= (uint32_t)w->b->size)
+        if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART || (o->scope == BOOT_APART && !p->near))
             continue;
         /* Of our own host only single processes can have died, and its kernel knows better than who is far away. */
-        if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && !o->host))
-            boot_bury(w->b, (int)o->rank, o->host != 0, o->why);
-        else if (!o->host)
+        if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && o->scope == BOOT_ONE))
+            boot_bury(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
+        else if (o->scope == BOOT_ONE)
             atomic_store_explicit(&w->doubt, (int)o->rank + 1, memory_order_relaxed);
     }
 }
@@ -464,6 +511,9 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
         if (n >= want) {
             if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
                 w->good[w->ngood++] = l->via;
+            probe_heard(w, p, now);
+            if (!p->near)
+                host_vouches(w, p, now);
             if (w->ngood)
                 atomic_store_explicit(&w->proven, 1, memory_order_relaxed);
             deaths_learn(w, p, &a);
@@ -481,13 +531,13 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
     /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
     line_retry(l, now + (AGAIN_NS << p->shut));
     if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
-        if (now - p->asked > (uint64_t)w->timeout * 1000 * MS)
+        if (now - p->asked > patience(w))
             probe_end(p); /* nobody waits for it any more */
         else
             p->lost = 1;
         return;
     }
-    p->since = now; /* an end is a word of its host */
+    probe_heard(w, p, now); /* an end is a word of its host */
     if (++p->shut >= SHUT_MAX) /* somebody else has its port */
         l->state = LINE_REFUSED;
 }
@@ -495,7 +545,6 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
 /* What the lines of a probe say together. */
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
-    uint64_t patience = (uint64_t)w->timeout * 1000 * MS;
     int left = 0, tried = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
     if (probe_open(p)) /* W1: it stays, however long it is stopped */
@@ -509,17 +558,24 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
         int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
-        doubt += l->state == LINE_CONNECTING && !counts;
+        /* One that waits for its next try, too; but not one for which this host has no way out. */
+        int open = l->state == LINE_CONNECTING || (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
+        doubt += open && !counts;
     }
-    int silent = p->lost || now - p->since > patience;
+    int silent = p->lost || now - p->since > patience(w);
+    int host_silent = silent && now - p->host_since > patience(w);
     if (lines && refused && (silent || (refused == lines && !doubt))) {
         snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
-        boot_bury(w->b, p->rank, 0, why);
+        boot_bury(w->b, p->rank, BOOT_ONE, why);
         probe_end(p);
-    } else if (silent && lines && !p->near) {
+    } else if (host_silent && lines && !p->near) {
+        if (p->vouched && now - p->vouched < patience(w) / 4) /* only just: it was this host, and the other has not had its chance since */
+            return;
         snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host, (long long)w->timeout);
-        boot_bury(w->b, p->rank, 1, why);
+        boot_bury(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
         probe_end(p);
+    } else if (silent && lines && !p->near && now - p->asked <= patience(w)) {
+        return; /* W5: others of its host speak.  It is tried on, so that the end of that host is not found a time-out later */
     } else if (silent) {
         /* One process of the host says it. */
         if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
@@ -548,7 +604,8 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
         return; /* it will be asked again */
     if (p->rank >= 0)
         probe_end(p);
-    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now};
+    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now, .host_since = now};
+    p->host = node_map_host(&w->b->map, a->rank);
     p->card.host[sizeof p->card.host - 1] = 0;
     if (p->card.spots > WATCH_SPOTS)
         p->card.spots = WATCH_SPOTS;
@@ -572,6 +629,50 @@ static int control(struct watch *w, uint64_t now)
     return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_watch_stop() */
 }
 
+/* The network's own attempts come ever more seldom: after the end of a break they would be too late. */
+static int line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
+{
+    uint64_t fresh = patience(w) / 8 > SECOND ? patience(w) / 8 : SECOND;
+    return l->state == LINE_CONNECTING && now - l->began > fresh;
+}
+
+/* Half of the time has passed without a word: is it that host, or this one?  (W4) */
+static void witness_call(struct watch *w, struct probe *p, uint64_t now)
+{
+    if (p->near || p->called || p->vouched || now - p->host_since < patience(w) / 2 || probe_open(p))
+        return;
+    p->called = 1;
+    for (int i = 0; i < WITNESSES; i++)
+        if (w->witness[i].rank >= 0 && node_map_host(&w->b->map, w->witness[i].rank) != p->host) {
+            probe_take(w, &w->witness[i], now);
+            return;
+        }
+    atomic_store_explicit(&w->proven, 0, memory_order_relaxed);
+}
+
+/* This process was stopped, or its machine: nobody could answer meanwhile. */
+static void was_away(struct watch *w, uint64_t ns)
+{
+    for (int i = 0; i < PROBES; i++) {
+        struct probe *p = &w->probe[i];
+        p->since += ns;
+        p->host_since += ns;
+        if (p->vouched)
+            p->vouched += ns;
+    }
+}
+
+static uint64_t look_at_clock(struct watch *w)
+{
+    uint64_t now = time_now();
+    if (now > w->wake_by) {
+        if (now - w->wake_by > SECOND)
+            was_away(w, now - w->wake_by);
+        w->wake_by = now; /* no time in the record is later: what is moved stays in the past */
+    }
+    return now;
+}
+
 /* Begin what is due; ms until the next thing is, -1: never. */
 static int due(struct watch *w, uint64_t now)
 {
@@ -582,9 +683,12 @@ static int due(struct watch *w, uint64_t now)
             continue;
         for (int k = 0; k < WATCH_SPOTS; k++) {
             struct line *l = &p->line[k];
+            if (line_is_stale(w, l, now))
+                line_retry(l, now);
             if (l->state == LINE_IDLE && l->again <= now)
                 line_begin(w, p, l, now);
         }
+        witness_call(w, p, now);
         probe_judge(w, p, now);
         if (p->rank >= 0 && !probe_open(p) && now + AGAIN_NS < next)
             next = now + AGAIN_NS;
@@ -623,8 +727,9 @@ static void *watch_run(void *arg)
 {
     struct watch *w = arg;
     for (;;) {
-        uint64_t now = time_now();
+        uint64_t now = look_at_clock(w);
         int ms = due(w, now);
+        w->wake_by = ms < 0 ? UINT64_MAX : now + (uint64_t)ms * MS;
         collect(w, now);
         int n = poll(w->fds, sizeof w->fds / sizeof *w->fds, ms);
         if (n < 0 && errno != EINTR) /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
@@ -633,7 +738,7 @@ static void *watch_run(void *arg)
             w->fds[0].revents = POLLIN;
         if (n == 0)
             continue;
-        now = time_now();
+        now = look_at_clock(w);
         const struct pollfd *f = w->fds + 2;
         for (int i = 0; i < GUESTS; i++, f++)
             if (f->revents && w->guest[i].fd == f->fd)
@@ -657,12 +762,15 @@ static void *watch_run(void *arg)
 
 /* --- life -------------------------------------------------------------------------------------- */
 
-/* A child without exec() shares our port: it would answer for us after our death. */
+/* A child without exec() shares our port: it would answer for us after our death.  Once: in its own children the number may be that of
+ * another file. */
 static void in_child(void)
 {
     struct boot *b = proc->boot;
-    if (b && b->watch)
-        close(b->watch->listen_fd);
+    if (!b || !b->watch || b->watch->listen_fd < 0)
+        return;
+    close(b->watch->listen_fd);
+    b->watch->listen_fd = -1;
 }
 
 static void watch_free(struct watch *w)
@@ -721,6 +829,9 @@ int boot_watch_start(void)
     w->b = b;
     w->timeout = cvar.peer_timeout;
     w->listen_fd = w->ask_fd = w->control_fd = -1;
+    w->wake_by = UINT64_MAX;
+    for (int i = 0; i < WITNESSES; i++)
+        w->witness[i].rank = -1;
     for (int i = 0; i < PROBES; i++) {
         w->probe[i].rank = -1;
         for (int k = 0; k < WATCH_SPOTS; k++)

@@ -31,7 +31,7 @@ struct watch_hello { /* the question */
 };
 
 struct watch_obituary {
-    uint32_t rank, host; /* host: all processes of its host */
+    uint32_t rank, scope; /* enum boot_scope */
     char why[BOOT_WHY_MAX]; /* boot_dead_why() */
 };
 

@@ -27,7 +27,8 @@ enum { NAP_SHORT = 60000 };
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
-/* A wait that has lasted so long (ns) asks who is alive; turns of it without a sleep until the clock is looked at. */
+/* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
+ * often; turns without a sleep until the clock is looked at. */
 static const uint64_t STALL_NS = 1000000000u;
 enum { STALL_TURNS = 1024 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
@@ -129,13 +130,15 @@ void progress_signal(void)
         lock_cond_signal(&p->cond);
 }
 
-void progress_on_stall(void (*fn)(int peer))
+void progress_on_stall(void (*fn)(int peer, int lasts))
 {
     proc->progress->on_stall = fn;
 }
 
 /* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL), such as the progress thread, which
- * serves others from MPI_Init to MPI_Finalize, misses nobody. */
+ * serves others from MPI_Init to MPI_Finalize, misses nobody.
+ * Waits that end soon and tests that find something prove nothing: what came may be from others than the one that is missed, such as
+ * a manager's work from all workers but the dead.  So there is a question once a second even then. */
 static void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
 {
     if (!p->on_stall || sched || !what)
@@ -143,8 +146,19 @@ static void look_after(struct progress *p, uint64_t *since, const char *what, in
     uint64_t now = time_now();
     if (!*since)
         *since = now;
-    else if (now - *since > STALL_NS)
-        p->on_stall(peer);
+    if (!p->looked)
+        p->looked = now;
+    int lasts = now - *since > STALL_NS;
+    if (lasts || now - p->looked > STALL_NS) {
+        p->looked = now;
+        p->on_stall(peer, lasts);
+    }
+}
+
+/* The clock costs as much as a turn. */
+static int is_turn_to_look(struct progress *p)
+{
+    return __builtin_expect(++p->turns % STALL_TURNS == 0, 0);
 }
 
 /* The lock is taken back: other threads have noted calls of their own meanwhile.  The progress thread is in no call: what it
@@ -297,7 +311,6 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);
     uint64_t end = timeout_ns ? time_now() + timeout_ns : 0, since = 0;
-    unsigned turns = 0;
     int64_t idle = 0;
     int fruitless = 0, err = 0, yields = 0;
     const char *outer_what = proc->wait_what;
@@ -323,7 +336,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         }
         if ((met = cond(arg)) != 0)
             break;
-        if (__builtin_expect(++turns % STALL_TURNS == 0, 0))
+        if (is_turn_to_look(p))
             look_after(p, &since, what, peer);
         attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
@@ -367,11 +380,15 @@ void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer
 void progress_test(void)
 {
     struct progress *p = proc->progress;
-    if (progress_poll() > 0) {
+    int events = progress_poll();
+    if (events > 0) {
         p->test_idle = 0;
         p->test_since = 0;
-        return;
     }
+    if (is_turn_to_look(p))
+        look_after(p, &p->test_since, "MPI_Test", -1);
+    if (events > 0)
+        return;
     if (sched || ++p->test_idle >= (p->crowded ? TEST_TURNS_CROWDED : TEST_TURNS)) {
         p->test_idle = 0;
         look_after(p, &p->test_since, "MPI_Test", -1);

@@ -55,10 +55,11 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
 /* Something completed: other threads that wait look again.  Cheap when nobody sleeps. */
 void progress_signal(void);
 
-/* Call fn(peer) from waits that have lasted a second, and from MPI_Test's that have been fruitless for so long, at most after each sleep
- * or some hundred turns, under proc->lock; peer as given to progress_wait().  It may ask the launcher, and may not wait for peers.
+/* Call fn(peer, lasts) under proc->lock, at most after each sleep or some hundred turns: from waits that have lasted a second, and from
+ * MPI_Test's that have been fruitless for so long (lasts: 1); once a second from others (0), however soon they end: what comes may be from
+ * others than the one that is missed.  peer as given to progress_wait().  It may ask the launcher, and may not wait for peers.
  * NULL: nobody. */
-void progress_on_stall(void (*fn)(int peer));
+void progress_on_stall(void (*fn)(int peer, int lasts));
 
 /* For MPI_Test and its kin: one poll, and, after many fruitless ones in a row, a yield of the core, since users
  * write `while (!flag) MPI_Test()` with more processes than cores. */

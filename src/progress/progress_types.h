@@ -24,7 +24,9 @@ struct progress {
     int asleep;            /* ... and has given the lock up; nobody has woken it yet */
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
-    void (*on_stall)(int peer); /* NULL: nobody wants to know */
+    void (*on_stall)(int peer, int lasts); /* NULL: nobody wants to know */
+    unsigned turns;        /* of all waits and tests: the clock is looked at every so many */
+    uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */
     uint64_t test_since;   /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */
     struct pollfd *fds;    /* the poller's */
     int fds_room;

@@ -175,6 +175,30 @@ static int test(void) /* never in a call that waits */
     return 0;
 }
 
+static int served(void) /* as test, but there is always something from a neighbour, more often than any wait would ask */
+{
+    int n = 0, flag = 0, other = 0, neighbour = rank ^ 1;
+    double next = now();
+    MPI_Request r;
+    if (rank == victim)
+        return recv();
+    TRY(MPI_Irecv(&n, 1, MPI_INT, victim, 5, MPI_COMM_WORLD, &r));
+    while (!flag) {
+        TRY(MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+        if (neighbour >= victim)
+            continue;
+        if (now() > next) {
+            next = now() + 0.2;
+            TRY(MPI_Send(&rank, 1, MPI_INT, neighbour, 6, MPI_COMM_WORLD));
+        }
+        int there = 0;
+        TRY(MPI_Iprobe(neighbour, 6, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE));
+        if (there)
+            TRY(MPI_Recv(&other, 1, MPI_INT, neighbour, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    return 0;
+}
+
 static int barrier(void)
 {
     return MPI_Barrier(MPI_COMM_WORLD);
@@ -197,7 +221,7 @@ static const struct {
     const char *name;
     int (*part)(void);
 } kinds[] = {{"fence", fence}, {"start", exposed}, {"wait", exposing}, {"lock", lock}, {"lockall", lockall}, {"recv", recv},
-             {"send", send}, {"test", test}, {"barrier", barrier}, {"create", create}, {"finalize", finalize}};
+             {"send", send}, {"test", test}, {"served", served}, {"barrier", barrier}, {"create", create}, {"finalize", finalize}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void become(const char *action, double seconds)

@@ -29,7 +29,7 @@ static void start(void)
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
     am_handler(AM_TEST, on_any);
     job_check(boot_watch_turn() == 0); /* one host: nobody watches */
-    am_stalled(1);
+    am_stalled(1, 1);
     watched = *proc->boot->ops;
     watched.watched = 1;
     proc->boot->ops = &watched;
@@ -104,9 +104,17 @@ static void broken(void)
         a->peers_max = 1;
         job_check(am_request(0, AM_TEST, NULL, 0, 0) == 0 && !am_peer_known(1) && a->idle.count == 1);
         job_check(am_peer_card(1, again) > 0 && !memcmp(card, again, sizeof(int)));
+        /* Who is served all the time asks, which does not put off the question of a wait that lasts. */
+        am_stalled(-1, 0);
+        uint64_t calm = a->alive.next_calm;
+        job_check(calm > time_now() && a->alive.next == 0);
+        am_stalled(-1, 0);
+        job_check(a->alive.next_calm == calm);
+        am_stalled(-1, 1);
+        job_check(a->alive.next > time_now() && a->alive.next == a->alive.next_calm);
         for (int i = 0; i < 20; i++) {
             a->alive.next = 0;
-            am_stalled(-1);
+            am_stalled(-1, 1);
             usleep(10000);
         }
         job_check(boot_dead_count() == 0);

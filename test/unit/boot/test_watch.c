@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,12 +105,11 @@ static int peer_open(int x, int backlog, struct watch_card *c)
     return fd;
 }
 
-/* Take one question and answer it; the asker's rank. */
-static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
+/* Take one question, on a connection of its own, and answer it; the asker's rank. */
+static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
 {
     struct watch_hello h;
     struct watch_answer a = {.secret = c->answer, .deaths = n};
-    int s = accept(fd, NULL, NULL);
     ck_assert_int_ge(s, 0);
     ck_assert_int_eq(recv(s, &h, sizeof h, MSG_WAITALL), sizeof h);
     ck_assert_uint_eq(h.secret, c->hello);
@@ -123,6 +124,11 @@ static uint32_t peer_answer(int fd, const struct watch_card *c, const struct wat
     return h.rank;
 }
 
+static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
+{
+    return answer_on(accept(fd, NULL, NULL), c, o, n);
+}
+
 static void until_dead(int rank, double least, double most)
 {
     uint64_t from = time_now();
@@ -132,16 +138,19 @@ static void until_dead(int rank, double least, double most)
     ck_assert_uint_ge(time_now() - from, (uint64_t)(least * 1e9));
 }
 
-/* W2: somebody of another host answers. */
-static void prove(void)
+static struct watch_card first_card; /* of rank 1 */
+
+/* W2: somebody of another host answers; he lives on, and says no more.  His port. */
+static int prove(void)
 {
     struct watch_card c;
     int fd = peer_open(2, 8, &c);
+    first_card = c;
     boot_watch_ask(1, &c, sizeof c);
     ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
-    close(fd);
     usleep(50000); /* until it is read */
     ck_assert_int_eq(boot_dead_count(), 0);
+    return fd;
 }
 
 START_TEST(refused)
@@ -186,21 +195,41 @@ START_TEST(refused_once)
 }
 END_TEST
 
+enum { FILL = 4 };
+
 /* A queue that is full answers nothing, as a host that is cut off. */
-START_TEST(silent)
+static int peer_silent(int x, struct watch_card *c, int fill[FILL])
 {
-    struct watch_card c;
-    int fill[4];
-    begin();
-    prove();
-    int fd = peer_open(3, 0, &c);
-    for (int i = 0; i < 4; i++) {
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-        memcpy(&a.sin_addr, c.spot[0].bytes, 4);
+    int fd = peer_open(x, 0, c);
+    for (int i = 0; i < FILL; i++) {
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
+        memcpy(&a.sin_addr, c->spot[0].bytes, 4);
         fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)!connect(fill[i], (struct sockaddr *)&a, sizeof a);
     }
     usleep(50000);
+    return fd;
+}
+
+static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a);
+
+/* What `rank` is told of the deaths. */
+static void told(uint32_t rank, struct watch_answer *a)
+{
+    struct watch_card c = own_card();
+    struct watch_hello h = {.secret = c.hello, .rank = rank};
+    memset(a, 0, sizeof *a);
+    ck_assert_int_ge(ask_listener(&c, &h, sizeof h, a), (int)offsetof(struct watch_answer, death));
+}
+
+START_TEST(silent)
+{
+    struct watch_card c;
+    struct watch_answer a;
+    int fill[FILL];
+    begin();
+    prove();
+    int fd = peer_silent(3, &c, fill);
     boot_watch_ask(2, &c, sizeof c);
     until_dead(2, 0.9, 3);
     ck_assert_str_eq(boot_dead_why(2), "its host there has not answered for 1 s");
@@ -208,8 +237,163 @@ START_TEST(silent)
     ck_assert_int_eq(boot_dead(5), 1);
     ck_assert_int_eq(boot_dead(4), 0);
     boot_watch_ask(2, &c, sizeof c); /* whoever is dead is not asked */
-    for (int i = 0; i < 4; i++)
+    /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its processes are told, and those in
+     * question, but no others. */
+    told(3, &a);
+    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.death[0].scope, BOOT_APART);
+    told(2, &a);
+    ck_assert_uint_eq(a.deaths, 1);
+    ck_assert_uint_eq(a.death[0].rank, 2);
+    for (int i = 0; i < 3; i++) {
+        told(1, &a);
+        ck_assert_uint_eq(a.deaths, 0);
+    }
+    /* Until another says so. */
+    boot_bury(proc->boot, 5, BOOT_APART, "again");
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 0);
+    boot_bury(proc->boot, 5, BOOT_HOST, "others say so");
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
+    for (int i = 0; i < FILL; i++)
         close(fill[i]);
+    close(fd);
+    end();
+}
+END_TEST
+
+/* W4: asked by the watch itself, when half of the time has passed, the third host answers. */
+START_TEST(vouched)
+{
+    struct watch_card c;
+    struct watch_answer a;
+    int fill[FILL];
+    begin();
+    int third = prove(), fd = peer_silent(3, &c, fill);
+    boot_watch_ask(2, &c, sizeof c);
+    uint64_t from = time_now();
+    ck_assert_uint_eq(peer_answer(third, &first_card, NULL, 0), 0);
+    ck_assert_uint_ge(time_now() - from, 400000000u);
+    until_dead(2, 0, 3);
+    ck_assert_int_eq(boot_dead_count(), SIZE / 3);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
+    for (int i = 0; i < FILL; i++)
+        close(fill[i]);
+    close(fd);
+    close(third);
+    end();
+}
+END_TEST
+
+/* What a third host says at the beginning is no proof for the time after. */
+START_TEST(vouched_too_soon)
+{
+    struct watch_card c;
+    struct watch_answer a;
+    int fill[FILL];
+    begin();
+    int third = prove(), fd = peer_silent(3, &c, fill);
+    boot_watch_ask(2, &c, sizeof c);
+    boot_watch_ask(1, &first_card, sizeof first_card);
+    ck_assert_uint_eq(peer_answer(third, &first_card, NULL, 0), 0);
+    until_dead(2, 0.4, 3);
+    told(1, &a);
+    ck_assert_uint_eq(a.deaths, 0);
+    for (int i = 0; i < FILL; i++)
+        close(fill[i]);
+    close(fd);
+    close(third);
+    end();
+}
+END_TEST
+
+/* W5: others of its host speak, so it is not the host, and a process that has ended would be refused. */
+START_TEST(silent_alone)
+{
+    struct watch_card c, d;
+    int fill[FILL];
+    begin();
+    prove();
+    int fd = peer_silent(3, &c, fill), other = peer_open(4, 8, &d);
+    for (int i = 0; i < 10; i++) {
+        boot_watch_ask(2, &c, sizeof c);
+        boot_watch_ask(5, &d, sizeof d);
+        peer_answer(other, &d, NULL, 0);
+        usleep(250000);
+    }
+    ck_assert_int_eq(boot_dead_count(), 0);
+    boot_watch_ask(2, &c, sizeof c);
+    until_dead(2, 0.5, 4); /* they speak no more */
+    ck_assert_int_eq(boot_dead(5), 1);
+    for (int i = 0; i < FILL; i++)
+        close(fill[i]);
+    close(fd);
+    close(other);
+    end();
+}
+END_TEST
+
+/* An address that could not be tried yet may be the one that works. */
+START_TEST(second_address)
+{
+    enum { LIMIT = 256 };
+    struct rlimit lim;
+    struct watch_card c, other;
+    int full[LIMIT], n = 0;
+    begin();
+    prove();
+    peer_open(3, -1, &c);
+    int fd = peer_open(4, 8, &other);
+    c.spot[c.spots++] = other.spot[0];
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
+    lim.rlim_cur = LIMIT;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lim), 0); /* of this test's process alone */
+    while (n < LIMIT && (full[n] = dup(fd)) >= 0)
+        n++;
+    close(full[--n]); /* one is left: for the first address, until it has been refused twice */
+    boot_watch_ask(2, &c, sizeof c);
+    struct pollfd there = {.fd = fd, .events = POLLIN};
+    ck_assert_int_eq(poll(&there, 1, 5000), 1);
+    close(full[--n]); /* one for us */
+    ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
+    usleep(50000);
+    while (n)
+        close(full[--n]);
+    ck_assert_int_eq(boot_dead_count(), 0);
+    close(fd);
+    end();
+}
+END_TEST
+
+/* The process is stopped, for longer than the time-out, between two questions; none could be answered meanwhile. */
+START_TEST(was_stopped)
+{
+    struct watch_card c;
+    int status;
+    begin();
+    prove();
+    peer_open(3, -1, &c);
+    boot_watch_ask(2, &c, sizeof c);
+    usleep(100000); /* refused once, and not asked again yet */
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
+    memcpy(&a.sin_addr, c.spot[0].bytes, 4);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(fd, 8), 0);
+    pid_t me_myself = getpid(), child = fork();
+    if (!child) {
+        kill(me_myself, SIGSTOP);
+        usleep(3000000);
+        kill(me_myself, SIGCONT);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
+    ck_assert_int_eq(boot_dead_count(), 0);
     close(fd);
     end();
 }
@@ -395,7 +579,7 @@ END_TEST
 START_TEST(news)
 {
     struct watch_card c;
-    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"}, {.rank = SIZE + 9}, {.rank = 7, .host = 1, .why = "cut"}};
+    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"}, {.rank = SIZE + 9}, {.rank = 7, .scope = BOOT_HOST, .why = "cut"}};
     begin();
     int fd = peer_open(2, 8, &c);
     memset(o[1].why, 'x', sizeof o[1].why); /* no end of text, no such rank */
@@ -419,7 +603,7 @@ START_TEST(news)
     for (int i = 0; i < 2; i++) {
         int rank = i ? 11 : 8;
         o[0] = (struct watch_obituary){.rank = 14, .why = "not so"};
-        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .host = (uint32_t)i, .why = "slow"};
+        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .scope = i ? BOOT_HOST : BOOT_ONE, .why = "slow"};
         boot_watch_ask(rank, &c, sizeof c);
         peer_answer(fd, &c, o, 2);
         until_dead(rank, 0, 1);
@@ -458,6 +642,40 @@ START_TEST(bounded)
     ck_assert_int_le(descriptors() - before, 32);
     ck_assert_int_eq(boot_dead_count(), 0);
     close(fd);
+    end();
+}
+END_TEST
+
+/* A child gives our port up; the number, once it is that of a file of its own, is left alone in the child's children. */
+static int child_of_child(void)
+{
+    int status;
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) < 64;) /* whatever was closed is in use again */
+        if (fd < 0)
+            return 2;
+    pid_t pid = fork();
+    if (!pid) {
+        for (int fd = 3; fd < 64; fd++)
+            if (fcntl(fd, F_GETFD) < 0)
+                _exit(1);
+        _exit(0);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+START_TEST(grandchild)
+{
+    int status;
+    begin();
+    struct watch_card c = own_card();
+    pid_t pid = fork();
+    if (!pid)
+        _exit(child_of_child());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct watch_hello h = {.secret = c.hello, .rank = 1}; /* and ours is open */
+    struct watch_answer a;
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
     end();
 }
 END_TEST
@@ -523,9 +741,15 @@ Suite *suite_watch(void)
 {
     Suite *s = suite_create("watch");
     TCase *t = tcase_create("watch");
+    tcase_set_timeout(t, 30);
     tcase_add_test(t, refused);
     tcase_add_test(t, refused_once);
     tcase_add_test(t, silent);
+    tcase_add_test(t, vouched);
+    tcase_add_test(t, vouched_too_soon);
+    tcase_add_test(t, silent_alone);
+    tcase_add_test(t, second_address);
+    tcase_add_test(t, was_stopped);
     tcase_add_test(t, stopped);
     tcase_add_test(t, strangers);
     tcase_add_test(t, listener);
@@ -534,6 +758,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, news);
     tcase_add_test(t, bounded);
     tcase_add_test(t, same_host);
+    tcase_add_test(t, grandchild);
     tcase_add_test(t, off);
     suite_add_tcase(s, t);
     return s;

@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>
@@ -186,12 +187,13 @@ START_TEST(completions_wake_other_threads)
 }
 END_TEST
 
-static int stalls, stalled_peer;
+static int stalls, stalled_peer, lasting;
 
-static void on_stall(int peer)
+static void on_stall(int peer, int lasts)
 {
     stalls++;
     stalled_peer = peer;
+    lasting += lasts;
 }
 
 /* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
@@ -204,15 +206,42 @@ START_TEST(long_waits_ask)
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1300000000), -ETIMEDOUT);
     ck_assert_int_gt(stalls, 0);
     ck_assert_int_eq(stalled_peer, 7);
-    stalls = 0;
+    ck_assert_int_gt(lasting, 0);
+    stalls = lasting = 0;
     uint64_t end = time_now() + 1300000000u;
     while (time_now() < end)
         progress_test();
     ck_assert_int_gt(stalls, 0);
     ck_assert_int_eq(stalled_peer, -1);
+    ck_assert_int_gt(lasting, 0);
     progress_on_stall(NULL);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1200000000), -ETIMEDOUT);
     down();
+}
+END_TEST
+
+/* What comes all the time may come from others than the one that is missed: tests that find something, and waits that end soon. */
+START_TEST(busy_ones_ask)
+{
+    struct counting a = {.limit = INT_MAX};
+    a.hook = (struct progress_hook){.fn = count_up, .arg = &a};
+    stalls = lasting = 0;
+    progress_on_stall(on_stall);
+    progress_hook_add(&a.hook);
+    uint64_t end = time_now() + 3500000000u;
+    while (time_now() < end)
+        progress_test();
+    progress_hook_del(&a.hook);
+    ck_assert_int_ge(stalls, 2); /* and not only once */
+    ck_assert_int_le(stalls, 4);
+    ck_assert_int_eq(lasting, 0);
+    stalls = 0;
+    for (int i = 0; i < 7; i++)
+        ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 300000000), -ETIMEDOUT);
+    ck_assert_int_ge(stalls, 1);
+    ck_assert_int_le(stalls, 3);
+    ck_assert_int_eq(stalled_peer, 7);
+    ck_assert_int_eq(lasting, 0);
 }
 END_TEST
 
@@ -227,6 +256,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_test(t, long_waits_ask);
+    tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);
     return s;

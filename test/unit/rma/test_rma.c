@@ -69,6 +69,28 @@ static void types(void)
     job_check(r->type_next == 20);
 }
 
+/* What comes in after the end, from those whom a death has let go on, is dropped. */
+static void late(void)
+{
+    struct rma_hdr h = {.win = 1};
+    const struct iovec iov = {&h, sizeof h};
+    const struct pvar_set *all = pvar_proc();
+    rma_finalize();
+    uint64_t before = all->v[PVAR_AM_RECEIVED];
+    for (int type = 0; type < RMA_PKTS; type++)
+        while (am_request(0, AM_RMA + type, &iov, 1, 0) != 0)
+            world_poll(1);
+    for (int i = 0; i < 1000 && all->v[PVAR_AM_RECEIVED] < before + RMA_PKTS; i++)
+        world_poll(1);
+    job_check(all->v[PVAR_AM_RECEIVED] == before + RMA_PKTS);
+}
+
+START_TEST(late_packets)
+{
+    ck_assert_int_eq(world_run(1, NULL, late), 0);
+}
+END_TEST
+
 START_TEST(sums)
 {
     ck_assert_int_eq(world_run(1, NULL, counters), 0);
@@ -89,6 +111,7 @@ Suite *suite_rma(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, sums);
     tcase_add_test(t, learnt);
+    tcase_add_test(t, late_packets);
     suite_add_tcase(s, t);
     return s;
 }
