@@ -154,7 +154,7 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
     queue_run(o, p);
     /* Another thread may sleep on the provider's descriptor alone, and be the one to try again. */
     if (proc->threaded && !list_empty(&p->queue))
-        mem_wake(boot_host_index((int)o->rank));
+        mem_wake(boot_host_index(boot_rank()));
     return 0;
 }
 
