@@ -127,7 +127,7 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
 static void numbered(struct ofi *o, struct ofi_peer *p)
 {
     p->seq++;
-    if (!list_empty(&p->in_unheard))
+    if (o->quiet || !list_empty(&p->in_unheard))
         return;
     p->due = time_now() + LOOK_NS;
     p->mark_seq = p->seq;

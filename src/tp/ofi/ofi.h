@@ -179,6 +179,7 @@ struct ofi {
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max;
+    int quiet;            /* the provider does not bear questions */
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
     int virt_addr;        /* FI_MR_VIRT_ADDR: far addresses, not offsets */
