@@ -165,18 +165,21 @@ static void names_of_providers(struct ofi *o, char *text, size_t len)
 static const struct quirk {
     const char *provider;
     uint64_t without; /* capabilities not to be used */
+    int quiet;        /* nothing may be asked (O7) */
 } quirks[] = {
-    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for crash the target. */
-    {"udp;ofi_rxd", FI_MULTI_RECV | FI_ATOMIC},
-    {"shm", FI_ATOMIC},             /* a compare-and-swap issued while an add is under way damages memory */
+    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for crash the target; a message
+     * that comes amid gets damages them.  It has no connections that could break. */
+    {"udp;ofi_rxd", FI_MULTI_RECV | FI_ATOMIC, 1},
+    {"shm", FI_ATOMIC, 0},          /* a compare-and-swap issued while an add is under way damages memory */
 };
 
-static uint64_t usable(const struct fi_info *i)
+static void heed_quirks(struct ofi *o)
 {
     for (size_t k = 0; k < sizeof quirks / sizeof *quirks; k++)
-        if (!strcmp(i->fabric_attr->prov_name, quirks[k].provider))
-            return i->caps & ~quirks[k].without;
-    return i->caps;
+        if (!strcmp(o->info->fabric_attr->prov_name, quirks[k].provider)) {
+            o->info->caps &= ~quirks[k].without;
+            o->quiet = quirks[k].quiet;
+        }
 }
 
 /* The shm provider names its memory by the process id, and refuses to open where a dead process of the same number left
@@ -208,7 +211,7 @@ int ofi_choose(struct ofi *o)
         err = ask(o, wishes[i], cvar.ofi_provider);
     if (o->info) {
         inject_more(o);
-        o->info->caps = usable(o->info);
+        heed_quirks(o);
         return rename_shm(o->info);
     }
     char names[512];

@@ -4,7 +4,16 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proc.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "mem/mem.h"
 #include "tp/ofi/ofi.h"
+
+/* A peer that has not heard us is looked at once in this time (ns). */
+static const uint64_t LOOK_NS = 1000000000u;
+/* Looks at a broken one that may not know: it is told at each until it is held for dead. */
+enum { TELL_LOOKS = 8 };
 
 /* Stands between the message and the next one, O: ofi.h "Wire". */
 static size_t wire_bytes(size_t len)
@@ -61,7 +70,8 @@ static void send_put(struct ofi *o, struct ofi_send *m)
 /* Whatever leaves tells the peer how much of its requests was taken. */
 static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind, size_t len)
 {
-    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .len = (uint32_t)len, .taken = p->taken, .kind = (uint8_t)kind};
+    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .taken = p->taken, .len = (uint16_t)len, .seq = p->seq,
+                           .got = p->got, .kind = (uint8_t)kind};
     p->told = p->taken;
     list_del(&p->in_owing);
 }
@@ -113,7 +123,20 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
     return events;
 }
 
-/* Copy a packet, and send it or let it wait.  0 or -ENOMEM. */
+/* A message has its number, and its way to go.  The clock is asked once a second for a peer: it leaves the list at a look only. */
+static void numbered(struct ofi *o, struct ofi_peer *p)
+{
+    p->seq++;
+    if (o->quiet || !list_empty(&p->in_unheard))
+        return;
+    p->due = time_now() + LOOK_NS;
+    p->mark_seq = p->seq;
+    p->mark_sent = p->sent;
+    p->looks = 0;
+    list_push(&o->unheard, &p->in_unheard);
+}
+
+/* Copy a message, and send it or let it wait.  0 or -ENOMEM. */
 static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
 {
     struct ofi_send *m = send_get(o, wire_bytes(len));
@@ -122,28 +145,35 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
     m->peer = p;
     m->len = wire_bytes(len);
     packet_fill(o, p, m->bytes, kind, iov, n, len);
+    numbered(o, p);
     int alone = list_empty(&p->queue);
     list_push(&p->queue, &m->op.link);
     if (!alone)
         return 0;
     list_push(&o->queuing, &p->in_queue);
     queue_run(o, p);
+    /* Another thread may sleep on the provider's descriptor alone, and be the one to try again. */
+    if (proc->threaded && !list_empty(&p->queue))
+        mem_wake(boot_host_index(boot_rank()));
     return 0;
 }
 
-/* Short packets go without a buffer of ours: 1: gone. */
-static int inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
+/* Short packets go without a buffer of ours.  0: gone; -FI_EAGAIN: not now, or not so; or another error, which shows again when
+ * the packet is tried as one of the queue. */
+static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
 {
     _Alignas(8) char packet[OFI_SMALL];
     size_t bytes = wire_bytes(len);
     if (bytes > o->inject || bytes > sizeof packet || !list_empty(&p->queue))
-        return 0;
+        return -FI_EAGAIN;
     uint32_t told = p->told;
     packet_fill(o, p, packet, kind, iov, n, len);
     ssize_t err = fi_inject(o->ep, packet, bytes, p->addr);
     if (err)
         p->told = told;
-    return !err; /* other errors show when it is tried as one of the queue */
+    else if (kind < OFI_TAKEN)
+        numbered(o, p);
+    return err;
 }
 
 int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
@@ -159,21 +189,27 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     uint32_t wire = (uint32_t)wire_bytes(len);
     if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
         return TP_AGAIN;
-    if (!inject(o, p, (enum ofi_packet)cls, iov, n, len) && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
+    if (inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
         return TP_AGAIN;
     if (cls == TP_REQUEST)
         p->sent += wire;
     return 0;
 }
 
+/* Our own, as HELLO and ASK bring it. */
+static int our_address(struct ofi *o, struct ofi_address *a, struct iovec *v)
+{
+    *v = (struct iovec){a, sizeof *a};
+    return tp_ofi_ops.address((struct tp *)o, a, &v->iov_len);
+}
+
 /* The first word to a peer: who we are, so that it can answer without asking the launcher. */
 int ofi_greet(struct ofi *o, struct ofi_peer *p)
 {
     struct ofi_address a;
-    size_t len = sizeof a;
-    int err = tp_ofi_ops.address((struct tp *)o, &a, &len);
-    struct iovec v = {&a, len};
-    return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, len);
+    struct iovec v;
+    int err = our_address(o, &a, &v);
+    return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, v.iov_len);
 }
 
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
@@ -196,6 +232,7 @@ void ofi_held_drop(struct ofi_peer *p)
 {
     for (struct list *l; (l = list_pop(&p->held)) != NULL;)
         free(LIST_OBJ(l, struct ofi_held, link));
+    p->held_wire = 0;
     list_del(&p->in_holders);
 }
 
@@ -206,7 +243,7 @@ static int tell(struct ofi *o, struct ofi_peer *p)
 {
     if (p->broken)
         return 0;
-    if (!p->known || !inject(o, p, OFI_TAKEN, NULL, 0, 0)) {
+    if (!p->known || inject(o, p, OFI_TAKEN, NULL, 0, 0) != 0) {
         /* Behind the queue, or when the provider has room, or when its HELLO has come. */
         if (list_empty(&p->in_owing))
             list_push(&o->owing, &p->in_owing);
@@ -223,16 +260,89 @@ static void took(struct ofi *o, struct ofi_peer *p, size_t wire)
         tell(o, p);
 }
 
+/* --- has it come? ----------------------------------------------------------------------- */
+
+void ofi_look_now(struct ofi *o, struct ofi_peer *p)
+{
+    list_del(&p->in_unheard);
+    p->due = 0;
+    p->looks = 0;
+    list_push_front(&o->unheard, &p->in_unheard);
+}
+
+/* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  A process that computes or is stopped finds few of them.
+ * 1: asked. */
+static int ask(struct ofi *o, struct ofi_peer *p)
+{
+    struct ofi_address a;
+    struct iovec v;
+    p->looks++;
+    if ((p->looks & (p->looks - 1)) && p->looks % 16)
+        return 0;
+    int n = our_address(o, &a, &v) == 0 && wire_bytes(v.iov_len) <= o->inject;
+    ssize_t err = inject(o, p, OFI_ASK, &v, n, n ? v.iov_len : 0);
+    if (err == -FI_EAGAIN)
+        p->looks--; /* the provider is busy, or makes a new connection */
+    else if (err)
+        ofi_peer_lost(o, p, ofi_err((int)err));
+    return !err;
+}
+
+/* One look; 1: it stays on the list. */
+static int look_at(struct ofi *o, struct ofi_peer *p, int *events)
+{
+    if (p->broken) {
+        int most = boot_dead((int)p->rank) ? 1 : TELL_LOOKS;
+        if (!p->known || p->looks++ >= (unsigned)most)
+            return 0;
+        *events += inject(o, p, OFI_LOST, NULL, 0, 0) == 0;
+        return 1;
+    }
+    if (p->heard == p->seq && p->acked == p->sent)
+        return 0;
+    if ((int16_t)(uint16_t)(p->heard - p->mark_seq) >= 0 && (int32_t)(p->acked - p->mark_sent) >= 0) {
+        p->looks = 0;
+        p->mark_seq = p->seq;
+        p->mark_sent = p->sent;
+    } else {
+        *events += ask(o, p);
+    }
+    return 1;
+}
+
+int ofi_look(struct ofi *o)
+{
+    int events = 0;
+    uint64_t now = time_now();
+    for (int i = 0; i < OFI_BUDGET && !list_empty(&o->unheard); i++) {
+        struct ofi_peer *p = LIST_OBJ(o->unheard.next, struct ofi_peer, in_unheard);
+        if (p->due > now)
+            break;
+        list_del(&p->in_unheard);
+        if (look_at(o, p, &events) && list_empty(&p->in_unheard)) {
+            p->due = now + LOOK_NS;
+            list_push(&o->unheard, &p->in_unheard);
+        }
+    }
+    return events;
+}
+
 /* --- receive -------------------------------------------------------------------------- */
 
-/* Keep a request that was refused, or that comes behind one. */
+/* Keep a request that was refused, or that comes behind one; no more of them than the window lets an honest sender have (O2). */
 static void hold(struct ofi *o, struct ofi_peer *p, const void *msg, size_t len)
 {
+    if (p->held_wire + wire_bytes(len) > OFI_WINDOW) {
+        if (!o->warned++)
+            log_warn("transport ofi: rank %u sends requests beyond its window; they are dropped, others are not reported", p->rank);
+        return;
+    }
     struct ofi_held *h = malloc(sizeof *h + len);
     if (!h)
         log_fatal("out of memory for a request of %zu bytes of rank %u", len, p->rank);
     h->len = len;
     h->wire = wire_bytes(len);
+    p->held_wire += h->wire;
     memcpy(h->bytes, msg, len);
     if (list_empty(&p->held))
         list_push(&o->holders, &p->in_holders);
@@ -263,6 +373,16 @@ static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len
     return NULL;
 }
 
+/* The provider lost something on the way here, or turned it round: what comes now must not be taken in its place. */
+static void on_gap(struct ofi *o, struct ofi_peer *p)
+{
+    if (!o->warned_gap++)
+        log_warn("transport ofi: messages of rank %u were lost on the way: its connection broke (%u operations failed here "
+                 "without a name); others are not reported", p->rank, o->nameless);
+    p->gap = 1;
+    ofi_peer_lost(o, p, -ECONNRESET);
+}
+
 void ofi_deliver(struct ofi *o, const void *packet, size_t len)
 {
     struct ofi_wire w = {0};
@@ -279,12 +399,28 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
     struct ofi_peer *p = ofi_peer_make(o, w.src);
     if (!p)
         log_fatal("out of memory for a peer");
-    /* It says what it has taken; never more than we sent, or it is wrong. */
+    if (w.kind == OFI_LOST) {
+        ofi_peer_lost(o, p, -ECONNRESET);
+        return;
+    }
+    if (w.kind == OFI_HELLO || (w.kind == OFI_ASK && w.len))
+        (void)ofi_peer_learn(o, p, msg, w.len);
+    if (__builtin_expect(w.seq != p->got && o->flags & TP_AM_ORDERED, 0) && !p->gap)
+        on_gap(o, p);
+    /* It does not know, since it sends; but what the dead sent may come late. */
+    if (__builtin_expect(p->broken, 0) && (w.kind == OFI_ASK || !boot_dead((int)p->rank)))
+        ofi_look_now(o, p);
+    if (p->gap)
+        return;
+    p->got += w.kind < OFI_TAKEN;
+    /* It says what it has taken and got; never more than we sent, or it is wrong. */
     if (w.taken - p->acked <= p->sent - p->acked)
         p->acked = w.taken;
-    if (w.kind == OFI_HELLO)
-        (void)ofi_peer_learn(o, p, msg, w.len);
-    else if (w.kind != OFI_TAKEN)
+    if ((uint16_t)(w.got - p->heard) <= (uint16_t)(p->seq - p->heard))
+        p->heard = w.got;
+    if (w.kind == OFI_ASK)
+        tell(o, p);
+    else if (w.kind < OFI_HELLO)
         on_message(o, p, (enum tp_class)w.kind, msg, w.len);
 }
 
@@ -341,6 +477,7 @@ static int offer_held(struct ofi *o, struct ofi_peer *p, int budget)
         if (o->env.recv(o->env.up, p->rank, TP_REQUEST, h->bytes, h->len) == TP_AGAIN)
             return events;
         list_del(&h->link);
+        p->held_wire -= h->wire;
         if (list_empty(&p->held))
             list_del(&p->in_holders);
         took(o, p, h->wire);
@@ -363,10 +500,14 @@ int ofi_msg_progress(struct ofi *o)
         next = l->next;
         events += queue_run(o, LIST_OBJ(l, struct ofi_peer, in_queue));
     }
-    for (struct list *l = o->owing.next, *next; l != &o->owing; l = next) {
+    /* Once round: who cannot be told is put at the end again. */
+    for (struct list *l = o->owing.next, *last = o->owing.prev, *next, *at = NULL; l != &o->owing && at != last; l = next) {
         struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_owing);
         next = l->next;
-        if (list_empty(&p->queue))
+        at = l;
+        if (p->broken)
+            list_del(l);
+        else if (list_empty(&p->queue))
             events += tell(o, p);
     }
     for (struct list *l = o->holders.next, *next; l != &o->holders && events < OFI_BUDGET; l = next) {

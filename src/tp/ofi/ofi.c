@@ -39,7 +39,7 @@ struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
         return NULL;
     p->rank = rank;
     struct list *all[] = {&p->queue, &p->held, &p->puts, &p->flushes, &p->in_queue, &p->in_holders, &p->in_owing,
-                          &p->in_lost};
+                          &p->in_lost, &p->in_unheard};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
     if (map_put(&o->peers, rank, p) != 0) {
@@ -81,6 +81,19 @@ void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
         return;
     p->broken = err ? err : -ECONNRESET;
     list_push(&o->lost, &p->in_lost);
+    list_del(&p->in_unheard);
+    /* It may live, and wait for what the connection lost. */
+    if (!boot_dead((int)p->rank))
+        ofi_look_now(o, p);
+}
+
+/* Somebody died.  That it did was found by the launcher or the watch, perhaps; what waits for it here goes. */
+static void bury(struct ofi *o)
+{
+    size_t cursor = 0;
+    for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;)
+        if (boot_dead((int)((struct ofi_peer *)e->value)->rank))
+            ofi_peer_lost(o, e->value, -ENOTCONN);
 }
 
 static void mourn(struct ofi *o)
@@ -170,11 +183,17 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
     if (!o->reg_local)
         return 0;
     int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0, random_bits(), 0, mr, NULL);
-    if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+    if (err)
+        return ofi_err(err);
+    if (o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
         err = fi_mr_bind(*mr, &o->ep->fid, 0);
         err = err ? err : fi_mr_enable(*mr);
     }
-    return err ? ofi_err(err) : 0;
+    if (!err)
+        return 0;
+    close_fid(&(*mr)->fid);
+    *mr = NULL; /* the caller frees what it meant to register, and looks at nothing else */
+    return ofi_err(err);
 }
 
 /* A queue that can be slept on, else one that cannot. */
@@ -262,7 +281,7 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     o->key = random_bits();
     o->cq_fd = o->timer_fd = o->set_fd = -1;
     map_init(&o->peers);
-    struct list *all[] = {&o->queuing, &o->holders, &o->owing, &o->lost, &o->unposted,
+    struct list *all[] = {&o->queuing, &o->holders, &o->owing, &o->lost, &o->unposted, &o->unheard,
                           &o->flying,  &o->pool[0], &o->pool[1], &o->rma_pool};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
@@ -300,8 +319,8 @@ static int ofi_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     struct ofi_peer *p = ofi_peer_make(o, peer);
     if (!p)
         return -ENOMEM;
-    if (p->connected)
-        return 0;
+    if (p->connected || p->broken)
+        return p->broken ? -ENOTCONN : 0;
     int err = ofi_peer_learn(o, p, addr, len);
     err = err ? err : ofi_greet(o, p);
     p->connected = !err;
@@ -343,8 +362,9 @@ static void complain(struct ofi *o)
     struct fi_cq_err_entry e = {0};
     if (fi_cq_readerr(o->cq, &e, 0) < 1)
         return;
-    if (!o->warned++ && !(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) &&
-        boot_dead_count() == 0)
+    /* An inject: to whom it went shows when that peer is asked (O7). */
+    o->nameless += !e.op_context;
+    if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) && boot_dead_count() == 0 && !o->warned_failed++)
         log_warn("transport ofi: an operation failed: %s (provider's code %d); more are not reported",
                  o->lib.strerror(e.err), e.prov_errno);
     struct fi_cq_data_entry d = {.op_context = e.op_context, .flags = e.flags};
@@ -356,8 +376,14 @@ static int ofi_progress(struct tp *tp)
     struct ofi *o = (struct ofi *)tp;
     struct fi_cq_data_entry e[16];
     int events = 0;
+    if (__builtin_expect(boot_dead_count() != o->deaths, 0)) {
+        o->deaths = boot_dead_count();
+        bury(o);
+    }
     if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted))
         events = ofi_msg_progress(o);
+    if (!list_empty(&o->unheard) && ++o->turns % OFI_TURNS == 0)
+        events += ofi_look(o);
     for (int turn = 0; turn < OFI_BUDGET / 16; turn++) {
         ssize_t n = fi_cq_read(o->cq, e, 16);
         if (n == -FI_EAVAIL) {
@@ -410,6 +436,8 @@ static int waits_for_provider(const struct ofi *o)
 static int arm(struct ofi *o)
 {
     struct fid *f = &o->cq->fid;
+    /* Who sleeps makes few turns: the next one looks at the clock. */
+    o->turns = OFI_TURNS - 1;
     if (o->cq_fd < 0)
         return TP_AGAIN;
     if (waits_for_provider(o)) {

@@ -14,7 +14,12 @@
  *     refused requests that a receiver keeps for one peer.  Replies are not counted: who asked has room for them (am/).
  * O3. What the provider does not take at once waits in the peer's queue, in order; nothing overtakes it.
  * O4. `taken` is a sum, not a difference: a packet more or less that tells it does no harm.
- * O5. Puts and atomics on a peer stand in the order of their issue; a flush waits for those that stood there before it. */
+ * O5. Puts and atomics on a peer stand in the order of their issue; a flush waits for those that stood there before it.
+ * O6. Messages to a peer are numbered, and every packet says which number is next and which is expected from its receiver.  A
+ *     provider may lose what it took (tp-ofi.md, "What a connection takes with it"): where the order is promised, a number
+ *     that is not the expected one shows it, and nothing of that peer is delivered any more.
+ * O7. Who has heard for a second or two of nothing that it sent asks, until it hears; a peer that says nothing is asked again, ever less
+ *     often, and is never held for lost for that.  Whoever finds the connection broken tells the other side. */
 #ifndef TP_OFI_OFI_H
 #define TP_OFI_OFI_H
 
@@ -43,7 +48,8 @@ enum {
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
     OFI_POOL = 256,             /* send buffers of a size kept for later */
     OFI_PUT_INLINE = 256,       /* bytes of a put that are copied */
-    OFI_BUDGET = 64             /* completions handled by one progress() */
+    OFI_BUDGET = 64,            /* completions handled by one progress() */
+    OFI_TURNS = 8               /* calls of progress() between looks at the clock, while somebody has not heard us */
 };
 
 /* The few functions of libfabric that are not reached through its objects. */
@@ -58,17 +64,23 @@ struct ofi_lib {
     uint32_t (*version)(void);
 };
 
-enum ofi_packet { OFI_REQUEST = TP_REQUEST, OFI_REPLY = TP_REPLY, OFI_HELLO, OFI_TAKEN, OFI_PACKETS };
+/* ASK: answer by TAKEN; with the sender's address, as HELLO, which may be what got lost.  LOST: the connection broke (O6).
+ * Those before TAKEN are messages, and numbered. */
+enum ofi_packet { OFI_REQUEST = TP_REQUEST, OFI_REPLY = TP_REPLY, OFI_HELLO, OFI_TAKEN, OFI_ASK, OFI_LOST, OFI_PACKETS };
 
 struct ofi_wire {
     uint64_t key;   /* of the receiver, O1 */
     uint32_t src;   /* world rank of the sender */
-    uint32_t len;   /* bytes of the message */
     uint32_t taken; /* request bytes of the receiver that the sender has taken so far, modulo 2^32 */
+    uint16_t len;   /* bytes of the message */
+    uint16_t seq;   /* number of this message; in other packets that of the next one */
+    uint16_t got;   /* the number that the sender expects next from the receiver */
     uint8_t kind;   /* enum ofi_packet */
-    uint8_t unused[3];
+    uint8_t unused;
 };
 _Static_assert(sizeof(struct ofi_wire) == 24, "messages stay aligned to 8 bytes");
+_Static_assert(OFI_AM_MAX <= UINT16_MAX, "ofi_wire.len");
+_Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15, "fewer unheard messages than half the numbers");
 
 /* What an address is made of; also the contents of a HELLO. */
 struct ofi_address {
@@ -136,13 +148,21 @@ struct ofi_peer {
     uint64_t key;
     uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as we know */
     uint32_t taken, told;  /* request bytes of it: taken; what it was last told */
+    uint16_t seq, heard;   /* messages to it: number of the next; the one it expects, as far as we know */
+    uint16_t got;          /* number of its next message */
+    int gap;               /* one of them was lost: the later ones are not delivered */
+    uint64_t due;          /* when to look whether it has heard us (ns) */
+    uint16_t mark_seq;     /* seq and ... */
+    uint32_t mark_sent;    /* ... sent of the last such look at which it kept up */
+    unsigned looks;        /* ... and how many there were since */
+    size_t held_wire;      /* bytes of `held` as the window counts them */
     struct list queue;     /* struct ofi_send that wait for the provider */
     struct list held;      /* struct ofi_held, oldest first */
     uint64_t put_seq;      /* number of the last put */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
     int put_err;           /* -errno of a put that failed: every later flush says so */
     struct list flushes;   /* struct ofi_flush, oldest first */
-    struct list in_queue, in_holders, in_owing, in_lost; /* on the lists of struct ofi */
+    struct list in_queue, in_holders, in_owing, in_lost, in_unheard; /* on the lists of struct ofi */
 };
 
 struct ofi {
@@ -159,6 +179,7 @@ struct ofi {
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max;
+    int quiet;            /* the provider does not bear questions */
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
     int virt_addr;        /* FI_MR_VIRT_ADDR: far addresses, not offsets */
@@ -168,10 +189,14 @@ struct ofi {
     int nrecv;
     char *scratch;        /* one misaligned message */
     struct list queuing, holders, owing, lost, unposted;
+    struct list unheard;  /* peers to be looked at (O7), by time */
+    unsigned turns;       /* of progress() with such ones */
+    int deaths;           /* boot_dead_count() as seen last */
+    unsigned nameless;    /* operations that failed, of which the provider does not say to whom they went (count) */
     struct list flying;   /* struct ofi_send and ofi_rma that the provider has, but puts */
     struct list pool[2], rma_pool;
     int pooled[2];
-    int warned;
+    int warned, warned_failed, warned_gap;
     const char *reason;   /* where open failed */
 };
 
@@ -185,6 +210,7 @@ uint32_t ofi_hash(const char *text);
 struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
+void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
 int ofi_err(int err); /* of libfabric (negative) -> ours */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
@@ -198,6 +224,7 @@ void ofi_send_done(struct ofi *o, struct ofi_send *m, int err);
 int ofi_msg_progress(struct ofi *o); /* what waits: queues, held requests, news about the window, receive buffers */
 void ofi_queue_drop(struct ofi *o, struct ofi_peer *p); /* what was to be sent to it */
 void ofi_held_drop(struct ofi_peer *p);                 /* what came from it and was refused */
+int ofi_look(struct ofi *o);                            /* at those who have not heard us for long; events */
 
 /* rma.c */
 int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);

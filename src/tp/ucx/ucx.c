@@ -141,13 +141,13 @@ int ucx_peer_open(struct ucx_peer *p)
         .err_handler = {on_failure, p},
     };
     u->inside++;
-    ucs_status_t s = u->no_failures ? UCS_ERR_UNREACHABLE : u->lib.ucp_ep_create(u->worker, &params, &p->ep);
+    ucs_status_t s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
     if (s == UCS_ERR_UNREACHABLE || s == UCS_ERR_UNSUPPORTED) {
         /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.  UCX has printed why it
          * does not do what we asked, which once is enough.  Unsupported: the peer was first, and has found that out. */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
-        u->no_failures = s == UCS_OK;
+        p->no_failures = s == UCS_OK;
     }
     u->inside--;
     if (s != UCS_OK)
@@ -246,12 +246,12 @@ static void drain(struct ucx *u, const unsigned *left)
 /* No word from the peers is awaited: they may be gone, and after the job's barrier nothing of value is under way. */
 static void close_endpoints(struct ucx *u)
 {
-    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                       .flags = u->no_failures ? 0 : UCP_EP_CLOSE_FLAG_FORCE};
     uint64_t end = time_now() + CLOSE_NS;
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
         struct ucx_peer *p = e->value;
+        const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                           .flags = p->no_failures ? 0 : UCP_EP_CLOSE_FLAG_FORCE};
         void *r = p->ep ? u->lib.ucp_ep_close_nbx(p->ep, &force) : NULL;
         if (UCS_PTR_IS_PTR(r)) {
             while (u->lib.ucp_request_check_status(r) == UCS_INPROGRESS && time_now() < end)

@@ -68,6 +68,7 @@ struct ucx_peer {
     struct ucx *u;
     unsigned rank;
     int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
+    int no_failures; /* what UCX uses for it does not tell of its death */
     int greeted;     /* U4: it has our address */
     uint64_t key;    /* its key, once `addr` is known */
     char *addr;      /* UCX's part of its address; NULL: not known */
@@ -114,7 +115,6 @@ struct ucx {
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */
-    int no_failures;      /* what UCX may use does not tell of dead peers */
     unsigned turns;       /* of progress() while there was no peer */
     int closing;          /* completions are told nobody */
     int events;           /* of the progress() under way */

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static void strangers(void)
     p.w.kind = OFI_PACKETS;
     ofi_deliver(o, &p, WHOLE);
     p = good(o);
-    p.w.len = UINT32_MAX;
+    p.w.len = UINT16_MAX;
     ofi_deliver(o, &p, WHOLE);
     uint64_t seed = 88172645463325252ull;
     for (int i = 0; i < 20000; i++) {
@@ -102,11 +103,13 @@ static void liars(void)
     job_check(peer && peer->acked == 0 && !list_empty(&peer->held));
     p = good(o);
     p.w.kind = OFI_HELLO;
+    p.w.seq = 1;
     ofi_deliver(o, &p, sizeof p.w + 40);
     job_check(!peer->known);
     /* what is held is offered again, in order, and counted when taken */
     for (int i = 0; i < 5; i++) {
         p = good(o);
+        p.w.seq = (uint16_t)(2 + i);
         ofi_deliver(o, &p, sizeof p.w + 40);
     }
     job_check(peer->taken == 0);
@@ -114,6 +117,29 @@ static void liars(void)
     taken = 0;
     ofi_msg_progress(o);
     job_check(taken == 6 && list_empty(&peer->held) && peer->taken == 6 * (sizeof p.w + 40));
+    close_one(o);
+}
+
+/* Who sends without regard to the window does not fill our memory. */
+static void greedy(void)
+{
+    int answer = TP_AGAIN;
+    struct ofi *o = open_one(&answer);
+    struct packet p = good(o);
+    enum { WHOLE = sizeof p.w + 40, FIT = OFI_WINDOW / WHOLE };
+    for (unsigned i = 0; i < FIT + 100; i++) {
+        p.w.seq = (uint16_t)i;
+        ofi_deliver(o, &p, WHOLE);
+    }
+    struct ofi_peer *peer = map_get(&o->peers, 1);
+    job_check(peer && peer->held_wire == FIT * WHOLE);
+    answer = taken = 0;
+    for (int i = 0; i < FIT / OFI_BUDGET + 1; i++)
+        ofi_msg_progress(o);
+    job_check(taken == FIT && peer->held_wire == 0);
+    p.w.seq = FIT + 100;
+    ofi_deliver(o, &p, WHOLE); /* an honest one still comes through */
+    job_check(taken == FIT + 1);
     close_one(o);
 }
 
@@ -142,6 +168,395 @@ static void window(void)
     for (int i = 0; i < OFI_REPLIES; i++)
         job_check(tp_ofi_ops.am(tp, 1, TP_REPLY, &v, 1, NULL) == 0);
     close_one(o); /* with all of it under way */
+}
+
+/* --- what a connection loses ------------------------------------------------------------------
+ * Two transports of one process that call themselves ranks 2 and 1; what they inject goes through the air, where it can be lost. */
+
+struct side {
+    struct ofi *o;
+    struct ofi_peer *peer; /* the other one */
+    int value[100000], n;  /* what came */
+    int lost, answer;
+};
+static struct side left, right;
+
+static struct flight {
+    struct side *to;
+    size_t len;
+    _Alignas(8) char bytes[OFI_SMALL];
+} air[256];
+static int flying, asked, busy, injects;
+
+static ssize_t fly(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t addr)
+{
+    job_check(flying < 256 && len <= OFI_SMALL && ++injects < 1000000);
+    if (busy)
+        return -FI_EAGAIN;
+    struct flight *f = &air[flying++];
+    f->to = ep == left.o->ep ? &right : &left;
+    f->len = len;
+    memcpy(f->bytes, buf, len);
+    asked += ((struct ofi_wire *)f->bytes)->kind == OFI_ASK;
+    return 0;
+}
+
+/* Deliver what is on its way, and what that leads to. */
+static void arrive(void)
+{
+    for (int i = 0; i < flying; i++) {
+        struct flight f = air[i];
+        ofi_deliver(f.to->o, f.bytes, f.len);
+    }
+    flying = 0;
+}
+
+static int take(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+{
+    struct side *s = up;
+    if (s->answer && cls == TP_REQUEST)
+        return s->answer;
+    memcpy(&s->value[s->n++], msg, sizeof(int));
+    return 0;
+}
+
+static void count_lost(void *up, unsigned peer, int err)
+{
+    ((struct side *)up)->lost++;
+}
+
+static int say(struct side *s, enum tp_class cls, int value)
+{
+    struct iovec v = {&value, sizeof value};
+    return tp_ofi_ops.am((struct tp *)s->o, s->peer->rank, cls, &v, 1, NULL);
+}
+
+static void side_open(struct side *s, unsigned rank)
+{
+    static struct fi_ops_msg ops;
+    struct tp *tp;
+    struct tp_caps caps;
+    const struct tp_env env = {.recv = take, .lost = count_lost, .up = s, .proc = proc};
+    s->n = s->lost = s->answer = 0;
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
+    job_check(caps.flags & TP_AM_ORDERED);
+    s->o = (struct ofi *)tp;
+    s->o->rank = rank;
+    ops = *s->o->ep->msg;
+    ops.inject = fly;
+    s->o->ep->msg = &ops;
+}
+
+static void side_connect(struct side *s, const struct side *to)
+{
+    char addr[512];
+    size_t len = sizeof addr;
+    job_check(tp_ofi_ops.address((struct tp *)to->o, addr, &len) == 0);
+    job_check(tp_ofi_ops.connect((struct tp *)s->o, to->o->rank, addr, len) == 0);
+    s->peer = map_get(&s->o->peers, to->o->rank);
+}
+
+static void pair_open(int greeted)
+{
+    flying = asked = busy = injects = 0;
+    side_open(&left, 2);
+    side_open(&right, 1);
+    side_connect(&left, &right);
+    if (!greeted)
+        return;
+    arrive();
+    side_connect(&right, &left);
+    arrive();
+    job_check(flying == 0);
+}
+
+static void pair_close(void)
+{
+    close_one(left.o);
+    close_one(right.o);
+}
+
+/* A second of progress on one side. */
+static void second(struct side *s)
+{
+    if (!list_empty(&s->peer->in_unheard))
+        s->peer->due = 0;
+    for (int i = 0; i < 2 * OFI_TURNS; i++)
+        tp_ofi_ops.progress((struct tp *)s->o);
+}
+
+/* Both know that the other cannot be trusted any more, and have told the room above. */
+static void both_lost(void)
+{
+    second(&left);
+    second(&right);
+    arrive();
+    second(&left);
+    second(&right);
+    job_check(left.lost == 1 && right.lost == 1);
+    job_check(say(&left, TP_REQUEST, 99) == -ENOTCONN && say(&right, TP_REPLY, 99) == -ENOTCONN);
+}
+
+/* Three of six messages go down with their connection: the others do not come in their place. */
+static void lost_amid(void)
+{
+    for (int cls = TP_REQUEST; cls <= TP_REPLY; cls++) {
+        pair_open(1);
+        for (int i = 0; i < 6; i++) {
+            job_check(say(&left, (enum tp_class)cls, i) == 0);
+            if (i == 2)
+                flying = 0;
+        }
+        arrive();
+        job_check(right.n == 0 && right.peer->broken);
+        both_lost();
+        job_check(right.n == 0);
+        pair_close();
+    }
+}
+
+/* Nothing follows what was lost: the sender asks, and asks again where the question is lost, too. */
+static void lost_last(void)
+{
+    for (int cls = TP_REQUEST; cls <= TP_REPLY; cls++) {
+        pair_open(1);
+        job_check(say(&left, (enum tp_class)cls, 1) == 0);
+        arrive();
+        job_check(say(&left, (enum tp_class)cls, 2) == 0);
+        second(&left); /* not yet: it may be on its way */
+        flying = 0;
+        for (int i = 0; i < 3; i++) {
+            second(&left);
+            if (i < 1)
+                flying = 0;
+        }
+        job_check(asked > 0);
+        arrive();
+        job_check(right.n == 1);
+        both_lost();
+        pair_close();
+    }
+}
+
+/* LOST is lost: whoever goes on asking or sending hears it again. */
+static void lost_verdict(void)
+{
+    pair_open(1);
+    job_check(say(&left, TP_REQUEST, 1) == 0);
+    flying = 0;
+    job_check(say(&left, TP_REQUEST, 2) == 0);
+    arrive();
+    boot_dead_now(2, "test"); /* the right side has given up, and says nothing unasked */
+    second(&right);
+    flying = 0;
+    second(&right);
+    job_check(flying == 0 && left.lost == 0);
+    for (int i = 0; i < 4 && !left.lost; i++) {
+        second(&left);
+        arrive();
+        second(&right);
+        arrive();
+        second(&left);
+    }
+    job_check(left.lost == 1 && right.n == 0);
+    pair_close();
+}
+
+/* The very first packet is lost, which says who we are: the question says it again. */
+static void lost_hello(void)
+{
+    pair_open(0);
+    flying = 0;
+    job_check(say(&left, TP_REQUEST, 1) == 0);
+    flying = 0;
+    second(&left);
+    second(&left);
+    arrive();
+    right.peer = map_get(&right.o->peers, 2);
+    job_check(right.peer && right.peer->known && right.n == 0);
+    second(&right);
+    arrive();
+    second(&left);
+    job_check(left.lost == 1 && right.lost == 1);
+    pair_close();
+}
+
+/* All comes: one question at most, which is answered at once, then silence. */
+static void nothing_lost(void)
+{
+    pair_open(1);
+    for (int i = 0; i < 3; i++)
+        job_check(say(&left, TP_REQUEST, i) == 0 && say(&right, TP_REPLY, i) == 0);
+    arrive();
+    for (int i = 0; i < 20; i++) {
+        second(&left);
+        second(&right);
+        arrive();
+    }
+    job_check(asked <= 2 && left.lost + right.lost == 0 && right.n == 3 && left.n == 3);
+    job_check(list_empty(&left.o->unheard) && list_empty(&right.o->unheard));
+    job_check(left.peer->acked == left.peer->sent && left.peer->heard == left.peer->seq);
+    /* numbers begin anew, in both directions */
+    for (int i = 0; i < 70000; i++) {
+        job_check(say(&left, i & 1 ? TP_REPLY : TP_REQUEST, i) == 0);
+        if (i % 3 == 0)
+            job_check(say(&right, TP_REPLY, i) == 0);
+        arrive();
+    }
+    job_check(left.lost + right.lost == 0 && !left.peer->broken && !right.peer->broken);
+    job_check(right.n == 70003 && right.value[70002] == 69999 && left.n == 3 + 70000 / 3 + 1);
+    pair_close();
+}
+
+/* A peer that is stopped, or computes, is asked ever less often, and is not lost; nor is one that refuses. */
+static void silent(void)
+{
+    pair_open(1);
+    job_check(say(&left, TP_REQUEST, 1) == 0);
+    for (int i = 0; i < 160; i++)
+        second(&left);
+    job_check(asked >= 3 && asked <= 16 && left.lost == 0);
+    arrive(); /* it goes on */
+    second(&left);
+    second(&left);
+    job_check(left.lost == 0 && right.n == 1 && list_empty(&left.o->unheard));
+    right.answer = TP_AGAIN;
+    job_check(say(&left, TP_REQUEST, 2) == 0);
+    for (int i = 0; i < 40; i++) {
+        second(&left);
+        arrive();
+    }
+    job_check(left.lost + right.lost == 0);
+    right.answer = 0;
+    second(&right);
+    second(&left);
+    arrive();
+    job_check(right.n == 2 && say(&left, TP_REPLY, 3) == 0);
+    pair_close();
+}
+
+/* The clock alone, no look forced: a lost message is found within seconds. */
+static void by_the_clock(void)
+{
+    pair_open(1);
+    job_check(say(&left, TP_REQUEST, 1) == 0);
+    flying = 0;
+    for (int i = 0; i < 3000 && !left.lost; i++) {
+        tp_ofi_ops.progress((struct tp *)left.o);
+        tp_ofi_ops.progress((struct tp *)right.o);
+        arrive();
+        usleep(1000);
+    }
+    job_check(left.lost == 1 && right.lost == 1);
+    pair_close();
+}
+
+/* --- what waits for the provider ----------------------------------------------------------------- */
+
+/* Several peers are owed news that the provider does not take now: each is tried once by a progress. */
+static void owed(void)
+{
+    pair_open(1);
+    struct ofi *o = left.o;
+    for (unsigned i = 1; i < 4; i++) {
+        struct ofi_peer *p = ofi_peer_make(o, i);
+        p->known = 1;
+        p->addr = left.peer->addr;
+        list_push(&o->owing, &p->in_owing);
+    }
+    struct ofi_peer *gone = ofi_peer_make(o, 2);
+    busy = 1;
+    injects = 0;
+    ofi_msg_progress(o);
+    job_check(injects == 3 && !list_empty(&o->owing));
+    gone->broken = -ECONNRESET;
+    ofi_msg_progress(o);
+    job_check(injects == 5 && list_empty(&gone->in_owing));
+    busy = 0;
+    ofi_msg_progress(o);
+    job_check(injects == 7 && flying == 2 && list_empty(&o->owing));
+    flying = 0;
+    pair_close();
+}
+
+/* A death that others have found: nothing waits for the dead any more, nobody is told of what he knows. */
+static void buried(void)
+{
+    pair_open(1);
+    busy = 1;
+    job_check(say(&left, TP_REQUEST, 1) == 0 && !list_empty(&left.peer->queue));
+    list_push(&left.o->owing, &left.peer->in_owing);
+    boot_dead_now(1, "test");
+    tp_ofi_ops.progress((struct tp *)left.o);
+    job_check(list_empty(&left.peer->queue) && list_empty(&left.o->queuing) && list_empty(&left.o->owing));
+    job_check(list_empty(&left.o->lost) && left.lost == 0);
+    second(&left);
+    job_check(list_empty(&left.o->unheard) && say(&left, TP_REPLY, 1) == -ENOTCONN);
+    pair_close();
+}
+
+/* A thread that sleeps on the provider's descriptor is woken when another one's message finds no room there. */
+static void sleeper(void)
+{
+    job_check(mem_init() == 0);
+    if (boot_rank() > 0) {
+        mem_finalize();
+        return;
+    }
+    struct pollfd fd = {.fd = mem_wake_fd(), .events = POLLIN};
+    pair_open(1);
+    mem_wake_arm();
+    busy = 1;
+    job_check(say(&left, TP_REQUEST, 1) == 0);
+    job_check(poll(&fd, 1, 0) == 0); /* one thread: it looks itself */
+    proc->threaded = 1;
+    ofi_queue_drop(left.o, left.peer);
+    job_check(say(&left, TP_REQUEST, 2) == 0);
+    job_check(poll(&fd, 1, 0) == 1);
+    proc->threaded = 0;
+    mem_wake_disarm();
+    pair_close();
+    mem_finalize();
+}
+
+/* --- memory of ours, registered ---------------------------------------------------------------- */
+
+static int mr_open;
+
+static int mr_close(struct fid *f)
+{
+    mr_open--;
+    return 0;
+}
+
+static int mr_refuse(struct fid *f, struct fid *to, uint64_t flags)
+{
+    return -FI_EINVAL;
+}
+
+static int mr_reg(struct fid *f, const void *buf, size_t len, uint64_t access, uint64_t offset, uint64_t key, uint64_t flags,
+                  struct fid_mr **mr, void *context)
+{
+    static struct fi_ops ops = {.size = sizeof ops, .close = mr_close, .bind = mr_refuse};
+    static struct fid_mr one = {.fid = {.ops = &ops}};
+    mr_open++;
+    *mr = &one;
+    return 0;
+}
+
+/* A provider that registers, and then does not bind: the registration is given back. */
+static void half_registered(void)
+{
+    char bytes[64];
+    struct fid_mr *mr;
+    struct fi_ops_mr ops = {.size = sizeof ops, .reg = mr_reg};
+    struct fid_domain domain = {.mr = &ops};
+    struct fi_domain_attr attr = {.mr_mode = FI_MR_ENDPOINT};
+    struct fi_info info = {.domain_attr = &attr};
+    struct fid_ep ep = {0};
+    struct ofi o = {.domain = &domain, .ep = &ep, .info = &info, .reg_local = 1};
+    job_check(ofi_local_reg(&o, bytes, sizeof bytes, &mr) == -EINVAL);
+    job_check(mr_open == 0 && mr == NULL);
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */
@@ -189,11 +604,33 @@ static void no_such_provider(void)
 static void strangers_all(void) { if (boot_rank() == 0) strangers(); }
 static void liars_all(void) { if (boot_rank() == 0) liars(); }
 static void window_all(void) { if (boot_rank() == 0) window(); }
+static void greedy_all(void) { if (boot_rank() == 0) greedy(); }
+#define ONE(name)                                    \
+    static void name##_all(void)                     \
+    {                                                \
+        if (boot_rank() == 0)                        \
+            name();                                  \
+    }                                                \
+    RUN(name, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
+ONE(lost_amid)
+ONE(lost_last)
+ONE(lost_verdict)
+ONE(lost_hello)
+ONE(nothing_lost)
+ONE(silent)
+ONE(by_the_clock)
+ONE(owed)
+ONE(buried)
+ONE(half_registered)
 static void no_leak_all(void) { no_leak(); }
 static void no_such_provider_all(void) { no_such_provider(); }
 
 RUN(strangers, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(liars, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
+RUN(greedy, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
+/* mem_init() is for all. */
+static void sleeper_all(void) { sleeper(); }
+RUN(sleeper, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(window, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_leak, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_such_provider, 1, "MPIR_CVAR_OFI_PROVIDER=pigeons")
@@ -205,7 +642,19 @@ Suite *suite_ofi(void)
     tcase_set_timeout(t, 90);
     tcase_add_test(t, strangers_);
     tcase_add_test(t, liars_);
+    tcase_add_test(t, greedy_);
     tcase_add_test(t, window_);
+    tcase_add_test(t, lost_amid_);
+    tcase_add_test(t, lost_last_);
+    tcase_add_test(t, lost_verdict_);
+    tcase_add_test(t, lost_hello_);
+    tcase_add_test(t, nothing_lost_);
+    tcase_add_test(t, silent_);
+    tcase_add_test(t, by_the_clock_);
+    tcase_add_test(t, owed_);
+    tcase_add_test(t, buried_);
+    tcase_add_test(t, sleeper_);
+    tcase_add_test(t, half_registered_);
     tcase_add_test(t, no_leak_);
     tcase_add_test(t, no_such_provider_);
     suite_add_tcase(s, t);

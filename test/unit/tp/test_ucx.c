@@ -122,6 +122,33 @@ static void disorder(void)
     stop(); /* nothing is held */
 }
 
+/* A message that another one has overtaken says less of what was taken, and is as good. */
+static void overtaken(void)
+{
+    start();
+    const size_t h = sizeof(struct ucx_hdr);
+    struct ucx_hdr x = {.key = u->key, .src = 1, .cls = UCX_REPLY};
+    struct ucx_peer *p = ucx_peer(u, 1);
+    p->seq[UCX_REQUEST] = 10;
+    x.seq = 1, x.taken = 4;
+    offer(x, h + 8, 0);
+    x.seq = 0, x.taken = 3;
+    offer(x, h + 16, 0);
+    tp_ucx_ops.progress((struct tp *)u);
+    job_check(taken[TP_REPLY] == 2 && last_len == 8 && p->acked == 4);
+    x.seq = 2, x.taken = 11; /* more than was sent: no process of ours */
+    offer(x, h + 8, 0);
+    job_check(taken[TP_REPLY] == 2 && p->acked == 4);
+    x.taken = 10;
+    offer(x, h + 8, 0);
+    job_check(taken[TP_REPLY] == 3 && p->acked == 10);
+    u->closing = 1; /* nobody is above any more */
+    x.seq = 3;
+    offer(x, h + 8, 0);
+    job_check(taken[TP_REPLY] == 3 && p->next[UCX_REPLY] == 3);
+    stop();
+}
+
 /* Any bytes with the right key. */
 static void random_packets(void)
 {
@@ -145,6 +172,7 @@ START_TEST(packets)
 {
     ck_assert_int_eq(job_run(2, NULL, hostile, 20), 0);
     ck_assert_int_eq(job_run(2, NULL, disorder, 20), 0);
+    ck_assert_int_eq(job_run(2, NULL, overtaken, 20), 0);
     ck_assert_int_eq(job_run(2, NULL, random_packets, 20), 0);
 }
 END_TEST
@@ -189,9 +217,35 @@ static void death(void)
     job_words()[1] = 1;
 }
 
+/* One peer with whom UCX cannot tell of deaths: of the others it still does. */
+static ucs_status_t create_but_one(ucp_worker_h worker, const ucp_ep_params_t *params, ucp_ep_h *ep)
+{
+    if (params->err_mode == UCP_ERR_HANDLING_MODE_PEER && ((struct ucx_peer *)params->err_handler.arg)->rank == 1)
+        return UCS_ERR_UNSUPPORTED;
+    *ep = (ucp_ep_h)(uintptr_t)(params->err_mode == UCP_ERR_HANDLING_MODE_PEER ? 8 : 16);
+    return UCS_OK;
+}
+
+static void one_without(void)
+{
+    char none[16] = {0};
+    start();
+    __typeof__(u->lib.ucp_ep_create) create = u->lib.ucp_ep_create;
+    u->lib.ucp_ep_create = create_but_one;
+    for (unsigned i = 0; i < 3; i++) {
+        struct ucx_peer *p = ucx_peer(u, i);
+        job_check(ucx_peer_address(p, none, sizeof none) == 0 && ucx_peer_open(p) == 0);
+        job_check((uintptr_t)p->ep == (i == 1 ? 16 : 8) && p->no_failures == (i == 1));
+        p->ep = NULL;
+    }
+    u->lib.ucp_ep_create = create;
+    stop();
+}
+
 START_TEST(dead_peer)
 {
     setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(3, NULL, one_without, 20), 0);
     ck_assert_int_eq(job_run(2, NULL, death, 20), 1); /* the killed one */
 }
 END_TEST
