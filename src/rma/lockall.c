@@ -18,9 +18,11 @@ static int sync_error(const struct rma_win *w, const char *why)
 
 static void near_unlock_all(struct rma_win *w)
 {
+    w->giving_back = 1; /* others may run between one and the next */
     for (unsigned i = 0; i < w->nears; i++)
         if (w->near.near[i].lock != RMA_UNLOCKED)
             rma_near_unlock(w, &w->near.near[i]);
+    w->giving_back = 0;
 }
 
 int rma_lock_all(struct rma_win *w, int assert)

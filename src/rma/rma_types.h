@@ -287,6 +287,7 @@ struct rma_win {
     uint8_t freed;
     uint8_t all_near;         /* every member is on this node */
     uint8_t lock_all_nocheck;
+    uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
     uint8_t evicted;          /* an element of this passive epoch was evicted */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
