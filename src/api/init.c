@@ -216,7 +216,7 @@ int api_stop(void)
     if (err)
         return err;
     progress_async_stop();
-    rma_warn_open();
+    rma_ending();
     p2p_drain_wait();
     /* Everybody is done with everybody: only then may inboxes go. */
     err = coll_barrier_living(proc->obj->world);

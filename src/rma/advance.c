@@ -102,10 +102,9 @@ static void resps_bury(struct rma_win *w, int rank, int owes, int err)
 static void mourn(struct rma_win *w, int err)
 {
     w->dead = 1;
-    if (w->acks) {
+    if (w->acks)
         w->err = w->err ? w->err : err;
-        rma_acks_add(w, -(int)w->acks);
-    }
+    rma_acks_add(w, -(int)w->acks);
 }
 
 void rma_target_bury(struct rma_target *t)

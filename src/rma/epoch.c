@@ -93,7 +93,7 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
 void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
-    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !w->acks;
+    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !rma_unsure(w);
     /* Release pairs with the acquire in near.h: also what answers brought is here when no element is left. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
     atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);

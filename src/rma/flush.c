@@ -313,13 +313,14 @@ int rma_flush(struct rma_win *w, int rank)
     if (err)
         return err;
     /* Of an element that was evicted messages may be under way: DONE is behind them, where what the network did needs none. */
-    if (t && w->acks && rma_ask(w, ASK_ALL_LOCKED))
+    if (t && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED) && !(t->flags & TARGET_DEAD))
         t->flags |= TARGET_DIRTY;
+    int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    else if (w->acks && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */
+    else if (!dead && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */
         err = flush_evicted(w, rank);
-    else if (boot_dead_count() && !rma_near_of(w, rank) && boot_dead(rma_world(w, rank)))
+    else if (dead && !rma_near_of(w, rank))
         err = rma_dead_error(w, rank); /* what was done there has gone with its element */
     /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
      * flush.  Last: what the target did for us, by message, comes before what we read next, too. */

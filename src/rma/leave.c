@@ -2,7 +2,8 @@
  *
  * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
  * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
- * whether it is in MPI_Win_free, too, or past it: one at a time, again after a while where it is not.  Nobody waits for
+ * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): one at a time, again after
+ * a while where it is not.  Who asks is there, and need not be asked.  Nobody waits for
  * an answer in order to give one, so there is no circle; a process that dies meanwhile ends the wait for it.  O(P)
  * messages, but only after a death. */
 #include "rma/rma_types.h"
@@ -18,16 +19,21 @@ static int is_dead(const struct rma_win *w)
     return boot_dead(rma_world(w, w->leave_rank));
 }
 
+static int has_asked(const struct rma_win *w)
+{
+    return map_get(&w->left, (uint64_t)w->leave_rank + 1) != NULL;
+}
+
 static int told(void *arg)
 {
     const struct rma_win *w = arg;
-    return w->leave_told || is_dead(w);
+    return w->leave_told || has_asked(w) || is_dead(w);
 }
 
 static int time_over(void *arg)
 {
     const struct rma_win *w = arg;
-    return time_now() >= w->leave_again || is_dead(w);
+    return time_now() >= w->leave_again || has_asked(w) || is_dead(w);
 }
 
 /* It is in MPI_Win_free, or dead. */
@@ -37,7 +43,7 @@ static void wait_one(struct rma_win *w, int rank)
     uint64_t nap = AGAIN_NS;
     w->leave_rank = rank;
     w->leave_left = 0;
-    while (!is_dead(w)) {
+    while (!is_dead(w) && !has_asked(w)) {
         w->leave_told = 0;
         if (rma_plain_wait(w, rank, &ask, 1)) /* not connected any more */
             return;
@@ -61,17 +67,32 @@ void rma_leave(struct rma_win *w)
 }
 
 /* Always answered: room for it was kept. */
+static void answer(int src, const struct rma_hdr *ask, int rank, int left)
+{
+    struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = ask->win, .src = (uint32_t)rank, .count = left != 0};
+    struct iovec v = {&h, sizeof h};
+    am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
+}
+
 int rma_on_left_ask(int src, const void *msg, size_t len)
 {
-    struct rma_hdr h, r = {.type = RMA_PKT_LEFT};
-    const struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (len < sizeof h)
         return 0;
-    struct iovec v = {&r, sizeof r};
-    r.win = h.win;
-    r.src = w ? (uint32_t)w->rank : 0;
-    r.count = !w || w->leaving;
-    am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
+    if (w)
+        (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* else it is asked */
+    answer(src, &h, w ? w->rank : 0, !w || w->leaving || rma_room()->ending);
+    return 0;
+}
+
+int rma_on_left_late(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    if (len != sizeof h)
+        return 0;
+    memcpy(&h, msg, sizeof h);
+    answer(src, &h, 0, 1);
     return 0;
 }
 

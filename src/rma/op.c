@@ -424,7 +424,7 @@ static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict 
 
 int rma_overtakes(const struct rma_win *w, const struct rma_near *n)
 {
-    return w->acks && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
+    return rma_unsure(w) && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
 }
 
 /* A near operation must not pass earlier ones to the same target that are still queued or went by message. */

@@ -101,7 +101,7 @@ static int done_sent(void *arg)
     struct done_wait *x = arg;
     struct rma_target *t = x->t;
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
-    if (t->flags & TARGET_DEAD || x->err != AM_AGAIN)
+    if (t->w->dead || x->err != AM_AGAIN)
         return 1;
     x->err = rma_send_plain(t->w, t->rank, &h, 1);
     if (!x->err) { /* counted here: the wait may poll once more at its end, and the answer come */
@@ -141,14 +141,15 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     rma_local_wait(w, t);
     progress_wait(settled, t, "operations on a window", t->world);
     /* Another thread may have queued more or be flushing meanwhile. */
-    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
-        int err = rma_complete_target(w, t, RMA_F_DONE);
-        w->err = w->err ? w->err : err;
-    } else if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY)) {
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && !w->dead) {
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
-        if (x.err && !(t->flags & TARGET_DEAD))
+        if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_DEAD))
             rma_target_bury(t);
+    }
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) { /* since before, or only now */
+        int err = rma_complete_target(w, t, RMA_F_DONE);
+        w->err = w->err ? w->err : err;
     }
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;

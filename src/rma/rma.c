@@ -127,9 +127,10 @@ static void write_stats(const char *name)
     close(fd);
 }
 
-void rma_warn_open(void)
+void rma_ending(void)
 {
     struct rma *r = proc->rma;
+    r->ending = 1;
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
@@ -154,6 +155,7 @@ void rma_finalize(void)
     /* Packets may still come in until the transport closes: after a death the barrier of MPI_Finalize does not hold those back who go on. */
     for (int type = AM_RMA; type < AM_RMA + RMA_PKTS; type++)
         am_handler(type, on_late);
+    am_handler(AM_RMA + RMA_PKT_LEFT_ASK, rma_on_left_late);
     if (cvar.rma_stats)
         print_stats();
     if (cvar.rma_stats_file && *cvar.rma_stats_file)

@@ -28,7 +28,7 @@ int rma_init(void);
 /* After the last barrier; windows that the user left open are dropped. */
 void rma_finalize(void);
 /* MPI_Finalize begins: one line for each window whose epoch the user left open; others may wait for its end for ever. */
-void rma_warn_open(void);
+void rma_ending(void);
 
 /* --- windows (collective over c) ---------------------------------------------
  * RMA_FLAVOR... ARG, SIZE, DISP, NO_MEM, INFO, RMA_SHARED; the same class on all members. */

@@ -167,6 +167,12 @@ void rma_resp_close(struct rma_win *w, struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
 /* Who waits for this answer of this rank: nobody, a thread, one that asked past any element? */
+/* Of an element that was evicted something may be under way.  Answers are counted until a member dies (advance.c, mourn). */
+static inline int rma_unsure(const struct rma_win *w)
+{
+    return w->acks || w->dead;
+}
+
 enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
 enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 /* Send a packet of header only, waiting for room. MPI error code. */
@@ -206,6 +212,7 @@ int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
 int rma_on_left_ask(int src, const void *msg, size_t len);
 int rma_on_left(int src, const void *msg, size_t len);
+int rma_on_left_late(int src, const void *msg, size_t len); /* LEFT_ASK after rma_finalize() */
 
 /* --- target side ----------------------------------------------------------------------------------- */
 int rma_on_op(int src, const void *msg, size_t len);

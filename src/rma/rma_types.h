@@ -294,6 +294,7 @@ struct rma_win {
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
     uint8_t leaving;          /* in MPI_Win_free */
+    struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
     uint8_t leave_told;       /* leave.c: that process has answered ... */
     uint8_t leave_left;       /* ... that it leaves, too */
     int leave_rank;           /* who is asked */
@@ -368,6 +369,7 @@ struct rma {
     struct rma_near_room fast;  /* first: near.h */
     struct map wins;            /* id + 1 -> window */
     struct list windows, active, called;
+    uint8_t ending;             /* in MPI_Finalize */
     uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */

@@ -65,9 +65,8 @@ static int aligned(const struct rma_key *k, const struct rma_op *op)
 /* No transport orders atomics, neither among themselves nor with messages. */
 static int in_order(const struct rma_target *t, const struct rma_op *op)
 {
-    /* t->w->acks: of an element of this target that was evicted there may be messages under way. */
     return !t->w->ordered_acc || op->flags & OP_BEGUN ||
-           (!op->sent && t->queued == 1 && !t->w->acks && rma_nothing_under_way(t));
+           (!op->sent && t->queued == 1 && !rma_unsure(t->w) && rma_nothing_under_way(t));
 }
 
 static int in_range(const struct rma_key *k, const struct rma_op *op)

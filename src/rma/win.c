@@ -77,6 +77,7 @@ static struct rma_win *win_blank(const struct plan *p)
     list_init(&w->keys);
     map_init(&w->posts);
     map_init(&w->far_errors);
+    map_init(&w->left);
     rma_lockq_init(&w->lockq);
     attr_list_init(&w->attrs);
     w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
@@ -105,6 +106,7 @@ void rma_win_drop(struct rma_win *w)
     rma_lockq_free(&w->lockq);
     map_destroy(&w->posts);
     map_destroy(&w->far_errors);
+    map_destroy(&w->left);
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);

@@ -184,6 +184,41 @@ static void unconfirmed(void *arg)
         tell(t);
 }
 
+/* What was put to a living rank, and its element evicted, before a death: a flush of that rank alone says the truth, too. */
+static void flush_living(void *arg)
+{
+    struct job j = job_of_mortals();
+    long v = 5, *all[4];
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    if (j.rank) {
+        hear(0);
+        if (j.rank == 3)
+            sim_die();
+        if (j.rank == 1) /* what waits for it here waits on */
+            sim_compute(600);
+        hear(0);
+        return;
+    }
+    OK(MPI_Win_lock_all(0, j.win));
+    for (int t = 1; t < 4; t++)
+        put1(&j, &v, t, 0);
+    OK(MPI_Win_flush_all(j.win));
+    tell(1);
+    tell(3);
+    put1(&j, &v, 1, 1);
+    put1(&j, &v, 2, 1); /* takes its element */
+    while (!boot_dead(3))
+        turn();
+    if (sim_seed() % 2)
+        put1(&j, &v, 1, 2); /* a new one */
+    OK(MPI_Win_flush(1, j.win));
+    SIM_CHECK(all[1][1] == v);
+    (void)MPI_Win_unlock_all(j.win);
+    tell(2);
+    tell(2);
+    tell(1);
+}
+
 /* Rank 1 frees the window after a death, while rank 0 is still in an epoch there. */
 static void free_late(void *arg)
 {
@@ -201,6 +236,19 @@ static void free_late(void *arg)
         OK(MPI_Win_unlock(1, j.win));
     } else if (j.rank == 2) {
         sim_compute((int)(sim_random() % 2000));
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* One of the living has given up, and ends without MPI_Win_free. */
+static void free_not_all(void *arg)
+{
+    struct job j = job_of_mortals();
+    if (j.rank == 3)
+        sim_die();
+    if (j.rank == 1) {
+        sim_compute((int)(sim_random() % 2000));
+        return;
     }
     OK(MPI_Win_free(&j.win));
 }
@@ -383,6 +431,8 @@ const struct scenario scenarios_deaths[] = {
     {"dead-cut-in-complete", 3, 1, cut_in_complete, NULL, narrow},
     {"dead-flush-after", 4, 1, flush_after, NULL, mortal_poor},
     {"dead-unconfirmed", 4, 1, unconfirmed, NULL, mortal_poor},
+    {"dead-flush-living", 4, 1, flush_living, NULL, mortal_poor},
+    {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},
     {"dead-free-late", 4, 1, free_late, NULL, mortal_mixed},
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},

@@ -167,10 +167,13 @@ static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, c
     if (bytes > o->inject || bytes > sizeof packet || !list_empty(&p->queue))
         return -FI_EAGAIN;
     uint32_t told = p->told;
+    int owed = !list_empty(&p->in_owing);
     packet_fill(o, p, packet, kind, iov, n, len);
     ssize_t err = fi_inject(o->ep, packet, bytes, p->addr);
     if (err)
         p->told = told;
+    if (err && owed)
+        list_push(&o->owing, &p->in_owing);
     else if (kind < OFI_TAKEN)
         numbered(o, p);
     return err;

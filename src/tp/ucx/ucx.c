@@ -144,7 +144,7 @@ int ucx_peer_open(struct ucx_peer *p)
     ucs_status_t s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
     if (s == UCS_ERR_UNREACHABLE || s == UCS_ERR_UNSUPPORTED) {
         /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.  UCX has printed why it
-         * does not do what we asked, which once is enough.  Unsupported: the peer was first, and has found that out. */
+         * does not do what we asked.  Each peer is tried by itself: others may be reached by a network, which does.  Unsupported: the peer was first, and has found that out. */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
         p->no_failures = s == UCS_OK;
