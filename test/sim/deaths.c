@@ -207,8 +207,7 @@ static void flush_living(void *arg)
     tell(3);
     put1(&j, &v, 1, 1);
     put1(&j, &v, 2, 1); /* takes its element */
-    while (!boot_dead(3))
-        turn();
+    hear_of_death(3);
     if (sim_seed() % 2)
         put1(&j, &v, 1, 2); /* a new one */
     OK(MPI_Win_flush(1, j.win));
