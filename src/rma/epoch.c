@@ -126,6 +126,33 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     }
 }
 
+/* Most locks and unlocks open and close the epoch, and are of a near target: rma_win_goto() and rma_near_opened() in one, without
+ * what these two states have in common (operations are not admitted on all; UNSET has no elements, E1). */
+void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held)
+{
+    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks && !w->ntargets);
+    w->state = WIN_PER_TARGET;
+    w->locks = 1;
+    n->lock = (uint8_t)held;
+    if (!rma_unsure(w))
+        atomic_store_explicit(&w->near.passive, 1, memory_order_release);
+    atomic_store_explicit(&n->open, 1, memory_order_release);
+}
+
+void rma_unlock_last(struct rma_win *w, struct rma_near *n)
+{
+    WR_ASSERT((win_next[w->state] & BIT(WIN_UNSET)) && w->state == WIN_PER_TARGET && w->locks == 1 && !w->ntargets);
+    atomic_store_explicit(&n->open, 0, memory_order_release);
+    atomic_store_explicit(&w->near.passive, 0, memory_order_release);
+    n->lock = RMA_UNLOCKED;
+    w->locks = 0;
+    w->state = WIN_UNSET;
+    w->evicted = 0;
+    w->starved = 0;
+    if (w->dead)
+        w->acks = 0;
+}
+
 void rma_win_granted(struct rma_win *w, enum win_state s)
 {
     w->kicking = 1;

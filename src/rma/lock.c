@@ -125,12 +125,9 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
     return MPI_SUCCESS;
 }
 
-void rma_near_unlock(struct rma_win *w, struct rma_near *n)
+/* The word is given up; operations are admitted no more. */
+static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
 {
-    int held = n->lock;
-    sched_point();
-    n->lock = RMA_UNLOCKED;
-    rma_near_opened(w, n);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */
     if (held == RMA_LOCKED_NOCHECK) {
         fence_full();
@@ -140,6 +137,15 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
     }
     if (n->rank == w->rank && w->lockq.count)
         rma_lockq_poll(w); /* far ones have the next turn, and nobody else of this process may look soon */
+}
+
+void rma_near_unlock(struct rma_win *w, struct rma_near *n)
+{
+    int held = n->lock;
+    sched_point();
+    n->lock = RMA_UNLOCKED;
+    rma_near_opened(w, n);
+    near_left(w, n, held);
 }
 
 /* --- the calls ------------------------------------------------------------------------------------ */
@@ -233,12 +239,12 @@ static int lock_free(struct rma_win *w, int type, int rank, int assert)
         w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) ||
         r->lazy_alls || (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
         return 0;
-    rma_win_goto(w, WIN_PER_TARGET);
-    w->locks++;
-    if (assert)
-        near_unchecked(w, n);
-    else
-        near_locked(w, n, kind);
+    if (assert) { /* ordered as near_unchecked() says */
+        rma_lock_first(w, n, RMA_LOCKED_NOCHECK);
+    } else {
+        fence_beside_rmw(); /* with the pair that near_locked() names */
+        rma_lock_first(w, n, kind == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED);
+    }
     return 1;
 }
 
@@ -321,8 +327,24 @@ static int unlock_far(struct rma_win *w, int rank)
     return err ? err : e;
 }
 
+/* Most unlocks: no other lock is open, and everything was done by load and store.  1: done.  0: nothing happened. */
+static int unlock_only(struct rma_win *w, int rank)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    int held = n ? n->lock : RMA_UNLOCKED;
+    if (held == RMA_UNLOCKED || w->locks != 1 || w->ntargets || w->err || !rma_ask(w, ASK_PER_TARGET))
+        return 0;
+    sched_point();
+    rma_unlock_last(w, n);
+    near_left(w, n, held);
+    rma_look_around(w);
+    return 1;
+}
+
 int rma_unlock(struct rma_win *w, int rank)
 {
+    if (unlock_only(w, rank))
+        return MPI_SUCCESS;
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (rank < 0 || rank >= w->size)
@@ -347,6 +369,8 @@ int rma_unlock(struct rma_win *w, int rank)
             err = rma_complete_target(w, t, RMA_F_DONE);
             element_drop(w, rank);
         }
+        int e = rma_take_err(&w->err); /* of an element that was evicted */
+        err = err ? err : e;
         rma_near_unlock(w, n);
         rma_look_around(w);
     }

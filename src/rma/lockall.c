@@ -245,7 +245,7 @@ int rma_unlock_all(struct rma_win *w)
     int err = MPI_SUCCESS, e;
     w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
     rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */
-    if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck)
+    if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck && !w->all_near)
         err = unlock_others(w);
     if (w->ntargets || w->acks || w->err) {
         e = rma_complete_all(w, w->lock_all_nocheck ? RMA_F_DONE : RMA_F_UNLOCK);

@@ -76,6 +76,9 @@ void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
+/* UNSET to PER_TARGET by a near lock, and back when no other is open and no element left: the caller holds the lock, gives it up. */
+void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held);
+void rma_unlock_last(struct rma_win *w, struct rma_near *n);
 int rma_fence_pending(const struct rma_win *w); /* for rma_ask() */
 /* What a call may do now with operations on one target. */
 enum verdict {
