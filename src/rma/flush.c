@@ -217,7 +217,7 @@ static void local_wait_all(struct rma_win *w)
 
 void rma_look_around(struct rma_win *w)
 {
-    enum { LOOK_AROUND = 16 };
+    enum { LOOK_AROUND = 64 };
     if (++w->looks % LOOK_AROUND == 0)
         progress_test();
 }
