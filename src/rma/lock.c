@@ -235,7 +235,7 @@ static int lock_free(struct rma_win *w, int type, int rank, int assert)
     struct rma_near *n = rma_near_of(w, rank);
     int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     const struct rma *r = rma_room();
-    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || proc->threaded || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
+    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
         w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) ||
         r->lazy_alls || (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
         return 0;
