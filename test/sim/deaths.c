@@ -2,21 +2,63 @@
  * single protocols that meet a death: s14-* in scripted.c; native operations: rma.c.) */
 #include "scripted.h"
 
-#include "boot/boot.h"
+enum { LONGS = 64 }; /* in a window */
 
-static struct job job_of_mortals(void)
+/* Ranks above 0 are in MPI until rank 0 tells them to go on, where `dying` ends. */
+static int stand_by(const struct job *j, int dying)
 {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
-    return job_open(64);
+    if (!j->rank)
+        return 0;
+    hear(0);
+    if (j->rank == dying)
+        sim_die();
+    return 1;
 }
 
-/* Until this process has heard of it. */
-static void hear_of_death(int rank)
+/* It may die now, and sends to it fail before anybody says that it has. */
+static void cut_off(int rank)
 {
-    while (!boot_dead(rank))
-        turn();
-    for (int i = 0; i < 3; i++)
-        turn();
+    tell(rank);
+    sim_cut(rank);
+}
+
+static void tell_each(int last)
+{
+    for (int t = 1; t <= last; t++)
+        tell(t);
+}
+
+static void put_each(const struct job *j, const long *v, int last, int at)
+{
+    for (int t = 1; t <= last; t++)
+        put1(j, v, t, at);
+}
+
+/* `all`: each rank's memory, to see without MPI what has come. */
+static struct job job_seen(long **all)
+{
+    struct job j = job_of_mortals(LONGS);
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    return j;
+}
+
+/* An epoch in which every other rank has been put to and has confirmed it. */
+static void epoch_open(const struct job *j, const long *v)
+{
+    OK(MPI_Win_lock_all(0, j->win));
+    put_each(j, v, j->size - 1, 0);
+    OK(MPI_Win_flush_all(j->win));
+}
+
+/* Of a synchronization between rank 0 and ranks 1 to `last`: the other side. */
+static MPI_Group opposite(const struct job *j, int last)
+{
+    int range[1][3] = {{j->rank ? 0 : 1, j->rank ? 0 : last, 1}};
+    MPI_Group all, g;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_range_incl(all, 1, range, &g);
+    MPI_Group_free(&all);
+    return g;
 }
 
 static void lock_works(const struct job *j, int rank)
@@ -33,21 +75,16 @@ static void lock_works(const struct job *j, int rank)
 /* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no room: it leaves later. */
 static void cut_in_unlock(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 5;
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 2)
-            sim_die();
+    if (stand_by(&j, 2))
         return;
-    }
     OK(MPI_Win_lock_all(0, j.win));
     for (int t = 1; t <= 2; t++) {
         put1(&j, &v, t, 0);
         OK(MPI_Win_flush(t, j.win));
     }
-    tell(2);
-    sim_cut(2);
+    cut_off(2);
     put1(&j, &v, 1, 0);
     OK(MPI_Win_flush_local(1, j.win)); /* the put has left, UNLOCK not */
     ERR(MPIX_ERR_PROC_FAILED, MPI_Win_unlock_all(j.win));
@@ -58,7 +95,7 @@ static void cut_in_unlock(void *arg)
 /* The same in a fence: the living one's element is not left over. */
 static void cut_in_fence(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 5;
     OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -67,10 +104,8 @@ static void cut_in_fence(void *arg)
         sim_die();
     }
     if (j.rank == 0) {
-        for (int t = 1; t < 3; t++)
-            put1(&j, &v, t, 0);
-        tell(2);
-        sim_cut(2);
+        put_each(&j, &v, 2, 0);
+        cut_off(2);
     }
     (void)MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win);
     if (j.rank == 0) {
@@ -84,29 +119,21 @@ static void cut_in_fence(void *arg)
 /* And in MPI_Win_complete: rank 1 waits for the COMPLETE. */
 static void cut_in_complete(void *arg)
 {
-    static const int others[] = {1, 2}, first[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 2);
     long v = 5;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? first : others, &g);
     if (j.rank) {
         OK(MPI_Win_post(g, 0, j.win));
-        hear(0);
-        if (j.rank == 2)
-            sim_die();
+        stand_by(&j, 2);
         OK(MPI_Win_wait(j.win));
         SIM_CHECK(j.mem[0] == 5);
     } else {
         OK(MPI_Win_start(g, 0, j.win));
-        for (int t = 1; t < 3; t++)
-            put1(&j, &v, t, 0);
-        tell(2);
-        sim_cut(2);
+        put_each(&j, &v, 2, 0);
+        cut_off(2);
         tell(1);
         (void)MPI_Win_complete(j.win);
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
 }
 
@@ -114,22 +141,16 @@ static void cut_in_complete(void *arg)
 static void flush_after(void *arg)
 {
     long *all[4];
-    struct job j = job_of_mortals();
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    struct job j = job_seen(all);
+    if (stand_by(&j, 3))
         return;
-    }
     tell(3);
     hear_of_death(3);
     for (long i = 1; i < 8; i++) {
         OK(MPI_Win_lock_all(i % 2 ? 0 : MPI_MODE_NOCHECK, j.win));
         for (long k = 1; k < 6; k++) {
             long v = i * 100 + k;
-            for (int t = 1; t <= 2; t++)
-                put1(&j, &v, t, (int)k);
+            put_each(&j, &v, 2, (int)k);
             if (k % 2)
                 OK(MPI_Win_flush_all(j.win));
             else
@@ -140,27 +161,18 @@ static void flush_after(void *arg)
         }
         (void)MPI_Win_unlock_all(j.win); /* of the dead, too */
     }
-    for (int t = 1; t <= 2; t++)
-        tell(t);
+    tell_each(2);
 }
 
 /* A put to rank 3 has left when that dies, and its element is needed for another, before or after: a flush tells. */
 static void unconfirmed(void *arg)
 {
-    struct job j = job_of_mortals();
     long v = 5, *all[4];
+    struct job j = job_seen(all);
     int err;
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    if (stand_by(&j, 3))
         return;
-    }
-    OK(MPI_Win_lock_all(0, j.win));
-    for (int t = 1; t < 4; t++)
-        put1(&j, &v, t, 0);
-    OK(MPI_Win_flush_all(j.win));
+    epoch_open(&j, &v);
     tell(3);
     put1(&j, &v, 3, 1);
     if (sim_seed() % 2) {
@@ -180,29 +192,21 @@ static void unconfirmed(void *arg)
         ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
     }
     (void)MPI_Win_unlock_all(j.win);
-    for (int t = 1; t <= 2; t++)
-        tell(t);
+    tell_each(2);
 }
 
 /* What was put to a living rank, and its element evicted, before a death: a flush of that rank alone says the truth, too. */
 static void flush_living(void *arg)
 {
-    struct job j = job_of_mortals();
     long v = 5, *all[4];
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    struct job j = job_seen(all);
+    if (stand_by(&j, 3)) {
         if (j.rank == 1) /* what waits for it here waits on */
             sim_compute(600);
         hear(0);
         return;
     }
-    OK(MPI_Win_lock_all(0, j.win));
-    for (int t = 1; t < 4; t++)
-        put1(&j, &v, t, 0);
-    OK(MPI_Win_flush_all(j.win));
+    epoch_open(&j, &v);
     tell(1);
     tell(3);
     put1(&j, &v, 1, 1);
@@ -221,7 +225,7 @@ static void flush_living(void *arg)
 /* Rank 1 frees the window after a death, while rank 0 is still in an epoch there. */
 static void free_late(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 3;
     if (j.rank == 3)
         sim_die();
@@ -242,7 +246,7 @@ static void free_late(void *arg)
 /* One of the living has given up, and ends without MPI_Win_free. */
 static void free_not_all(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     if (j.rank == 3)
         sim_die();
     if (j.rank == 1) {
@@ -255,7 +259,7 @@ static void free_not_all(void *arg)
 /* Everybody dies in MPI_Win_free, or before it, but one. */
 static void free_alone(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     if (j.rank == 3)
         sim_die();
     if (j.rank) {
@@ -269,11 +273,8 @@ static void free_alone(void *arg)
  * none of the next exposure's. */
 static void one_starter(void *arg)
 {
-    static const int starters[] = {1, 2}, poster[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? poster : starters, &g);
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 2);
     if (j.rank == 3)
         sim_die();
     if (j.rank == 0) {
@@ -281,7 +282,7 @@ static void one_starter(void *arg)
         err = MPI_Win_wait(j.win) || err;
         SIM_CHECK(err && j.mem[0] == 42);
         MPI_Group_free(&g);
-        MPI_Group_incl(all, 1, starters, &g);
+        g = opposite(&j, 1);
         OK(MPI_Win_post(g, 0, j.win));
         OK(MPI_Win_wait(j.win));
         SIM_CHECK(j.mem[0] == 43);
@@ -300,18 +301,14 @@ static void one_starter(void *arg)
             OK(MPI_Win_complete(j.win));
         }
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
 }
 
 /* The starter's posts: those of a process outside its group die unnoticed. */
 static void bystander(void *arg)
 {
-    static const int starter[] = {1}, poster[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, 1, j.rank ? poster : starter, &g);
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 1);
     if (j.rank == 2)
         sim_die();
     for (long v = 1; v < 6; v++) {
@@ -326,7 +323,6 @@ static void bystander(void *arg)
             OK(MPI_Win_complete(j.win));
         }
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
 }
 

@@ -970,11 +970,10 @@ static void paper_slips(void *arg)
 /* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited for. */
 static void dies(int how)
 {
-    struct job j = job_open(8);
+    struct job j = job_of_mortals(8);
     long v = 1;
     MPI_Group world, g;
     int one = 1, err;
-    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &one, &g));
     if (j.rank == 1 && (how == 2 || how == 7)) /* it holds rank 2's lock */

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "boot/boot.h"
 #include "rma/rma_types.h"
 #include "scenarios.h"
 
@@ -124,6 +125,21 @@ static inline struct job job_open(int longs)
     memset(j.mem, 0, (size_t)longs * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
     return j;
+}
+
+static inline struct job job_of_mortals(int longs)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
+    return job_open(longs);
+}
+
+/* Until this process has heard of it. */
+static inline void hear_of_death(int rank)
+{
+    while (!boot_dead(rank))
+        turn();
+    for (int i = 0; i < 3; i++)
+        turn();
 }
 
 static inline void job_close(struct job *j)
