@@ -326,101 +326,6 @@ static void bystander(void *arg)
     MPI_Group_free(&g);
 }
 
-/* --- two threads, nobody dies: LOCK_ALL of one window, unlocked by one thread while the thread that locked it locks another ---- */
-
-static struct beside {
-    MPI_Win a, b;
-    int go;
-} beside[SIM_RANKS];
-
-static void beside_until(int go)
-{
-    while (beside[sim_rank()].go < go)
-        sim_compute(1);
-}
-
-static void beside_thread(int thread, void *arg)
-{
-    struct beside *m = &beside[sim_rank()];
-    if (sim_rank())
-        return;
-    beside_until(1);
-    OK(MPI_Win_lock_all(0, m->a));
-    m->go = 2;
-    beside_until(3);
-    sim_compute((int)(sim_random() % 40));
-    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, m->b));
-    OK(MPI_Win_unlock(1, m->b));
-    m->go = 4;
-}
-
-static void unlock_beside_lock(void *arg)
-{
-    struct beside *m = &beside[sim_rank()];
-    long *mem, v = 1;
-    int rank;
-    memset(m, 0, sizeof *m);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->a));
-    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->b));
-    if (rank == 0) {
-        m->go = 1;
-        beside_until(2);
-        OK(MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, m->a));
-        m->go = 3;
-        OK(MPI_Win_unlock_all(m->a));
-        beside_until(4);
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, m->a)); /* nobody holds it */
-        OK(MPI_Put(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, m->a));
-        OK(MPI_Win_unlock(2, m->a));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    OK(MPI_Win_free(&m->a));
-    OK(MPI_Win_free(&m->b));
-}
-
-/* --- nobody dies: an accumulate to a node peer's created window goes by message, and its element for another's ----------------- */
-
-static void flush_near(void *arg)
-{
-    int rank;
-    long mem[8] = {0}, v = 5, *all[4];
-    MPI_Win win;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_create(mem, sizeof mem, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    long *mine = mem;
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
-    if (rank == 0) {
-        OK(MPI_Win_lock_all(0, win));
-        for (int t = 1; t < 3; t++)
-            OK(MPI_Accumulate(&v, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Win_flush_all(win));
-        tell(1);
-        OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Put(&v, 1, MPI_LONG, 2, 1, 1, MPI_LONG, win)); /* takes its element */
-        OK(MPI_Win_flush(1, win));
-        SIM_CHECK(all[1][1] == v);
-        OK(MPI_Win_unlock_all(win));
-        tell(1);
-        tell(2);
-        tell(3);
-    } else {
-        if (rank == 1) /* waits in MPI: else the accumulate would be done by a single copy */
-            hear(0);
-        hear(0);
-    }
-    OK(MPI_Win_free(&win));
-}
-
-static void poor_with_a_neighbour(struct sim_knobs *k)
-{
-    far_and_poor(k);
-    k->nodes = 2; /* 0 and 1; 2 and 3 */
-    k->quiet_rank = -1;
-    k->native = 0;
-    k->max_delay = 300;
-}
-
 /* ---------------------------------------------------------------------------------------------------------------------------- */
 
 static void mortal(struct sim_knobs *k)
@@ -455,13 +360,6 @@ static void mortal_poor(struct sim_knobs *k)
     k->max_delay = 40;
 }
 
-static void two_threads(struct sim_knobs *k)
-{
-    far_away(k);
-    k->quiet_rank = -1;
-    k->native = 0;
-}
-
 const struct scenario scenarios_deaths[] = {
     {"dead-cut-in-unlock", 3, 1, cut_in_unlock, NULL, narrow},
     {"dead-cut-in-fence", 3, 1, cut_in_fence, NULL, narrow},
@@ -474,7 +372,5 @@ const struct scenario scenarios_deaths[] = {
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},
     {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},
-    {"s01-flush-near", 4, 1, flush_near, NULL, poor_with_a_neighbour},
-    {"t-unlock-beside-lock", 3, 2, unlock_beside_lock, beside_thread, two_threads},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
