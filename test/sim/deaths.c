@@ -4,17 +4,6 @@
 
 enum { LONGS = 64 }; /* in a window */
 
-/* Ranks above 0 are in MPI until rank 0 tells them to go on, where `dying` ends. */
-static int stand_by(const struct job *j, int dying)
-{
-    if (!j->rank)
-        return 0;
-    hear(0);
-    if (j->rank == dying)
-        sim_die();
-    return 1;
-}
-
 /* It may die now, and sends to it fail before anybody says that it has. */
 static void cut_off(int rank)
 {

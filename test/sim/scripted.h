@@ -1,4 +1,4 @@
-/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages. */
+/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages, a death. */
 #ifndef SIM_SCRIPTED_H
 #define SIM_SCRIPTED_H
 
@@ -140,6 +140,17 @@ static inline void hear_of_death(int rank)
         turn();
     for (int i = 0; i < 3; i++)
         turn();
+}
+
+/* Ranks above 0 are in MPI until rank 0 tells them to go on, where `dying` ends. */
+static inline int stand_by(const struct job *j, int dying)
+{
+    if (!j->rank)
+        return 0;
+    hear(0);
+    if (j->rank == dying)
+        sim_die();
+    return 1;
 }
 
 static inline void job_close(struct job *j)
