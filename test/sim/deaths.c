@@ -2,21 +2,52 @@
  * single protocols that meet a death: s14-* in scripted.c; native operations: rma.c.) */
 #include "scripted.h"
 
-#include "boot/boot.h"
+enum { LONGS = 64 }; /* in a window */
 
-static struct job job_of_mortals(void)
+/* It may die now, and sends to it fail before anybody says that it has. */
+static void cut_off(int rank)
 {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
-    return job_open(64);
+    tell(rank);
+    sim_cut(rank);
 }
 
-/* Until this process has heard of it. */
-static void hear_of_death(int rank)
+static void tell_each(int last)
 {
-    while (!boot_dead(rank))
-        turn();
-    for (int i = 0; i < 3; i++)
-        turn();
+    for (int t = 1; t <= last; t++)
+        tell(t);
+}
+
+static void put_each(const struct job *j, const long *v, int last, int at)
+{
+    for (int t = 1; t <= last; t++)
+        put1(j, v, t, at);
+}
+
+/* `all`: each rank's memory, to see without MPI what has come. */
+static struct job job_seen(long **all)
+{
+    struct job j = job_of_mortals(LONGS);
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    return j;
+}
+
+/* An epoch in which every other rank has been put to and has confirmed it. */
+static void epoch_open(const struct job *j, const long *v)
+{
+    OK(MPI_Win_lock_all(0, j->win));
+    put_each(j, v, j->size - 1, 0);
+    OK(MPI_Win_flush_all(j->win));
+}
+
+/* Of a synchronization between rank 0 and ranks 1 to `last`: the other side. */
+static MPI_Group opposite(const struct job *j, int last)
+{
+    int range[1][3] = {{j->rank ? 0 : 1, j->rank ? 0 : last, 1}};
+    MPI_Group all, g;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_range_incl(all, 1, range, &g);
+    MPI_Group_free(&all);
+    return g;
 }
 
 static void lock_works(const struct job *j, int rank)
@@ -33,21 +64,16 @@ static void lock_works(const struct job *j, int rank)
 /* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no room: it leaves later. */
 static void cut_in_unlock(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 5;
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 2)
-            sim_die();
+    if (stand_by(&j, 2))
         return;
-    }
     OK(MPI_Win_lock_all(0, j.win));
     for (int t = 1; t <= 2; t++) {
         put1(&j, &v, t, 0);
         OK(MPI_Win_flush(t, j.win));
     }
-    tell(2);
-    sim_cut(2);
+    cut_off(2);
     put1(&j, &v, 1, 0);
     OK(MPI_Win_flush_local(1, j.win)); /* the put has left, UNLOCK not */
     ERR(MPIX_ERR_PROC_FAILED, MPI_Win_unlock_all(j.win));
@@ -58,7 +84,7 @@ static void cut_in_unlock(void *arg)
 /* The same in a fence: the living one's element is not left over. */
 static void cut_in_fence(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 5;
     OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -67,10 +93,8 @@ static void cut_in_fence(void *arg)
         sim_die();
     }
     if (j.rank == 0) {
-        for (int t = 1; t < 3; t++)
-            put1(&j, &v, t, 0);
-        tell(2);
-        sim_cut(2);
+        put_each(&j, &v, 2, 0);
+        cut_off(2);
     }
     (void)MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win);
     if (j.rank == 0) {
@@ -84,29 +108,21 @@ static void cut_in_fence(void *arg)
 /* And in MPI_Win_complete: rank 1 waits for the COMPLETE. */
 static void cut_in_complete(void *arg)
 {
-    static const int others[] = {1, 2}, first[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 2);
     long v = 5;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? first : others, &g);
     if (j.rank) {
         OK(MPI_Win_post(g, 0, j.win));
-        hear(0);
-        if (j.rank == 2)
-            sim_die();
+        stand_by(&j, 2);
         OK(MPI_Win_wait(j.win));
         SIM_CHECK(j.mem[0] == 5);
     } else {
         OK(MPI_Win_start(g, 0, j.win));
-        for (int t = 1; t < 3; t++)
-            put1(&j, &v, t, 0);
-        tell(2);
-        sim_cut(2);
+        put_each(&j, &v, 2, 0);
+        cut_off(2);
         tell(1);
         (void)MPI_Win_complete(j.win);
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
 }
 
@@ -114,22 +130,16 @@ static void cut_in_complete(void *arg)
 static void flush_after(void *arg)
 {
     long *all[4];
-    struct job j = job_of_mortals();
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    struct job j = job_seen(all);
+    if (stand_by(&j, 3))
         return;
-    }
     tell(3);
     hear_of_death(3);
     for (long i = 1; i < 8; i++) {
         OK(MPI_Win_lock_all(i % 2 ? 0 : MPI_MODE_NOCHECK, j.win));
         for (long k = 1; k < 6; k++) {
             long v = i * 100 + k;
-            for (int t = 1; t <= 2; t++)
-                put1(&j, &v, t, (int)k);
+            put_each(&j, &v, 2, (int)k);
             if (k % 2)
                 OK(MPI_Win_flush_all(j.win));
             else
@@ -140,27 +150,18 @@ static void flush_after(void *arg)
         }
         (void)MPI_Win_unlock_all(j.win); /* of the dead, too */
     }
-    for (int t = 1; t <= 2; t++)
-        tell(t);
+    tell_each(2);
 }
 
 /* A put to rank 3 has left when that dies, and its element is needed for another, before or after: a flush tells. */
 static void unconfirmed(void *arg)
 {
-    struct job j = job_of_mortals();
     long v = 5, *all[4];
+    struct job j = job_seen(all);
     int err;
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    if (stand_by(&j, 3))
         return;
-    }
-    OK(MPI_Win_lock_all(0, j.win));
-    for (int t = 1; t < 4; t++)
-        put1(&j, &v, t, 0);
-    OK(MPI_Win_flush_all(j.win));
+    epoch_open(&j, &v);
     tell(3);
     put1(&j, &v, 3, 1);
     if (sim_seed() % 2) {
@@ -180,29 +181,21 @@ static void unconfirmed(void *arg)
         ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
     }
     (void)MPI_Win_unlock_all(j.win);
-    for (int t = 1; t <= 2; t++)
-        tell(t);
+    tell_each(2);
 }
 
 /* What was put to a living rank, and its element evicted, before a death: a flush of that rank alone says the truth, too. */
 static void flush_living(void *arg)
 {
-    struct job j = job_of_mortals();
     long v = 5, *all[4];
-    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, all, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
-    if (j.rank) {
-        hear(0);
-        if (j.rank == 3)
-            sim_die();
+    struct job j = job_seen(all);
+    if (stand_by(&j, 3)) {
         if (j.rank == 1) /* what waits for it here waits on */
             sim_compute(600);
         hear(0);
         return;
     }
-    OK(MPI_Win_lock_all(0, j.win));
-    for (int t = 1; t < 4; t++)
-        put1(&j, &v, t, 0);
-    OK(MPI_Win_flush_all(j.win));
+    epoch_open(&j, &v);
     tell(1);
     tell(3);
     put1(&j, &v, 1, 1);
@@ -221,7 +214,7 @@ static void flush_living(void *arg)
 /* Rank 1 frees the window after a death, while rank 0 is still in an epoch there. */
 static void free_late(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     long v = 3;
     if (j.rank == 3)
         sim_die();
@@ -242,7 +235,7 @@ static void free_late(void *arg)
 /* One of the living has given up, and ends without MPI_Win_free. */
 static void free_not_all(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     if (j.rank == 3)
         sim_die();
     if (j.rank == 1) {
@@ -255,7 +248,7 @@ static void free_not_all(void *arg)
 /* Everybody dies in MPI_Win_free, or before it, but one. */
 static void free_alone(void *arg)
 {
-    struct job j = job_of_mortals();
+    struct job j = job_of_mortals(LONGS);
     if (j.rank == 3)
         sim_die();
     if (j.rank) {
@@ -269,11 +262,8 @@ static void free_alone(void *arg)
  * none of the next exposure's. */
 static void one_starter(void *arg)
 {
-    static const int starters[] = {1, 2}, poster[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, j.rank ? 1 : 2, j.rank ? poster : starters, &g);
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 2);
     if (j.rank == 3)
         sim_die();
     if (j.rank == 0) {
@@ -281,7 +271,7 @@ static void one_starter(void *arg)
         err = MPI_Win_wait(j.win) || err;
         SIM_CHECK(err && j.mem[0] == 42);
         MPI_Group_free(&g);
-        MPI_Group_incl(all, 1, starters, &g);
+        g = opposite(&j, 1);
         OK(MPI_Win_post(g, 0, j.win));
         OK(MPI_Win_wait(j.win));
         SIM_CHECK(j.mem[0] == 43);
@@ -300,18 +290,14 @@ static void one_starter(void *arg)
             OK(MPI_Win_complete(j.win));
         }
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
 }
 
 /* The starter's posts: those of a process outside its group die unnoticed. */
 static void bystander(void *arg)
 {
-    static const int starter[] = {1}, poster[] = {0};
-    struct job j = job_of_mortals();
-    MPI_Group all, g;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, 1, j.rank ? poster : starter, &g);
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group g = opposite(&j, 1);
     if (j.rank == 2)
         sim_die();
     for (long v = 1; v < 6; v++) {
@@ -326,103 +312,7 @@ static void bystander(void *arg)
             OK(MPI_Win_complete(j.win));
         }
     }
-    MPI_Group_free(&all);
     MPI_Group_free(&g);
-}
-
-/* --- two threads, nobody dies: LOCK_ALL of one window, unlocked by one thread while the thread that locked it locks another ---- */
-
-static struct beside {
-    MPI_Win a, b;
-    int go;
-} beside[SIM_RANKS];
-
-static void beside_until(int go)
-{
-    while (beside[sim_rank()].go < go)
-        sim_compute(1);
-}
-
-static void beside_thread(int thread, void *arg)
-{
-    struct beside *m = &beside[sim_rank()];
-    if (sim_rank())
-        return;
-    beside_until(1);
-    OK(MPI_Win_lock_all(0, m->a));
-    m->go = 2;
-    beside_until(3);
-    sim_compute((int)(sim_random() % 40));
-    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, m->b));
-    OK(MPI_Win_unlock(1, m->b));
-    m->go = 4;
-}
-
-static void unlock_beside_lock(void *arg)
-{
-    struct beside *m = &beside[sim_rank()];
-    long *mem, v = 1;
-    int rank;
-    memset(m, 0, sizeof *m);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->a));
-    OK(MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &m->b));
-    if (rank == 0) {
-        m->go = 1;
-        beside_until(2);
-        OK(MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, m->a));
-        m->go = 3;
-        OK(MPI_Win_unlock_all(m->a));
-        beside_until(4);
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, m->a)); /* nobody holds it */
-        OK(MPI_Put(&v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, m->a));
-        OK(MPI_Win_unlock(2, m->a));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    OK(MPI_Win_free(&m->a));
-    OK(MPI_Win_free(&m->b));
-}
-
-/* --- nobody dies: an accumulate to a node peer's created window goes by message, and its element for another's ----------------- */
-
-static void flush_near(void *arg)
-{
-    int rank;
-    long mem[8] = {0}, v = 5, *all[4];
-    MPI_Win win;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_create(mem, sizeof mem, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    long *mine = mem;
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
-    if (rank == 0) {
-        OK(MPI_Win_lock_all(0, win));
-        for (int t = 1; t < 3; t++)
-            OK(MPI_Accumulate(&v, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Win_flush_all(win));
-        tell(1);
-        OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Put(&v, 1, MPI_LONG, 2, 1, 1, MPI_LONG, win)); /* takes its element */
-        OK(MPI_Win_flush(1, win));
-        SIM_CHECK(all[1][1] == v);
-        OK(MPI_Win_unlock_all(win));
-        tell(1);
-        tell(2);
-        tell(3);
-    } else {
-        if (rank == 1) /* waits in MPI: else the accumulate would be done by a single copy */
-            hear(0);
-        hear(0);
-    }
-    OK(MPI_Win_free(&win));
-}
-
-static void poor_with_a_neighbour(struct sim_knobs *k)
-{
-    far_and_poor(k);
-    k->nodes = 2; /* 0 and 1; 2 and 3 */
-    k->quiet_rank = -1;
-    k->native = 0;
-    k->max_delay = 300;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------------- */
@@ -459,13 +349,6 @@ static void mortal_poor(struct sim_knobs *k)
     k->max_delay = 40;
 }
 
-static void two_threads(struct sim_knobs *k)
-{
-    far_away(k);
-    k->quiet_rank = -1;
-    k->native = 0;
-}
-
 const struct scenario scenarios_deaths[] = {
     {"dead-cut-in-unlock", 3, 1, cut_in_unlock, NULL, narrow},
     {"dead-cut-in-fence", 3, 1, cut_in_fence, NULL, narrow},
@@ -478,7 +361,5 @@ const struct scenario scenarios_deaths[] = {
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},
     {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},
-    {"s01-flush-near", 4, 1, flush_near, NULL, poor_with_a_neighbour},
-    {"t-unlock-beside-lock", 3, 2, unlock_beside_lock, beside_thread, two_threads},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

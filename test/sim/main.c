@@ -74,7 +74,7 @@ static int run_all(const struct scenario *sc, unsigned long first, unsigned long
     return 0;
 }
 
-/* A process per scenario and PORTION seeds, so many at once.  The end of the process gives back what ranks that died had. */
+/* A process per scenario and PORTION seeds, so many at once. */
 enum { PORTION = 500 };
 static struct child {
     pid_t pid;

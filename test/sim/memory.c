@@ -1,9 +1,13 @@
 #include "memory.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sim_types.h"
 
@@ -18,7 +22,7 @@ void __real_free(void *p);
 struct entry {
     void *p;
     size_t n;
-    int rank;
+    int rank; /* -1: the simulator's own */
 };
 static struct {
     struct entry *at;
@@ -56,13 +60,15 @@ static void grow(void)
 
 static void *enter(void *p, size_t n)
 {
-    if (!p || !book.on || book.off || !the_sim || !the_sim->now)
+    if (!p || !book.on || !the_sim || !the_sim->now)
         return p;
     if (2 * (book.used + 1) > book.room)
         grow();
-    int rank = the_sim->now->rank;
+    int rank = book.off ? -1 : the_sim->now->rank;
     *find(p) = (struct entry){p, n, rank};
     book.used++;
+    if (rank < 0)
+        return p;
     book.live[rank] += (long)n;
     if (book.live[rank] > book.most[rank])
         book.most[rank] = book.live[rank];
@@ -72,9 +78,10 @@ static void *enter(void *p, size_t n)
 static void leave(const void *p)
 {
     struct entry *e;
-    if (!p || !book.room || !(e = find(p))->p)
+    if (!p || !book.used || !(e = find(p))->p)
         return;
-    book.live[e->rank] -= (long)e->n;
+    if (e->rank >= 0)
+        book.live[e->rank] -= (long)e->n;
     book.used--;
     size_t hole = (size_t)(e - book.at);
     for (size_t i = (hole + 1) & (book.room - 1); book.at[i].p; i = (i + 1) & (book.room - 1)) {
@@ -103,6 +110,47 @@ void memory_begin(void)
     book.used = 0;
 }
 
+/* --- what is left ----------------------------------------------------------------------------------- */
+
+static const char segment[] = "/memfd:windrose."; /* what the system calls those of src/mem */
+
+static void close_segments(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        char to[sizeof segment] = "";
+        if (readlinkat(dirfd(d), e->d_name, to, sizeof to - 1) > 0 && !strcmp(to, segment))
+            close(atoi(e->d_name));
+    }
+    if (d)
+        closedir(d);
+}
+
+static void unmap_segments(void)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    char line[512];
+    while (f && fgets(line, sizeof line, f)) {
+        uintptr_t from, to;
+        if (strstr(line, segment) && sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) == 2)
+            munmap((void *)from, to - from);
+    }
+    if (f)
+        fclose(f);
+}
+
+void memory_drop(void)
+{
+    book.on = 0;
+    for (size_t i = 0; i < book.room; i++) {
+        __real_free(book.at[i].p);
+        book.at[i].p = NULL;
+    }
+    book.used = 0;
+    close_segments();
+    unmap_segments(); /* after the heap: a window may have moved a block of it into a segment */
+}
+
 long memory_bytes(int rank)
 {
     return book.live[rank];
@@ -120,6 +168,8 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 void *__wrap_aligned_alloc(size_t align, size_t n);
 int __wrap_posix_memalign(void **p, size_t align, size_t n);
+char *__wrap_strdup(const char *s);
+char *__wrap_strndup(const char *s, size_t most);
 void __wrap_free(void *p);
 
 void *__wrap_malloc(size_t n)
@@ -149,6 +199,21 @@ int __wrap_posix_memalign(void **p, size_t align, size_t n)
     if (!err)
         enter(*p, n);
     return err;
+}
+
+char *__wrap_strndup(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most);
+    char *p = __wrap_malloc(n + 1);
+    if (!p)
+        return NULL;
+    p[n] = '\0';
+    return memcpy(p, s, n);
+}
+
+char *__wrap_strdup(const char *s)
+{
+    return __wrap_strndup(s, strlen(s));
 }
 
 void __wrap_free(void *p)

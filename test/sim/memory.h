@@ -1,12 +1,16 @@
-/* memory.h - bytes of heap that each simulated rank holds.
+/* memory.h - the memory that simulated ranks hold: how much, and its end where they die.
  *
  * The program is linked with --wrap for malloc and its kin, so every allocation of the library and of the scenario
- * passes here and is counted, as asked for, to the rank that runs; the simulator's own (sim_alloc) are not. */
+ * passes here and is counted, as asked for, to the rank that runs; the simulator's own (sim_alloc) to nobody.  Those of strdup()
+ * and strndup() only where these are wrapped as well. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
 void memory_begin(void);     /* count from now on */
 long memory_bytes(int rank); /* live now */
 long memory_most(int rank);  /* most since the last call */
+/* After a run that memory_begin() preceded: give back all that is left of it, as the system does where processes end: heap,
+ * segments of src/mem and their descriptors. */
+void memory_drop(void);
 
 #endif

@@ -5,14 +5,11 @@
  * Shared cells take sums (accumulate, fetch_and_op, get under an exclusive lock and put), whose totals are
  * known at the end.  The order of synchronizations is drawn from the seed: fence and PSCW rounds by all, passive
  * rounds by each rank for itself. */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "scripted.h"
 
-#include "boot/boot.h"
+#include <stdlib.h>
+
 #include "rma/acc.h"
-#include "scenarios.h"
 
 enum { CELLS = 640, SHARED = 4, ROUNDS = 6, BIG = 600, RANKS_MAX = 8 };
 
@@ -438,61 +435,144 @@ static void torn(void *arg)
     MPI_Win_free(&win);
 }
 
-/* A rank dies at some time while others put to it and get from it natively.  They come to an end, with an error or without,
- * and what they did among themselves is right, without one. */
+/* --- a rank dies while others use it natively ------------------------------------------------------------------ */
+
+enum { BLOCK = 150 };
+
+static int put_block(const struct job *j, const long *buf, int rank)
+{
+    return MPI_Put(buf, BLOCK, MPI_LONG, rank, 0, BLOCK, MPI_LONG, j->win);
+}
+
+static int get_block(const struct job *j, long *buf, int rank)
+{
+    return MPI_Get(buf, BLOCK, MPI_LONG, rank, 0, BLOCK, MPI_LONG, j->win);
+}
+
+/* The user's again: nobody writes there any more. */
+static void left_alone(long *buf, int n, int steps)
+{
+    memset(buf, 0x77, (size_t)n * sizeof *buf);
+    sim_compute(steps);
+    for (int i = 0; i < n; i++)
+        SIM_CHECK(buf[i] == 0x7777777777777777);
+}
+
+/* The last one dies at some time.  The others come to an end, with an error or without, and what they did among themselves is
+ * right, without one. */
 static void dies(void *arg)
 {
-    enum { BLOCK = 150, TURNS = 6 };
-    int rank, size;
-    long *mem, buf[3][BLOCK];
-    MPI_Win win;
+    enum { TURNS = 6 };
     (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Win_allocate(BLOCK * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* it may die while others are still in the barrier */
-    memset(mem, 0, BLOCK * sizeof(long));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == size - 1) {
+    long buf[3][BLOCK];
+    struct job j = job_of_mortals(BLOCK);
+    int last = j.size - 1, peer = (j.rank + 1) % last;
+    if (j.rank == last) {
         sim_compute((int)(sim_random() % 400));
         sim_die();
     }
     for (int i = 0; i < TURNS; i++) {
-        int peer = (rank + 1) % (size - 1);
-        for (int j = 0; j < BLOCK; j++) {
-            buf[0][j] = rank * 1000 + i;
-            buf[1][j] = buf[2][j] = -1;
+        for (int k = 0; k < BLOCK; k++) {
+            buf[0][k] = j.rank * 1000 + i;
+            buf[1][k] = buf[2][k] = -1;
         }
         int all = sim_random() % 2 == 0;
         if (all) {
-            MPI_Win_lock_all(0, win);
+            MPI_Win_lock_all(0, j.win);
         } else {
-            MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
-            MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win);
+            MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, j.win);
+            MPI_Win_lock(MPI_LOCK_SHARED, last, 0, j.win);
         }
-        OK(MPI_Put(buf[0], BLOCK, MPI_LONG, peer, 0, BLOCK, MPI_LONG, win));
-        (void)MPI_Put(buf[0], BLOCK, MPI_LONG, size - 1, 0, BLOCK, MPI_LONG, win);
-        (void)MPI_Get(buf[1], BLOCK, MPI_LONG, size - 1, 0, BLOCK, MPI_LONG, win);
+        OK(put_block(&j, buf[0], peer));
+        (void)put_block(&j, buf[0], last);
+        (void)get_block(&j, buf[1], last);
         if (sim_random() % 2)
-            (void)MPI_Win_flush(size - 1, win);
-        OK(MPI_Win_flush(peer, win)); /* a death elsewhere is no error of the living */
-        OK(MPI_Get(buf[2], BLOCK, MPI_LONG, peer, 0, BLOCK, MPI_LONG, win));
-        OK(MPI_Win_flush(peer, win));
-        for (int j = 0; j < BLOCK; j++)
-            SIM_CHECK(buf[2][j] == rank * 1000 + i || size - 1 > 2);
+            (void)MPI_Win_flush(last, j.win);
+        OK(MPI_Win_flush(peer, j.win)); /* a death elsewhere is no error of the living */
+        OK(get_block(&j, buf[2], peer));
+        OK(MPI_Win_flush(peer, j.win));
+        for (int k = 0; k < BLOCK; k++)
+            SIM_CHECK(buf[2][k] == j.rank * 1000 + i || last > 2);
         if (all) {
-            (void)MPI_Win_unlock_all(win);
+            (void)MPI_Win_unlock_all(j.win);
         } else {
-            (void)MPI_Win_unlock(peer, win);
-            (void)MPI_Win_unlock(size - 1, win);
+            (void)MPI_Win_unlock(peer, j.win);
+            (void)MPI_Win_unlock(last, j.win);
         }
-        memset(buf, 0x77, sizeof buf); /* the user's again: nobody reads or writes it any more */
-        sim_compute(3);
-        for (int j = 0; j < BLOCK; j++)
-            SIM_CHECK(buf[1][j] == 0x7777777777777777 && buf[2][j] == buf[1][j]);
+        left_alone(buf[0], 3 * BLOCK, 3);
     }
 }
+
+/* Rank 1 dies while a native get from it is under way, and rank 0 has heard of it before it unlocks, flushes or needs the
+ * element for another: each waits for what the network still has. */
+static void dies_under_way(void *arg)
+{
+    (void)arg;
+    long buf[2][BLOCK];
+    struct job j = job_of_mortals(BLOCK);
+    if (stand_by(&j, 1))
+        return;
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+    for (int i = 0; i < 3; i++) { /* the first asks for the key */
+        OK(get_block(&j, buf[0], 1));
+        OK(MPI_Win_flush(1, j.win));
+    }
+    OK(get_block(&j, buf[0], 1));
+    OK(get_block(&j, buf[1], 1));
+    tell(1);
+    hear_of_death(1);
+    if (sim_seed() % 3 == 0) {
+        (void)MPI_Win_flush(1, j.win);
+    } else if (sim_seed() % 3 == 1) { /* there may be one element: it is taken from the dead */
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
+        put1(&j, j.mem, 2, 0);
+        OK(MPI_Win_unlock(2, j.win));
+    }
+    (void)MPI_Win_unlock(1, j.win); /* no error where all came in time */
+    left_alone(buf[0], 2 * BLOCK, 400);
+    tell(2);
+}
+
+/* Rank 2 dies while rank 0 completes operations at both others, and the UNLOCK for rank 1 may still wait behind native
+ * operations: it leaves nevertheless, and rank 1 can be locked again. */
+static void dies_in_unlock(void *arg)
+{
+    enum { MANY = 4 };
+    (void)arg;
+    long buf[BLOCK], back[BLOCK];
+    struct job j = job_of_mortals(BLOCK);
+    if (j.rank) {
+        hear(0);
+        if (j.rank == 2) {
+            sim_compute((int)(sim_random() % 100));
+            sim_die();
+        }
+        return;
+    }
+    for (int i = 0; i < BLOCK; i++)
+        buf[i] = i + 1;
+    OK(MPI_Win_lock_all(0, j.win));
+    for (int i = 0; i < 2; i++) /* the first asks for the keys */
+        for (int t = 1; t <= 2; t++) {
+            OK(put_block(&j, buf, t));
+            OK(MPI_Win_flush(t, j.win));
+        }
+    tell(2);
+    for (int i = 0; i < MANY; i++) /* an error where it is known dead by now */
+        for (int t = 1; t <= 2; t++)
+            SIM_CHECK(put_block(&j, buf, t) == MPI_SUCCESS || t == 2);
+    if (sim_seed() % 2)
+        (void)MPI_Win_flush_all(j.win);
+    (void)MPI_Win_unlock_all(j.win); /* no error where all came in time */
+    memset(back, -1, sizeof back);
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
+    OK(get_block(&j, back, 1));
+    OK(MPI_Win_unlock(1, j.win));
+    SIM_CHECK(memcmp(buf, back, sizeof buf) == 0);
+    tell(1);
+}
+
+/* --- knobs ---------------------------------------------------------------------------------------------------------- */
 
 static void pick(struct sim_knobs *k, const char *name, const char *a, const char *b, const char *c, unsigned shift)
 {
@@ -551,105 +631,6 @@ static void all_native(struct sim_knobs *k)
     k->native_ordered = k->seed % 2;
     k->native_reg = k->seed / 2 % 3 == 0;
     pick(k, "MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1", "256", "2", 30);
-}
-
-/* Rank 1 dies while a native get from it is under way, and rank 0 has heard of it before it unlocks, flushes or needs the
- * element for another: each waits for what the network still has. */
-static void dies_under_way(void *arg)
-{
-    enum { BLOCK = 150 };
-    int rank, flag, err;
-    long *mem, buf[2][BLOCK];
-    MPI_Win win;
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(BLOCK * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    memset(mem, 0, BLOCK * sizeof(long));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1) {
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        sim_die();
-    }
-    if (rank == 2) {
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return;
-    }
-    SIM_CHECK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win) == MPI_SUCCESS);
-    for (int i = 0; i < 3; i++) { /* the first asks for the key */
-        SIM_CHECK(MPI_Get(buf[0], BLOCK, MPI_LONG, 1, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS);
-        SIM_CHECK(MPI_Win_flush(1, win) == MPI_SUCCESS);
-    }
-    SIM_CHECK(MPI_Get(buf[0], BLOCK, MPI_LONG, 1, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS);
-    SIM_CHECK(MPI_Get(buf[1], BLOCK, MPI_LONG, 1, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS);
-    MPI_Send(NULL, 0, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
-    while (!boot_dead(1)) {
-        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-        sim_compute(1);
-    }
-    for (int i = 0; i < 3; i++)
-        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    if (sim_seed() % 3 == 0) {
-        (void)MPI_Win_flush(1, win);
-    } else if (sim_seed() % 3 == 1) { /* there may be one element: it is taken from the dead */
-        SIM_CHECK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win) == MPI_SUCCESS);
-        SIM_CHECK(MPI_Put(mem, 1, MPI_LONG, 2, 0, 1, MPI_LONG, win) == MPI_SUCCESS);
-        SIM_CHECK(MPI_Win_unlock(2, win) == MPI_SUCCESS);
-    }
-    err = MPI_Win_unlock(1, win); /* no error where all came in time */
-    (void)err;
-    memset(buf, 0x77, sizeof buf); /* the user's again */
-    sim_compute(400);
-    for (int j = 0; j < BLOCK; j++)
-        SIM_CHECK(buf[0][j] == 0x7777777777777777 && buf[1][j] == buf[0][j]);
-    MPI_Send(NULL, 0, MPI_BYTE, 2, 7, MPI_COMM_WORLD);
-}
-
-/* Rank 2 dies while rank 0 completes operations at both others, and the UNLOCK for rank 1 may still wait behind native
- * operations: it leaves nevertheless, and rank 1 can be locked again. */
-static void dies_in_unlock(void *arg)
-{
-    enum { BLOCK = 150, MANY = 4 };
-    int rank;
-    long *mem, buf[BLOCK], back[BLOCK];
-    MPI_Win win;
-    (void)arg;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate(BLOCK * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    memset(mem, 0, BLOCK * sizeof(long));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank) {
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank == 2) {
-            sim_compute((int)(sim_random() % 100));
-            sim_die();
-        }
-        return;
-    }
-    for (int j = 0; j < BLOCK; j++)
-        buf[j] = j + 1;
-    SIM_CHECK(MPI_Win_lock_all(0, win) == MPI_SUCCESS);
-    for (int i = 0; i < 2; i++) /* the first asks for the keys */
-        for (int t = 1; t <= 2; t++) {
-            SIM_CHECK(MPI_Put(buf, BLOCK, MPI_LONG, t, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS);
-            SIM_CHECK(MPI_Win_flush(t, win) == MPI_SUCCESS);
-        }
-    MPI_Send(NULL, 0, MPI_BYTE, 2, 7, MPI_COMM_WORLD);
-    for (int i = 0; i < MANY; i++) /* an error where it is known dead by now */
-        for (int t = 1; t <= 2; t++)
-            SIM_CHECK(MPI_Put(buf, BLOCK, MPI_LONG, t, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS || t == 2);
-    if (sim_seed() % 2)
-        (void)MPI_Win_flush_all(win);
-    (void)MPI_Win_unlock_all(win); /* no error where all came in time */
-    memset(back, -1, sizeof back);
-    SIM_CHECK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win) == MPI_SUCCESS);
-    SIM_CHECK(MPI_Get(back, BLOCK, MPI_LONG, 1, 0, BLOCK, MPI_LONG, win) == MPI_SUCCESS);
-    SIM_CHECK(MPI_Win_unlock(1, win) == MPI_SUCCESS);
-    SIM_CHECK(memcmp(buf, back, sizeof buf) == 0);
-    MPI_Send(NULL, 0, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
 }
 
 static void mortal_native(struct sim_knobs *k)

@@ -212,6 +212,48 @@ static void dry_per_target(void *arg)
     job_close(&j);
 }
 
+/* An accumulate to a node peer's created window goes by message, and its element for another's: a flush of the peer waits
+ * for the answer all the same. */
+static void flush_near(void *arg)
+{
+    int rank;
+    long mem[8] = {0}, v = 5, *all[4];
+    MPI_Win win;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    OK(MPI_Win_create(mem, sizeof mem, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    long *mine = mem;
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+    if (rank == 0) {
+        OK(MPI_Win_lock_all(0, win));
+        for (int t = 1; t < 3; t++)
+            OK(MPI_Accumulate(&v, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, win));
+        OK(MPI_Win_flush_all(win));
+        tell(1);
+        OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, win));
+        OK(MPI_Put(&v, 1, MPI_LONG, 2, 1, 1, MPI_LONG, win)); /* takes its element */
+        OK(MPI_Win_flush(1, win));
+        SIM_CHECK(all[1][1] == v);
+        OK(MPI_Win_unlock_all(win));
+        tell(1);
+        tell(2);
+        tell(3);
+    } else {
+        if (rank == 1) /* waits in MPI: else the accumulate would be done by a single copy */
+            hear(0);
+        hear(0);
+    }
+    OK(MPI_Win_free(&win));
+}
+
+static void poor_with_a_neighbour(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    k->nodes = 2; /* 0 and 1; 2 and 3 */
+    k->quiet_rank = -1;
+    k->native = 0;
+    k->max_delay = 300;
+}
+
 /* --- 2: order of locks ------------------------------------------------------------------------------------ */
 
 /* Two origins lock 2 then 3 and touch them in different orders. */
@@ -970,11 +1012,10 @@ static void paper_slips(void *arg)
 /* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited for. */
 static void dies(int how)
 {
-    struct job j = job_open(8);
+    struct job j = job_of_mortals(8);
     long v = 1;
     MPI_Group world, g;
     int one = 1, err;
-    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &one, &g));
     if (j.rank == 1 && (how == 2 || how == 7)) /* it holds rank 2's lock */
@@ -1367,6 +1408,7 @@ const struct scenario scenarios_scripted[] = {
     {"s01-dry-lock-all", 4, 1, dry_lock_all, NULL, far_and_poor},
     {"s01-dry-lock-all-nocheck", 4, 1, dry_lock_all_nocheck, NULL, far_and_poor},
     {"s01-dry-per-target", 4, 1, dry_per_target, NULL, far_and_poor},
+    {"s01-flush-near", 4, 1, flush_near, NULL, poor_with_a_neighbour},
     {"s02-lock-order", 4, 1, lock_order, NULL, far_away},
     {"s02-lock-order-windows", 3, 1, lock_order_windows, NULL, far_away},
     {"s03-lock-all-joins", 4, 1, lock_all_joins, NULL, far_away},

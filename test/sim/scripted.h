@@ -1,10 +1,11 @@
-/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages. */
+/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages, a death. */
 #ifndef SIM_SCRIPTED_H
 #define SIM_SCRIPTED_H
 
 #include <mpi.h>
 #include <string.h>
 
+#include "boot/boot.h"
 #include "rma/rma_types.h"
 #include "scenarios.h"
 
@@ -124,6 +125,32 @@ static inline struct job job_open(int longs)
     memset(j.mem, 0, (size_t)longs * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
     return j;
+}
+
+static inline struct job job_of_mortals(int longs)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
+    return job_open(longs);
+}
+
+/* Until this process has heard of it. */
+static inline void hear_of_death(int rank)
+{
+    while (!boot_dead(rank))
+        turn();
+    for (int i = 0; i < 3; i++)
+        turn();
+}
+
+/* Ranks above 0 are in MPI until rank 0 tells them to go on, where `dying` ends. */
+static inline int stand_by(const struct job *j, int dying)
+{
+    if (!j->rank)
+        return 0;
+    hear(0);
+    if (j->rank == dying)
+        sim_die();
+    return 1;
 }
 
 static inline void job_close(struct job *j)

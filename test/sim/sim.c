@@ -8,6 +8,7 @@
 #include "api/init.h"
 #include "base/sched.h"
 #include "mem/mem_types.h"
+#include "memory.h"
 #include "mpi.h"
 #include "obj/obj.h"
 #include "rma/rma_types.h"
@@ -329,19 +330,6 @@ static void leave(struct sim *s, struct sim_fiber *f)
     abort();
 }
 
-/* A process that ends without MPI_Finalize: the system closes its sockets; its memory is kept until the end of the program,
- * since nobody can free it. */
-static void bury(struct sim_rank_state *r)
-{
-    static struct {
-        void *proc[4096];
-        unsigned n;
-    } graves;
-    mem_wake_close();
-    graves.proc[graves.n++ % 4096] = r->proc;
-    r->dead = 1;
-}
-
 /* What was sent to it is lost, what it sent arrives.  */
 void sim_cut(int rank)
 {
@@ -359,6 +347,7 @@ void sim_die(void)
     struct sim *s = the_sim;
     struct sim_fiber *f = s->now;
     struct sim_rank_state *r = &s->ranks[f->rank];
+    SIM_CHECK(s->k.mortal); /* else nobody clears up behind it */
     if (s->k.late_news) {
         sim_cut(f->rank);
         sim_compute((int)(sim_random() % (unsigned)s->k.late_news));
@@ -369,7 +358,8 @@ void sim_die(void)
             s->in_flight--;
     r->queued[0] = r->queued[1] = 0;
     sim_native_close(s, f->rank);
-    bury(r);
+    mem_wake_close(); /* the system closes its socket; what else it had stays until the end of the run: others look at it */
+    r->dead = 1;
     sim_barrier_check(s);
     atomic_store(&s->job.page.dead[f->rank], 1);
     atomic_fetch_add(&s->job.page.dead_count, 1);
@@ -479,6 +469,8 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     s->job.page.size = (uint32_t)k->ranks;
     list_init(&s->mems);
     fiber_adopt(&s->home);
+    if (s->k.mortal)
+        memory_begin();
     for (int r = 0; r < k->ranks; r++) {
         struct sim_rank_state *st = &s->ranks[r];
         st->proc = calloc(1, sizeof *st->proc);
@@ -505,11 +497,12 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
     for (int i = 0; i < s->nfibers; i++)
         fiber_free(&s->fibers[i].fiber);
     for (int r = 0; r < k->ranks; r++) {
-        if (!s->ranks[r].dead)
-            free(s->ranks[r].proc);
+        free(s->ranks[r].proc);
         drop_kv(s->ranks[r].kv);
     }
     drop_kv(s->published);
+    if (s->k.mortal)
+        memory_drop();
     if (out)
         *out = s->result;
     the_sim = NULL;

@@ -7,6 +7,7 @@ enum { ROUNDS = 4, CELLS = 64 };
 static struct rank_record {
     struct job j, k;
     int open, left; /* the windows are there; threads that have not finished */
+    int turn;       /* how far a script is in which threads take turns */
     long v[SIM_THREADS][ROUNDS][8], r[SIM_THREADS];
     char heap[SIM_THREADS][256];
 } of[SIM_RANKS];
@@ -19,7 +20,7 @@ static struct rank_record *mine(void)
 static void begin(int threads)
 {
     struct rank_record *m = mine();
-    m->open = 0;
+    m->open = m->turn = 0;
     m->left = threads;
     m->j = job_open(CELLS);
     m->k = job_open(CELLS);
@@ -334,6 +335,60 @@ static void pinned_thread(int thread, void *arg)
     m->left--;
 }
 
+/* --- LOCK_ALL of one window, unlocked by one thread while the thread that locked it locks another ------------ */
+
+static void until_turn(const struct rank_record *m, int turn)
+{
+    while (m->turn < turn)
+        sim_compute(1);
+}
+
+static void beside_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    begin(sim_rank() == 0);
+    const struct job *j = &m->j;
+    long v = 1;
+    if (j->rank == 0) {
+        until_turn(m, 1);
+        put1(j, &v, 1, 0);
+        m->turn = 2;
+        OK(MPI_Win_unlock_all(j->win));
+        while (m->left)
+            sim_compute(1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j->win)); /* nobody holds it */
+        put1(j, &v, 2, 0);
+        OK(MPI_Win_unlock(2, j->win));
+    }
+    end();
+    SIM_CHECK(j->mem[0] == (j->rank == 1 || j->rank == 2));
+    stop();
+}
+
+static void beside_thread(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    if (sim_rank() != 0)
+        return;
+    struct rank_record *m = join();
+    OK(MPI_Win_lock_all(0, m->j.win));
+    m->turn = 1;
+    until_turn(m, 2);
+    sim_compute((int)(sim_random() % 40));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, m->k.win));
+    OK(MPI_Win_unlock(1, m->k.win));
+    m->left--;
+}
+
+/* By messages alone, and nobody is slow. */
+static void far_by_messages(struct sim_knobs *k)
+{
+    far_away(k);
+    k->quiet_rank = -1;
+    k->native = 0;
+}
+
 /* --- the fence is granted by another thread ---------------------------------------------------------------------- */
 
 /* Accumulates of one thread on one element come in the order of the calls, also when the first ones are queued until
@@ -391,5 +446,6 @@ const struct scenario scenarios_threads[] = {
     {"t-attach", 2, 3, attach_main, attach_thread, NULL},
     {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
     {"t-unlock-pinned", 4, 2, pinned_main, pinned_thread, far_away},
+    {"t-unlock-beside-lock", 3, 2, beside_main, beside_thread, far_by_messages},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

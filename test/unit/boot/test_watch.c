@@ -105,6 +105,23 @@ static int peer_open(int x, int backlog, struct watch_card *c)
     return fd;
 }
 
+static struct sockaddr_in card_address(const struct watch_card *c)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
+    memcpy(&a.sin_addr, c->spot[0].bytes, 4);
+    return a;
+}
+
+/* A port that had been closed is there again. */
+static int peer_again(const struct watch_card *c)
+{
+    struct sockaddr_in a = card_address(c);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ck_assert_int_eq(listen(fd, 8), 0);
+    return fd;
+}
+
 /* Take one question, on a connection of its own, and answer it; the asker's rank. */
 static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
 {
@@ -183,11 +200,7 @@ START_TEST(refused_once)
     peer_open(3, -1, &c);
     boot_watch_ask(2, &c, sizeof c);
     usleep(20000);
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-    memcpy(&a.sin_addr, c.spot[0].bytes, 4);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
-    ck_assert_int_eq(listen(fd, 8), 0);
+    int fd = peer_again(&c);
     ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
     ck_assert_int_eq(boot_dead_count(), 0);
     close(fd);
@@ -197,18 +210,33 @@ END_TEST
 
 enum { FILL = 4 };
 
-/* A queue that is full answers nothing, as a host that is cut off. */
-static int peer_silent(int x, struct watch_card *c, int fill[FILL])
+/* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers nothing, as a host that is
+ * cut off. */
+struct hosts {
+    struct watch_card silent;
+    int first_fd, silent_fd, fill[FILL];
+};
+
+static void hosts_open(struct hosts *h)
 {
-    int fd = peer_open(x, 0, c);
+    begin();
+    h->first_fd = prove();
+    h->silent_fd = peer_open(3, 0, &h->silent);
+    struct sockaddr_in a = card_address(&h->silent);
     for (int i = 0; i < FILL; i++) {
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
-        memcpy(&a.sin_addr, c->spot[0].bytes, 4);
-        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        (void)!connect(fill[i], (struct sockaddr *)&a, sizeof a);
+        h->fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)!connect(h->fill[i], (struct sockaddr *)&a, sizeof a);
     }
     usleep(50000);
-    return fd;
+}
+
+static void hosts_close(struct hosts *h)
+{
+    for (int i = 0; i < FILL; i++)
+        close(h->fill[i]);
+    close(h->silent_fd);
+    close(h->first_fd);
+    end();
 }
 
 static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a);
@@ -224,19 +252,16 @@ static void told(uint32_t rank, struct watch_answer *a)
 
 START_TEST(silent)
 {
-    struct watch_card c;
+    struct hosts h;
     struct watch_answer a;
-    int fill[FILL];
-    begin();
-    prove();
-    int fd = peer_silent(3, &c, fill);
-    boot_watch_ask(2, &c, sizeof c);
+    hosts_open(&h);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.9, 3);
     ck_assert_str_eq(boot_dead_why(2), "its host there has not answered for 1 s");
     ck_assert_int_eq(boot_dead_count(), SIZE / 3); /* W5 */
     ck_assert_int_eq(boot_dead(5), 1);
     ck_assert_int_eq(boot_dead(4), 0);
-    boot_watch_ask(2, &c, sizeof c); /* whoever is dead is not asked */
+    boot_watch_ask(2, &h.silent, sizeof h.silent); /* whoever is dead is not asked */
     /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its processes are told, and those in
      * question, but no others. */
     told(3, &a);
@@ -257,83 +282,64 @@ START_TEST(silent)
     told(1, &a);
     ck_assert_uint_eq(a.deaths, WATCH_TOLD);
     ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
-    for (int i = 0; i < FILL; i++)
-        close(fill[i]);
-    close(fd);
-    end();
+    hosts_close(&h);
 }
 END_TEST
 
 /* W4: asked by the watch itself, when half of the time has passed, the third host answers. */
 START_TEST(vouched)
 {
-    struct watch_card c;
+    struct hosts h;
     struct watch_answer a;
-    int fill[FILL];
-    begin();
-    int third = prove(), fd = peer_silent(3, &c, fill);
-    boot_watch_ask(2, &c, sizeof c);
+    hosts_open(&h);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
     uint64_t from = time_now();
-    ck_assert_uint_eq(peer_answer(third, &first_card, NULL, 0), 0);
+    ck_assert_uint_eq(peer_answer(h.first_fd, &first_card, NULL, 0), 0);
     ck_assert_uint_ge(time_now() - from, 400000000u);
     until_dead(2, 0, 3);
     ck_assert_int_eq(boot_dead_count(), SIZE / 3);
     told(1, &a);
     ck_assert_uint_eq(a.deaths, WATCH_TOLD);
     ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
-    for (int i = 0; i < FILL; i++)
-        close(fill[i]);
-    close(fd);
-    close(third);
-    end();
+    hosts_close(&h);
 }
 END_TEST
 
 /* What a third host says at the beginning is no proof for the time after. */
 START_TEST(vouched_too_soon)
 {
-    struct watch_card c;
+    struct hosts h;
     struct watch_answer a;
-    int fill[FILL];
-    begin();
-    int third = prove(), fd = peer_silent(3, &c, fill);
-    boot_watch_ask(2, &c, sizeof c);
+    hosts_open(&h);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
     boot_watch_ask(1, &first_card, sizeof first_card);
-    ck_assert_uint_eq(peer_answer(third, &first_card, NULL, 0), 0);
+    ck_assert_uint_eq(peer_answer(h.first_fd, &first_card, NULL, 0), 0);
     until_dead(2, 0.4, 3);
     told(1, &a);
     ck_assert_uint_eq(a.deaths, 0);
-    for (int i = 0; i < FILL; i++)
-        close(fill[i]);
-    close(fd);
-    close(third);
-    end();
+    hosts_close(&h);
 }
 END_TEST
 
 /* W5: others of its host speak, so it is not the host, and a process that has ended would be refused. */
 START_TEST(silent_alone)
 {
-    struct watch_card c, d;
-    int fill[FILL];
-    begin();
-    prove();
-    int fd = peer_silent(3, &c, fill), other = peer_open(4, 8, &d);
+    struct hosts h;
+    struct watch_card d;
+    hosts_open(&h);
+    int other = peer_open(4, 8, &d);
     for (int i = 0; i < 10; i++) {
-        boot_watch_ask(2, &c, sizeof c);
+        boot_watch_ask(2, &h.silent, sizeof h.silent);
         boot_watch_ask(5, &d, sizeof d);
         peer_answer(other, &d, NULL, 0);
         usleep(250000);
     }
     ck_assert_int_eq(boot_dead_count(), 0);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.5, 4); /* they speak no more */
     ck_assert_int_eq(boot_dead(5), 1);
-    for (int i = 0; i < FILL; i++)
-        close(fill[i]);
-    close(fd);
     close(other);
-    end();
+    hosts_close(&h);
 }
 END_TEST
 
@@ -379,11 +385,7 @@ START_TEST(was_stopped)
     peer_open(3, -1, &c);
     boot_watch_ask(2, &c, sizeof c);
     usleep(100000); /* refused once, and not asked again yet */
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-    memcpy(&a.sin_addr, c.spot[0].bytes, 4);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
-    ck_assert_int_eq(listen(fd, 8), 0);
+    int fd = peer_again(&c);
     pid_t me_myself = getpid(), child = fork();
     if (!child) {
         kill(me_myself, SIGSTOP);
@@ -447,8 +449,7 @@ END_TEST
 
 static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
-    memcpy(&to.sin_addr, c->spot[0].bytes, 4);
+    struct sockaddr_in to = card_address(c);
     int s = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
         close(s);
@@ -480,8 +481,7 @@ START_TEST(listener)
     ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
     /* Many who say nothing do not keep it from answering. */
     int idle[40];
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    struct sockaddr_in to = card_address(&c);
     for (int i = 0; i < 40; i++) {
         idle[i] = socket(AF_INET, SOCK_STREAM, 0);
         ck_assert_int_eq(connect(idle[i], (struct sockaddr *)&to, sizeof to), 0);
@@ -524,8 +524,7 @@ START_TEST(crowd)
     struct watch_card c = own_card();
     struct watch_hello h = {.secret = c.hello, .rank = 1};
     struct watch_answer a;
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    struct sockaddr_in to = card_address(&c);
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < ASKERS; i++) {
             s[i] = socket(AF_INET, SOCK_STREAM, 0);
@@ -555,8 +554,7 @@ START_TEST(no_descriptors)
     struct watch_card c = own_card();
     struct watch_hello h = {.secret = c.hello, .rank = 1};
     struct watch_answer a;
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = c.spot[0].port};
-    memcpy(&to.sin_addr, c.spot[0].bytes, 4);
+    struct sockaddr_in to = card_address(&c);
     int s = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
     lim.rlim_cur = LIMIT;
