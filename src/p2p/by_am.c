@@ -1,4 +1,4 @@
-/* Path 1: active messages.  How a send leaves, and the two ways to fetch the data of a matched rendezvous. */
+/* Path 1: active messages.  How a send leaves, and two of the ways to fetch the data of a matched rendezvous (the third: native.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,15 +97,21 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
 {
     struct {
         struct p2p_rts h;
-        struct p2p_run run[P2P_RTS_RUNS];
+        union {
+            struct p2p_run run[P2P_RTS_RUNS];
+            char key[P2P_RTS_TAIL];
+        } tail;
     } rts;
-    uint32_t n = runs_of(q, p, rts.run);
-    if (sizeof rts.h + n * sizeof rts.run[0] > am_max(q->world))
+    size_t most = am_max(q->world) - sizeof rts.h, key = 0;
+    uint32_t n = runs_of(q, p, rts.tail.run);
+    if (n * sizeof rts.tail.run[0] > most)
         n = 0;
-    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, cookie_make(q), q->size, n, (uint32_t)q->waits};
+    if (!n)
+        key = native_offer(q, p, rts.tail.key, most < sizeof rts.tail ? most : sizeof rts.tail);
+    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, cookie_make(q), q->size, n, (uint16_t)key, (uint16_t)q->waits};
     if (!rts.h.sreq)
         return AM_AGAIN; /* when there is memory again */
-    struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.run[0]};
+    struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.tail.run[0] + key};
     q->got = 0;
     q->state = P2P_OPEN;
     list_push(&proc->p2p->open, &q->op.link); /* before: an answer to oneself may come at once */
@@ -266,13 +272,13 @@ static void by_am_more(struct p2p_req *q)
         pull_fail(&q->op, rc);
 }
 
-static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
+static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail)
 {
-    if (q->want == 0 || rndv_read(q, p, h, runs)) {
+    if (q->want == 0 || rndv_read(q, p, h, tail)) {
         struct p2p_fin f = {h->sreq};
         peer_control(p, P2P_FIN, &f, sizeof f);
         recv_done(q, MPI_SUCCESS);
-    } else {
+    } else if (!native_read(q, p, h, tail)) {
         by_am_more(q);
     }
 }

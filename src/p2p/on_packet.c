@@ -9,6 +9,8 @@
 /* A packet that does not fit what was agreed or asked for: nothing of it is used. */
 static int nonsense(int src, const char *what)
 {
+    if (boot_dead(src)) /* what it sent may come after the requests it was about have ended here */
+        return 0;
     proc->p2p->nonsense++;
     am_nonsense(src, what);
     return 0;
@@ -84,7 +86,7 @@ static int on_data(int src, const void *msg, size_t len)
 
 /* --- matching packets -------------------------------------------------------- */
 
-/* room: bytes of the whole message, or of the runs. */
+/* room: bytes of the whole message, or of what follows the RTS. */
 static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len, size_t room)
 {
     struct p2p_unex *u = malloc(sizeof *u + room);
@@ -99,6 +101,7 @@ static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, 
     u->dropped = 0;
     u->sreq = 0;
     u->nruns = 0;
+    u->key = 0;
     memcpy(u->data, data, len);
     return u;
 }
@@ -147,18 +150,19 @@ static int take_eager_sync(int src, const struct p2p_eager_sync *h, size_t len)
 
 static int take_rts(int src, const struct p2p_rts *h)
 {
-    const struct p2p_run *runs = (const struct p2p_run *)(h + 1);
+    size_t tail = h->nruns * sizeof(struct p2p_run) + h->key;
     struct p2p_req *q = match_arrival(&h->m);
     if (q) {
-        recv_rendezvous(q, h, src, runs);
+        recv_rendezvous(q, h, src, h + 1);
         return 0;
     }
-    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, runs, h->nruns * sizeof *runs, h->nruns * sizeof *runs);
+    struct p2p_unex *u = unex_make(P2P_RTS, &h->m, src, h + 1, tail, tail);
     if (!u)
         return AM_AGAIN;
     u->sreq = h->sreq;
     u->size = h->size;
     u->nruns = h->nruns;
+    u->key = h->key;
     u->waits = h->waits;
     arrived(u);
     return 0;
@@ -222,8 +226,8 @@ static int well_formed(int type, const void *msg, size_t len)
     if (len < head[type - P2P_EAGER])
         return 0;
     const struct p2p_rts *r = msg;
-    return type != P2P_RTS || (r->nruns <= P2P_RTS_RUNS && r->size <= INT64_MAX &&
-                               len == sizeof *r + r->nruns * sizeof(struct p2p_run));
+    return type != P2P_RTS || (r->nruns <= P2P_RTS_RUNS && r->key <= P2P_RTS_TAIL && !(r->nruns && r->key) && r->size <= INT64_MAX &&
+                               len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key);
 }
 
 /* A message of an unordered transport before its turn is kept; one in turn brings those after it along. */

@@ -21,6 +21,7 @@ int p2p_init(void)
     list_init(&s->busy);
     list_init(&s->open);
     list_init(&s->pulls);
+    native_init(s);
     s->me = boot_rank();
     s->crowded = boot_host_processes() > sysconf(_SC_NPROCESSORS_ONLN);
     s->hook.fn = peer_retry;
@@ -53,6 +54,7 @@ void p2p_finalize(void)
     for (int type = P2P_EAGER; type < P2P_PACKETS_END; type++)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
+    native_finalize(s);
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
         peer_drop(e->value); /* first: it knows messages that came in part and stand in no bin */
@@ -185,6 +187,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->copy = NULL;
     q->twin = NULL;
     q->cookie = 0;
+    q->native = NULL;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
     q->type = t;

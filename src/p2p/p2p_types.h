@@ -9,7 +9,9 @@
  *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED
  *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(), bytes against what was
  *      asked for; a packet that does not fit is dropped with a warning
- *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded */
+ *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded
+ *  P13 while the network may write into the buffer of a receive, that is not complete: it waits for the network's answer, for a
+ *      dead process' data at most a second */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -37,6 +39,7 @@ enum {
 
 struct p2p_peer;
 struct p2p_path;
+struct p2p_native; /* native.c */
 
 /* Something to send to a peer that had no room: tried again in order. 0, AM_AGAIN, or -errno. */
 struct p2p_op {
@@ -77,7 +80,8 @@ enum p2p_state {
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
     P2P_CANCELLING, /* send: eager, complete once, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
-    P2P_PULLING   /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
+    P2P_PULLING,  /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
+    P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on p2p->reads */
 };
 
 struct p2p_req {
@@ -109,6 +113,7 @@ struct p2p_req {
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* cookie of the send request */
     uint64_t cookie;     /* its own name on the wire; 0: none */
+    struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
@@ -120,14 +125,14 @@ struct p2p_unex {
     int world;
     int type;            /* P2P_EAGER, P2P_EAGER_SYNC, P2P_RTS */
     uint32_t nruns;      /* RTS */
-    uint32_t waits;      /* RTS */
+    uint16_t key, waits; /* RTS */
     uint64_t serial;     /* order of arrival */
     uint64_t sreq;
     size_t size;         /* bytes of the message */
     size_t arrived;      /* of them, here */
     struct p2p_req *taker; /* receive that waits for the rest */
     int dropped;         /* nobody will take it: free it when it is complete */
-    char data[] __attribute__((aligned(8))); /* message, or runs */
+    char data[] __attribute__((aligned(8))); /* message, or what followed the RTS */
 };
 
 struct p2p_early {
@@ -144,8 +149,8 @@ struct p2p_path {
     void (*init)(void);
     /* Try to send; AM_AGAIN leaves q to be tried again.  Whatever is matched leaves in the order of these calls. */
     int (*send)(struct p2p_req *q, struct p2p_peer *p);
-    /* q is matched with a message whose data is still at the sender: get it. */
-    void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs);
+    /* q is matched with a message whose data is still at the sender: get it.  tail: what followed the RTS. */
+    void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail);
     void (*more)(struct p2p_req *q); /* some of it has come */
     void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask for a send to be forgotten */
 };
@@ -166,6 +171,8 @@ struct p2p {
     struct p2p_peer *last; /* looked up last */
     struct list busy;
     struct list open, pulls;
+    struct list reads;     /* struct p2p_native of receives */
+    struct progress_hook bury; /* active while a dead process' data is on reads */
     struct p2p_cookie *cookie; /* cookie.c */
     uint32_t cookies, cookie_free;
     struct progress_hook hook;
@@ -210,6 +217,8 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
 /* Deal with processes that died since the last look; called from progress (am_on_death). */
 void peer_reap(void);
+/* The error of q, whose other side is dead. */
+int peer_death(const struct p2p_req *q, int world);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
 
@@ -226,8 +235,20 @@ void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m
 void recv_more(struct p2p_peer *p, const void *data, size_t len);
 /* Free a message nobody will receive. */
 void recv_drop(struct p2p_unex *u);
-void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const struct p2p_run *runs);
+void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail);
 void recv_done(struct p2p_req *q, int err);
+
+/* native.c */
+void native_init(struct p2p *s);
+/* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns its length; 0: it cannot, or that
+ * does not pay.  What was registered stays until native_withdraw(). */
+size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
+void native_withdraw(struct p2p_req *q);
+/* Get what a matched RTS offers.  1: q ends by itself; 0: nothing has happened, the data must be pulled. */
+int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key);
+/* A process died: its reads end when the network has answered, or soon. */
+void native_died(int world);
+void native_finalize(struct p2p *s);
 
 /* on_packet.c */
 void p2p_handlers(void);

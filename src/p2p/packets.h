@@ -5,6 +5,8 @@
  *   synchronous     S --EAGER_SYNC(data)--> R matches --FIN--> S
  *   rendezvous, one node (single copy)
  *                   S --RTS(runs of memory)--> R matches, reads S's memory --FIN--> S
+ *   rendezvous, elsewhere, where the network gets by itself (native.c)
+ *                   S --RTS(key of S's memory)--> R matches, gets the data --FIN--> S.  Where the get fails: PULL, as below
  *   rendezvous, elsewhere, or where reading is refused
  *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ... (S is done when it
  *                   has sent `want` bytes)
@@ -46,13 +48,14 @@ struct p2p_run { /* a piece of the sender's memory */
 };
 /* No longer eager message is larger (bytes): the most that MPIR_CVAR_P2P_EAGER_MAX may be in any process. */
 enum { P2P_EAGER_LIMIT = 1048576 };
-enum { P2P_RTS_RUNS = 64 }; /* a layout of more runs than this is pulled */
+enum { P2P_RTS_RUNS = 64, P2P_RTS_TAIL = P2P_RTS_RUNS * 16 }; /* a layout of more runs than this is pulled; bytes behind the header */
 struct p2p_rts {
     struct p2p_match m;
     uint64_t sreq;
     uint64_t size;  /* bytes */
-    uint32_t nruns; /* that follow; 0: the data must be pulled */
-    uint32_t waits; /* the sender does nothing but wait for this: see rndv_read() */
+    uint32_t nruns; /* that follow; 0: the data must be pulled, or got by the network: */
+    uint16_t key;   /* bytes of a key that follow (native.c); 0: none.  Never both */
+    uint16_t waits; /* the sender does nothing but wait for this: see rndv_read() */
 };
 struct p2p_fin {
     uint64_t sreq;
@@ -83,6 +86,7 @@ struct p2p_ack {
 
 _Static_assert(sizeof(struct p2p_match) == 16, "the common prefix of EAGER and RTS");
 _Static_assert(sizeof(struct p2p_eager_sync) == 24, "payload stays 8-aligned");
+_Static_assert(sizeof(struct p2p_run) == 16, "P2P_RTS_TAIL");
 _Static_assert(sizeof(struct p2p_rts) == 40, "runs stay 8-aligned");
 _Static_assert(sizeof(struct p2p_data) == 16, "payload stays 8-aligned");
 

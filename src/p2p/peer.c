@@ -153,7 +153,7 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 
 /* --- death ---------------------------------------------------------------- */
 
-static int death_of(const struct p2p_req *q, int world)
+int peer_death(const struct p2p_req *q, int world)
 {
     return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s", q->is_send ? "send" : "receive", world,
                     boot_dead_why(world));
@@ -180,7 +180,7 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
             match_unpost(q);
         else
             list_del(&q->op.link);
-        done(q, death_of(q, world));
+        done(q, peer_death(q, world));
     }
 }
 
@@ -200,6 +200,7 @@ static void peer_died(int world)
         p->in_req = NULL; /* on s->pulls */
     fail_list(&s->open, world, send_done);
     fail_list(&s->pulls, world, recv_done);
+    native_died(world);
     if (p && p->in_unex && (p->in_unex->taker || p->in_unex->dropped)) {
         free(p->in_unex);
         p->in_unex = NULL;

@@ -121,7 +121,7 @@ static void recv_self(struct p2p_req *q, struct p2p_req *s)
     recv_done(q, MPI_SUCCESS);
 }
 
-void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const struct p2p_run *runs)
+void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail)
 {
     set_status(q, &h->m, world, h->size);
     q->remote = h->sreq;
@@ -133,7 +133,7 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
     } else if (world == proc->p2p->me) {
         recv_self(q, cookie_find(h->sreq, world));
     } else {
-        p->path->fetch(q, p, h, runs);
+        p->path->fetch(q, p, h, tail);
     }
 }
 
@@ -155,8 +155,8 @@ void recv_consume(struct p2p_req *q, struct p2p_unex *u)
         return;
     }
     if (u->type == P2P_RTS) {
-        struct p2p_rts h = {u->m, u->sreq, u->size, u->nruns, u->waits};
-        recv_rendezvous(q, &h, u->world, (const struct p2p_run *)u->data);
+        struct p2p_rts h = {u->m, u->sreq, u->size, u->nruns, u->key, u->waits};
+        recv_rendezvous(q, &h, u->world, u->data);
     } else {
         if (p)
             peer_credit(p, u->size + P2P_CHARGE);

@@ -12,6 +12,8 @@ void send_done(struct p2p_req *q, int err)
     q->state = P2P_IDLE;
     if (q->cookie)
         cookie_drop(q);
+    if (q->native)
+        native_withdraw(q);
     if (q->copy)
         buffer_sent(q);
     request_complete(&q->r, err);

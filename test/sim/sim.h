@@ -42,6 +42,7 @@ struct sim_knobs {
     int native_atomic_pays; /* ... and are said to be faster than messages */
     int native_lone;    /* ... and that one alone pays always */
     int native_min;     /* bytes from which native put and get are said to pay; 0: never */
+    int native_fails;   /* chance that a get fails, though its target lives */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
     int world, me;      /* one real rank, number `me` of so many: the others are virtual (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */

@@ -1,6 +1,7 @@
 /* Native put, get, atomics and flush of tp_sim (tp.h).
  *
  *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told (local completion may be earlier)
+ *      get --> [read, perhaps in two parts] --> [write at the origin, though the target may be dead by then] --> told
  *
  * The card works by itself, whatever the target does: at each step of the scheduler what is due happens.  When, in which
  * order (unless knobs.native_ordered) and in how many parts is drawn from the seed.  Atomics have no order in any case.  They are
@@ -44,7 +45,7 @@ struct nic_op {
     char *dst;        /* get: where it goes */
     size_t len, moved; /* moved: bytes that have reached the target's memory, or left it */
     long due;         /* step of the next part */
-    int read;         /* put: the source has been read; atomic: the target's memory */
+    int read;         /* put: the source has been read; get, atomic: the target's memory */
     int executed, told;
     struct tp_done *d;
     struct tp_atomic a;
@@ -310,9 +311,14 @@ static void run(struct sim *s, struct nic_op *op)
         op->executed = 1;
         return;
     }
+    if (op->kind == GET && op->read) { /* it is on its way, whoever has died meanwhile */
+        memcpy(op->dst, op->data, op->len);
+        op->executed = 1;
+        return;
+    }
     char *at = memory_of(s, op);
-    if (!at) {
-        op->err = -EFAULT;
+    if (!at || (op->kind == GET && sim_chance(s, s->k.native_fails))) {
+        op->err = at ? -EIO : -EFAULT;
         op->executed = 1;
         return;
     }
@@ -329,7 +335,8 @@ static void run(struct sim *s, struct nic_op *op)
         memcpy(op->data + op->moved, at + op->moved, n);
     op->moved += n;
     op->due = some_time(s);
-    op->executed = op->moved == op->len;
+    op->read |= op->moved == op->len;
+    op->executed = op->kind == PUT && op->moved == op->len;
 }
 
 /* Must it wait for an earlier one?  A flush for all it is about, the rest where the knob says so. */
@@ -376,8 +383,6 @@ int sim_native_progress(struct sim *s, int rank)
         if (op->told || !(op->executed || (op->kind == PUT && op->read)) || sim_chance(s, 30))
             continue;
         op->told = 1;
-        if (!op->err && op->kind == GET)
-            memcpy(op->dst, op->data, op->len);
         if (!op->err && op->kind == ATOMIC && op->a.result)
             memcpy(op->a.result, op->data, op->len);
         sim_event("native operation %d to %d is complete", (int)op->kind, op->peer);

@@ -174,7 +174,7 @@ static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, c
         p->told = told;
     if (err && owed)
         list_push(&o->owing, &p->in_owing);
-    else if (kind < OFI_TAKEN)
+    if (!err && kind < OFI_TAKEN)
         numbered(o, p);
     return err;
 }
