@@ -199,7 +199,6 @@ static void on_stall(int peer, int lasts)
 /* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
 START_TEST(long_waits_ask)
 {
-    up();
     progress_on_stall(on_stall);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 300000000), -ETIMEDOUT);
     ck_assert_int_eq(stalls, 0);
@@ -216,7 +215,6 @@ START_TEST(long_waits_ask)
     ck_assert_int_gt(lasting, 0);
     progress_on_stall(NULL);
     ck_assert_int_eq(progress_wait_for(never, NULL, "a test", 7, 1200000000), -ETIMEDOUT);
-    down();
 }
 END_TEST
 
