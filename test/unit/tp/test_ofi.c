@@ -479,6 +479,25 @@ static void owed(void)
     pair_close();
 }
 
+/* What the provider refuses for the moment is late, and no number is missing for it. */
+static void refused(void)
+{
+    pair_open(1);
+    for (int i = 0; i < 30; i++) {
+        busy = i % 3 != 0;
+        job_check(say(&left, i % 2 ? TP_REPLY : TP_REQUEST, i) == 0);
+        if (i % 5 == 4) {
+            busy = 0;
+            tp_ofi_ops.progress((struct tp *)left.o);
+            arrive();
+        }
+    }
+    job_check(right.n == 30 && left.lost + right.lost == 0 && !right.peer->gap);
+    for (int i = 0; i < 30; i++)
+        job_check(right.value[i] == i);
+    pair_close();
+}
+
 /* A death that others have found: nothing waits for the dead any more, nobody is told of what he knows. */
 static void buried(void)
 {
@@ -620,6 +639,7 @@ ONE(nothing_lost)
 ONE(silent)
 ONE(by_the_clock)
 ONE(owed)
+ONE(refused)
 ONE(buried)
 ONE(half_registered)
 static void no_leak_all(void) { no_leak(); }
@@ -652,6 +672,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, silent_);
     tcase_add_test(t, by_the_clock_);
     tcase_add_test(t, owed_);
+    tcase_add_test(t, refused_);
     tcase_add_test(t, buried_);
     tcase_add_test(t, sleeper_);
     tcase_add_test(t, half_registered_);
