@@ -37,13 +37,15 @@ struct p2p_native { /* what the network knows of one request */
     uint64_t over;      /* ns: when a dead process' data is given up; 0: it lives */
 };
 
-/* The network by which p can be reached, if a get of that length pays there. */
+/* The network by which p can be reached, if a get of that length pays there.  Both ends ask: a process that would not get names
+ * no memory, and looks at no key that it is sent. */
 static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops, struct tp_caps *caps)
 {
-    struct tp *tp = p->near ? NULL : am_tp(p->world, ops, caps);
+    struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp(p->world, ops, caps);
     if (!tp || !(caps->flags & TP_GET))
         return NULL;
-    return len >= (cvar.p2p_native_min < 0 ? caps->get_min : (size_t)cvar.p2p_native_min) ? tp : NULL;
+    size_t min = cvar.p2p_native_min < 0 ? caps->fetch_min : (size_t)cvar.p2p_native_min;
+    return min != SIZE_MAX && len >= min ? tp : NULL;
 }
 
 static void name_of(const struct tp_ops *ops, char name[NAME])
@@ -182,7 +184,7 @@ int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, 
     const struct tp_ops *ops;
     struct tp_caps caps;
     char name[NAME];
-    struct tp *tp = h->key > NAME && q->block ? network(p, SIZE_MAX, &ops, &caps) : NULL; /* that it pays, the sender has said */
+    struct tp *tp = h->key > NAME && q->block ? network(p, h->size, &ops, &caps) : NULL;
     if (!tp)
         return 0;
     name_of(ops, name);

@@ -42,6 +42,7 @@ struct tp_caps {
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the same; SIZE_MAX: never */
+    size_t fetch_min;      /* bytes from which a get pays whose memory was registered for it alone; SIZE_MAX: never, or not known */
     int lone_pays;         /* 1: one put or get, flushed at once, is faster than a message and its answer, however short */
     unsigned atomic_sizes; /* bit log2(bytes) set if atomics of that width exist                  */
     size_t gather;         /* bytes of small operations worth waiting for before a message leaves; 0: a message costs little */

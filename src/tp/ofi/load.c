@@ -168,8 +168,9 @@ static const struct quirk {
     int quiet;        /* nothing may be asked (O7) */
 } quirks[] = {
     /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for crash the target; a message
-     * that comes amid gets damages them.  It has no connections that could break. */
-    {"udp;ofi_rxd", FI_MULTI_RECV | FI_ATOMIC, 1},
+     * that comes amid puts or gets damages them, and rma/ and p2p/ send messages all the time.  It has no connections that
+     * could break. */
+    {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1},
     {"shm", FI_ATOMIC, 0},          /* a compare-and-swap issued while an add is under way damages memory */
 };
 

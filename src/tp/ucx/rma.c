@@ -15,6 +15,10 @@ struct mem { /* struct tp_mem */
     uint64_t base, len;
 };
 
+/* Bytes of the least that UCX packs: a word that tells for which domains a key follows, and the type of memory.  It reads these
+ * without asking how long the key is. */
+enum { RKEY_MIN = 9 };
+
 struct key { /* what pack() gives; UCX's own key follows */
     uint64_t base, len;
     uint32_t bytes, unused;
@@ -85,7 +89,7 @@ int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct
     if (len < sizeof k)
         return -EPROTO;
     memcpy(&k, key, sizeof k);
-    if (len != sizeof k + k.bytes || k.base + k.len < k.base)
+    if (len != sizeof k + k.bytes || k.bytes < RKEY_MIN || k.base + k.len < k.base)
         return -EPROTO;
     struct ucx_peer *p = map_get(&u->peers, peer);
     int err = p ? ucx_peer_open(p) : -ENOTCONN;

@@ -312,6 +312,7 @@ static struct tp_caps caps_of(unsigned defaults)
         c.rma_max = SIZE_MAX / 2;
         /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
         c.put_min = c.get_min = has_card() ? UCX_PUT_INLINE : SIZE_MAX;
+        c.fetch_min = SIZE_MAX; /* what a registration for each message costs where a card pins it was not measured */
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
     return c;

@@ -33,8 +33,9 @@ struct late {
 static struct {
     enum how how;
     int local;             /* it asks for registered memory */
+    int unwilling;         /* process 1 would get nothing */
     unsigned gets, regs;   /* regs: registered now */
-    unsigned fars;
+    unsigned fars, imports; /* fars: imported now */
     struct late *late;
 } net;
 
@@ -42,7 +43,8 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
 {
     int err = tp_shm_ops.open(env, tp, caps);
     caps->flags |= TP_GET | (net.local ? TP_REG_LOCAL : 0);
-    caps->get_min = 1000;
+    caps->get_min = 1;
+    caps->fetch_min = net.unwilling && boot_rank() == 1 ? SIZE_MAX : 1000;
     caps->rma_max = MOST;
     return err;
 }
@@ -77,6 +79,7 @@ static int net_import(struct tp *tp, unsigned peer, const void *key, size_t len,
     memcpy(&(*far)->m, key, len);
     (*far)->peer = peer;
     net.fars++;
+    net.imports++;
     return 0;
 }
 
@@ -253,9 +256,38 @@ static void body_not(void)
     net_stop();
 }
 
+/* A process that would not get looks at no key, and names none. */
+static void body_unwilling(void)
+{
+    net.unwilling = 1;
+    net_start(NOW);
+    struct comm *c = proc->obj->world;
+    struct dt_type *t = dt_find(MPI_CHAR);
+    char *b = calloc(1, N);
+    for (int from = 0; from < 2; from++)
+        if (c->rank == from) {
+            struct request *r;
+            live_fill(b, N, 1);
+            ok(p2p_isend(b, N, t, 1 - from, 0, c, 0, &r));
+            job_check(net.regs == (cvar.rma_native && c->rank == 0));
+            request_wait(r);
+            ok(request_finish(r, NULL));
+        } else {
+            ok(p2p_recv(b, N, t, from, 0, c, 0, NULL));
+            job_check(live_same(b, N, 1));
+        }
+    job_check(net.imports == 0 && net.gets == 0);
+    free(b);
+    net_stop();
+}
+
 START_TEST(not_fetched)
 {
+    static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_P2P_EAGER_MAX=0", "MPIR_CVAR_RMA_NATIVE=0",
+                                      "MPIR_CVAR_P2P_NATIVE_MIN=1", NULL};
     ck_assert_int_eq(job_run(2, far, body_not, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_unwilling, 30), 0);
+    ck_assert_int_eq(job_run(2, off, body_unwilling, 30), 0);
 }
 END_TEST
 
@@ -323,8 +355,8 @@ static void body_dead(void)
     while (!net.late)
         progress_poll();
     uint64_t before = time_now();
-    native_died(0);
-    peer_get(0)->dead = 1;
+    boot_dead_now(0, "its part in this test is over");
+    peer_reap();
     progress_poll();
     job_check(!r->done && net.regs == 1);
     progress_wait(is_done, r, "the end", -1);
