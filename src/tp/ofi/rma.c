@@ -212,14 +212,16 @@ static void rma_put(struct ofi *o, struct ofi_rma *r)
     list_push_front(&o->rma_pool, &r->op.link);
 }
 
-/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits for it. */
+/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits for it, and must not say that all
+ * is well when something never left.  What was to be read can be had in another way: the peer is lost only where the provider
+ * says so. */
 static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
 {
     if (err) {
         struct ofi_peer *p = r->peer;
         rma_put(o, r);
         int ours = ofi_err((int)err);
-        if (ours != TP_AGAIN && ours != -EINVAL && ours != -EMSGSIZE)
+        if (ours == -ENOTCONN || (changes && ours != TP_AGAIN && ours != -EINVAL && ours != -EMSGSIZE))
             ofi_peer_lost(o, p, ours);
         return ours;
     }
@@ -332,7 +334,7 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     if (r->result && !err)
         memcpy(r->result, r->bytes[2], r->len);
     rma_put(o, r);
-    if (err)
+    if (err && put)
         p->put_err = err;
     if (d)
         d->fn(d, err);

@@ -578,6 +578,71 @@ static void half_registered(void)
     job_check(mr_open == 0 && mr == NULL);
 }
 
+/* --- one-sided calls that fail ------------------------------------------------------------------ */
+
+static ssize_t says;         /* the provider, to a one-sided call */
+static struct ofi_op *given; /* what it was given last */
+
+static ssize_t one_sided(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
+{
+    given = m->context;
+    return says;
+}
+
+struct told {
+    struct tp_done d;
+    int n, err;
+};
+
+static void told(struct tp_done *d, int err)
+{
+    struct told *t = (struct told *)d;
+    t->n++;
+    t->err = err;
+}
+
+/* What cannot be read is told to who reads it, and to nobody else; a put that failed is told to all who flush. */
+static void failed_get(void)
+{
+    static struct fi_ops_rma ops = {.size = sizeof ops, .readmsg = one_sided, .writemsg = one_sided};
+    struct fid_ep ep = {.rma = &ops};
+    struct ofi o = {.ep = &ep};
+    struct tp *tp = (struct tp *)&o;
+    struct list *all[] = {&o.flying, &o.rma_pool, &o.lost, &o.unheard};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        list_init(all[i]);
+    map_init(&o.peers);
+    struct ofi_peer *p = ofi_peer_make(&o, 1);
+    p->connected = 1;
+    const uint64_t key[3] = {0, 7, 4096}; /* address, key, bytes */
+    struct tp_far *far;
+    char b[4096];
+    struct told get = {{told}, 0, 0}, put = get, flush = get;
+    job_check(ofi_import(tp, 1, key, sizeof key, &far) == 0);
+    job_check(ofi_put(tp, far, 0, b, sizeof b, NULL, &put.d) == TP_PENDING);
+    struct ofi_op *its = given;
+    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == TP_PENDING);
+    job_check(ofi_flush(tp, 1, &flush.d) == TP_PENDING);
+    ofi_rma_done(&o, given, -EIO);
+    job_check(get.n == 1 && get.err == -EIO && flush.n == 0);
+    ofi_rma_done(&o, its, 0);
+    job_check(put.n == 1 && put.err == 0 && flush.n == 1 && flush.err == 0 && ofi_flush(tp, 1, &flush.d) == 0);
+    says = -FI_EIO;
+    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == 0);
+    says = 0;
+    job_check(ofi_put(tp, far, 0, b, sizeof b, NULL, &put.d) == TP_PENDING);
+    ofi_rma_done(&o, given, -EIO);
+    job_check(put.err == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == -EIO);
+    says = -FI_ENOTCONN;
+    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -ENOTCONN && p->broken == -ENOTCONN);
+    job_check(get.n == 1 && put.n == 2 && flush.n == 1);
+    ofi_drop(tp, far);
+    free(p);
+    map_destroy(&o.peers);
+    for (struct list *l; (l = list_pop(&o.rma_pool)) != NULL;)
+        free(LIST_OBJ(l, struct ofi_rma, op.link));
+}
+
 /* --- descriptors ------------------------------------------------------------------------------ */
 
 static int descriptors(void)
@@ -642,6 +707,7 @@ ONE(owed)
 ONE(refused)
 ONE(buried)
 ONE(half_registered)
+ONE(failed_get)
 static void no_leak_all(void) { no_leak(); }
 static void no_such_provider_all(void) { no_such_provider(); }
 
@@ -676,6 +742,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, buried_);
     tcase_add_test(t, sleeper_);
     tcase_add_test(t, half_registered_);
+    tcase_add_test(t, failed_get_);
     tcase_add_test(t, no_leak_);
     tcase_add_test(t, no_such_provider_);
     suite_add_tcase(s, t);
