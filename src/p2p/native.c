@@ -87,7 +87,7 @@ size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size
         return 0;
     if (!q->native) { /* else an RTS found no room before */
         struct p2p_native *x = record_make(q, tp, ops);
-        if (!x || ops->reg(tp, q->start, q->size, 0, &x->mem)) {
+        if (!x || ops->reg(tp, q->start, q->size, 0, TP_MAY_READ, &x->mem)) {
             free(x);
             return 0;
         }
@@ -192,7 +192,7 @@ int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, 
     if (!x)
         return 0;
     if (ops->import(tp, (unsigned)p->world, (const char *)key + NAME, h->key - NAME, &x->far) ||
-        (caps.flags & TP_REG_LOCAL && ops->reg(tp, q->start, q->want, 0, &x->mem))) {
+        (caps.flags & TP_REG_LOCAL && ops->reg(tp, q->start, q->want, 0, 0, &x->mem))) {
         record_free(x);
         return 0;
     }

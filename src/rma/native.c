@@ -123,7 +123,7 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
             w->native_acc = 1;
         if (min != SIZE_MAX && (!w->native_min || min < w->native_min))
             w->native_min = min ? min : 1;
-        if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, &g->mem))
+        if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
             continue;
         g->tp = tp;
         g->ops = ops;
@@ -448,7 +448,7 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     if (k->reg_local && !(put && len <= k->put_inline)) {
         x->tp = k->tp;
         x->ops = k->ops;
-        err = k->ops->reg(k->tp, here, len, 0, &x->local);
+        err = k->ops->reg(k->tp, here, len, 0, 0, &x->local);
     }
     if (!err)
         err = put ? k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d)

@@ -23,6 +23,8 @@ enum { TP_PENDING = 1, TP_AGAIN = 2 };
 
 enum tp_class { TP_REQUEST, TP_REPLY };
 
+enum tp_access { TP_MAY_READ = 1, TP_MAY_WRITE = 2 };
+
 struct tp_done { /* embed in your request */
     void (*fn)(struct tp_done *d, int err);
 };
@@ -89,8 +91,9 @@ struct tp_ops {
      * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
-    /* memory: reg/pack at the owner, import at the origin */
-    int (*reg)(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+    /* memory: reg/pack at the owner, import at the origin.  access: what others may do with it (enum tp_access), 0: it is for our own
+     * operations; what may only be read is never written to */
+    int (*reg)(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);
     int (*pack)(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
     void (*dereg)(struct tp *tp, struct tp_mem *mem);
     int (*import)(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);

@@ -220,7 +220,7 @@ static void tp_open(void)
     am_handler(PING, on_ping);
     tp = am_tp(1 - me, &ops, &caps);
     job_check(tp && !strcmp(ops->name, "ucx"));
-    job_check(ops->reg(tp, window, MEMORY, 0, &mem) == 0 && ops->pack(tp, mem, key, &len) == 0);
+    job_check(ops->reg(tp, window, MEMORY, 0, TP_MAY_READ | TP_MAY_WRITE, &mem) == 0 && ops->pack(tp, mem, key, &len) == 0);
     exchange("far", key, len, other, sizeof other, &len);
     job_check(ops->import(tp, (unsigned)(1 - me), other, len, &far) == 0);
 }

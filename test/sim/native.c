@@ -64,7 +64,7 @@ static void setup(struct nat *n)
     MPI_Comm_size(MPI_COMM_WORLD, &n->size);
     n->tp = am_tp((n->rank + 1) % n->size, &n->ops, &n->caps);
     n->base = calloc(1, BYTES);
-    SIM_CHECK(n->ops->reg(n->tp, n->base, BYTES, 0, &n->mem) == 0);
+    SIM_CHECK(n->ops->reg(n->tp, n->base, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE, &n->mem) == 0);
     SIM_CHECK(n->ops->pack(n->tp, n->mem, key[n->rank], &len) == 0);
     n->of[n->rank] = n->base;
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, key, sizeof key[0], MPI_BYTE, MPI_COMM_WORLD);

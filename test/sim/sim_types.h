@@ -104,7 +104,7 @@ extern void (*sim_memory_off)(int off);
 
 /* tp_native.c */
 struct tp;
-int sim_native_reg(struct tp *t, void *base, size_t len, int space, struct tp_mem **mem);
+int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem);
 int sim_native_pack(struct tp *t, struct tp_mem *mem, void *key, size_t *len);
 void sim_native_dereg(struct tp *t, struct tp_mem *mem);
 int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far);
@@ -120,6 +120,7 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps);
 void sim_native_step(struct sim *s);                  /* what is due happens */
 int sim_native_progress(struct sim *s, int rank);     /* tell one completion; 1 if there was one */
 int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial);
+unsigned sim_native_left(const struct sim *s, int rank); /* blocks of memory that it has registered (count) */
 void sim_native_close(struct sim *s, int rank);
 
 #endif

@@ -18,7 +18,7 @@ enum { RMA_MAX = 2048, INLINE = 32, OUTSTANDING = 12, ATOM_MAX = 64 };
 struct tp_mem {
     struct list link; /* s->mems */
     uint64_t id;
-    int owner;
+    int owner, access;
     char *base;
     size_t len;
 };
@@ -55,11 +55,11 @@ struct nic_op {
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-int sim_native_reg(struct tp *t, void *base, size_t len, int space, struct tp_mem **mem)
+int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     (void)t, (void)space;
     struct tp_mem *m = sim_alloc(sizeof *m);
-    *m = (struct tp_mem){.id = ++the_sim->nic_serial, .owner = the_sim->now->rank, .base = base, .len = len};
+    *m = (struct tp_mem){.id = ++the_sim->nic_serial, .owner = the_sim->now->rank, .access = access, .base = base, .len = len};
     list_push(&the_sim->mems, &m->link);
     *mem = m;
     return 0;
@@ -104,13 +104,16 @@ void sim_native_drop(struct tp *t, struct tp_far *far)
     sim_release(far);
 }
 
-/* The bytes an operation acts on, or NULL: no longer registered, or out of its range. */
+/* The bytes an operation acts on, or NULL: no longer registered, out of its range, or not for that. */
 static char *memory_of(const struct sim *s, const struct nic_op *op)
 {
+    int need = op->kind == GET ? TP_MAY_READ : op->kind == PUT ? TP_MAY_WRITE : TP_MAY_READ | TP_MAY_WRITE;
     for (const struct list *l = s->mems.next; l != &s->mems; l = l->next) {
         const struct tp_mem *m = LIST_OBJ(l, struct tp_mem, link);
-        if (m->id == op->mem)
-            return op->off <= m->len && op->len <= m->len - op->off && !s->ranks[m->owner].dead ? m->base + op->off : NULL;
+        if (m->id != op->mem)
+            continue;
+        int inside = op->off <= m->len && op->len <= m->len - op->off;
+        return inside && (m->access & need) == need && !s->ranks[m->owner].dead ? m->base + op->off : NULL;
     }
     return NULL;
 }
@@ -405,6 +408,14 @@ int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial)
             return 1;
     }
     return 0;
+}
+
+unsigned sim_native_left(const struct sim *s, int rank)
+{
+    unsigned n = 0;
+    for (const struct list *l = s->mems.next; l != &s->mems; l = l->next)
+        n += LIST_OBJ(l, struct tp_mem, link)->owner == rank;
+    return n;
 }
 
 void sim_native_close(struct sim *s, int rank)

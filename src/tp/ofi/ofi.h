@@ -227,7 +227,7 @@ void ofi_held_drop(struct ofi_peer *p);                 /* what came from it and
 int ofi_look(struct ofi *o);                            /* at those who have not heard us for long; events */
 
 /* rma.c */
-int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);
 int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
 void ofi_dereg(struct tp *tp, struct tp_mem *mem);
 int ofi_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);

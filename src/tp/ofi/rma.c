@@ -110,7 +110,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem)
+int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     struct ofi *o = (struct ofi *)tp;
     int err = -FI_ENOKEY;
@@ -121,12 +121,14 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **me
         return -ENOMEM;
     m->base = base;
     m->len = len;
+    uint64_t rights = (access & TP_MAY_READ ? FI_REMOTE_READ : 0) | (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
+    if (access != TP_MAY_READ)
+        rights |= FI_READ | FI_WRITE;
     /* Keys that nobody can guess, where we may choose them (not with FI_MR_PROV_KEY). */
     size_t bytes = o->info->domain_attr->mr_key_size;
     uint64_t mask = bytes >= 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
     for (int i = 0; i < 16 && err == -FI_ENOKEY; i++)
-        err = fi_mr_reg(o->domain, base, len, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-                        random_bits() & mask, 0, &m->mr, NULL);
+        err = fi_mr_reg(o->domain, base, len, rights, 0, random_bits() & mask, 0, &m->mr, NULL);
     if (!err && o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
         err = fi_mr_bind(m->mr, &o->ep->fid, 0);
         err = err ? err : fi_mr_enable(m->mr);

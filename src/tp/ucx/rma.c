@@ -32,7 +32,7 @@ struct far { /* struct tp_far */
 
 /* --- memory ----------------------------------------------------------------------- */
 
-int ucx_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem)
+int ucx_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     struct ucx *u = (struct ucx *)tp;
     if (space != 0)
@@ -42,9 +42,12 @@ int ucx_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **me
         return -ENOMEM;
     *m = (struct mem){.base = (uintptr_t)base, .len = len};
     const ucp_mem_map_params_t params = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_PROT,
         .address = base,
         .length = len,
+        .prot = UCP_MEM_MAP_PROT_LOCAL_READ | (access == TP_MAY_READ ? 0 : UCP_MEM_MAP_PROT_LOCAL_WRITE) |
+                (access & TP_MAY_READ ? UCP_MEM_MAP_PROT_REMOTE_READ : 0) |
+                (access & TP_MAY_WRITE ? UCP_MEM_MAP_PROT_REMOTE_WRITE : 0),
     };
     ucs_status_t s = u->lib.ucp_mem_map(u->context, &params, &m->handle);
     if (s != UCS_OK) {

@@ -151,7 +151,7 @@ void ucx_deliver_held(struct ucx *u);
 void ucx_drop_held(struct ucx_peer *p);
 
 /* rma.c */
-int ucx_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem);
+int ucx_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem);
 int ucx_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
 void ucx_dereg(struct tp *tp, struct tp_mem *mem);
 int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);

@@ -49,8 +49,9 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     return err;
 }
 
-static int net_reg(struct tp *tp, void *base, size_t len, int space, struct tp_mem **mem)
+static int net_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
+    job_check(access == (boot_rank() == 0 ? TP_MAY_READ : 0)); /* process 0 sends */
     *mem = malloc(sizeof **mem);
     **mem = (struct tp_mem){(uintptr_t)base, len};
     net.regs++;

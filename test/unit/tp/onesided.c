@@ -75,7 +75,7 @@ static void box_register(void)
     struct mem_key seg_key;
     pid_t pid = getpid();
     job_check(mem_segment_create(BYTES, 0, &box.seg) == 0);
-    job_check(box.e.ops->reg(box.e.tp, box.seg->base, BYTES, 0, &box.mem) == 0);
+    job_check(box.e.ops->reg(box.e.tp, box.seg->base, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE, &box.mem) == 0);
     job_check(box.e.ops->pack(box.e.tp, box.mem, key, &len) == 0 && len <= sizeof key);
     mem_segment_key(box.seg, &seg_key);
     publish("key", box.e.rank, key, len);
@@ -97,7 +97,7 @@ static void box_import(void)
     job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, len, &box.far) == 0);
     box.buf = malloc(LOCAL);
     if (box.e.caps.flags & TP_REG_LOCAL)
-        job_check(box.e.ops->reg(box.e.tp, box.buf, LOCAL, 0, &box.local) == 0);
+        job_check(box.e.ops->reg(box.e.tp, box.buf, LOCAL, 0, 0, &box.local) == 0);
 }
 
 static void box_open(void)
