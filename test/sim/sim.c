@@ -402,6 +402,8 @@ static void run_rank(void *arg)
     if (!s->k.mortal) /* what the dead leave behind at the others is no leak */
         check_leaks(before);
     api_stop();
+    if (sim_native_left(s, f->rank))
+        sim_fail("rank %d: memory is registered with the card at the end", sim_rank());
     (void)tp_use(NULL);
     r->ended = 1;
     sim_barrier_check(s);
