@@ -348,6 +348,7 @@ int rma_flush_all(struct rma_win *w)
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
     int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    rma_look_around(w); /* programs spin on this call; before the fence, as what handlers do here comes before what is read next */
     fence_full(); /* as in rma_flush() */
     return err;
 }
@@ -356,9 +357,11 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
-    fence_full(); /* as in rma_flush_local() */
     if (w->nops)
         local_wait_all(w);
+    else
+        rma_look_around(w);
+    fence_full(); /* as in rma_flush_local() */
     return MPI_SUCCESS;
 }
 

@@ -47,6 +47,33 @@ static void flushes(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+static int looked(void *arg)
+{
+    ++*(int *)arg;
+    return 0;
+}
+
+/* Programs spin on flushes: with nothing to flush others get in as well. */
+static void spinning(void)
+{
+    struct rma_win *w = world_window(8);
+    int runs = 0;
+    struct progress_hook hook = {.fn = looked, .arg = &runs};
+    job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+    progress_hook_add(&hook);
+    for (int i = 0; i < 128; i++)
+        job_check(rma_flush_all(w) == MPI_SUCCESS);
+    job_check(runs > 0);
+    runs = 0;
+    for (int i = 0; i < 128; i++)
+        job_check(rma_flush_local_all(w) == MPI_SUCCESS);
+    job_check(runs > 0);
+    progress_hook_del(&hook);
+    job_check(rma_unlock_all(w) == MPI_SUCCESS);
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static void helpers(void)
 {
     struct rma_win *w = world_window(1);
@@ -75,6 +102,12 @@ START_TEST(all_kinds)
 }
 END_TEST
 
+START_TEST(others_get_in)
+{
+    ck_assert_int_eq(world_run(2, nodes[_i], spinning), 0);
+}
+END_TEST
+
 START_TEST(responses)
 {
     ck_assert_int_eq(world_run(1, NULL, helpers), 0);
@@ -87,6 +120,7 @@ Suite *suite_flush(void)
     TCase *t = tcase_create("flush");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, all_kinds, 0, 2);
+    tcase_add_loop_test(t, others_get_in, 0, 2);
     tcase_add_test(t, responses);
     suite_add_tcase(s, t);
     return s;
