@@ -31,6 +31,15 @@ void rma_win_kick(struct rma_win *w)
     rma_cleanup_win(w);
 }
 
+void rma_hurry_all(struct rma_win *w)
+{
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        t->flags |= TARGET_HURRY;
+        if (rma_target_due(t) || t->flags & TARGET_DEAD) /* R4: others may look before these are issued */
+            rma_ready(t);
+    }
+}
+
 void rma_advance_target(struct rma_target *t)
 {
     while (rma_issue_target(t) + rma_cleanup_target(t) != 0)

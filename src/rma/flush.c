@@ -207,10 +207,7 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
 static void local_wait_all(struct rma_win *w)
 {
     struct wait x = {w, NULL, NULL, w->seq};
-    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        t->flags |= TARGET_HURRY;
-        rma_ready(t);
-    }
+    rma_hurry_all(w);
     rma_advance_win(w);
     wait_for(&x);
 }

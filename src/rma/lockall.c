@@ -175,10 +175,7 @@ int rma_lockall_switch(struct rma_win *w)
     rma_count(w, PVAR_RMA_SWITCHES, 1);
     rma_win_goto(w, WIN_LOCK_ALL_ISSUED);
     w->sw = &s;
-    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        t->flags |= TARGET_HURRY;
-        rma_ready(t);
-    }
+    rma_hurry_all(w);
     rma_win_active(w);
     rma_issue_win(w);
     progress_wait(switch_over, &s, "the locks of all processes", -1);

@@ -287,10 +287,7 @@ int rma_restore_op(struct rma_win *w)
     int memory = !op_free_now(w) || rma_room()->op_free;
     if (!memory && (!w->nops || all_hang(w)))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for an operation", rma_call());
-    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        t->flags |= TARGET_HURRY;
-        rma_ready(t);
-    }
+    rma_hurry_all(w);
     rma_advance_win(w);
     if (!memory) {
         progress_wait(fewer_ops, &x, "operations on a window", -1);

@@ -116,6 +116,7 @@ int rma_advance_global(void *arg); /* the hook */
 void rma_ready(struct rma_target *t);
 void rma_win_active(struct rma_win *w);
 void rma_win_kick(struct rma_win *w); /* the state changed: all targets look again */
+void rma_hurry_all(struct rma_win *w); /* nothing is held back any more; to be issued by the caller */
 /* Would anything of t be sent, given the state? */
 int rma_target_due(const struct rma_target *t);
 /* Ask that t's tail carries `sync` and the token (0: none). Nothing is sent yet. */

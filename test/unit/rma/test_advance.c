@@ -23,6 +23,8 @@ static void hook(void)
         job_check(w->ready.next == &t->ready && t->ready.next == &w->ready && r->active.next == &w->active);
         rma_advance_target(t);
         job_check(list_empty(&t->ready) && t->queued == 0 && t->state == TARGET_LOCK_ISSUED);
+        rma_hurry_all(w);
+        job_check(list_empty(&t->ready)); /* R4: nothing may be sent before the grant */
         rma_check_invariants(w);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);
         rma_win_active(w);
