@@ -89,7 +89,10 @@ static void close_window(struct perf *p)
 
 /* ------------------------------------------------------------------ bodies */
 
-static void operation(struct perf *p, int op, int bytes)
+/* A program names its operation where it calls it: no choice is made per call in the loops below. */
+#define INLINE inline __attribute__((always_inline))
+
+static INLINE void operation(struct perf *p, int op, int bytes)
 {
     MPI_Aint d = p->base;
     int n = bytes / 8;
@@ -104,23 +107,38 @@ static void operation(struct perf *p, int op, int bytes)
     }
 }
 
-static void op_flush(struct perf *p, const struct row *r, long n)
+static INLINE void repeat(struct perf *p, int op, int bytes, long n, int flush)
+{
+    while (n--) {
+        operation(p, op, bytes);
+        if (flush)
+            MPI_Win_flush(1, p->win);
+    }
+}
+
+static INLINE void op_all(struct perf *p, const struct row *r, long n, int flush)
 {
     MPI_Win_lock_all(0, p->win);
-    while (n--) {
-        operation(p, r->op, r->size);
-        MPI_Win_flush(1, p->win);
+    switch (r->op) {
+    case PUT: repeat(p, PUT, r->size, n, flush); break;
+    case GET: repeat(p, GET, r->size, n, flush); break;
+    case ACC: repeat(p, ACC, r->size, n, flush); break;
+    case GACC: repeat(p, GACC, r->size, n, flush); break;
+    case FOP: repeat(p, FOP, r->size, n, flush); break;
+    default: repeat(p, CAS, r->size, n, flush);
     }
     MPI_Win_unlock_all(p->win);
+}
+
+static void op_flush(struct perf *p, const struct row *r, long n)
+{
+    op_all(p, r, n, 1);
 }
 
 /* Operations without a flush between them. */
 static void op_rate(struct perf *p, const struct row *r, long n)
 {
-    MPI_Win_lock_all(0, p->win);
-    while (n--)
-        operation(p, r->op, r->size);
-    MPI_Win_unlock_all(p->win);
+    op_all(p, r, n, 0);
 }
 
 static void strided(struct perf *p, const struct row *r, long n)
