@@ -69,6 +69,28 @@ static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
     return o < end && (t->ops >> o & 1);
 }
 
+/* --- less fast ---------------------------------------------------------------------------------
+ *
+ * For the slow functions to begin with: one element of near memory that is not mapped.  op: an index below `end`, or RMA_SWAP.
+ * As above: it is all done, and counted, or nothing. */
+
+static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op, unsigned end, const void *origin,
+                       const void *compare, void *result, enum pvar_id counter)
+{
+    struct rma_near_room *room = rma_near_room();
+    struct rma_win_near *w;
+    struct rma_near *n;
+    if (!room || proc->threaded || !rma_near_plain(room, type) || !(w = rma_near_win(room, win)) ||
+        !rma_near_target(w, rank, &n) || n->kind != RMA_NEAR_CMA)
+        return 0;
+    const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
+    if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)) || !rma_near_one(w, n, disp, t, op, origin, compare, result))
+        return 0;
+    pvar_set_add(&w->pvars, counter, 1);
+    pvar_set_add(&w->pvars, PVAR_RMA_BYTES, rma_near_bytes(type));
+    return 1;
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* One side of an operation as the user named it. */
@@ -328,6 +350,8 @@ static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int
 static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp,
                          const MPI_Op *op)
 {
+    if (private_one(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL, NULL, PVAR_RMA_ACC))
+        return MPI_SUCCESS;
     return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
 }
 
@@ -384,6 +408,9 @@ API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype
         rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
         return acc_near(n, off, t, origin, result, o);
     }
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result && origin &&
+        private_one(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL, result, PVAR_RMA_GACC))
+        return MPI_SUCCESS;
     return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
@@ -431,6 +458,8 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
 {
     struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
                          .disp = disp, .tcount = 1};
+    if (origin && result && private_one(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL, result, PVAR_RMA_FOP))
+        return MPI_SUCCESS;
     api_enter("MPI_Fetch_and_op");
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
@@ -469,6 +498,8 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
 {
     struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
                          .compare = compare, .disp = disp, .tcount = 1};
+    if (origin && compare && result && private_one(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
+        return MPI_SUCCESS;
     api_enter("MPI_Compare_and_swap");
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {

@@ -420,6 +420,15 @@ static inline __attribute__((always_inline)) void swap_locked(char *mem, const v
         memcpy(mem, origin, e);
 }
 
+static inline void swap_any(char *mem, const void *origin, const void *compare, void *result, size_t e)
+{
+    switch (e) {
+    case 4: swap_locked(mem, origin, compare, result, 4); break;
+    case 8: swap_locked(mem, origin, compare, result, 8); break;
+    default: swap_locked(mem, origin, compare, result, e);
+    }
+}
+
 /* Whatever the element, the operation and whoever holds the stripe. */
 static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
                                               const void *origin, void *result, unsigned op)
@@ -524,6 +533,49 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
     return 0;
 }
 
+/* --- by the owner, when asked ------------------------------------------------------------------ */
+
+void acc_asked_init(struct acc_asked *a)
+{
+    atomic_store_explicit(&a->answered, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->back, 0, memory_order_relaxed);
+}
+
+int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
+{
+    return !c->atomics && acc_type_atomic(elem) && off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
+}
+
+int acc_answer(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
+               const void *compare, struct acc_asked *a, uint32_t number)
+{
+    struct stripe *lock = &t->ctl->stripe[off / ACC_STRIPE_BYTES & t->ctl->mask];
+    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off);
+    sched_point(); /* it may be taken back yet */
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
+    int open = !acc_taken_back(a, number); /* now for good: the stripe orders it with the store in acc_take_back() */
+    if (open && op)
+        one_locked(op, elem, origin, mem, &a->old);
+    else if (open)
+        swap_any(mem, origin, compare, &a->old, elem->elem.bytes);
+    /* Release pairs with the acquire in acc_answered(): the old value is there. */
+    if (open)
+        atomic_store_explicit(&a->answered, number, memory_order_release);
+    stripe_give(lock);
+    return open;
+}
+
+int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number)
+{
+    struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
+    int open = !acc_answered(a, number);
+    if (open)
+        atomic_store_explicit(&a->back, number, memory_order_relaxed); /* ordered by the stripe, too */
+    stripe_give(lock);
+    return open;
+}
+
 /* Compare and swap by one locked instruction where elements go by atomics. */
 #define ACC_SWAP(T)                                                                                          \
     do {                                                                                                     \
@@ -553,11 +605,7 @@ int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem
     if (t->host_index < 0 && (off + e - 1) / ACC_STRIPE_BYTES == s) {
         struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
         stripe_take(lock, (unsigned)mem_host_index() + 1);
-        switch (e) {
-        case 4: swap_locked(mem, origin, compare, result, 4); break;
-        case 8: swap_locked(mem, origin, compare, result, 8); break;
-        default: swap_locked(mem, origin, compare, result, e);
-        }
+        swap_any(mem, origin, compare, result, e);
         stripe_give(lock);
         return 0;
     }

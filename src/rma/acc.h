@@ -27,6 +27,7 @@
 #ifndef RMA_ACC_H
 #define RMA_ACC_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -95,5 +96,34 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
 /* Compare and swap of one element; result gets the old value. */
 int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
             void *result);
+
+/* --- by the owner, when asked (one.c) ---
+ * A question has a number.  Until it is answered the asker may take it back; who is first is decided by the stripe of the
+ * element, under which the owner answers and the asker takes back.  In shared memory, one per asker. */
+struct acc_asked {
+    _Alignas(64) atomic_uint answered; /* by owners: number of the question answered last; */
+    uint64_t old;                      /* what stood there, in the element's first bytes   */
+    _Alignas(64) atomic_uint back;     /* by the asker: all up to this number are taken back */
+};
+void acc_asked_init(struct acc_asked *a);
+/* May this element be asked for: does one stripe cover it, which everybody takes for it? */
+int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem);
+/* Owner: one element of its mapped memory, op NULL: compare and swap.  1 done and answered; 0: it was taken back. */
+int acc_answer(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
+               const void *compare, struct acc_asked *a, uint32_t number);
+/* Asker: has it been answered?  Then a->old is there. */
+static inline int acc_answered(const struct acc_asked *a, uint32_t number)
+{
+    /* Acquire pairs with the release in acc_answer(). */
+    return atomic_load_explicit(&a->answered, memory_order_acquire) == number;
+}
+/* Owner: a look without the stripe: 1 for good, 0 for the moment. */
+static inline int acc_taken_back(const struct acc_asked *a, uint32_t number)
+{
+    /* By its distance, since numbers go round. */
+    return (int32_t)(atomic_load_explicit(&a->back, memory_order_relaxed) - number) >= 0;
+}
+/* Asker: 1: it will not be done by the owner; 0: it has been. */
+int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number);
 
 #endif

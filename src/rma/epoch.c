@@ -123,6 +123,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         w->evicted = 0;
         w->starved = 0;
         w->lock_all_nocheck = 0;
+        rma_synced(w);
     }
 }
 

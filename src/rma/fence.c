@@ -106,6 +106,7 @@ int rma_fence(struct rma_win *w, int assert)
                         (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? " and exposed" : "");
     /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us arrive. */
     fence_full();
+    rma_synced(w);
     int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
     int err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);

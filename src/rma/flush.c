@@ -245,6 +245,7 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
         return err;
     const struct rma_near *n = rma_near_of(w, rank);
     *t_out = w->ntargets ? rma_target_find(w, rank) : NULL;
+    rma_synced(w);
     if (rma_ask(w, ASK_IN_LOCK_ALL) || (*t_out && rma_ask(w, ASK_PER_TARGET)))
         return MPI_SUCCESS;
     if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : w->evicted))
@@ -344,6 +345,7 @@ int rma_flush_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
+    rma_synced(w);
     int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
     rma_look_around(w); /* programs spin on this call; before the fence, as what handlers do here comes before what is read next */
     fence_full(); /* as in rma_flush() */
@@ -354,6 +356,7 @@ int rma_flush_local_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PASSIVE))
         return no_epoch(w, -1);
+    rma_synced(w);
     if (w->nops)
         local_wait_all(w);
     else

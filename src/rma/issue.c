@@ -600,7 +600,7 @@ static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
-    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a) : -1;
+    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, 0) : -1;
     if (err == -1) { /* not reachable after all: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;

@@ -47,6 +47,11 @@ struct rma_near {
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
     uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
+    unsigned passed;         /* one.c: what it had passed when a question was taken back,         */
+    uint8_t unread;          /* ... which it may not have read yet; operations until it is asked  */
+    uint8_t naps;            /* operations in a row while it slept                                */
+    uint8_t burst, flushes;  /* accumulates since the window's count of flushes was this          */
+    uint64_t napped;         /* the last of them (ns)                                             */
 };
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };
@@ -60,7 +65,7 @@ struct rma_win_near {
     atomic_uint quiet;       /* count when flush is a fence for every target: passive, `all`, no target element; else 0 */
     struct rma_near *near;
     atomic_uchar passive;    /* flush of a target that is open is a fence: passive epoch, no target element */
-    atomic_uchar flushes;    /* done inline since the last look at the network; approximate   */
+    atomic_uchar flushes;    /* done inline since the last look at the network, approximate; other ends, too (rma_synced) */
     struct pvar_set pvars;   /* of this window                                           */
 };
 
@@ -159,6 +164,12 @@ int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
              unsigned op);
 int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
                  const void *compare, void *result);
+
+/* One element of memory that is reached by CMA, in a process without threads: 1 done; 0: for the long way.  op: enum dt_op_index or
+ * RMA_SWAP.  one.c */
+enum { RMA_SWAP = 255 };
+int rma_near_one(struct rma_win_near *w, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
+                 const void *origin, const void *compare, void *result);
 
 /* Is a flush of rank nothing but a fence?  Now and then not, so that others get in: programs spin on flush. */
 static inline int rma_near_flush(struct rma_win_near *w, int rank)

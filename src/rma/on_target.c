@@ -454,6 +454,34 @@ int rma_on_op(int src, const void *msg, size_t len)
     return 0;
 }
 
+/* One element, asked of this process by a near one (one.c).  What does not fit is not answered: the asker takes it back. */
+int rma_on_one(int src, const void *msg, size_t len)
+{
+    struct rma_one q;
+    if (len != sizeof q)
+        return nonsense(src, "a question");
+    memcpy(&q, msg, sizeof q);
+    struct rma_win *w = rma_win_find(q.win);
+    if (!w)
+        return 0; /* taken back, and the window ended since */
+    struct rma_near *n = q.src < (uint32_t)w->size && rma_world(w, (int)q.src) == src ? rma_near_of(w, (int)q.src) : NULL;
+    struct dt_type *e = predefined(RMA_ONE_TYPES | q.elem);
+    struct dt_op *op = q.aop < DT_OPS ? proc->obj->table[OBJ_OP].builtin[q.aop] : NULL;
+    struct acc_target at = own_memory(w);
+    uint64_t off;
+    char *mem;
+    if (!n || !e || !(op ? e->ops >> q.aop & 1 : q.aop == RMA_SWAP))
+        return nonsense(src, "a question");
+    /* Before its place is looked at, which may have been detached since. */
+    int open = !acc_taken_back(&n->peer->asked, q.number);
+    if (open && (!window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) || !acc_askable(at.ctl, off, e)))
+        return nonsense(src, "a question");
+    atomic_uint *passed = &rma_peer_of(w, w->node.n.me)->passed;
+    if (!open || !acc_answer(&at, off, e, op, &q.value, &q.compare, &n->peer->asked, q.number))
+        atomic_store_explicit(passed, atomic_load_explicit(passed, memory_order_relaxed) + 1, memory_order_relaxed);
+    return 0;
+}
+
 int rma_on_post(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;

@@ -270,7 +270,24 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64
     return err ? -EFAULT : acc_apply(&at, &x);
 }
 
-int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
+/* One element of memory that its owner has for itself?  Then *q says what to ask of him. */
+static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off, struct rma_question *q)
+{
+    if (n->kind != RMA_NEAR_CMA || a->kind == RMA_PUT || a->kind == RMA_GET || a->tcount != 1 || a->ttype->basic != a->ttype ||
+        !acc_askable(n->acc, off, a->ttype) || (a->otype && (a->otype != a->ttype || a->ocount != 1)) ||
+        (a->rtype && (a->rtype != a->ttype || a->rcount != 1)))
+        return 0;
+    *q = (struct rma_question){.elem = a->ttype,
+                               .aop = a->kind == RMA_CAS ? (unsigned)RMA_SWAP : (unsigned)a->op->index,
+                               .disp = (uint64_t)a->disp,
+                               .off = off,
+                               .origin = a->otype ? a->origin : NULL, /* MPI_NO_OP: ignored, whatever it is */
+                               .compare = a->compare,
+                               .result = a->result};
+    return 1;
+}
+
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, int called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
@@ -280,8 +297,13 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a)
     int err = locate(w, n, a, &off);
     if (err)
         return err;
-    if (!self && by_message(n, a))
+    struct rma_question q;
+    int one = called && !self && is_one(n, a, off, &q);
+    /* A burst leaves in few packets, and takes no time of a round trip each. */
+    if (!self && !(one && (q.result || !rma_burst(w, n))) && by_message(n, a))
         return NOT_HERE;
+    if (one && rma_one(w, n, &q))
+        return MPI_SUCCESS;
     err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, off, mapped) : accumulate(n, a, off, mapped);
     if (err)
         return err_make(err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER, "%s: memory of rank %d (process %d): %s",
@@ -449,7 +471,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
             continue;
         if (n && v == ADMIT_ISSUE && in_order(w, n, t)) {
-            int err = rma_direct(w, n, a);
+            int err = rma_direct(w, n, a, 1);
             if (err != NOT_HERE)
                 return err;
         }

@@ -13,6 +13,7 @@
  *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
+ *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
  *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.  ANSWERS gives back what it saved of them.
@@ -43,7 +44,8 @@
     P(KEY, TO_ORIGIN, rma_on_key)     \
     P(ANSWERS, TO_ORIGIN, rma_on_answers) \
     P(LEFT_ASK, TO_TARGET, rma_on_left_ask) \
-    P(LEFT, TO_ORIGIN, rma_on_left)
+    P(LEFT, TO_ORIGIN, rma_on_left)   \
+    P(ONE, TO_TARGET, rma_on_one)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -97,6 +99,20 @@ struct rma_run {
     int64_t disp; /* bytes from the target buffer's address */
     uint64_t len; /* bytes                                  */
 };
+
+/* ONE.  Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
+ * cache line with the headers below it. */
+struct rma_one {
+    uint8_t type, aop;  /* aop: enum dt_op_index, or RMA_SWAP */
+    uint16_t elem;      /* low half of the handle of the element type */
+    uint32_t win, src;
+    uint32_t number;    /* of the question */
+    uint64_t disp;      /* target displacement, in the target's units */
+    uint64_t value, compare; /* as they lie in memory, padded at the end */
+};
+enum { RMA_ONE_TYPES = 0x4c000000 /* upper half of these handles */ };
+_Static_assert(sizeof(struct rma_one) == sizeof(struct rma_hdr) && offsetof(struct rma_one, src) == offsetof(struct rma_hdr, src) &&
+               offsetof(struct rma_one, disp) == offsetof(struct rma_hdr, disp), "begins as rma_hdr");
 
 /* How a window is reached by put, get and atomics of the network. */
 enum rma_key_flag {

@@ -97,10 +97,30 @@ const char *rma_target_state_name(const struct rma_target *t);
 void rma_check_invariants(const struct rma_win *w);
 
 /* --- op.c ---------------------------------------------------------------------------------- */
-/* Do an operation on a near target at once: MPI error code; -1: not possible, take the message path. */
-int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a);
+/* Do an operation on a near target at once: MPI error code; -1: not possible, take the message path.  called: from the MPI call
+ * itself, which may look after others for a while. */
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, int called);
 /* Complete: request, references, element. */
 void rma_op_finish(struct rma_op *op);
+
+/* --- one.c ------------------------------------------------------------------------------------- */
+struct rma_question {
+    const struct dt_type *elem;
+    unsigned aop;     /* enum dt_op_index or RMA_SWAP */
+    uint64_t disp;    /* in the target's units */
+    uint64_t off;     /* the same in bytes, checked; dynamic windows: the address */
+    const void *origin, *compare; /* NULL: none */
+    void *result;     /* or NULL */
+};
+/* Ask the owner: 1 done; 0: not done, and it will not be. */
+int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
+/* One more accumulate that fetches nothing: does it follow many without a synchronization between? */
+int rma_burst(const struct rma_win *w, struct rma_near *n);
+/* There was one, which did not take the inline way of a flush. */
+static inline void rma_synced(struct rma_win *w)
+{
+    (void)counter_wraps(&w->near.flushes);
+}
 
 /* --- issue.c, cleanup.c, advance.c ------------------------------------------------------------ */
 int rma_issue_target(struct rma_target *t); /* packets sent */
@@ -221,6 +241,7 @@ int rma_on_left_late(int src, const void *msg, size_t len); /* LEFT_ASK after rm
 /* --- target side ----------------------------------------------------------------------------------- */
 int rma_on_op(int src, const void *msg, size_t len);
 int rma_on_post(int src, const void *msg, size_t len);
+int rma_on_one(int src, const void *msg, size_t len);
 int rma_on_data(int src, const void *msg, size_t len);
 int rma_on_ack(int src, const void *msg, size_t len);
 int rma_on_granted(int src, const void *msg, size_t len);

@@ -233,6 +233,7 @@ struct rma_attached { /* as its process knows it */
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
+    struct acc_asked asked; /* what it asks of others (one.c) */
     uint64_t base, size;
     uint32_t disp_unit;
     int32_t rank;        /* in the window */
@@ -245,6 +246,7 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint32_t stripes;
     int32_t error;       /* MPI class: creation failed here */
     atomic_uint unmapped; /* peers that do not map its memory */
+    atomic_uint passed;   /* questions that it found taken back (one.c): it has looked since */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
     atomic_uint nregions;
     uint32_t overflow;   /* more regions than the list shows */
@@ -341,6 +343,7 @@ struct rma_win {
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
+    uint32_t asked;             /* number of the last question (one.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
     unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */

@@ -190,13 +190,13 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 static const uint8_t packet_of[] = {
     RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
     RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT};
+    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
-/* The first sixteen stand where they did when there were no others. */
+/* The first sixteen stand where they did when there were no others, and so do the two after them but for the last numbers. */
 static unsigned packet_nth(unsigned a)
 {
-    return a < 240 ? a % 16 : 16 + a % (RMA_PKTS - 16);
+    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : 18;
 }
 
 static int is_answer(int type)
@@ -209,6 +209,8 @@ static void run_packet(const struct record *r)
 {
     struct rma_hdr h;
     int src = 1 + (r->b & 1), type = packet_of[packet_nth(r->a)];
+    if (type == RMA_PKT_ONE && !(r->b & 4)) /* for near processes, and here only this one is near */
+        src = 0;
     int reply = is_answer(type) ^ (r->b >> 1 & 1);
     char *m = malloc(r->len + 1);
     FUZZ_CHECK(m != NULL);

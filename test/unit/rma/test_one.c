@@ -1,0 +1,267 @@
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit_rma.h"
+#include "world.h"
+
+/* Questions, asked by hand: of this process, which answers in its own progress, or does not. */
+
+enum { LONGS = 1024, AT = 3, GUARD = 8 };
+static long memory[GUARD + LONGS + GUARD];
+static long *const cell = memory + GUARD;
+static struct rma_win *w;
+static struct rma_near *self;
+
+static void open_window(void)
+{
+    memset(memory, 0x5a, sizeof memory);
+    job_check(rma_win_create(cell, LONGS * 8, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    self = rma_near_of(w, 0);
+}
+
+static void close_window(void)
+{
+    for (int i = 0; i < GUARD; i++)
+        job_check(memory[i] == 0x5a5a5a5a5a5a5a5a && cell[LONGS + i] == 0x5a5a5a5a5a5a5a5a);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+static int ask(int type, unsigned op, const void *origin, const void *compare, void *result)
+{
+    struct rma_question q = {.elem = dt_find(type), .aop = op, .disp = AT, .off = AT * 8, .origin = origin,
+                             .compare = compare, .result = result};
+    return rma_one(w, self, &q);
+}
+
+#define ASK_EACH(T, TYPE)                                                                              \
+    do {                                                                                               \
+        T v = 5, was = 0, *at = (T *)&cell[AT];                                                        \
+        *at = 7;                                                                                       \
+        job_check(ask(TYPE, DT_SUM, &v, NULL, &was) && was == 7 && *at == 12);                         \
+        job_check(ask(TYPE, DT_SUM, &v, NULL, NULL) && *at == 17);                                     \
+        job_check(ask(TYPE, DT_NO_OP, NULL, NULL, &was) && was == 17 && *at == 17);                    \
+        job_check(ask(TYPE, DT_REPLACE, &v, NULL, &was) && was == 17 && *at == 5);                     \
+    } while (0)
+
+/* What is asked is done, and once; what came before is told; nothing beside it is touched. */
+static void asked(void)
+{
+    open_window();
+    ASK_EACH(int8_t, MPI_INT8_T);
+    ASK_EACH(int16_t, MPI_INT16_T);
+    ASK_EACH(int32_t, MPI_INT32_T);
+    ASK_EACH(int64_t, MPI_INT64_T);
+    ASK_EACH(float, MPI_FLOAT);
+    ASK_EACH(double, MPI_DOUBLE);
+    long v = 1, was = 0, expect = 40;
+    cell[AT] = 40;
+    job_check(ask(MPI_LONG, RMA_SWAP, &v, &expect, &was) && was == 40 && cell[AT] == 1);
+    job_check(ask(MPI_LONG, RMA_SWAP, &v, &expect, &was) && was == 1 && cell[AT] == 1);
+    for (int i = 0; i < LONGS; i++)
+        job_check(i == AT || cell[i] == 0x5a5a5a5a5a5a5a5a);
+    job_check(world_pvar(w, PVAR_RMA_AM) == 26 && world_pvar(w, PVAR_RMA_MSGS) == 26);
+    close_window();
+}
+
+/* --- not answered -------------------------------------------------------------------------------- */
+
+static struct rma_one late;
+static int lates;
+
+static int on_late(int src, const void *msg, size_t len)
+{
+    job_check(len == sizeof late);
+    memcpy(&late, msg, sizeof late);
+    lates++;
+    return 0;
+}
+
+static int deliver(const struct rma_one *q)
+{
+    return rma_on_one(0, q, sizeof *q);
+}
+
+/* Taken back it is void, however late it is read; until then nothing more is asked, and then now and then only of one that
+ * does not wait in MPI. */
+static void taken_back(void)
+{
+    long v = 1, was = -1;
+    struct rma_one before[3];
+    open_window();
+    cell[AT] = 10;
+    am_handler(AM_RMA + RMA_PKT_ONE, on_late);
+    for (int i = 0; i < 3; i++) {
+        lates = 0;
+        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1 && late.number == w->asked);
+        before[i] = late;
+        for (int n = 0; n < 40; n++)
+            job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1);
+        self->unread = 0; /* forgotten: asked again, so that several are void */
+    }
+    for (int i = 2; i >= 0; i--)
+        job_check(deliver(&before[i]) == 0 && cell[AT] == 10 && !acc_answered(&self->peer->asked, before[i].number));
+    job_check(was == -1 && atomic_load(&self->peer->passed) == 3);
+    struct acc_target at = {.ctl = self->acc, .base = (char *)cell, .host_index = -1}; /* seen under the stripe only */
+    job_check(!acc_answer(&at, AT * 8, dt_find(MPI_LONG), dt_op_find(MPI_SUM), &v, NULL, &self->peer->asked, before[0].number));
+    job_check(cell[AT] == 10);
+    struct rma_one gone = before[2]; /* its place was detached since: nothing to complain of */
+    gone.disp = LONGS;
+    job_check(deliver(&gone) == 0 && atomic_load(&self->peer->passed) == 4 && rma_room()->nonsense == 0);
+    /* read since, by one that does something else: asked again after some */
+    job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 2);
+    deliver(&late);
+    int skipped = 0;
+    am_handler(AM_RMA + RMA_PKT_ONE, rma_on_one);
+    while (!ask(MPI_LONG, DT_SUM, &v, NULL, &was))
+        skipped++;
+    job_check(skipped > 0 && skipped < 20 && was == 10 && cell[AT] == 11);
+    /* the same, but it waits in MPI: asked at once; not while it sleeps there */
+    am_handler(AM_RMA + RMA_PKT_ONE, on_late);
+    job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was));
+    deliver(&late);
+    am_handler(AM_RMA + RMA_PKT_ONE, rma_on_one);
+    mem_attend(MEM_WAITS);
+    for (int i = 0; i < 100; i++)
+        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was));
+    mem_attend(MEM_SPINS);
+    job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && was == 11 && cell[AT] == 12);
+    /* numbers go round: after 2^31 of them without any that was taken back one looks as if it had been */
+    w->asked = UINT32_MAX - 1;
+    for (int i = 0; i < 3; i++)
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) == (i > 0));
+    mem_attend(MEM_BUSY);
+    job_check(w->asked == 1 && cell[AT] == 14);
+    job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->asked)); /* answered: too late */
+    /* the window ended meanwhile */
+    struct rma_one q = late;
+    close_window();
+    job_check(deliver(&q) == 0);
+}
+
+/* --- hostile -------------------------------------------------------------------------------------- */
+
+static int refused(struct rma_one q)
+{
+    long was = cell[AT];
+    uint32_t answered = atomic_load(&self->peer->asked.answered);
+    q.number = answered + 1;
+    rma_on_one(0, &q, sizeof q);
+    for (int i = 0; i < LONGS; i++)
+        job_check(i == AT || cell[i] == 0x5a5a5a5a5a5a5a5a);
+    return cell[AT] == was && atomic_load(&self->peer->asked.answered) == answered;
+}
+
+static void hostile(void)
+{
+    open_window();
+    struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG, .win = w->id, .disp = AT, .value = 1};
+    cell[AT] = 0;
+    job_check(!refused(q) && cell[AT] == 1); /* this one is right */
+    for (size_t len = 0; len < sizeof q; len++)
+        job_check(rma_on_one(0, &q, len) == 0 && cell[AT] == 1);
+    job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1); /* another's rank */
+    struct rma_one bad = q;
+    bad.win++;
+    job_check(refused(bad));
+    bad = q;
+    for (bad.src = 1; bad.src; bad.src *= 2)
+        job_check(refused(bad));
+    bad = q;
+    static const uint64_t far[] = {LONGS, LONGS + 1, UINT64_MAX, UINT64_MAX / 8, 1ull << 61, (1ull << 61) + AT, (uint64_t)INT64_MIN};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        bad.disp = far[i];
+        job_check(refused(bad));
+    }
+    bad = q;
+    for (unsigned op = 0; op < 256; op++) { /* none, or not of this type */
+        bad.aop = (uint8_t)op;
+        job_check(op == RMA_SWAP || (op > 0 && op < DT_OPS && dt_find(MPI_LONG)->ops >> op & 1) || refused(bad));
+    }
+    bad = q;
+    static const int types[] = {0, 0xffff, MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_2INT, MPI_LONG_INT, MPI_DATATYPE_NULL, MPI_COMM_WORLD};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        bad.elem = (uint16_t)types[i];
+        job_check(refused(bad));
+    }
+    close_window();
+}
+
+/* --- near processes -------------------------------------------------------------------------------- */
+
+enum { EACH = 3000 };
+
+/* Looks at its messages for a moment now and then: the askers take back what it is about to answer. */
+static void serve(const uint64_t *ready)
+{
+    volatile unsigned x = 0;
+    for (unsigned turn = 0; __atomic_load_n(ready, __ATOMIC_ACQUIRE) < 2; turn++) {
+        for (unsigned i = 0; i < turn * 7919 % 20000; i++)
+            x = x + 1;
+        world_poll(1 + (int)(turn % 3));
+        if (turn % 512 == 0)
+            usleep(500);
+    }
+}
+
+/* Two ask a third, which listens now and then: each addition is done once, and each asker sees its own in order. */
+static void fought_for(void)
+{
+    static long mine[2 * LONGS];
+    uint64_t *ready = job_words();
+    job_check(rma_win_create(mine, sizeof mine, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    int last = boot_size() - 1;
+    if (boot_rank() == last) {
+        serve(ready);
+    } else {
+        long one = 1, was, before = -1, told;
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        for (int i = 0; i < EACH; i++) {
+            job_check(world_op(w, RMA_FOP, last, &one, &was, 1, AT) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS);
+            job_check(was > before && was < (last + 0L) * EACH);
+            before = was;
+            struct rma_args a = world_args(RMA_CAS, last, &one, &told, 1, AT + 1 + boot_rank()); /* its own, 0 -> 1, then as it is */
+            long zero = i ? 1 : 0;
+            a.compare = &zero;
+            job_check(rma_op(w, &a, NULL) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS && told == zero);
+            job_check(world_op(w, RMA_ACC, last, &one, NULL, 1, LONGS + boot_rank()) == MPI_SUCCESS);
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        job_check(world_pvar(w, PVAR_RMA_AM) + world_pvar(w, PVAR_RMA_CMA) == 3 * EACH);
+        __atomic_add_fetch(&ready[0], 1, __ATOMIC_RELEASE);
+    }
+    world_barrier();
+    if (boot_rank() == last) {
+        job_check(mine[AT] == 2L * EACH);
+        for (int i = 0; i < last; i++)
+            job_check(mine[AT + 1 + i] == 1 && mine[LONGS + i] == EACH);
+    }
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(questions)
+{
+    ck_assert_int_eq(world_run(1, NULL, asked), 0);
+    ck_assert_int_eq(world_run(1, NULL, taken_back), 0);
+    ck_assert_int_eq(world_run(1, NULL, hostile), 0);
+}
+END_TEST
+
+START_TEST(near)
+{
+    ck_assert_int_eq(world_run(3, NULL, fought_for), 0);
+}
+END_TEST
+
+Suite *suite_one(void)
+{
+    Suite *s = suite_create("rma/one");
+    TCase *t = tcase_create("one");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, questions);
+    tcase_add_test(t, near);
+    suite_add_tcase(s, t);
+    return s;
+}
