@@ -100,6 +100,16 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     return 1;
 }
 
+/* locate() in op.c, but for errors. */
+static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_question *q)
+{
+    size_t e = q->elem->elem.bytes;
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return !rma_offset(q->disp, n->disp_unit, 0, (int64_t)e, n->size, &q->off);
+    q->off = q->disp;
+    return rma_region_shown(n->peer, q->off, e) == 1;
+}
+
 /* As op.c does it, where nothing is queued or under way that it would pass (in_order() there) and it lies in the window. */
 int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
                  const void *origin, const void *compare, void *result)
@@ -107,8 +117,7 @@ int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, co
     struct rma_win *w = (struct rma_win *)near;
     struct rma_question q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare, .result = result,
                              .origin = op == DT_NO_OP ? NULL : origin};
-    if ((!result && rma_burst(w, n)) || w->ntargets || rma_unsure(w) || w->flavor == MPI_WIN_FLAVOR_DYNAMIC ||
-        rma_offset(q.disp, n->disp_unit, 0, elem->elem.bytes, n->size, &q.off) || !acc_askable(n->acc, q.off, elem))
+    if ((!result && rma_burst(w, n)) || w->ntargets || rma_unsure(w) || !lies_in(w, n, &q) || !acc_askable(n->acc, q.off, elem))
         return 0;
     if (rma_one(w, n, &q))
         return 1;

@@ -76,8 +76,7 @@ static int range_error(const struct rma_win *w, const struct rma_args *a, uint64
     (void)w;
 }
 
-/* Is [addr, addr+len) inside a region that the peer has published?  1, 0 no, -1: ask the peer itself. */
-static int region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
+int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 {
     /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it is at it. */
     unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
@@ -122,7 +121,7 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
         shown = rma_win_local(w, first, len) || (!one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
                                                  rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes));
     else
-        shown = region_shown(n->peer, first, len);
+        shown = rma_region_shown(n->peer, first, len);
     if (shown == 0 && (one_block || n->rank == w->rank))
         return err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
                         (unsigned long long)a->disp, a->rank);

@@ -100,6 +100,8 @@ void rma_check_invariants(const struct rma_win *w);
 /* Do an operation on a near target at once: MPI error code; -1: not possible, take the message path.  called: from the MPI call
  * itself, which may look after others for a while. */
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, int called);
+/* Is [addr, addr+len) inside a region that the peer of a dynamic window has published?  1, 0 no, -1: ask the peer itself. */
+int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len);
 /* Complete: request, references, element. */
 void rma_op_finish(struct rma_op *op);
 

@@ -532,7 +532,7 @@ int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, siz
     return len > 0;
 }
 
-/* Show the list to near peers.  The version is odd meanwhile: pairs with region_shown(). */
+/* Show the list to near peers.  The version is odd meanwhile: pairs with rma_region_shown(). */
 static void regions_publish(struct rma_win *w)
 {
     struct rma_peer *p = rma_peer_of(w, w->node.n.me);
