@@ -47,8 +47,9 @@ struct rma_near {
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
     uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
-    unsigned passed;         /* one.c: what it had passed when a question was taken back,         */
-    uint8_t unread;          /* ... which it may not have read yet; operations until it is asked  */
+    unsigned passed;         /* one.c: what it had passed when a question was asked that was      */
+    uint8_t unread;          /* ... taken back, and may not have been read since                  */
+    uint8_t misses, rest;    /* late answers in a row; operations by CMA until it is asked again  */
     uint8_t naps;            /* operations in a row while it slept                                */
     uint8_t burst, flushes;  /* accumulates since the window's count of flushes was this          */
     uint64_t napped;         /* the last of them (ns)                                             */

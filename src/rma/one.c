@@ -13,10 +13,11 @@
 
 #include <string.h>
 
-/* Turns until it is taken back: about as long as it would have taken by CMA; each serves others, such as one who asks us meanwhile. */
-enum { TURNS = 100 };
-/* Operations by CMA until one is asked again who polls, but not all the time. */
-enum { BUSY = 8 };
+/* Turns of waiting in which it would have been done by CMA, about 5 us, and after which it is taken back: twice as many, for an owner
+ * that is just doing something else.  Each serves others, such as one who asks us meanwhile. */
+enum { LATE = 100, TURNS = 2 * LATE };
+/* Operations by CMA after an answer that came late or not, unless the owner waits in MPI: 1, then twice as many, at most 2^this. */
+enum { MISSES = 4 };
 /* Operations in a row, with less than PAUSE_NS between them, after which an owner that sleeps in MPI is woken: that costs as much as
  * some of them. */
 enum { NAPS = 16, PAUSE_NS = 50000 };
@@ -40,27 +41,35 @@ static void knock(struct rma_near *n)
 static int listens(struct rma_near *n)
 {
     enum mem_attention there = mem_attention(n->host_index);
-    if (n->unread) {
-        if (atomic_load_explicit(&n->peer->passed, memory_order_relaxed) == n->passed)
-            return 0;
-        if (there != MEM_SPINS && --n->unread)
-            return 0;
-        n->unread = 0;
-    }
-    if (there == MEM_WAITS)
+    if (n->unread && atomic_load_explicit(&n->peer->passed, memory_order_relaxed) == n->passed)
+        return 0;
+    n->unread = 0;
+    if (there == MEM_WAITS) {
         knock(n);
-    return there != MEM_WAITS;
+        return 0;
+    }
+    if (there == MEM_SPINS || !n->rest)
+        return 1;
+    n->rest--;
+    return 0;
 }
 
+/* Turns until the answer, or TURNS. */
 static int await(const struct acc_asked *mine, uint32_t number)
 {
-    for (int i = 0; i < TURNS; i++) {
-        if (acc_answered(mine, number))
-            return 1;
+    int turn = 0;
+    while (turn < TURNS && !acc_answered(mine, number)) {
         progress_poll();
         sched_point();
+        turn++;
     }
-    return 0;
+    return turn;
+}
+
+static void learn(struct rma_near *n, int late)
+{
+    n->rest = late ? (uint8_t)(1u << n->misses) : 0;
+    n->misses = !late ? 0 : n->misses < MISSES ? (uint8_t)(n->misses + 1) : MISSES;
 }
 
 int rma_burst(const struct rma_win *w, struct rma_near *n)
@@ -90,8 +99,10 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     if (am_request(rma_world(w, n->rank), AM_RMA + RMA_PKT_ONE, &v, 1, 0))
         return 0; /* no room: it reads nothing */
     rma_count(w, PVAR_RMA_MSGS, 1);
-    if (!await(mine, m.number) && acc_take_back(n->acc, q->off, mine, m.number)) {
-        n->unread = BUSY;
+    int turns = await(mine, m.number);
+    learn(n, turns > LATE);
+    if (turns == TURNS && acc_take_back(n->acc, q->off, mine, m.number)) {
+        n->unread = 1;
         return 0;
     }
     if (q->result)

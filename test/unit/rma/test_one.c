@@ -99,7 +99,7 @@ static void taken_back(void)
         before[i] = late;
         for (int n = 0; n < 40; n++)
             job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1);
-        self->unread = 0; /* forgotten: asked again, so that several are void */
+        self->unread = self->rest = 0; /* forgotten: asked again, so that several are void */
     }
     for (int i = 2; i >= 0; i--)
         job_check(deliver(&before[i]) == 0 && cell[AT] == 10 && !acc_answered(&self->peer->asked, before[i].number));
