@@ -152,6 +152,7 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
     w->starved = 0;
     if (w->dead)
         w->acks = 0;
+    rma_synced(w);
 }
 
 void rma_win_granted(struct rma_win *w, enum win_state s)

@@ -51,7 +51,7 @@ struct rma_near {
     uint8_t unread;          /* ... taken back, and may not have been read since                  */
     uint8_t misses, rest;    /* late answers in a row; operations by CMA until it is asked again  */
     uint8_t naps;            /* operations in a row while it slept                                */
-    uint8_t burst, flushes;  /* accumulates since the window's count of flushes was this          */
+    uint8_t burst, syncs;    /* accumulates since the window's synchronizations were so many      */
     uint64_t napped;         /* the last of them (ns)                                             */
 };
 
@@ -66,7 +66,7 @@ struct rma_win_near {
     atomic_uint quiet;       /* count when flush is a fence for every target: passive, `all`, no target element; else 0 */
     struct rma_near *near;
     atomic_uchar passive;    /* flush of a target that is open is a fence: passive epoch, no target element */
-    atomic_uchar flushes;    /* done inline since the last look at the network, approximate; other ends, too (rma_synced) */
+    atomic_uchar flushes;    /* done inline since the last look at the network; approximate   */
     struct pvar_set pvars;   /* of this window                                           */
 };
 

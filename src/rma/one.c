@@ -74,9 +74,9 @@ static void learn(struct rma_near *n, int late)
 
 int rma_burst(const struct rma_win *w, struct rma_near *n)
 {
-    unsigned char flushes = atomic_load_explicit(&w->near.flushes, memory_order_relaxed);
-    n->burst = n->flushes != flushes ? 1 : n->burst < BURST ? (uint8_t)(n->burst + 1) : BURST;
-    n->flushes = flushes;
+    uint8_t syncs = (uint8_t)(w->syncs + atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
+    n->burst = n->syncs != syncs ? 1 : n->burst < BURST ? (uint8_t)(n->burst + 1) : BURST;
+    n->syncs = syncs;
     return n->burst == BURST;
 }
 

@@ -118,10 +118,10 @@ struct rma_question {
 int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
 /* One more accumulate that fetches nothing: does it follow many without a synchronization between? */
 int rma_burst(const struct rma_win *w, struct rma_near *n);
-/* There was one, which did not take the inline way of a flush. */
+/* There was one, which did not take the inline way of a flush; not in the count of that, whose end means more. */
 static inline void rma_synced(struct rma_win *w)
 {
-    (void)counter_wraps(&w->near.flushes);
+    w->syncs++;
 }
 
 /* --- issue.c, cleanup.c, advance.c ------------------------------------------------------------ */

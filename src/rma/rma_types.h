@@ -344,6 +344,7 @@ struct rma_win {
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
     uint32_t asked;             /* number of the last question (one.c) */
+    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (one.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
     unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */

@@ -68,6 +68,16 @@ static void spinning(void)
     for (int i = 0; i < 128; i++)
         job_check(rma_flush_local_all(w) == MPI_SUCCESS);
     job_check(runs > 0);
+    /* the inline way ends now and then, whatever other synchronizations come between */
+    for (int others = 0; rma_near_of(w, 1) && others < 3; others++) {
+        int ends = 0;
+        for (int i = 0; i < 1024; i++) {
+            ends += !rma_near_flush(&w->near, 1);
+            for (int k = 0; k < others; k++)
+                job_check((k ? rma_flush_local_all(w) : rma_flush(w, 1)) == MPI_SUCCESS);
+        }
+        job_check(ends == 4);
+    }
     progress_hook_del(&hook);
     job_check(rma_unlock_all(w) == MPI_SUCCESS);
     world_barrier();

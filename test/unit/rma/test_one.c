@@ -66,6 +66,33 @@ static void asked(void)
     close_window();
 }
 
+/* Accumulates that follow each other are a burst until something synchronizes, whatever it is. */
+static void bursts(void)
+{
+    open_window();
+    for (int kind = 0; kind < 7; kind++) {
+        int n = 1;
+        if (kind < 5)
+            job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        while (!rma_burst(w, self))
+            n++;
+        job_check(n == (kind ? 15 : 16) && rma_burst(w, self)); /* the first after the last synchronization is counted below */
+        switch (kind) {
+        case 0: job_check(rma_near_flush(&w->near, 0)); break;
+        case 1: job_check(rma_flush(w, 0) == MPI_SUCCESS); break;
+        case 2: job_check(rma_flush_local(w, 0) == MPI_SUCCESS); break;
+        case 3: job_check(rma_flush_all(w) == MPI_SUCCESS); break;
+        case 4: job_check(rma_flush_local_all(w) == MPI_SUCCESS); break;
+        case 5: job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS && rma_unlock(w, 0) == MPI_SUCCESS); break;
+        default: job_check(rma_fence(w, 0) == MPI_SUCCESS && rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
+        }
+        job_check(!rma_burst(w, self));
+        if (kind < 5)
+            job_check(rma_unlock_all(w) == MPI_SUCCESS && !rma_burst(w, self));
+    }
+    close_window();
+}
+
 /* --- not answered -------------------------------------------------------------------------------- */
 
 static struct rma_one late;
@@ -244,6 +271,7 @@ static void fought_for(void)
 START_TEST(questions)
 {
     ck_assert_int_eq(world_run(1, NULL, asked), 0);
+    ck_assert_int_eq(world_run(1, NULL, bursts), 0);
     ck_assert_int_eq(world_run(1, NULL, taken_back), 0);
     ck_assert_int_eq(world_run(1, NULL, hostile), 0);
 }
