@@ -28,6 +28,13 @@ static inline void sched_point(void)
         sched->point();
 }
 
+/* A turn of a wait that only spins, and not for long: the simulator lets others run, whom nobody else would.  Nothing in production. */
+static inline void sched_turn(const char *what, int peer)
+{
+    if (__builtin_expect(sched != NULL, 0))
+        sched->yield(what, peer, 0);
+}
+
 /* Identity of the calling thread (or fiber): never NULL, unique among live threads. */
 void *thread_self(void);
 /* Monotonic time in ns. */

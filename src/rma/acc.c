@@ -546,21 +546,22 @@ int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *ele
     return !c->atomics && acc_type_atomic(elem) && off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
 }
 
-int acc_answer(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
-               const void *compare, struct acc_asked *a, uint32_t number)
+int acc_answer(const struct acc_target *t, const struct acc_question *q)
 {
-    struct stripe *lock = &t->ctl->stripe[off / ACC_STRIPE_BYTES & t->ctl->mask];
-    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off);
+    struct stripe *lock = &t->ctl->stripe[q->off / ACC_STRIPE_BYTES & t->ctl->mask];
+    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)q->off);
     sched_point(); /* it may be taken back yet */
     stripe_take(lock, (unsigned)mem_host_index() + 1);
-    int open = !acc_taken_back(a, number); /* now for good: the stripe orders it with the store in acc_take_back() */
-    if (open && op)
-        one_locked(op, elem, origin, mem, &a->old);
+    int open = !acc_taken_back(q->asked, q->number); /* now for good: the stripe orders it with the store in acc_take_back() */
+    if (open && boot_dead_count() && boot_dead(q->asker))
+        open = 0;
+    if (open && q->op)
+        one_locked(q->op, q->elem, q->origin, mem, &q->asked->old);
     else if (open)
-        swap_any(mem, origin, compare, &a->old, elem->elem.bytes);
+        swap_any(mem, q->origin, q->compare, &q->asked->old, q->elem->elem.bytes);
     /* Release pairs with the acquire in acc_answered(): the old value is there. */
     if (open)
-        atomic_store_explicit(&a->answered, number, memory_order_release);
+        atomic_store_explicit(&q->asked->answered, q->number, memory_order_release);
     stripe_give(lock);
     return open;
 }

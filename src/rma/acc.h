@@ -108,9 +108,18 @@ struct acc_asked {
 void acc_asked_init(struct acc_asked *a);
 /* May this element be asked for: does one stripe cover it, which everybody takes for it? */
 int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem);
-/* Owner: one element of its mapped memory, op NULL: compare and swap.  1 done and answered; 0: it was taken back. */
-int acc_answer(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
-               const void *compare, struct acc_asked *a, uint32_t number);
+struct acc_question {
+    uint64_t off;
+    const struct dt_type *elem;
+    const struct dt_op *op; /* NULL: compare and swap */
+    const void *origin, *compare;
+    struct acc_asked *asked; /* the asker's */
+    uint32_t number;
+    int asker;               /* process */
+};
+/* Owner: one element of its mapped memory.  1 done and answered; 0: it was taken back, or the asker is dead: what it held may be
+ * another's now. */
+int acc_answer(const struct acc_target *t, const struct acc_question *q);
 /* Asker: has it been answered?  Then a->old is there. */
 static inline int acc_answered(const struct acc_asked *a, uint32_t number)
 {

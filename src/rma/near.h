@@ -47,10 +47,9 @@ struct rma_near {
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
     uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
-    unsigned passed;         /* one.c: what it had passed when a question was asked that was      */
-    uint8_t unread;          /* ... taken back, and may not have been read since                  */
+    uint32_t unread;         /* one.c: a question that was taken back and not read yet, or 0      */
     uint8_t misses, rest;    /* late answers in a row; operations by CMA until it is asked again  */
-    uint8_t naps;            /* operations in a row while it slept                                */
+    uint8_t naps, knocks;    /* operations in a row while it slept; times it was woken since it answered in time */
     uint8_t burst, syncs;    /* accumulates since the window's synchronizations were so many      */
     uint64_t napped;         /* the last of them (ns)                                             */
 };

@@ -262,7 +262,6 @@ void rma_node_record(struct rma_win *w)
     p->key.size = 0;
     p->error = 0;
     atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
-    atomic_store_explicit(&p->passed, 0, memory_order_relaxed);
     acc_asked_init(&p->asked);
     atomic_store_explicit(&p->version, 0, memory_order_relaxed);
     atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);

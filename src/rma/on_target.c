@@ -468,7 +468,7 @@ int rma_on_one(int src, const void *msg, size_t len)
     struct dt_type *e = predefined(RMA_ONE_TYPES | q.elem);
     struct dt_op *op = q.aop < DT_OPS ? proc->obj->table[OBJ_OP].builtin[q.aop] : NULL;
     struct acc_target at = own_memory(w);
-    uint64_t off;
+    uint64_t off = 0;
     char *mem;
     if (!n || !e || !(op ? e->ops >> q.aop & 1 : q.aop == RMA_SWAP))
         return nonsense(src, "a question");
@@ -476,9 +476,11 @@ int rma_on_one(int src, const void *msg, size_t len)
     int open = !acc_taken_back(&n->peer->asked, q.number);
     if (open && (!window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) || !acc_askable(at.ctl, off, e)))
         return nonsense(src, "a question");
-    atomic_uint *passed = &rma_peer_of(w, w->node.n.me)->passed;
-    if (!open || !acc_answer(&at, off, e, op, &q.value, &q.compare, &n->peer->asked, q.number))
-        atomic_store_explicit(passed, atomic_load_explicit(passed, memory_order_relaxed) + 1, memory_order_relaxed);
+    struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value, .compare = &q.compare,
+                             .asked = &n->peer->asked, .number = q.number, .asker = src};
+    /* Release pairs with the acquire in listens() (one.c): it is looked at no more. */
+    if (!open || !acc_answer(&at, &x))
+        atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), n), q.number, memory_order_release);
     return 0;
 }
 

@@ -114,6 +114,11 @@ struct rma_question {
     const void *origin, *compare; /* NULL: none */
     void *result;     /* or NULL */
 };
+/* Where the owner says which of the asker's questions it found taken back last. */
+static inline atomic_uint *rma_read_word(const struct rma_win *w, const struct rma_near *owner, const struct rma_near *asker)
+{
+    return &w->node.pairs[(size_t)(owner - w->near.near) * w->nears + (size_t)(asker - w->near.near)].read;
+}
 /* Ask the owner: 1 done; 0: not done, and it will not be. */
 int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
 /* One more accumulate that fetches nothing: does it follow many without a synchronization between? */

@@ -246,7 +246,6 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint32_t stripes;
     int32_t error;       /* MPI class: creation failed here */
     atomic_uint unmapped; /* peers that do not map its memory */
-    atomic_uint passed;   /* questions that it found taken back (one.c): it has looked since */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
     atomic_uint nregions;
     uint32_t overflow;   /* more regions than the list shows */
@@ -343,7 +342,9 @@ struct rma_win {
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
-    uint32_t asked;             /* number of the last question (one.c) */
+    uint32_t asked;             /* number of the last question (one.c); never 0 */
+    uint32_t read_to;           /* of those up to this one none is unread */
+    uint8_t asking;             /* a thread waits for the answer to the last */
     uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (one.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */

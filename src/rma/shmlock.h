@@ -1,7 +1,7 @@
 /* shmlock.h - synchronization words of a window in the node segment.
  *
  *   struct shmlock   one per near target: the window lock of MPI_Win_lock, reader-writer, FIFO
- *   struct shmpair   one per (poster, starter) of the node: posts and completes
+ *   struct shmpair   one per (poster, starter) of the node: posts and completes; one.c has a word in it
  *   struct shmbar    one per window and node: the fence among node peers
  *
  * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in the window.  Words are changed
@@ -102,6 +102,7 @@ unsigned shmlock_broken(const struct shmlock *l);
 struct shmpair {
     _Alignas(SHMPAIR_ALIGN) atomic_uint posts; /* by the poster: MPI_Win_post calls naming this starter */
     atomic_uint waits;                         /* by the poster: completes used up                       */
+    atomic_uint read;                          /* by the poster: the starter's question that it found taken back last (one.c) */
     _Alignas(SHMPAIR_SPLIT) atomic_uint starts; /* by the starter: posts used up                          */
     atomic_uint completes;                     /* by the starter: MPI_Win_complete calls                 */
 };

@@ -6,7 +6,7 @@
 #include "pv.h"
 #include "rw.h"
 
-enum { PER_MEMBER = 128 + 16 + 8 + 4 + 64 + 64 + 192 + 64 }; /* near record, pair, seat, host index, peer record, lock, stripe; rounding */
+enum { PER_MEMBER = 128 + 20 + 8 + 4 + 64 + 64 + 192 + 64 }; /* near record, pair, seat, host index, peer record, lock, stripe; rounding */
 enum { PAGE = 4096 }; /* the words of the node are rounded up to it, and shared */
 
 static long long info_number(MPI_Win w, const char *key)

@@ -111,6 +111,12 @@ static int deliver(const struct rma_one *q)
     return rma_on_one(0, q, sizeof *q);
 }
 
+/* Number of the question of `asker` that this process said it has read. */
+static uint32_t has_read(int asker)
+{
+    return atomic_load(rma_read_word(w, rma_near_of(w, boot_rank()), rma_near_of(w, asker)));
+}
+
 /* Taken back it is void, however late it is read; until then nothing more is asked, and then now and then only of one that
  * does not wait in MPI. */
 static void taken_back(void)
@@ -129,14 +135,16 @@ static void taken_back(void)
         self->unread = self->rest = 0; /* forgotten: asked again, so that several are void */
     }
     for (int i = 2; i >= 0; i--)
-        job_check(deliver(&before[i]) == 0 && cell[AT] == 10 && !acc_answered(&self->peer->asked, before[i].number));
-    job_check(was == -1 && atomic_load(&self->peer->passed) == 3);
+        job_check(deliver(&before[i]) == 0 && cell[AT] == 10 && !acc_answered(&self->peer->asked, before[i].number) &&
+                  has_read(0) == before[i].number);
+    job_check(was == -1);
     struct acc_target at = {.ctl = self->acc, .base = (char *)cell, .host_index = -1}; /* seen under the stripe only */
-    job_check(!acc_answer(&at, AT * 8, dt_find(MPI_LONG), dt_op_find(MPI_SUM), &v, NULL, &self->peer->asked, before[0].number));
+    job_check(!acc_answer(&at, &(struct acc_question){.off = AT * 8, .elem = dt_find(MPI_LONG), .op = dt_op_find(MPI_SUM), .origin = &v,
+                                                      .asked = &self->peer->asked, .number = before[0].number}));
     job_check(cell[AT] == 10);
     struct rma_one gone = before[2]; /* its place was detached since: nothing to complain of */
     gone.disp = LONGS;
-    job_check(deliver(&gone) == 0 && atomic_load(&self->peer->passed) == 4 && rma_room()->nonsense == 0);
+    job_check(deliver(&gone) == 0 && has_read(0) == gone.number && rma_room()->nonsense == 0);
     /* read since, by one that does something else: asked again after some */
     job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 2);
     deliver(&late);
@@ -160,7 +168,10 @@ static void taken_back(void)
     for (int i = 0; i < 3; i++)
         job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) == (i > 0));
     mem_attend(MEM_BUSY);
-    job_check(w->asked == 1 && cell[AT] == 14);
+    job_check(w->asked == 2 && cell[AT] == 14); /* 0 is none */
+    w->asking = 1; /* another thread has asked, and waits: one record, one question */
+    job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 2);
+    w->asking = 0;
     job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->asked)); /* answered: too late */
     /* the window ended meanwhile */
     struct rma_one q = late;
@@ -217,6 +228,101 @@ static void hostile(void)
 }
 
 /* --- near processes -------------------------------------------------------------------------------- */
+
+static void wait_for(const uint64_t *word)
+{
+    while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+/* A question that was taken back and not read looks like a new one when 2^31 numbers have come after it: so many do not. */
+static void too_old(void)
+{
+    uint64_t *ready = job_words();
+    open_window();
+    if (boot_rank() == 0) {
+        struct rma_near *other = rma_near_of(w, 1);
+        struct rma_question q = {.elem = dt_find(MPI_LONG), .aop = DT_SUM, .disp = AT, .off = AT * 8, .origin = &(long){1}};
+        long v = 1, was;
+        cell[AT] = 0;
+        wait_for(&ready[2]); /* it computes */
+        job_check(!rma_one(w, other, &q) && other->unread == 1);
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 2);
+        w->asked = (1u << 30) - 1;
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 1u << 30);
+        for (int i = 0; i < 5; i++)
+            job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 1u << 30);
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+        wait_for(&ready[1]);
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == (1u << 30) + 1 && was == 2 && cell[AT] == 3);
+        w->asked = 3u << 30; /* nothing is unread: all numbers are good; but the first one looks as if it had been taken back */
+        int tries = 1;
+        while (!ask(MPI_LONG, DT_SUM, &v, NULL, &was))
+            job_check(++tries < 10);
+        job_check(tries > 1 && !other->unread && cell[AT] == 4);
+    } else {
+        __atomic_store_n(&ready[2], 1, __ATOMIC_RELEASE);
+        wait_for(&ready[0]);
+        while (!has_read(0))
+            world_poll(1);
+        job_check(has_read(0) == 1 && cell[AT] == 0x5a5a5a5a5a5a5a5a);
+        __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
+    }
+    world_barrier();
+    close_window();
+}
+
+/* The lock under which it was asked may be another's by now. */
+static void of_the_dead(void)
+{
+    open_window();
+    world_barrier();
+    if (boot_rank() == 0) {
+        struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG, .win = w->id, .src = 1, .number = 1,
+                            .disp = AT, .value = 1};
+        cell[AT] = 0;
+        job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
+        boot_dead_now(1, "for this test");
+        q.number++;
+        job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
+        job_check(atomic_load(&rma_near_of(w, 1)->peer->asked.answered) == 1 && rma_room()->nonsense == 0);
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
+/* Of an owner that computes all is done by CMA; one that looks is asked. */
+static void either_way(void)
+{
+    enum { OPS = 40, ANSWERS = 10 };
+    uint64_t *ready = job_words();
+    long one = 1, was, n = 0;
+    open_window();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        wait_for(&ready[0]);
+        for (; n < OPS; n++)
+            job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n);
+        job_check(world_pvar(w, PVAR_RMA_CMA) == OPS && world_pvar(w, PVAR_RMA_AM) == 0);
+        job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && rma_near_of(w, 1)->unread == 1); /* asked once */
+        __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
+        for (; world_pvar(w, PVAR_RMA_AM) < ANSWERS; n++) {
+            job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n && rma_flush(w, 1) == MPI_SUCCESS);
+            job_check(w->ntargets == 0); /* no element either way */
+        }
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        __atomic_store_n(&ready[2], (uint64_t)n, __ATOMIC_RELEASE);
+    } else {
+        cell[AT] = 0;
+        __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
+        wait_for(&ready[1]);
+        while (!__atomic_load_n(&ready[2], __ATOMIC_ACQUIRE))
+            world_poll(1);
+        job_check((uint64_t)cell[AT] == ready[2]);
+    }
+    world_barrier();
+    close_window();
+}
 
 enum { EACH = 3000 };
 
@@ -279,6 +385,9 @@ END_TEST
 
 START_TEST(near)
 {
+    ck_assert_int_eq(world_run(2, NULL, too_old), 0);
+    ck_assert_int_eq(world_run(2, NULL, of_the_dead), 0);
+    ck_assert_int_eq(world_run(2, NULL, either_way), 0);
     ck_assert_int_eq(world_run(3, NULL, fought_for), 0);
 }
 END_TEST
