@@ -212,37 +212,54 @@ static void dry_per_target(void *arg)
     job_close(&j);
 }
 
-/* An accumulate to a node peer's created window goes by message, and its element for another's: a flush of the peer waits
- * for the answer all the same. */
+/* A window over memory that others do not map; everybody may look at everybody's here. */
+static struct job private_open(long *mem, long longs, long **all)
+{
+    struct job j = {.mem = mem};
+    MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &j.size);
+    OK(MPI_Win_create(mem, longs * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j.win));
+    OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
+    MPI_Allgather(&mem, sizeof mem, MPI_BYTE, all, sizeof mem, MPI_BYTE, MPI_COMM_WORLD);
+    return j;
+}
+
+/* Two elements to a node peer's created window go by message, and their element for another's: a flush of the peer waits
+ * for the answer all the same, and one element more does not pass them. */
 static void flush_near(void *arg)
 {
-    int rank;
-    long mem[8] = {0}, v = 5, *all[4];
-    MPI_Win win;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_create(mem, sizeof mem, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    long *mine = mem;
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
-    if (rank == 0) {
-        OK(MPI_Win_lock_all(0, win));
+    (void)arg;
+    long mem[8] = {0}, v[2] = {5, 6}, got = 0, *all[4];
+    struct job j = private_open(mem, 8, all);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
         for (int t = 1; t < 3; t++)
-            OK(MPI_Accumulate(&v, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Win_flush_all(win));
+            OK(MPI_Accumulate(v, 2, MPI_LONG, t, 0, 2, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_flush_all(j.win));
         tell(1);
-        OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, win));
-        OK(MPI_Put(&v, 1, MPI_LONG, 2, 1, 1, MPI_LONG, win)); /* takes its element */
-        OK(MPI_Win_flush(1, win));
-        SIM_CHECK(all[1][1] == v);
-        OK(MPI_Win_unlock_all(win));
+        long evicted = pvar(j.win, PVAR_RMA_EVICTIONS);
+        OK(MPI_Accumulate(v, 2, MPI_LONG, 1, 2, 2, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Put(v, 1, MPI_LONG, 2, 2, 1, MPI_LONG, j.win)); /* takes its element */
+        SIM_CHECK(pvar(j.win, PVAR_RMA_EVICTIONS) > evicted);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(all[1][2] == v[0] && all[1][3] == v[1]);
+        evicted = pvar(j.win, PVAR_RMA_EVICTIONS);
+        OK(MPI_Accumulate(v, 2, MPI_LONG, 1, 2, 2, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Put(v, 1, MPI_LONG, 2, 2, 1, MPI_LONG, j.win));
+        SIM_CHECK(pvar(j.win, PVAR_RMA_EVICTIONS) > evicted);
+        OK(MPI_Fetch_and_op(v, &got, MPI_LONG, 1, 2, MPI_SUM, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(got == 2 * v[0] && all[1][2] == 3 * v[0] && all[1][3] == 2 * v[1]);
+        OK(MPI_Win_unlock_all(j.win));
         tell(1);
         tell(2);
         tell(3);
     } else {
-        if (rank == 1) /* waits in MPI: else the accumulate would be done by a single copy */
+        if (j.rank == 1) /* waits in MPI: else the accumulates would be done by a single copy */
             hear(0);
         hear(0);
     }
-    OK(MPI_Win_free(&win));
+    OK(MPI_Win_free(&j.win));
 }
 
 static void poor_with_a_neighbour(struct sim_knobs *k)
@@ -252,6 +269,147 @@ static void poor_with_a_neighbour(struct sim_knobs *k)
     k->quiet_rank = -1;
     k->native = 0;
     k->max_delay = 300;
+}
+
+/* --- one element of a node peer's private memory (one.c) ------------------------------------------------ */
+
+/* Each kind on cell `at` of t, 1 more each time; they return the class `cls`. */
+static void each_kind(const struct job *j, int t, long at, int cls)
+{
+    static const long one = 1;
+    long got[4] = {-1, -1, -1, -1}, want[2] = {0, 1};
+    ERR(cls, MPI_Accumulate(&one, 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_SUM, j->win));
+    ERR(cls, MPI_Get_accumulate(&one, 1, MPI_LONG, &got[0], 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_SUM, j->win));
+    ERR(cls, MPI_Fetch_and_op(&one, &got[1], MPI_LONG, t, at, MPI_SUM, j->win));
+    ERR(cls, MPI_Compare_and_swap(&want[1], &want[0], &got[2], MPI_LONG, t, at + 1, j->win));
+    ERR(cls, MPI_Compare_and_swap(&want[0], &want[1], &got[3], MPI_LONG, t, at + 1, j->win));
+    if (!cls)
+        OK(MPI_Win_flush(t, j->win));
+    SIM_CHECK(cls ? got[0] == -1 && got[1] == -1 && got[2] == -1 && got[3] == -1
+                  : got[1] == got[0] + 1 && got[2] == 0 && got[3] == 1);
+}
+
+/* It is asked for where the owner listens, done by a single copy where it computes, and needs no element either way. */
+static void one_element(void *arg)
+{
+    (void)arg;
+    enum { TIMES = 20 };
+    long mem[4] = {0}, *all[4];
+    struct job j = private_open(mem, 4, all);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int i = 0; i < TIMES; i++) {
+            each_kind(&j, 1, 0, MPI_SUCCESS);
+            SIM_CHECK(all[1][0] == 3 * (i + 1) && all[1][1] == 0 && inside(j.win)->ntargets == 0);
+        }
+        long asked = pvar(j.win, PVAR_RMA_AM), done = pvar(j.win, PVAR_RMA_CMA);
+        SIM_CHECK(asked + done == 5 * TIMES);
+        SIM_CHECK(asked > TIMES); /* messages are not late here */
+        tell(1);
+        hear(1);
+        for (int i = 0; i < TIMES; i++)
+            each_kind(&j, 1, 0, MPI_SUCCESS);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_CMA) > done);
+        tell(1);
+        OK(MPI_Win_unlock_all(j.win));
+    } else if (j.rank == 1) {
+        hear(0);
+        tell(0);
+        sim_compute(1000);
+        hear(0);
+        SIM_CHECK(mem[0] == 6 * TIMES && mem[1] == 0);
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* Only in an epoch that admits it on that rank. */
+static void one_admitted(void *arg)
+{
+    (void)arg;
+    static int called;
+    long mem[4] = {0}, v = 7, *all[4];
+    called = 0;
+    struct job j = private_open(mem, 4, all);
+    MPI_Group world, other;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    each_kind(&j, (j.rank + 1) % j.size, 0, MPI_ERR_RMA_SYNC); /* none is open */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        each_kind(&j, 2, 0, MPI_ERR_RMA_SYNC); /* not this one */
+        each_kind(&j, 1, 0, MPI_SUCCESS);
+        OK(MPI_Win_unlock(1, j.win));
+        each_kind(&j, 1, 0, MPI_ERR_RMA_SYNC);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    int partner = !j.rank;
+    OK(MPI_Group_incl(world, 1, &partner, &other));
+    if (j.rank == 1) {
+        OK(MPI_Win_post(other, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+    } else if (j.rank == 0) {
+        long got;
+        OK(MPI_Win_start(other, 0, j.win));
+        each_kind(&j, 2, 0, MPI_ERR_RMA_SYNC); /* not in the group */
+        OK(MPI_Fetch_and_op(&v, &got, MPI_LONG, 1, 0, MPI_SUM, j.win));
+        OK(MPI_Win_complete(j.win));
+        SIM_CHECK(got == 3);
+        each_kind(&j, 1, 0, MPI_ERR_RMA_SYNC);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(mem[0] == (j.rank == 1 ? 3 + v : 0) && mem[1] == 0);
+    /* not before its owner has come to the opening fence, though it may look */
+    if (j.rank == 1) {
+        while (!called)
+            turn();
+        SIM_CHECK(mem[0] == 3 + v);
+        mem[0] = 1;
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
+    if (j.rank == 0) {
+        OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, j.win));
+        SIM_CHECK(rma_ask(inside(j.win), ASK_BARRIER_OUT));
+        called = 1;
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
+    SIM_CHECK(j.rank != 1 || mem[0] == 1 + v);
+    OK(MPI_Group_free(&other));
+    OK(MPI_Group_free(&world));
+    OK(MPI_Win_free(&j.win));
+}
+
+/* It does not pass what went by message before it. */
+static void one_in_order(void *arg)
+{
+    (void)arg;
+    enum { TIMES = 10 };
+    long mem[4] = {0}, *all[4];
+    struct job j = private_open(mem, 4, all);
+    if (j.rank == 0) {
+        long two[2] = {1, 1}, got[2];
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int i = 0; i < TIMES; i++) {
+            OK(MPI_Accumulate(two, 2, MPI_LONG, 1, 0, 2, MPI_LONG, MPI_SUM, j.win));
+            SIM_CHECK(inside(j.win)->ntargets == 1);
+            OK(MPI_Fetch_and_op(two, &got[0], MPI_LONG, 1, 0, MPI_NO_OP, j.win));
+            OK(MPI_Get_accumulate(two, 1, MPI_LONG, &got[1], 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, j.win));
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(got[0] == i + 1 && got[1] == 2 * i + 1 && all[1][0] == i + 1 && all[1][1] == 2 * i + 2);
+        }
+        OK(MPI_Win_unlock_all(j.win));
+        tell(1);
+    } else if (j.rank == 1) {
+        hear(0);
+    }
+    OK(MPI_Win_free(&j.win));
+}
+
+/* A message is there when its receiver looks. */
+static void at_once(struct sim_knobs *k)
+{
+    one_node(k);
+    k->max_delay = k->again_percent = k->refuse_percent = k->inbox = k->replies = 0;
+    k->quiet_rank = -1;
 }
 
 /* --- 2: order of locks ------------------------------------------------------------------------------------ */
@@ -1409,6 +1567,9 @@ const struct scenario scenarios_scripted[] = {
     {"s01-dry-lock-all-nocheck", 4, 1, dry_lock_all_nocheck, NULL, far_and_poor},
     {"s01-dry-per-target", 4, 1, dry_per_target, NULL, far_and_poor},
     {"s01-flush-near", 4, 1, flush_near, NULL, poor_with_a_neighbour},
+    {"s-one-element", 2, 1, one_element, NULL, at_once},
+    {"s-one-admitted", 3, 1, one_admitted, NULL, one_node},
+    {"s-one-in-order", 2, 1, one_in_order, NULL, one_node},
     {"s02-lock-order", 4, 1, lock_order, NULL, far_away},
     {"s02-lock-order-windows", 3, 1, lock_order_windows, NULL, far_away},
     {"s03-lock-all-joins", 4, 1, lock_all_joins, NULL, far_away},
