@@ -235,6 +235,60 @@ static void windows_thread(int thread, void *arg)
     m->left--;
 }
 
+/* --- one element of private memory, asked of its owner by several threads ----------------------------------- */
+
+static void one_each(struct rank_record *m, int thread)
+{
+    long one = 1, was, before = -1;
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        OK(MPI_Fetch_and_op(&one, &was, MPI_LONG, 0, 0, MPI_SUM, m->j.win));
+        OK(MPI_Win_flush(0, m->j.win));
+        SIM_CHECK(was > before);
+        before = was;
+        OK(MPI_Compare_and_swap(&(long){i + 1}, &(long){i}, &was, MPI_LONG, 0, 1 + 3 * m->j.rank + thread, m->j.win));
+        OK(MPI_Win_flush(0, m->j.win));
+        SIM_CHECK(was == i);
+    }
+    m->left--;
+}
+
+static void one_main(void *arg)
+{
+    (void)arg;
+    static long cell[SIM_RANKS][1 + 3 * SIM_RANKS];
+    struct rank_record *m = mine();
+    struct job *j = &m->j;
+    m->open = 0;
+    m->left = 3;
+    MPI_Comm_rank(MPI_COMM_WORLD, &j->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &j->size);
+    memset(cell[j->rank], 0, sizeof cell[0]);
+    OK(MPI_Win_create(cell[j->rank], sizeof cell[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j->win));
+    OK(MPI_Win_lock_all(0, j->win));
+    m->open = 1;
+    one_each(m, 0);
+    while (m->left)
+        turn();
+    OK(MPI_Win_unlock_all(j->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j->rank == 0 || pvar(j->win, PVAR_RMA_AM) + pvar(j->win, PVAR_RMA_CMA) == 3 * 2 * 4 * ROUNDS);
+    SIM_CHECK(cell[j->rank][0] == (j->rank ? 0 : 3 * 4 * ROUNDS * j->size));
+    for (int i = 1; i < 1 + 3 * j->size; i++)
+        SIM_CHECK(cell[j->rank][i] == (j->rank ? 0 : 4 * ROUNDS));
+    OK(MPI_Win_free(&j->win));
+}
+
+static void one_thread(int thread, void *arg)
+{
+    (void)arg;
+    one_each(join(), thread);
+}
+
+static void one_node(struct sim_knobs *k)
+{
+    k->nodes = 1;
+}
+
 /* --- memory comes and goes beside operations ----------------------------------------------------------------- */
 
 static void attach_main(void *arg)
@@ -443,6 +497,7 @@ const struct scenario scenarios_threads[] = {
     {"t-pscw-far", 3, 2, pscw_main, pscw_thread, far_away},
     {"t-windows", 3, 2, windows_main, windows_thread, NULL},
     {"t-windows-dry", 3, 2, windows_main, windows_thread, poor_threads},
+    {"t-one", 3, 3, one_main, one_thread, one_node},
     {"t-attach", 2, 3, attach_main, attach_thread, NULL},
     {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
     {"t-unlock-pinned", 4, 2, pinned_main, pinned_thread, far_away},
