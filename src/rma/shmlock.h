@@ -91,8 +91,8 @@ int shmlock_doubtful(const struct shmlock *l);
 unsigned shmlock_broken(const struct shmlock *l);
 
 /* --- post / start / complete / wait ------------------------------------------------
- * pair[poster * peers + starter]: four counters, each written by one process only, so that a post meant for a later
- * start never satisfies an earlier one. They wrap around; only differences count. */
+ * pair[poster * peers + starter]: four counters and a word, each written by one process only, so that a post meant for a later
+ * start never satisfies an earlier one. The counters wrap around; only differences count. */
 #ifndef SHMPAIR_ALIGN /* bytes; by test/perf/layouts, as above */
 #define SHMPAIR_ALIGN 4
 #endif
