@@ -157,6 +157,10 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 
 void rma_win_granted(struct rma_win *w, enum win_state s)
 {
+    if (!w->ntargets) { /* nothing waits for this */
+        rma_win_goto(w, s);
+        return;
+    }
     w->kicking = 1;
     rma_win_goto(w, s);
     sched_point(); /* another thread may call an operation, without the lock if near.h lets it */

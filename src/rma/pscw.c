@@ -18,23 +18,57 @@ static int by_rank(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranks in the window of the members of g, ascending. */
-static int group_ranks(const struct rma_win *w, const struct group *g, int **out)
+enum { SCRATCH_KEPT = 4096 }; /* bytes that a window keeps between two epochs, for each side */
+
+/* Most epochs are of the group of the one before: their lists are not allocated again. */
+static void *scratch(struct rma_scratch *s, size_t bytes)
 {
-    int n = g->map ? g->map->size : 0;
-    int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
-    if (!ranks)
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %d", rma_call(), n);
-    for (int i = 0; i < n; i++) {
-        ranks[i] = rankmap_find(w->map, rankmap_world(g->map, i));
-        if (ranks[i] < 0) {
-            free(ranks);
-            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window", rma_call(), i);
-        }
+    if (s->room < bytes) {
+        free(s->mem);
+        s->mem = malloc(bytes);
+        s->room = s->mem ? bytes : 0;
     }
-    qsort(ranks, (size_t)n, sizeof *ranks, by_rank);
-    *out = ranks;
+    return s->mem;
+}
+
+static void scratch_over(struct rma_scratch *s)
+{
+    if (s->room > SCRATCH_KEPT) {
+        free(s->mem);
+        *s = (struct rma_scratch){NULL, 0};
+    }
+}
+
+static unsigned group_size(const struct group *g)
+{
+    return g->map ? (unsigned)g->map->size : 0;
+}
+
+/* Ranks in the window of the members of g, ascending. */
+static int group_ranks(const struct rma_win *w, const struct group *g, int *ranks)
+{
+    unsigned n = group_size(g);
+    int sorted = 1;
+    for (unsigned i = 0; i < n; i++) {
+        ranks[i] = rankmap_find(w->map, rankmap_world(g->map, (int)i));
+        if (ranks[i] < 0)
+            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window", rma_call(), (int)i);
+        sorted &= !i || ranks[i - 1] < ranks[i];
+    }
+    if (!sorted)
+        qsort(ranks, n, sizeof *ranks, by_rank);
     return MPI_SUCCESS;
+}
+
+static int no_memory(unsigned n)
+{
+    return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), n);
+}
+
+void rma_pscw_free(struct rma_win *w)
+{
+    free(w->start_mem.mem);
+    free(w->expo_mem.mem);
 }
 
 static int assert_error(int assert)
@@ -106,21 +140,21 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
         return assert_error(assert);
     if (!rma_ask(w, ASK_START_MAY))
         return sync_error(w, "another access epoch is open");
-    int err = group_ranks(w, g, &w->start);
+    unsigned n = group_size(g);
+    int *ranks = scratch(&w->start_mem, (size_t)n * (sizeof *w->start + sizeof *w->waiting) + 1);
+    if (!ranks)
+        return no_memory(n);
+    int err = group_ranks(w, g, ranks);
     if (err)
         return err;
-    w->nstart = (unsigned)(g->map ? g->map->size : 0);
-    w->waiting = malloc(w->nstart + 1);
-    if (!w->waiting) {
-        free(w->start);
-        w->start = NULL;
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), w->nstart);
-    }
+    w->start = ranks;
+    w->waiting = (uint8_t *)(ranks + n);
+    w->nstart = n;
     memset(w->waiting, !(assert & MPI_MODE_NOCHECK), w->nstart);
-    for (unsigned i = 0; i < w->nstart; i++) {
-        struct rma_near *n = rma_near_of(w, w->start[i]);
-        if (n)
-            n->started = 1;
+    for (unsigned i = 0; i < n; i++) {
+        struct rma_near *near = rma_near_of(w, w->start[i]);
+        if (near)
+            near->started = 1;
     }
     w->nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->nstart;
     rma_win_goto(w, WIN_PSCW_ISSUED);
@@ -141,7 +175,7 @@ static int complete_far(struct rma_win *w)
 {
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};
     int err = MPI_SUCCESS;
-    for (unsigned i = 0; i < w->nstart; i++) {
+    for (unsigned i = 0; i < w->nstart && !w->all_near; i++) {
         int rank = w->start[i];
         if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
             continue;
@@ -174,11 +208,10 @@ int rma_complete(struct rma_win *w)
     }
     progress_signal(); /* the poster may be another thread of this process */
     rma_win_goto(w, WIN_UNSET);
-    free(w->start);
-    free(w->waiting);
     w->start = NULL;
     w->waiting = NULL;
     w->nstart = 0;
+    scratch_over(&w->start_mem);
     return err;
 }
 
@@ -206,18 +239,8 @@ static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int noche
     return err;
 }
 
-static void exposure_free(struct rma_win *w)
-{
-    free(w->expo_near);
-    free(w->expo_far);
-    w->expo_near = NULL;
-    w->expo_far = NULL;
-    w->nexpo_near = w->nexpo_far = w->completes_due = 0;
-}
-
 int rma_post(struct rma_win *w, struct group *g, int assert)
 {
-    int *ranks;
     if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
         return assert_error(assert);
     if (w->expo != EXPO_NONE)
@@ -225,17 +248,16 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes its window 0x%x, which it has locked", rma_call(),
                         w->rank, (unsigned)w->near.obj.handle);
-    int err = group_ranks(w, g, &ranks);
+    unsigned n = group_size(g);
+    struct rma_starter *far = scratch(&w->expo_mem, n * (sizeof *far + 2 * sizeof(int)) + 1);
+    if (!far)
+        return no_memory(n);
+    int *ranks = (int *)(far + n) + n;
+    int err = group_ranks(w, g, ranks);
     if (err)
         return err;
-    unsigned n = (unsigned)(g->map ? g->map->size : 0);
-    w->expo_near = malloc((w->nears + 1) * sizeof *w->expo_near);
-    w->expo_far = malloc((n + 1) * sizeof *w->expo_far);
-    if (!w->expo_near || !w->expo_far) {
-        free(ranks);
-        exposure_free(w);
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), n);
-    }
+    w->expo_far = far;
+    w->expo_near = (int *)(far + n);
     for (unsigned i = 0; i < n; i++) /* before anybody can complete */
         if (!rma_near_of(w, ranks[i]))
             w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
@@ -243,9 +265,7 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
     fence_full();
-    err = tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
-    free(ranks);
-    return err;
+    return tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
 }
 
 static int by_starter(const void *key, const void *starter)
@@ -299,7 +319,10 @@ static int completes_seen(void *arg)
 
 static int exposure_over(struct rma_win *w)
 {
-    exposure_free(w);
+    w->expo_near = NULL;
+    w->expo_far = NULL;
+    w->nexpo_near = w->nexpo_far = w->completes_due = 0;
+    scratch_over(&w->expo_mem);
     rma_expo_goto(w, EXPO_NONE);
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
     fence_full();

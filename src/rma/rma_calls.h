@@ -222,6 +222,7 @@ int rma_dead_error(struct rma_win *w, int rank);
 int rma_fence_poll(struct rma_win *w); /* events */
 void rma_barriers_wait(struct rma_win *w, unsigned left);
 int rma_start_poll(struct rma_win *w);
+void rma_pscw_free(struct rma_win *w);
 void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
 int rma_in_start(const struct rma_win *w, int rank);
 int rma_called_grant(void);           /* decision 2: waits */

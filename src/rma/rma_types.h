@@ -202,6 +202,12 @@ struct rma_resp {
     int err;
 };
 
+/* Memory of a list that an epoch needs and the next one again. */
+struct rma_scratch {
+    void *mem;
+    size_t room; /* bytes */
+};
+
 /* --- target side ------------------------------------------------------------------ */
 struct lock_entry { /* a lock request that waits */
     struct list link;
@@ -350,11 +356,11 @@ struct rma_win {
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
     unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */
     uint64_t ops_at_fence;      /* operations counted when the fence epoch began */
-    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen */
+    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen.  NULL: no such epoch */
     int *start;
     uint8_t *waiting;
     unsigned nstart, nwaiting;
-    int start_nocheck;
+    struct rma_scratch start_mem;
     struct map posts;           /* rank + 1 -> posts not used up (far) */
     /* PSCW exposure */
     int *expo_near;             /* near peers whose complete has not been seen, -1: seen */
@@ -363,6 +369,7 @@ struct rma_win {
         int rank, over;         /* its complete has come, or it is dead */
     } *expo_far;                /* far starters, ascending */
     unsigned nexpo_far, completes_due; /* of them all; of those that are not over */
+    struct rma_scratch expo_mem;
     /* lock_all switch */
     struct lockall_switch *sw;
     /* target side */

@@ -110,6 +110,7 @@ void rma_win_drop(struct rma_win *w)
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
+    rma_pscw_free(w);
     free(w->heap);
     mem_move_back(w->moved);
     while (w->nregions)
