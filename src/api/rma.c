@@ -108,13 +108,21 @@ static inline struct dt_type *plain_type(MPI_Datatype type)
     return room && rma_near_plain(room, type) ? proc->obj->table[OBJ_TYPE].builtin[type & 0xff] : NULL;
 }
 
+/* MPI_Type_create_f90_* make predefined types (MPI-3.1 17.1.9) whose handles other processes do not know: as their basic type. */
+static int known_everywhere(int err, struct dt_type **t)
+{
+    if (!err && ((*t)->flags & DT_PREDEFINED) && (*t)->basic)
+        *t = (*t)->basic;
+    return err;
+}
+
 static int check_side(const struct side *s, struct dt_type **t)
 {
     if (s->count >= 0 && s->buf && (*t = plain_type(s->type)) != NULL)
         return MPI_SUCCESS;
     int err = api_count((MPI_Aint)s->count);
     if (!err)
-        err = api_type_committed(s->type, t);
+        err = known_everywhere(api_type_committed(s->type, t), t);
     if (!err)
         err = api_buffer(s->buf, (MPI_Aint)s->count, *t);
     return err;
@@ -125,7 +133,7 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
     if (count >= 0 && (*t = plain_type(type)) != NULL)
         return MPI_SUCCESS;
     int err = api_count((MPI_Aint)count);
-    return err ? err : api_type_committed(type, t);
+    return err ? err : known_everywhere(api_type_committed(type, t), t);
 }
 
 /* Accumulates: one predefined element type, the same on all sides. */
@@ -447,7 +455,7 @@ API(int, MPI_Rget_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datat
 
 static int check_one(MPI_Datatype type, struct dt_type **t)
 {
-    int err = api_type(type, t);
+    int err = known_everywhere(api_type(type, t), t);
     if (!err && (!((*t)->flags & DT_PREDEFINED) || (*t)->basic != *t))
         err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not predefined", proc->call, (unsigned)type);
     return err;

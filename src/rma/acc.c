@@ -158,7 +158,7 @@ static void batch_mapped(const struct batch *b, const char *in)
     for (unsigned i = 0; i < b->n; i++) {
         char *mem = (char *)((uintptr_t)b->t->base + (uintptr_t)b->piece[i].iov_base);
         size_t len = b->piece[i].iov_len;
-        if (a->result)
+        if (a->fetches)
             result_put(a, b->pos + done, mem, len);
         sched_point();
         apply_plain(a->op, a->elem, in ? in + done : NULL, mem, len);
@@ -174,11 +174,11 @@ static int batch_cma(struct batch *b, const char *in)
     for (unsigned i = 0; i < b->n; i++)
         remote[i] = (struct iovec){(void *)(uintptr_t)(b->t->remote + (uintptr_t)b->piece[i].iov_base),
                                    b->piece[i].iov_len};
-    int read = a->result || (a->op->index != DT_REPLACE && a->op->index != DT_NO_OP);
+    int read = a->fetches || (a->op->index != DT_REPLACE && a->op->index != DT_NO_OP);
     int err = read ? mem_cma_read(b->t->host_index, &local, 1, remote, b->n) : 0;
     if (err)
         return err;
-    if (a->result)
+    if (a->fetches)
         result_put(a, b->pos, work, b->bytes);
     if (a->op->index == DT_NO_OP)
         return 0;
@@ -315,7 +315,7 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
             continue;
         }
         elem_atomic(a->op, a->elem, in, mem, old);
-        if (a->result)
+        if (a->fetches)
             result_put(a, pos + i, old, e);
     }
     return 0;
@@ -336,7 +336,7 @@ static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64
     batch_lock(&b, 1);
     if (t->host_index >= 0)
         err = mem_cma_read(t->host_index, &local, 1, &remote, 1);
-    if (!err && a->result) {
+    if (!err && a->fetches) {
         dt_pack(elem, 1, mem, 0, packed, bytes);
         result_put(a, pos, packed, bytes);
     }
@@ -369,7 +369,7 @@ static int apply_pairs(const struct acc_target *t, const struct acc_args *a)
 
 int acc_apply(const struct acc_target *t, const struct acc_args *a)
 {
-    if (a->len == 0 || (a->op->index == DT_NO_OP && !a->result))
+    if (a->len == 0 || (a->op->index == DT_NO_OP && !a->fetches))
         return 0;
     if (a->elem->elem.kind == DT_PAIR)
         return apply_pairs(t, a);
@@ -522,8 +522,8 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
     }
     if (elem->elem.kind == DT_PAIR || t->host_index >= 0 || (off + e - 1) / ACC_STRIPE_BYTES != s) {
         struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e,
-                             .origin = origin, .ocount = 1, .otype = elem, .result = result, .rcount = 1,
-                             .rtype = result ? elem : NULL};
+                             .origin = origin, .ocount = 1, .otype = elem, .fetches = result != NULL, .result = result,
+                             .rcount = 1, .rtype = elem};
         return acc_apply(t, &a);
     }
     struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];

@@ -71,7 +71,7 @@ struct acc_target {
  * to work on, a multiple of the element size (whole operation: 0, tcount * size).
  * origin/result: otype (rtype) given: ocount (rcount) of it at that address, the same packed range;
  *                NULL type: exactly `len` contiguous bytes for this range (a packet's payload).
- * result NULL: nothing is fetched.  op MPI_NO_OP: origin is not read. */
+ * op MPI_NO_OP: origin is not read. */
 struct acc_args {
     const struct dt_type *elem; /* the predefined element type (pair types included) of all sides */
     const struct dt_op *op;     /* predefined; MPI_REPLACE and MPI_NO_OP included                 */
@@ -82,6 +82,7 @@ struct acc_args {
     const void *origin;
     size_t ocount;
     const struct dt_type *otype;
+    int fetches;  /* the old values go to result, whose address may be NULL: MPI_BOTTOM */
     void *result;
     size_t rcount;
     const struct dt_type *rtype;

@@ -144,7 +144,7 @@ static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_
     size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes : 0;
     while (n < max && done < len) {
         size_t got = 0, ask = step ? step : len - done;
-        size_t room = max - n < 64 ? max - n : 64;
+        size_t room = max - n < 64 && !step ? max - n : 64; /* a whole element, however many blocks it has */
         size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room, &got);
         if (!k)
             break;

@@ -160,9 +160,11 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
         h->count <= op->sent - op->answered && h->disp <= op->bytes && h->len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
+        /* Refused before it was known how much that is: no more comes of what has left. */
+        size_t count = err && !h->count ? op->sent - op->answered : h->count;
         if (h->len)
             dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, h->len);
-        op->answered += h->count;
+        op->answered += count;
         if (err && !op->err)
             op->err = err;
         rma_op_settle(op);

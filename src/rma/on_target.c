@@ -262,7 +262,8 @@ static int run_acc(struct rma_win *w, const struct rma_hdr *h, const struct plac
     /* acc_one() has the element as it lies in memory, a packet has it packed: pair types may differ. */
     if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes && p->elem->elem.bytes == p->elem->elem.stride)
         return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
-    struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data, .result = result};
+    struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data, .fetches = result != NULL,
+                         .result = result};
     if (p->t) {
         a.tcount = p->count;
         a.ttype = p->t;

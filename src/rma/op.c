@@ -134,7 +134,7 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
  * The kernel looks up the page of every remote piece, about 0.4 us each, so the number of remote pieces decides:
  *   get   a stretch of memory with many pieces is read whole, gaps included, and the pieces are picked here
  *   put   must not touch the gaps: piece by piece, or by message where the target listens (by_message) */
-enum { CMA_BLOCKS = 1024, CMA_STRETCH = 128 << 10, CMA_FEW = 4, CMA_GAPS = 32 };
+enum { CMA_BLOCKS = 256, CMA_STRETCH = 128 << 10, CMA_FEW = 4, CMA_GAPS = 32 };
 
 /* Read all of r[0..n), which ascend, by one piece that spans them, if that is worth it: 1 done, 0 not, or -errno. */
 static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const struct iovec *r, size_t nr, size_t bytes)
@@ -262,6 +262,7 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64
                          .origin = a->origin,
                          .ocount = (size_t)a->ocount,
                          .otype = a->otype,
+                         .fetches = a->kind != RMA_ACC,
                          .result = a->result,
                          .rcount = (size_t)a->rcount,
                          .rtype = a->rtype};

@@ -92,7 +92,7 @@ static void one_case(struct dt_type *elem, struct dt_op *op, struct dt_type *lay
     memcpy(expect, arena, sizeof arena);
     fill(elem, origin, n, (unsigned)off);
     struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = count, .ttype = layout, .len = n * (size_t)elem->size,
-                         .origin = origin, .ocount = n, .otype = elem, .result = result, .rcount = n, .rtype = elem};
+                         .origin = origin, .ocount = n, .otype = elem, .fetches = 1, .result = result, .rcount = n, .rtype = elem};
     /* the second half of a split operation must work as well as the whole */
     reference(&a, expect + (base - arena));
     memset(result, 0, sizeof result);

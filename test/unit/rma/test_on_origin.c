@@ -21,22 +21,50 @@ static struct rma_hdr answer(enum rma_packet type, uint32_t op)
     return (struct rma_hdr){.type = (uint8_t)type, .win = w->id, .src = 1, .op = op, .count = 16};
 }
 
-/* A get of 16 bytes is under way to rank 1; forged data do not reach the user's buffer. */
-static void data(void)
+/* Rank 0 has a get of 16 bytes under way to rank 1, whose memory holds 11. */
+static struct rma_op *under_way(long *r)
 {
-    long r[4] = {-1, -1, -1, -1}, evil[4] = {6, 6, 6, 6};
     w = world_window(4);
     if (boot_rank() != 0)
         world_memory(w)[0] = world_memory(w)[1] = 11;
     world_barrier();
-    if (boot_rank() == 0) {
-        job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 0) == MPI_SUCCESS);
-        struct rma_target *t = rma_target_find(w, 1);
-        t->flags |= TARGET_HURRY;
-        job_check(rma_issue_target(t) == 1 && t->next == &t->ops); /* R1: it has left */
-        struct rma_op *op = LIST_OBJ(t->ops.next, struct rma_op, link);
-        job_check(rma_op_by_id(op->id) == op && op->sent == 16);
+    if (boot_rank() != 0)
+        return NULL;
+    job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+    job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 0) == MPI_SUCCESS);
+    struct rma_target *t = rma_target_find(w, 1);
+    t->flags |= TARGET_HURRY;
+    job_check(rma_issue_target(t) == 1 && t->next == &t->ops); /* R1: it has left */
+    struct rma_op *op = LIST_OBJ(t->ops.next, struct rma_op, link);
+    job_check(rma_op_by_id(op->id) == op && op->sent == 16);
+    return op;
+}
+
+/* The target could not even tell how much was asked of it: all that has left is over, with its error. */
+static void refused(void)
+{
+    long r[2] = {-1, -1};
+    struct rma_op *op = under_way(r);
+    if (op) {
+        struct rma_hdr h = answer(RMA_PKT_DATA, op->id);
+        h.src = 1;
+        h.count = 0;
+        h.aop = MPI_ERR_TYPE;
+        job_check(rma_on_data(1, packet, build(h, NULL, 0)) == 0);
+        job_check(err_class(rma_flush(w, 1)) == MPI_ERR_TYPE && r[0] == -1 && r[1] == -1); /* what comes now is late */
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* Forged data do not reach the user's buffer. */
+static void data(void)
+{
+    long r[4] = {-1, -1, -1, -1}, evil[4] = {6, 6, 6, 6};
+    struct rma_op *op = under_way(r);
+    if (op) {
+        struct rma_target *t = op->t;
         const uint32_t ids[] = {0, op->id + 1, op->id | 1u << 30, UINT32_MAX, op->id - 1};
         for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
             job_check(rma_on_data(1, packet, build(answer(RMA_PKT_DATA, ids[i]), evil, 16)) == 0);
@@ -223,7 +251,7 @@ static void taken_late(void)
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, together, tokens, locks, taken_late};
+static void (*const parts[])(void) = {data, refused, together, tokens, locks, taken_late};
 
 START_TEST(forged)
 {
