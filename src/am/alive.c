@@ -7,16 +7,22 @@
  * carries the deaths that the one asked has heard of, so one who finds a death is enough. */
 #include "am/am_types.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "mem/mem.h"
 
 /* A connection broke: what the watch says in this time is a better reason (ns). */
 static const uint64_t GRACE_NS = 5000000000u;
+/* Between two looks whether a descriptor is free (ns). */
+static const uint64_t ROOM_NS = 1000000000u;
 
 static void ask(int rank)
 {
@@ -110,12 +116,30 @@ static int next_known(struct am *a)
     return rank;
 }
 
+/* A network takes up connections by itself, and where it has no descriptor for that, it tells nobody: whoever calls waits for ever. */
+static void look_for_room(struct am *a, uint64_t now)
+{
+    if (!a->networks || a->warned & AM_WARN_FDS || now < a->alive.next_room)
+        return;
+    a->alive.next_room = now + ROOM_NS;
+    int fd = fcntl(mem_wake_fd(), F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0) {
+        close(fd);
+    } else if (errno == EMFILE || errno == EINVAL) { /* the second: a limit of 0 */
+        a->warned |= AM_WARN_FDS;
+        log_warn("this process waits and has no file descriptor left (RLIMIT_NOFILE, ulimit -n): processes that have not talked "
+                 "to it before may not reach it over the network");
+    }
+}
+
 void am_stalled(int peer, int lasts)
 {
     struct am *a = proc->am;
     struct am_alive *l = &a->alive;
     uint64_t turn = boot_watch_turn(), now = time_now();
     int left = AM_ASKED, ends = 0;
+    if (lasts)
+        look_for_room(a, now);
     if (!turn || now < (lasts ? l->next : l->next_calm))
         return;
     l->next_calm = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */

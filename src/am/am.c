@@ -69,6 +69,9 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     /* It cannot have room for more answers than wait already: nothing more is done for it until they have left. */
     if (cls == TP_REQUEST && __builtin_expect(!list_empty(&a->keepers), 0) && keeps_much(peer))
         return TP_AGAIN;
+    /* It could not be answered, and would wait for ever: it is held until there is a way back. */
+    if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) && am_peer_way_back((int)peer))
+        return TP_AGAIN;
     /* Before the handler, which may send the next request with this credit. */
     if (cls == TP_REPLY)
         credit_back(a, peer);
@@ -154,6 +157,9 @@ int am_reply(int dst, int type, const struct iovec *iov, int n)
     struct am_hdr h;
     struct iovec v[AM_IOV];
     struct am_peer *p = am_peer_get(dst, &err);
+    /* am_recv() has looked for a way back; whoever asked must not wait in vain. */
+    if (!p && err != -ENOTCONN && dst >= 0 && dst < boot_size())
+        log_fatal("there is no way to answer process %d: %s", dst, strerror(-err));
     if (!p)
         return err;
     struct am_tp *t = p->t;
@@ -418,7 +424,7 @@ int am_init(void)
         return err;
     }
     progress_hook_add(&a->hook);
-    if (boot_watch_turn())
+    if (boot_watch_turn() || a->networks)
         progress_on_stall(am_stalled);
     return 0;
 }
@@ -455,6 +461,13 @@ size_t am_max(int dst)
     int err;
     const struct am_peer *p = am_peer_get(dst, &err);
     return p && p->t->caps.am_max > sizeof(struct am_hdr) ? p->t->caps.am_max - sizeof(struct am_hdr) : 0;
+}
+
+int am_reach(int dst)
+{
+    int err;
+    am_peer_get(dst, &err);
+    return err;
 }
 
 int am_ordered(int dst)

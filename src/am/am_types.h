@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "progress/progress.h"
 
-enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64 }; /* in am.warned */
+enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64, AM_WARN_FDS = 128 }; /* in am.warned */
 enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, ours included */
 
 /* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the transport's. */
@@ -61,6 +61,7 @@ enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 struct am_alive { /* alive.c */
     uint64_t next;        /* when to ask again in a wait that lasts (ns) */
     uint64_t next_calm;   /* in another */
+    uint64_t next_room;   /* when to look for a free descriptor */
     int named[AM_NAMED];  /* a sample of those for which rooms wait */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
@@ -95,11 +96,16 @@ struct am {
     unsigned told;   /* packets that fit nothing: reported, */
     uint64_t nonsense; /* ... all of them */
     struct am_alive alive;
+    struct { /* askers to whom no connection could be made for want of something here (peer.c) */
+        uint64_t since, next; /* ns; 0: none; when to try again */
+    } cut;
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
 struct am_peer *am_peer_get(int rank, int *err);
 struct am_peer *am_peer_known(int rank);
+/* A request of it came: may its answer leave?  0: yes, or it never will; TP_AGAIN: not now. */
+int am_peer_way_back(int rank);
 int am_publish(void);
 /* Forget what dead peers owe and are owed. */
 void am_peers_bury(void);

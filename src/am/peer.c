@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/sched.h"
 #include "boot/boot.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address length (2 bytes),
@@ -288,6 +289,38 @@ struct am_peer *am_peer_get(int rank, int *err)
         return peer_make(rank, err);
     *err = p->dead ? -ENOTCONN : 0;
     return p->dead ? NULL : p;
+}
+
+/* What this process lacks now and may have later. */
+static int is_shortage(int err)
+{
+    return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+}
+
+/* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two that wait for ever. */
+static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u;
+
+int am_peer_way_back(int rank)
+{
+    struct am *a = proc->am;
+    int err;
+    if (idle_find(rank))
+        return 0;
+    uint64_t now = a->cut.since ? time_now() : 0;
+    if (now < a->cut.next)
+        return TP_AGAIN;
+    if (am_peer_get(rank, &err) || !is_shortage(err)) {
+        a->cut.since = a->cut.next = 0;
+        return 0;
+    }
+    now = time_now();
+    if (!a->cut.since)
+        a->cut.since = now;
+    if (now - a->cut.since > CUT_MAX_NS)
+        log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank, (int)(CUT_MAX_NS / 1000000000u),
+                  strerror(-err), err == -EMFILE ? " (RLIMIT_NOFILE, ulimit -n)" : "");
+    a->cut.next = now + CUT_RETRY_NS;
+    return TP_AGAIN;
 }
 
 static void drop_kept(struct am_peer *p)

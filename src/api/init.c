@@ -82,7 +82,8 @@ enum { ROOMS = sizeof rooms / sizeof *rooms };
 static void start_fails(const char *room, int err)
 {
     char why[256];
-    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s", room, strerror(-err));
+    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s", room, strerror(-err),
+             err == -EFBIG ? " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)" : "");
     boot_abort(1, why);
 }
 

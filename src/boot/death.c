@@ -156,7 +156,7 @@ const char *boot_dead_why(int rank)
     for (const struct boot_death *d = atomic_load_explicit(&proc->boot->deaths, memory_order_acquire); d; d = d->next)
         if (d->rank == rank)
             return d->why;
-    return "the launcher says so";
+    return dead_by_page(proc->boot, rank) ? "the launcher says so" : "there is no connection to it";
 }
 
 int boot_dead_last(void)

@@ -81,6 +81,13 @@ static int make_page(struct job *j)
 {
     size_t bytes = job_page_bytes(j->size);
     char path[64];
+    struct rlimit file;
+    /* Beyond that the kernel kills instead of refusing. */
+    if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur != RLIM_INFINITY && bytes > file.rlim_cur) {
+        job_say(j, "the limit of file sizes (RLIMIT_FSIZE, ulimit -f), which holds for shared memory, too, is %llu bytes; the "
+                "page of the job takes %zu", (unsigned long long)file.rlim_cur, bytes);
+        return -EFBIG;
+    }
     int fd = memfd_create("windrose-job", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, (off_t)bytes))
         return -errno;

@@ -52,6 +52,8 @@ enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
+/* -EFBIG if a segment of so many bytes is beyond the limit of file sizes (mem_segment_create: -ENOMEM), else 0. */
+int mem_file_limit(size_t size);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);

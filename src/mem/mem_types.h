@@ -33,6 +33,7 @@ struct mem {
     struct mem_record *record;
     int count, index; /* processes on the host; this one */
     int wake_fd;
+    int spare_fd;      /* given up for the moment of an attach when the process has no other (M8a); -1: none */
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */
     size_t nsegs, room;
@@ -51,6 +52,8 @@ int mem_may_take(size_t size);     /* may so many bytes be asked for, so that th
 void mem_segment_rebase(struct mem_segment *seg, void *base); /* own segment: its mapping is at `base` now */
 void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for what is mapped */
 struct mem_segment *mem_moved_near(const void *p, size_t len); /* some segment with `moved` that overlaps, or NULL */
+
+void mem_spare_fill(struct mem *m); /* get the reserve (back) */
 
 int mem_wake_open(void);   /* wake.c */
 void mem_wake_close(void);

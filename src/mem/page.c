@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/proc.h"
@@ -36,8 +37,9 @@ static int page_open(struct mem *m)
     struct page_key k;
     size_t len = sizeof k;
     snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
-    int err = 0;
-    if (m->index == 0) {
+    /* By all: the others would find no key, and not know why. */
+    int err = mem_file_limit((size_t)m->count * sizeof(struct mem_record));
+    if (m->index == 0 && !err) {
         err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
         if (!err) {
             mem_segment_key(m->page, &k.key);
@@ -65,7 +67,8 @@ int mem_init(void)
     if (!m)
         return -ENOMEM;
     proc->mem = m;
-    m->wake_fd = -1;
+    m->wake_fd = m->spare_fd = -1;
+    mem_spare_fill(m);
     m->count = boot_host_processes();
     m->index = boot_host_index(boot_rank());
 #ifdef PR_SET_PTRACER
@@ -90,6 +93,8 @@ void mem_finalize(void)
     mem_wake_close();
     mem_segment_drop(m->page);
     mem_kept_free(m);
+    if (m->spare_fd >= 0)
+        close(m->spare_fd);
     free(m->segs);
     free(m);
     proc->mem = NULL;

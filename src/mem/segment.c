@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -139,12 +140,24 @@ int mem_may_take(size_t size)
     return size < ASK_FROM || size <= mem_available();
 }
 
+/* A memory file counts against the limit of file sizes: who asks for more gets SIGXFSZ. */
+static int file_too_large(size_t size)
+{
+    struct rlimit file;
+    return getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur;
+}
+
+int mem_file_limit(size_t size)
+{
+    size_t page = mem_page();
+    return file_too_large((size + page - 1) / page * page) ? -EFBIG : 0;
+}
+
 /* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of refusing. */
 static int may_take(size_t size, unsigned flags)
 {
-    struct rlimit file;
-    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur)
-        return 0; /* SIGXFSZ */
+    if (file_too_large(size))
+        return 0;
     return flags & (MEM_NO_RESERVE | MEM_LARGE) || mem_may_take(size);
 }
 
@@ -323,7 +336,33 @@ static int link_matches(const char *link, uint64_t cookie)
     return strncmp(target, want, strlen(want)) ? -ESTALE : 0;
 }
 
-/* The owner's memfd, opened through /proc.  Looked at before (opening a stranger's pipe or device may have side
+/* A program may use up its descriptors before it talks to a peer for the first time, and the peer waits for an answer: an attach
+ * needs one for a moment only, so one is held for it.  A file of its own, which helps against a full table of the system, too. */
+void mem_spare_fill(struct mem *m)
+{
+    if (m && m->spare_fd < 0)
+        m->spare_fd = eventfd(0, EFD_CLOEXEC);
+}
+
+static int open_anyway(const char *path, int flags)
+{
+    struct mem *m = proc->mem;
+    int fd = open(path, flags);
+    if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || !m || m->spare_fd < 0)
+        return fd;
+    close(m->spare_fd);
+    m->spare_fd = -1;
+    return open(path, flags);
+}
+
+static void close_again(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+    mem_spare_fill(proc->mem);
+}
+
+/* The owner's memfd, opened through /proc; to be closed by close_again().  Looked at before (opening a stranger's pipe or device may have side
  * effects) and after (the number may have been given to another file in between). */
 static int key_open(const struct mem_key *key)
 {
@@ -332,7 +371,7 @@ static int key_open(const struct mem_key *key)
     int err = link_matches(path, key->cookie);
     if (err)
         return err;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_anyway(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE : errno == EACCES ? EPERM : errno);
     struct stat st;
@@ -342,7 +381,7 @@ static int key_open(const struct mem_key *key)
         err = -ESTALE;
     if (!err)
         return fd;
-    close(fd);
+    close_again(fd);
     return err;
 }
 
@@ -357,8 +396,7 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
     s->pub.fd = -1;
     int fd = key_open(key);
     int err = fd < 0 ? fd : seg_map(s, fd, 0);
-    if (fd >= 0)
-        close(fd);
+    close_again(fd);
     if (err) {
         free(s);
         return err;
@@ -377,11 +415,13 @@ static int reserve_part(struct mem_segment *seg, size_t off, size_t len)
     if (len >= ASK_FROM && len > mem_available())
         return -ENOMEM;
     int fd = seg->owner ? seg->fd : key_open(&s->key);
+    if (fd < 0 && !seg->owner)
+        mem_spare_fill(proc->mem);
     if (fd < 0)
         return seg->owner ? -EBADF : fd;
     int err = fallocate_all(fd, off, len);
     if (!seg->owner)
-        close(fd);
+        close_again(fd);
     else if (!err && off == 0 && len == seg->size)
         s->reserved = 1;
     return err;

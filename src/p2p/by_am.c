@@ -128,6 +128,9 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
 /* Eager while the message is short and the window has room, else rendezvous.  Called again after AM_AGAIN. */
 static int by_am_send(struct p2p_req *q, struct p2p_peer *p)
 {
+    int err = peer_reach(p);
+    if (err)
+        return err;
     if (q->next) /* begun */
         return send_pieces(q, p);
     if (peer_far_ahead(p))

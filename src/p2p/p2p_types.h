@@ -209,6 +209,7 @@ void match_take(struct p2p_unex *u);
 
 /* peer.c */
 struct p2p_peer *peer_get(int world); /* NULL: out of memory */
+int peer_reach(struct p2p_peer *p); /* connect to it if there was no way before: 0 or -errno */
 void peer_drop(struct p2p_peer *p);
 int peer_retry(void *p2p); /* progress hook */
 void peer_queue(struct p2p_peer *p, struct p2p_op *op);

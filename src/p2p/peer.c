@@ -31,6 +31,24 @@ static void control_fail(struct p2p_op *op, int neg_errno)
     free(LIST_OBJ(op, struct control, op));
 }
 
+/* What the way to it allows.  There may be none now, and one later: then `piece` is 0, and it is asked again. */
+static void peer_way(struct p2p_peer *p)
+{
+    p->ordered = am_ordered(p->world);
+    size_t longest = am_max(p->world);
+    longest = longest > sizeof(struct p2p_eager_sync) ? longest - sizeof(struct p2p_eager_sync) : 0;
+    p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
+    p->piece = longest;
+}
+
+int peer_reach(struct p2p_peer *p)
+{
+    int err = p->piece ? 0 : am_reach(p->world);
+    if (!err && !p->piece)
+        peer_way(p);
+    return err;
+}
+
 static struct p2p_peer *peer_make(int world)
 {
     struct p2p_peer *p = calloc(1, sizeof *p);
@@ -42,10 +60,7 @@ static struct p2p_peer *peer_make(int world)
     p->path = &p2p_by_am;
     p->near = boot_same_node(world);
     p->host = p->near ? boot_host_index(world) : -1;
-    p->ordered = am_ordered(world);
-    size_t longest = am_max(world) - sizeof(struct p2p_eager_sync);
-    p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
-    p->piece = longest;
+    peer_way(p);
     list_init(&p->pending);
     list_init(&p->busy);
     list_init(&p->early);
@@ -60,7 +75,9 @@ struct p2p_peer *peer_get(int world)
     struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
     if (!p)
         p = peer_make(world);
-    if (p)
+    else if (!p->piece)
+        peer_way(p);
+    if (p && p->piece)
         s->last = p;
     return p;
 }

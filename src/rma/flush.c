@@ -7,6 +7,7 @@
 #include "rma/rma_types.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/atomic.h"
 
@@ -60,6 +61,12 @@ int rma_dead_error(struct rma_win *w, int rank)
     int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
     if (rank < 0) /* one of the window's, or another whose end took a member along */
         rank = rankmap_find(w->map, world);
+    if (w->cut && !boot_dead(world)) { /* nobody has died */
+        char what[128];
+        rank = rank < 0 ? w->cut_rank : rank;
+        snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
+        return err_from_errno(w->cut, what);
+    }
     return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
                     boot_dead_why(world));
 }

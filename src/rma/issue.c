@@ -358,8 +358,12 @@ static void lock_flags(const struct rma_target *t, struct rma_hdr *h)
 
 static int failed(struct rma_target *t, int err)
 {
-    if (err != -ENOTCONN && !t->err)
-        t->err = err_from_errno(err, rma_call());
+    if (err != -ENOTCONN && !boot_dead(t->world)) { /* it lives: what fails is said, not its death */
+        t->w->cut = err;
+        t->w->cut_rank = t->rank;
+        if (!t->err)
+            t->err = rma_dead_error(t->w, t->rank);
+    }
     rma_target_bury(t);
     return STEP_SENT;
 }
@@ -637,8 +641,11 @@ static enum step step(struct rma_target *t)
     }
     if (!rma_target_due(t))
         return STEP_NOTHING;
-    if (t->packet < PACKET_MIN) /* no way to this peer (any more) */
-        return failed(t, -ENOTCONN);
+    if (t->packet < PACKET_MIN) { /* there was no way to this peer */
+        int err = rma_target_way(t);
+        if (err || t->packet < PACKET_MIN)
+            return failed(t, err ? err : -ENOTCONN);
+    }
     int lock = rma_may_issue(t) == ADMIT_LOCK_FIRST;
     enum step s;
     if ((t->flags & TARGET_REFUSED) && time_now() < t->retry_at) {

@@ -52,6 +52,7 @@ void rma_target_free(struct rma_win *w, struct rma_target *t);
 int rma_slots_init(struct rma_win *w);
 void rma_slots_free(struct rma_win *w);
 struct rma_target *rma_target_find(const struct rma_win *w, int rank);
+int rma_target_way(struct rma_target *t); /* connect to it after that failed: 0 or -errno */
 struct rma_target *rma_target_add(struct rma_win *w, int rank); /* NULL: pools are exhausted */
 void rma_target_del(struct rma_win *w, struct rma_target *t);   /* its list is empty */
 /* All targets: next one after t (NULL: first); safe when the returned one is deleted after the following call only. */

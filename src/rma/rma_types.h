@@ -300,6 +300,7 @@ struct rma_win {
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
+    int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which; 0: none */
     uint8_t leaving;          /* in MPI_Win_free */
     struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
     uint8_t leave_told;       /* leave.c: that process has answered ... */

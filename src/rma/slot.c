@@ -64,6 +64,14 @@ static void transport_of(struct rma_target *t)
     }
 }
 
+int rma_target_way(struct rma_target *t)
+{
+    int err = am_reach(t->world);
+    if (!err)
+        transport_of(t);
+    return err;
+}
+
 struct rma_target *rma_target_add(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_alloc(w);

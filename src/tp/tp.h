@@ -58,7 +58,7 @@ struct tp_env {
      * this peer's requests until the next progress; replies still come through. */
     int (*recv)(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len);
     /* Nothing can be sent to peer any more (-errno): from progress or from a send.  Every later call for it answers
-     * -ENOTCONN.  May be NULL. */
+     * -ENOTCONN, or what this process lacked for a connection (-EMFILE, -ENFILE).  May be NULL. */
     void (*lost)(void *up, unsigned peer, int err);
     void *up;
     struct proc *proc;

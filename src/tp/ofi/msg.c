@@ -187,6 +187,8 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     if (len > o->am_max)
         return -EMSGSIZE;
     struct ofi_peer *p = map_get(&o->peers, peer);
+    if (p && (p->broken == -EMFILE || p->broken == -ENFILE)) /* it lives: what is missing is here */
+        return p->broken;
     if (!p || !p->connected || p->broken)
         return -ENOTCONN;
     uint32_t wire = (uint32_t)wire_bytes(len);

@@ -113,9 +113,10 @@ static void shm_close(struct tp *tp)
 
 static int inbox_make(struct shm *s)
 {
-    int err = mem_segment_create(ring_at(s->count, TP_REPLY + 1), 0, &s->seg);
+    size_t bytes = ring_at(s->count, TP_REPLY + 1);
+    int err = mem_segment_create(bytes, 0, &s->seg);
     if (err)
-        return err;
+        return mem_file_limit(bytes) ? -EFBIG : err;
     s->inbox = s->seg->base;
     *s->inbox = (struct inbox){INBOX_MAGIC, s->count, (uint32_t)cvar.shm_cells, (uint32_t)cvar.shm_cell_bytes};
     s->in[TP_REQUEST] = view_of(s->inbox, s->count, TP_REQUEST);

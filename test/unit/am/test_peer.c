@@ -2,12 +2,16 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "am/am_types.h"
 #include "base/proc.h"
 #include "boot/boot_types.h"
-#include "mem/mem.h"
+#include "mem/mem_types.h"
 #include "progress/progress.h"
 #include "var/var.h"
 
@@ -149,6 +153,93 @@ START_TEST(idle_peers)
 }
 END_TEST
 
+/* All descriptors that the limit leaves, and the reserve of mem/, which would help. */
+static int files_take(struct rlimit *had)
+{
+    int fd, first = -1;
+    job_check(getrlimit(RLIMIT_NOFILE, had) == 0);
+    job_check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, had->rlim_max}) == 0);
+    close(proc->mem->spare_fd);
+    proc->mem->spare_fd = -1;
+    while ((fd = fcntl(0, F_DUPFD, 3)) >= 0)
+        first = first < 0 ? fd : first;
+    return first;
+}
+
+static void files_give(const struct rlimit *had, int first)
+{
+    int wake = mem_wake_fd();
+    for (int fd = first; fd < 64; fd++) {
+        struct stat a, b;
+        if (fd != wake && fstat(0, &a) == 0 && fstat(fd, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+            close(fd);
+    }
+    job_check(setrlimit(RLIMIT_NOFILE, had) == 0);
+}
+
+static int asked, answered;
+
+static int on_question(int src, const void *msg, size_t len)
+{
+    asked++;
+    job_check(am_reply(src, AM_TEST + 1, NULL, 0) == 0);
+    return 0;
+}
+
+static int on_reply(int src, const void *msg, size_t len)
+{
+    answered++;
+    return 0;
+}
+
+static int is_set(void *arg)
+{
+    return *(volatile int *)arg != 0;
+}
+
+/* Who cannot connect back holds the question until it can; then the answer leaves, and those that came behind keep their order. */
+static void cut_off(void)
+{
+    start();
+    struct am *a = proc->am;
+    volatile uint64_t *word = (volatile uint64_t *)job_words();
+    am_handler(AM_TEST, on_question);
+    am_handler(AM_TEST + 1, on_reply);
+    if (boot_rank() == 0) {
+        struct rlimit had;
+        int first = files_take(&had);
+        job_check(am_request(1, AM_TEST, NULL, 0, 1) == -EMFILE && am_reach(1) == -EMFILE);
+        word[0] = 1;
+        while (!word[1])
+            usleep(1000);
+        for (int i = 0; i < 30; i++, usleep(1000))
+            progress_poll();
+        job_check(asked == 0 && a->cut.since && a->peers.count == 0);
+        files_give(&had, first);
+        progress_wait(is_set, &asked, "a question", -1);
+        job_check(!a->cut.since && am_reach(1) == 0 && am_request(1, AM_TEST, NULL, 0, 1) == 0);
+        progress_wait(is_set, &answered, "an answer", -1);
+        word[2] = 1;
+    } else {
+        while (!word[0])
+            usleep(1000);
+        job_check(am_request(0, AM_TEST, NULL, 0, 1) == 0);
+        word[1] = 1;
+        progress_wait(is_set, &answered, "an answer", -1);
+        progress_wait(is_set, &asked, "a question", -1);
+        while (!word[2])
+            progress_poll();
+    }
+    stop();
+}
+
+START_TEST(no_descriptor)
+{
+    asked = answered = 0;
+    ck_assert_int_eq(job_run(2, NULL, cut_off, 30), 0);
+}
+END_TEST
+
 Suite *suite_peer(void)
 {
     Suite *s = suite_create("am/peer");
@@ -158,6 +249,7 @@ Suite *suite_peer(void)
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, bad_addresses);
     tcase_add_test(t, idle_peers);
+    tcase_add_test(t, no_descriptor);
     suite_add_tcase(s, t);
     return s;
 }

@@ -2,8 +2,11 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 #include "mem/mem_types.h"
@@ -221,6 +224,90 @@ START_TEST(kept)
 }
 END_TEST
 
+/* Take all descriptors that the limit leaves, from *first on; give them back. */
+static void files_take(struct rlimit *had, int *first)
+{
+    int fd;
+    job_check(getrlimit(RLIMIT_NOFILE, had) == 0);
+    job_check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, had->rlim_max}) == 0);
+    for (*first = -1; (fd = fcntl(0, F_DUPFD, 0)) >= 0;)
+        *first = *first < 0 ? fd : *first;
+}
+
+static void files_give(const struct rlimit *had, int first)
+{
+    for (int fd = first; fd < 64; fd++)
+        if (fd != proc->mem->spare_fd)
+            close(fd);
+    job_check(setrlimit(RLIMIT_NOFILE, had) == 0);
+}
+
+/* A process without a free descriptor attaches all the same, and more than once. */
+static void no_files(void)
+{
+    struct mem_segment *own, *part, *far;
+    struct mem_key key[2];
+    size_t len = sizeof key;
+    char name[16];
+    struct rlimit had;
+    int rank = boot_rank(), first;
+    job_check(mem_init() == 0);
+    job_check(mem_segment_create(4096, 0, &own) == 0 && mem_segment_create(8192, MEM_NO_RESERVE, &part) == 0);
+    mem_segment_key(own, &key[0]);
+    mem_segment_key(part, &key[1]);
+    snprintf(name, sizeof name, "seg.%d", rank);
+    job_check(boot_put(name, key, sizeof key) == 0);
+    job_check(boot_barrier() == 0);
+    snprintf(name, sizeof name, "seg.%d", !rank);
+    job_check(boot_get(name, key, &len) == 0 && len == sizeof key);
+    files_take(&had, &first);
+    job_check(open("/dev/null", O_RDONLY) < 0 && errno == EMFILE);
+    for (int i = 0; i < 3; i++) {
+        job_check(mem_segment_attach(&key[0], &far) == 0);
+        mem_segment_drop(far);
+        job_check(proc->mem->spare_fd >= 0);
+        struct mem_key bad = key[0]; /* gives it back when it fails, too */
+        bad.size += 4096;
+        job_check(mem_segment_attach(&bad, &far) == -ESTALE && proc->mem->spare_fd >= 0);
+    }
+    job_check(mem_segment_attach(&key[1], &far) == 0 && mem_segment_reserve(far, 0, 4096) == 0 && proc->mem->spare_fd >= 0);
+    /* without it, too: the shortage is named, and it is got back with the first attach after that */
+    int spare = proc->mem->spare_fd;
+    proc->mem->spare_fd = -1;
+    struct mem_segment *none;
+    job_check(mem_segment_attach(&key[0], &none) == -EMFILE && proc->mem->spare_fd == -1);
+    close(spare);
+    job_check(mem_segment_attach(&key[0], &none) == 0 && proc->mem->spare_fd >= 0);
+    mem_segment_drop(none);
+    files_give(&had, first);
+    job_check(boot_barrier() == 0);
+    mem_segment_drop(far);
+    mem_segment_drop(own);
+    mem_segment_drop(part);
+    mem_finalize();
+}
+
+START_TEST(without_descriptors)
+{
+    ck_assert_int_eq(job_run(2, NULL, no_files, 20), 0);
+}
+END_TEST
+
+/* A limit of file sizes below a page: each process says so, and none waits for a key that does not come. */
+static void small_files(void)
+{
+    signal(SIGXFSZ, SIG_DFL);
+    job_check(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1024, 1024}) == 0);
+    job_check(mem_file_limit(1024) == -EFBIG); /* a whole page it would be */
+    job_check(mem_init() == -EFBIG && !proc->mem);
+}
+
+START_TEST(limit_of_files)
+{
+    ck_assert_int_eq(job_run(2, NULL, small_files, 20), 0);
+}
+END_TEST
+
 START_TEST(segment_of)
 {
     ck_assert_int_eq(job_run(1, NULL, lookup, 20), 0);
@@ -237,6 +324,8 @@ Suite *suite_segment(void)
     tcase_add_test(t, no_memory);
     tcase_add_test(t, kept);
     tcase_add_test(t, segment_of);
+    tcase_add_test(t, without_descriptors);
+    tcase_add_test(t, limit_of_files);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,6 +1,14 @@
 #include "unit.h"
 
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "am/am_types.h"
 #include "dt/make.h"
+#include "mem/mem_types.h"
+#include "p2p/p2p.h"
 #include "unit_rma.h"
 #include "world.h"
 
@@ -221,6 +229,61 @@ START_TEST(no_riding)
 }
 END_TEST
 
+/* No descriptor to reach a target, and none in reserve: that is the error, and not that it died; with one it is reached, by windows
+ * and by messages longer than what was sent when there was no way. */
+static void cut_off(void)
+{
+    enum { LONG = 60000 };
+    static char text[LONG];
+    char why[MPI_MAX_ERROR_STRING];
+    struct rma_win *w = world_window(8);
+    struct dt_type *c = dt_find(MPI_CHAR);
+    long v[2] = {7, 8};
+    uint64_t *far = job_words();
+    world_barrier();
+    if (boot_rank() == 0) {
+        struct rlimit had;
+        int r = 1, fd, first = -1, err;
+        while (r < 13 && am_peer_known(r))
+            r++;
+        job_check(r < 13 && getrlimit(RLIMIT_NOFILE, &had) == 0);
+        job_check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, had.rlim_max}) == 0);
+        close(proc->mem->spare_fd);
+        proc->mem->spare_fd = -1;
+        while ((fd = fcntl(0, F_DUPFD, 3)) >= 0)
+            first = fd; /* the last */
+        job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, r, v, NULL, 1, 0) == MPI_SUCCESS);
+        err = rma_flush(w, r);
+        err_text(err, why, sizeof why);
+        job_check(err_class(err) == MPI_ERR_OTHER && strstr(why, "cannot be reached: Too many open files"));
+        err = rma_unlock(w, r);
+        job_check(!err || err_class(err) == MPI_ERR_OTHER);
+        job_check(err_class(p2p_send(text, 1, c, r, 5, proc->obj->world, 0)) == MPI_ERR_OTHER);
+        close(first);
+        job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, r, v + 1, NULL, 1, 0) == MPI_SUCCESS);
+        job_check(rma_unlock(w, r) == MPI_SUCCESS);
+        far[0] = (uint64_t)r;
+        world_barrier();
+        memset(text, 9, LONG);
+        job_check(p2p_send(text, LONG, c, r, 5, proc->obj->world, 0) == MPI_SUCCESS);
+    } else {
+        world_barrier();
+        if (far[0] == (uint64_t)boot_rank()) {
+            job_check(world_memory(w)[0] == 8);
+            job_check(p2p_recv(text, LONG, c, 0, 5, proc->obj->world, 0, NULL) == MPI_SUCCESS && text[LONG - 1] == 9);
+        }
+    }
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(no_descriptor)
+{
+    ck_assert_int_eq(world_run(13, world_far, cut_off), 0);
+}
+END_TEST
+
 START_TEST(round_robin)
 {
     ck_assert_int_eq(world_run(3, world_far, in_turn), 0);
@@ -243,6 +306,7 @@ Suite *suite_issue(void)
     tcase_add_test(t, no_riding);
     tcase_add_test(t, long_ones);
     tcase_add_test(t, round_robin);
+    tcase_add_test(t, no_descriptor);
     suite_add_tcase(s, t);
     return s;
 }
