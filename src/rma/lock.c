@@ -297,19 +297,21 @@ struct drop {
     int rank;
 };
 
-static int not_pinned(void *arg)
+/* Of a dead target nothing comes any more, and whoever asked has been told. */
+static int left_alone(void *arg)
 {
     const struct drop *d = arg;
     const struct rma_target *t = rma_target_find(d->w, d->rank);
-    return !t || !t->pins;
+    return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD)));
 }
 
 /* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5), or be
- * evicting the element, which is then gone. */
+ * evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an answer that this element is to ask for, or has:
+ * with the element that would be forgotten, and an answer that finds the next element of the rank be taken for nobody's. */
 static void element_drop(struct rma_win *w, int rank)
 {
     struct drop d = {w, rank};
-    progress_wait(not_pinned, &d, "another thread", rma_world(w, rank));
+    progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
     struct rma_target *t = rma_target_find(w, rank);
     if (t)
         rma_target_del(w, t);

@@ -89,6 +89,41 @@ static void locks_thread(int thread, void *arg)
     lock_each(join(), thread);
 }
 
+/* --- and all flush all: also what another thread has just unlocked, or locked again ------------------- */
+
+static void lock_flush_all(struct rank_record *m, int thread)
+{
+    int t = (m->j.rank + 1 + thread) % m->j.size;
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        long *v = m->v[thread][i % ROUNDS];
+        v[0] = 1000 * m->j.rank + 10 * thread + i;
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, m->j.win));
+        put1(&m->j, v, t, 1 + m->j.rank * 4 + thread);
+        if (sim_random() % 4) {
+            OK(MPI_Win_flush_all(m->j.win));
+            SIM_CHECK(of[t].j.mem[1 + m->j.rank * 4 + thread] == v[0]);
+        }
+        OK(MPI_Win_unlock(t, m->j.win));
+        SIM_CHECK(of[t].j.mem[1 + m->j.rank * 4 + thread] == v[0]);
+    }
+    m->left--;
+}
+
+static void flush_all_main(void *arg)
+{
+    (void)arg;
+    begin(3);
+    lock_flush_all(mine(), 0);
+    end();
+    stop();
+}
+
+static void flush_all_thread(int thread, void *arg)
+{
+    (void)arg;
+    lock_flush_all(join(), thread);
+}
+
 /* --- one lock_all, each thread flushes for itself ------------------------------------------------------ */
 
 static void flush_each(struct rank_record *m, int thread)
@@ -490,6 +525,9 @@ const struct scenario scenarios_threads[] = {
     {"t-locks", 4, 3, locks_main, locks_thread, NULL},
     {"t-locks-far", 4, 3, locks_main, locks_thread, far_away},
     {"t-locks-dry", 4, 3, locks_main, locks_thread, poor_threads},
+    {"t-locks-flush-all", 4, 3, flush_all_main, flush_all_thread, NULL},
+    {"t-locks-flush-all-far", 4, 3, flush_all_main, flush_all_thread, far_away},
+    {"t-locks-flush-all-dry", 4, 3, flush_all_main, flush_all_thread, far_and_poor},
     {"t-flush", 3, 3, flush_main, flush_thread, NULL},
     {"t-flush-far", 3, 3, flush_main, flush_thread, far_away},
     {"t-flush-dry", 3, 3, flush_main, flush_thread, far_and_poor},
