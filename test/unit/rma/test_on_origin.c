@@ -12,7 +12,8 @@ static size_t build(struct rma_hdr h, const void *data, size_t len)
 {
     h.len = (uint32_t)len;
     memcpy(packet, &h, sizeof h);
-    memcpy(packet + sizeof h, data, len);
+    if (len)
+        memcpy(packet + sizeof h, data, len);
     return sizeof h + len;
 }
 
