@@ -6,25 +6,50 @@
 #include <string.h>
 
 #include "dt/dt.h"
+#include "obj/errhandler.h"
 #include "progress/progress.h"
 
-/* The communicator whose handler answers for an error of a request; kept by a reference, since the request is gone
- * by the time the handler runs. */
-static struct comm *blame(const struct request *r)
+/* Whose handler answers for an error of a request: a communicator's or a window's, kept by a reference, since the request is
+ * gone by the time the handler runs. */
+struct blame {
+    struct comm *comm;
+    struct errhandler *of_win; /* NULL: the communicator's */
+    int win;
+};
+
+static struct blame blame(struct request *r)
 {
-    return comm_ref(r->comm ? r->comm : proc->obj->world);
+    struct blame b = {0};
+    if (r->error && r->ops->blame)
+        b.of_win = r->ops->blame(r, &b.win);
+    if (!b.of_win)
+        b.comm = comm_ref(r->comm ? r->comm : proc->obj->world);
+    return b;
 }
 
-static int leave_blame(struct comm *c, int err)
+static int is_blamed(const struct blame *b)
+{
+    return b->comm || b->of_win;
+}
+
+static void blame_drop(struct blame *b)
+{
+    errhandler_drop(b->of_win);
+    if (b->comm)
+        comm_drop(b->comm);
+    *b = (struct blame){0};
+}
+
+static int leave_blame(struct blame b, int err)
 {
     const char *call = proc->call;
     err_name(err, call);
     api_unlock();
     if (err)
-        err = err_report_comm(c, err, call);
+        err = b.of_win ? err_report_win(b.of_win, b.win, err, call) : err_report_comm(b.comm, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
-    comm_drop(c);
+    blame_drop(&b);
     if (proc->threaded)
         lock_release(&proc->lock);
     return err;
@@ -88,8 +113,8 @@ API(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
         return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
-    struct comm *c = blame(r);
-    return leave_blame(c, finish(r, request, status));
+    struct blame b = blame(r);
+    return leave_blame(b, finish(r, request, status));
 }
 
 /* A poll happens only when it may help; a done request is seen at once. */
@@ -120,8 +145,8 @@ API(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
     *flag = poll_one(r);
     if (!*flag)
         return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
-    struct comm *c = blame(r);
-    return leave_blame(c, finish(r, request, status));
+    struct blame b = blame(r);
+    return leave_blame(b, finish(r, request, status));
 }
 
 API(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
@@ -148,8 +173,8 @@ API(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
             status->MPI_ERROR = error;
         }
     }
-    struct comm *c = blame(r);
-    return leave_blame(c, err);
+    struct blame b = blame(r);
+    return leave_blame(b, err);
 }
 
 API(int, MPI_Request_free, (MPI_Request *request))
@@ -203,8 +228,8 @@ API(int, MPI_Start, (MPI_Request *request))
         err = start_arg(*request, &r);
     if (err)
         return api_leave(MPI_COMM_NULL, err);
-    struct comm *c = blame(r);
-    return leave_blame(c, request_start(r));
+    struct blame b = blame(r);
+    return leave_blame(b, request_start(r));
 }
 
 API(int, MPI_Startall, (int count, MPI_Request requests[]))
@@ -218,15 +243,15 @@ API(int, MPI_Startall, (int count, MPI_Request requests[]))
         err = start_arg(requests[i], &r);
     if (err)
         return api_leave(MPI_COMM_NULL, err);
-    struct comm *c = NULL;
+    struct blame b = {0};
     for (int i = 0; i < count && !err; i++) {
-        comm_drop(c);
+        blame_drop(&b);
         err = start_arg(requests[i], &r); /* again: one may stand in the list twice */
-        c = blame(r);
+        b = blame(r);
         if (!err)
             err = request_start(r);
     }
-    return leave_blame(c ? c : comm_ref(proc->obj->world), err);
+    return is_blamed(&b) ? leave_blame(b, err) : api_leave(MPI_COMM_NULL, err);
 }
 
 /* --- several requests ------------------------------------------------------------ */
@@ -294,7 +319,7 @@ static int set_test(struct set *s, int need)
  * (MPI-3.1 3.7.5); without one their error fields are left alone. */
 struct outcome {
     int first;           /* error code of the first that failed */
-    struct comm *blamed; /* whose handler answers */
+    struct blame blamed;
 };
 
 /* Request i of the set ends; its status is number k of the array, all before are filled. */
@@ -310,8 +335,8 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
     if (!r) {
         set_empty(st);
     } else {
-        if (r->error && r->comm && !o->blamed)
-            o->blamed = comm_ref(r->comm);
+        if (r->error && !is_blamed(&o->blamed))
+            o->blamed = blame(r);
         err = finish(r, &requests[i], st);
     }
     err_name(err, proc->call);
@@ -333,7 +358,7 @@ static int outcome_error(const struct outcome *o)
     return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
 }
 
-static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct comm **blamed)
+static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct blame *blamed)
 {
     struct outcome o = {0};
     for (int i = 0; i < s->n; i++)
@@ -342,17 +367,17 @@ static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses
     return outcome_error(&o);
 }
 
-static int leave_set(struct set *s, struct comm *c, int err)
+static int leave_set(struct set *s, struct blame c, int err)
 {
     set_close(s);
-    return c ? leave_blame(c, err) : api_leave(MPI_COMM_NULL, err);
+    return is_blamed(&c) ? leave_blame(c, err) : api_leave(MPI_COMM_NULL, err);
 }
 
 API(int, MPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]))
 {
     api_enter("MPI_Waitall");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err && count > 0)
         err = status_arg(statuses, "array_of_statuses");
@@ -367,7 +392,7 @@ API(int, MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status 
 {
     api_enter("MPI_Testall");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err && count > 0)
         err = status_arg(statuses, "array_of_statuses");
@@ -390,7 +415,7 @@ static int first_done(const struct set *s)
     return -1;
 }
 
-static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status, struct comm **c)
+static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status, struct blame *c)
 {
     *c = blame(s->r[i]);
     return finish(s->r[i], &requests[i], status);
@@ -400,7 +425,7 @@ API(int, MPI_Waitany, (int count, MPI_Request requests[], int *index, MPI_Status
 {
     api_enter("MPI_Waitany");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err)
         err = status_arg(status, "status");
@@ -421,7 +446,7 @@ API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag,
 {
     api_enter("MPI_Testany");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err)
         err = status_arg(status, "status");
@@ -444,7 +469,7 @@ API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag,
 
 /* Those that are done; statuses and indices are filled from the front. */
 static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses,
-                       struct comm **blamed)
+                       struct blame *blamed)
 {
     struct outcome o = {0};
     *outcount = 0;
@@ -475,7 +500,7 @@ API(int, MPI_Waitsome, (int incount, MPI_Request requests[], int *outcount, int 
 {
     api_enter("MPI_Waitsome");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
     if (!err && !s.active) {
         *outcount = MPI_UNDEFINED;
@@ -490,7 +515,7 @@ API(int, MPI_Testsome, (int incount, MPI_Request requests[], int *outcount, int 
 {
     api_enter("MPI_Testsome");
     struct set s;
-    struct comm *c = NULL;
+    struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
     if (!err && !s.active) {
         *outcount = MPI_UNDEFINED;

@@ -18,6 +18,7 @@ enum request_kind {
     REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_MESSAGE, REQUEST_PART
 };
 
+struct errhandler;
 struct request;
 struct request_ops {
     /* Start a persistent request. MPI error code. */
@@ -28,6 +29,9 @@ struct request_ops {
     void (*poke)(struct request *r);
     /* After completion, before status goes to the user (generalized: query). MPI error code. May be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
+    /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the caller, and the handle that
+     * it gets.  NULL: none is left.  May be NULL. */
+    struct errhandler *(*blame)(struct request *r, int *win);
     /* Free the memory. r is complete or never started. */
     void (*free)(struct request *r);
 };

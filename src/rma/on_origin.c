@@ -1,17 +1,49 @@
 /* on_origin.c - answers that come back to the origin: data, acknowledgements, granted and refused locks. */
 #include "rma/rma_types.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomic.h"
+#include "dt/make.h"
 
-static int far_error(int cls, int rank)
+static const char *why(const struct rma_fault *f)
 {
-    if (!cls)
+    switch (f->cls) {
+    case MPI_ERR_RMA_RANGE: return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
+                                                                : "it does not lie in the window there";
+    case MPI_ERR_TYPE: return "its datatype does not fit there";
+    case MPI_ERR_COUNT: return "its count does not fit there";
+    case MPI_ERR_OP: return "its operation is not defined for its datatype";
+    case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
+    }
+    return "it could not be done there";
+}
+
+/* The error that a reply tells, with what the target says of it; `what` is its payload. */
+static int far_error(const struct rma_hdr *h, const char *what)
+{
+    static const char *const names[RMA_PKTS] = {
+        [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
+        [RMA_PKT_CAS] = "a compare and swap", [RMA_PKT_BATCH] = "a packet of operations"};
+    int rank = (int)h->src;
+    struct rma_fault f;
+    if (!h->aop)
         return MPI_SUCCESS;
-    return err_make(cls, "%s: an operation on rank %d of the window failed there (out of range, or of a type or count "
-                         "that does not fit)",
-                    rma_call(), rank);
+    if (h->len < sizeof f)
+        return err_make(h->aop, "%s: an operation on rank %d of the window failed there", rma_call(), rank);
+    memcpy(&f, what, sizeof f);
+    f.cls = h->aop;
+    const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
+    const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
+    const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
+    if (!name)
+        return err_make(f.cls, "%s: rank %d of the window refused what came with the end of an epoch: %s", rma_call(), rank, why(&f));
+    char size[40] = "";
+    if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
+        snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %llu was refused by rank %d of the window: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (unsigned long long)f.disp, rank, why(&f), size);
 }
 
 /* --- locks -------------------------------------------------------------------------------- */
@@ -86,7 +118,7 @@ int rma_on_granted(int src, const void *msg, size_t len)
         return 0;
     int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
                                                 rma_call(), (int)h.src)
-                                     : far_error(h.aop, (int)h.src);
+                                     : far_error(&h, (const char *)msg + sizeof h);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
@@ -127,11 +159,11 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     rma_token_done(w, (int)h->src, h->token, err);
 }
 
-static void acked(struct rma_win *w, int src, const struct rma_hdr *h)
+static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h->aop, (int)h->src);
+    int err = far_error(h, data);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     if (op && op->t->w == w && op->t->world == src && op->acks) {
         struct rma_target *t = op->t;
@@ -154,16 +186,17 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h->aop, (int)h->src);
+    int err = far_error(h, data);
     struct rma_op *op = rma_op_by_id(h->op);
+    size_t len = err ? 0 : h->len; /* what else came says why */
     /* Never more than was asked for: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
-        h->count <= op->sent - op->answered && h->disp <= op->bytes && h->len <= op->bytes - h->disp) {
+        h->count <= op->sent - op->answered && h->disp <= op->bytes && len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
         /* Refused before it was known how much that is: no more comes of what has left. */
         size_t count = err && !h->count ? op->sent - op->answered : h->count;
-        if (h->len)
-            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, h->len);
+        if (len)
+            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, len);
         op->answered += count;
         if (err && !op->err)
             op->err = err;
@@ -181,7 +214,7 @@ int rma_on_ack(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (w)
-        acked(w, src, &h);
+        acked(w, src, &h, (const char *)msg + sizeof h);
     return 0;
 }
 
@@ -216,7 +249,7 @@ int rma_on_answers(int src, const void *msg, size_t len)
         if (h.type == RMA_PKT_DATA)
             data_came(w, src, &h, at);
         else if (h.type == RMA_PKT_ACK)
-            acked(w, src, &h);
+            acked(w, src, &h, at);
         at += rma_pad(h.len);
         left -= rma_pad(h.len);
     }

@@ -3,6 +3,7 @@
  * An error is told with the packet's own answer, or kept for its origin until the next answer goes there. */
 #include "rma/rma_types.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/atomic.h"
@@ -297,15 +298,52 @@ static int run_cas(struct rma_win *w, const struct place *p, char *result)
 
 /* --- errors to tell ------------------------------------------------------------------------------- */
 
-static void error_keep(struct rma_win *w, uint32_t rank, int cls)
+static struct rma_fault fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls)
 {
-    if (!map_get(&w->far_errors, (uint64_t)rank + 1) && w->far_errors.count < FAR_ERRORS)
-        map_put(&w->far_errors, (uint64_t)rank + 1, (void *)(uintptr_t)cls);
+    struct rma_fault f = {.disp = h->disp, .count = p ? p->count : h->count, .type = h->type, .cls = (uint8_t)cls};
+    if (p && p->t && p->t->flags & DT_PREDEFINED)
+        f.dt = (uint32_t)p->t->obj.handle;
+    else if (!(h->flags & RMA_F_EXT))
+        f.dt = h->dt;
+    f.bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes;
+    return f;
 }
 
-static int error_take(struct rma_win *w, uint32_t rank)
+/* The first error of an origin is kept for its next answer. */
+static void error_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
 {
-    return w->far_errors.count ? (int)(uintptr_t)map_del(&w->far_errors, (uint64_t)rank + 1) : 0;
+    if (map_get(&w->far_errors, (uint64_t)rank + 1) || w->far_errors.count >= FAR_ERRORS)
+        return;
+    struct rma_fault *kept = malloc(sizeof *kept);
+    if (kept)
+        *kept = *f;
+    if (!kept || map_put(&w->far_errors, (uint64_t)rank + 1, kept))
+        log_fatal("out of memory for an error of rank %u of a window", (unsigned)rank);
+}
+
+static void keep_fault(struct turn *x, const struct rma_hdr *h, const struct place *p, int cls)
+{
+    struct rma_fault f = fault_of(x->w, h, p, cls);
+    error_keep(x->w, h->src, &f);
+}
+
+/* 1 and *f: what was kept of that origin. */
+static int error_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
+{
+    struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1) : NULL;
+    if (!kept)
+        return 0;
+    *f = *kept;
+    free(kept);
+    return 1;
+}
+
+void rma_errors_free(struct rma_win *w)
+{
+    struct map_entry *e;
+    for (size_t at = 0; (e = map_next(&w->far_errors, &at)) != NULL;)
+        free(e->value);
+    map_destroy(&w->far_errors);
 }
 
 /* --- one packet ------------------------------------------------------------------------------------ */
@@ -318,7 +356,7 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     if (h->flags & RMA_F_UNLOCK) {
         int cls = rma_lockq_release(x->w, x->src);
         if (cls)
-            error_keep(x->w, h->src, cls);
+            keep_fault(x, h, NULL, cls);
     }
 }
 
@@ -344,10 +382,15 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     sched_point();
     run_sync(x, h);
     struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
+    struct rma_fault f, kept;
+    if (cls)
+        f = fault_of(x->w, h, &p, cls);
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         a.flags |= RMA_F_SIGNALED;
-        int kept = error_take(x->w, h->src);
-        cls = cls ? cls : kept;
+        if (error_take(x->w, h->src, &kept) && !cls) {
+            f = kept;
+            cls = f.cls;
+        }
     }
     a.aop = (uint8_t)cls;
     if (h->flags & RMA_F_EXT && cls) { /* what the origin asked for, however wrong the rest was */
@@ -357,7 +400,7 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
             a.count = (uint32_t)e.want;
         }
     }
-    answer(x, &a, data, cls ? 0 : p.len);
+    answer(x, &a, cls ? (const char *)&f : data, cls ? sizeof f : p.len);
 }
 
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
@@ -373,19 +416,21 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         if (!cls)
             cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
         if (cls)
-            error_keep(x->w, h->src, cls);
+            keep_fault(x, h, &p, cls);
         sched_point(); /* near processes may look before the lock is given up or the end is told */
     }
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
         return;
     struct rma_hdr a = {.type = RMA_PKT_ACK, .token = h->token};
-    a.aop = (uint8_t)error_take(x->w, h->src);
+    struct rma_fault f;
+    if (error_take(x->w, h->src, &f))
+        a.aop = f.cls;
     if (h->flags & RMA_F_ACK)
         a.op = h->op;
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK))
         a.flags |= RMA_F_SIGNALED;
-    answer(x, &a, NULL, 0);
+    answer(x, &a, &f, a.aop ? sizeof f : 0);
 }
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
@@ -399,7 +444,7 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         at += sizeof one;
         if (one.len > h->len - at || one.type > RMA_PKT_CAS || one.win != h->win || one.src != h->src ||
             (one.flags & RMA_F_LOCK)) {
-            error_keep(x->w, h->src, MPI_ERR_OTHER);
+            keep_fault(x, h, NULL, MPI_ERR_OTHER);
             break;
         }
         run_one(x, &one, payload + at);

@@ -30,14 +30,29 @@ static void request_poke(struct request *r)
     rma_advance_target(t);
 }
 
+static struct errhandler *request_blame(struct request *r, int *win)
+{
+    struct rma_request *q = (struct rma_request *)r;
+    struct rma_win *w = rma_win_find(q->win);
+    *win = q->win_handle;
+    return errhandler_ref(w ? w->errhandler : q->errhandler);
+}
+
+static void request_fail(struct rma_request *q, const struct rma_win *w)
+{
+    q->errhandler = errhandler_ref(w->errhandler);
+    q->win_handle = w->near.obj.handle;
+}
+
 static void request_free(struct request *r)
 {
+    errhandler_drop(((struct rma_request *)r)->errhandler);
     free(r);
 }
 
-static const struct request_ops request_table = {.poke = request_poke, .free = request_free};
+static const struct request_ops request_table = {.poke = request_poke, .blame = request_blame, .free = request_free};
 
-static int request_make(struct rma_request **out, MPI_Request *req)
+static int request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req)
 {
     struct rma_request *q = malloc(sizeof *q);
     if (!q)
@@ -45,6 +60,8 @@ static int request_make(struct rma_request **out, MPI_Request *req)
     request_init(&q->r, REQUEST_RMA, &request_table, NULL);
     q->r.what = "a one-sided operation";
     q->op = NULL;
+    q->win = w->id;
+    q->errhandler = NULL;
     int err = request_publish(&q->r, req);
     if (err) {
         free(q);
@@ -366,6 +383,8 @@ void rma_op_finish(struct rma_op *op)
         t->err = op->err;
     if (op->req) {
         op->req->op = NULL;
+        if (op->err)
+            request_fail(op->req, w);
         request_complete(&op->req->r, op->err);
     }
     type_drop(op->a.otype);
@@ -550,7 +569,7 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     int later = 0, err = MPI_SUCCESS;
     if (a->rank != MPI_PROC_NULL && (err = op_check(w, a, req != NULL, &bytes)) != MPI_SUCCESS)
         return err;
-    if (req && (err = request_make(&q, req)) != MPI_SUCCESS)
+    if (req && (err = request_make(w, &q, req)) != MPI_SUCCESS)
         return err;
     if (a->rank != MPI_PROC_NULL) {
         struct rma_near *n = rma_near_of(w, a->rank);

@@ -15,6 +15,9 @@
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
  *
+ * A reply that tells an error (aop) has struct rma_fault as its payload, whatever it would have carried otherwise: what was
+ * refused and why, which only the target knows.
+ *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.  ANSWERS gives back what it saved of them.
  *
@@ -99,6 +102,19 @@ struct rma_run {
     int64_t disp; /* bytes from the target buffer's address */
     uint64_t len; /* bytes                                  */
 };
+
+/* What the target refused: fields of the packet as they came, so that the origin can name them. */
+struct rma_fault {
+    uint64_t disp;    /* target displacement, in the target's units                        */
+    uint64_t count;   /* elements of dt, or instances of a derived type                    */
+    uint64_t bytes;   /* of the window there; RMA_FAULT_DYNAMIC: what is attached counts   */
+    uint32_t dt;      /* handle of the predefined type; 0: a derived one                   */
+    uint8_t type;     /* enum rma_packet                                                   */
+    uint8_t cls;      /* MPI error class, as in aop                                        */
+    uint16_t unused;
+};
+#define RMA_FAULT_DYNAMIC UINT64_MAX
+_Static_assert(sizeof(struct rma_fault) == 32, "no padding on the wire");
 
 /* ONE.  Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
  * cache line with the headers below it. */

@@ -257,6 +257,7 @@ int rma_on_granted(int src, const void *msg, size_t len);
 int rma_on_refused(int src, const void *msg, size_t len);
 int rma_on_answers(int src, const void *msg, size_t len);
 /* Run a packet whose lock (if any) is held. `granted`: tell so with the first reply. */
+void rma_errors_free(struct rma_win *w);
 void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, int granted);
 /* Header with win and src filled in, and data. */
 void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, size_t len);

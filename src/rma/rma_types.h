@@ -83,6 +83,10 @@ struct rma_op {
 struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
+    uint32_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
+    /* Set by an error: the window may end before the user asks for the request. */
+    struct errhandler *errhandler;
+    int win_handle;
 };
 
 enum target_flag {
@@ -375,7 +379,7 @@ struct rma_win {
     struct lockall_switch *sw;
     /* target side */
     struct rma_lockq lockq;
-    struct map far_errors;      /* rank + 1 -> MPI error class, told with the next answer */
+    struct map far_errors;      /* rank + 1 -> struct rma_fault, told with the next answer */
 };
 
 struct rma {

@@ -105,7 +105,7 @@ void rma_win_drop(struct rma_win *w)
     rma_native_close(w);
     rma_lockq_free(&w->lockq);
     map_destroy(&w->posts);
-    map_destroy(&w->far_errors);
+    rma_errors_free(w);
     map_destroy(&w->left);
     if (w->near.near)
         rma_node_close(w);

@@ -33,12 +33,14 @@ static void says(int err, const char *what, const char *fmt, ...)
 
 enum { N = 16 };
 
-static int handled;
+static int handled, handled_cls;
+static MPI_Win handled_win;
 
 static void handler(MPI_Win *w, int *err, ...)
 {
-    (void)w, (void)err;
     handled++;
+    handled_win = *w;
+    MPI_Error_class(*err, &handled_cls);
 }
 
 static void arguments(MPI_Win w)
@@ -236,7 +238,8 @@ static void texts(MPI_Win w)
  * to, at the synchronization, with its rank. */
 static void texts_of_ranges(MPI_Win w)
 {
-    int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, put, unlock;
+    int v[4] = { 7, 7, 7, 7 }, r[4], next = (mt_rank + 1) % mt_size, put, get, unlock;
+    MPI_Datatype pairs;
 
     GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w));
     put = MPI_Put(v, 4, MPI_INT, next, N - 1, 4, MPI_INT, w);
@@ -246,8 +249,109 @@ static void texts_of_ranges(MPI_Win w)
              N * (int)sizeof *v, next);
         CHECK_EQ(unlock, MPI_SUCCESS);
     } else {
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: an operation on rank %d of the window failed there (out of range", next);
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 4 MPI_INT at displacement %d was refused by rank %d of the "
+             "window: it does not lie in the window there (%d bytes)", N - 1, next, N * (int)sizeof *v);
     }
+
+    /* Of several one is told, also of those in one packet. */
+    GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w));
+    put = MPI_Put(v, 1, MPI_INT, next, 0, 1, MPI_INT, w);
+    CHECK_EQ(put, MPI_SUCCESS);
+    put = MPI_Accumulate(v, 2, MPI_INT, next, N + 5, 2, MPI_INT, MPI_SUM, w);
+    get = MPI_Get(r, 3, MPI_INT, next, N, 3, MPI_INT, w);
+    unlock = MPI_Win_unlock(next, w);
+    if (put) {
+        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Accumulate: 2 elements at displacement %d do not lie in the %d bytes of rank %d", N + 5,
+             N * (int)sizeof *v, next);
+        CHECK(get != MPI_SUCCESS);
+    } else if (unlock) {
+        char s[MPI_MAX_ERROR_STRING], acc[200], got[200];
+        int n;
+
+        MPI_Error_string(unlock, s, &n);
+        snprintf(acc, sizeof acc, "MPI_Win_unlock: an accumulate of 2 MPI_INT at displacement %d was refused by rank %d of the "
+                 "window: it does not lie in the window there (%d bytes)", N + 5, next, N * (int)sizeof *v);
+        snprintf(got, sizeof got, "MPI_Win_unlock: a get of 3 MPI_INT at displacement %d was refused by rank %d of the "
+                 "window: it does not lie in the window there (%d bytes)", N, next, N * (int)sizeof *v);
+        MUST(strcmp(s, acc) == 0 || strcmp(s, got) == 0, "the text is \"%s\"", s);
+    } else {
+        CHECK(get != MPI_SUCCESS);
+    }
+
+    /* A layout that is no predefined type. */
+    MPI_Type_vector(2, 1, N, MPI_INT, &pairs);
+    MPI_Type_commit(&pairs);
+    GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w));
+    put = MPI_Put(v, 2, MPI_INT, next, 1, 1, pairs, w);
+    unlock = MPI_Win_unlock(next, w);
+    if (!put)
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 of a derived datatype at displacement 1 was refused by rank %d", next);
+    MPI_Type_free(&pairs);
+}
+
+/* An error of a request is the window's (MPI-3.1 8.3), wherever it shows, and whether or not the window is there still. */
+static void requests(MPI_Win w)
+{
+    int v[4], next = (mt_rank + 1) % mt_size, err[2], called = 0;
+    MPI_Errhandler eh, had;
+    MPI_Request req[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+
+    MPI_Win_get_errhandler(w, &had);
+    MPI_Win_create_errhandler(handler, &eh);
+    MPI_Win_set_errhandler(w, eh);
+    handled = 0;
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    err[0] = MPI_Rget(v, 4, MPI_INT, next, N - 3, 4, MPI_INT, w, &req[0]);
+    called += err[0] != MPI_SUCCESS;
+    CHECK_EQ(handled, called);
+    err[0] = MPI_Wait(&req[0], MPI_STATUS_IGNORE);
+    called += err[0] != MPI_SUCCESS;
+    CHECK_EQ(called, 1);
+    CHECK_EQ(handled, 1);
+    CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
+    CHECK(handled_win == w);
+    err[0] = MPI_Rget(v, 1, MPI_INT, next, N - 1, 1, MPI_INT, w, &req[0]);
+    err[1] = MPI_Rget(v, 1, MPI_INT, next, N, 1, MPI_INT, w, &req[1]);
+    CHECK_EQ(err[0], MPI_SUCCESS);
+    if (!err[1]) {
+        MPI_Status st[2];
+
+        handled_cls = 0;
+        CHECK(MPI_Waitall(2, req, st) != MPI_SUCCESS);
+        CHECK_EQ(handled_cls, MPI_ERR_IN_STATUS);
+        CHECK_EQ(st[0].MPI_ERROR, MPI_SUCCESS);
+        SAYS(st[1].MPI_ERROR, MPI_ERR_RMA_RANGE, "MPI_Waitall: a get of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
+    } else {
+        GOOD(MPI_Wait(&req[0], MPI_STATUS_IGNORE));
+    }
+    CHECK_EQ(handled, 2);
+    GOOD(MPI_Win_unlock(next, w));
+    MPI_Win_set_errhandler(w, had);
+    MPI_Errhandler_free(&had);
+    MPI_Errhandler_free(&eh);
+}
+
+/* The request outlives the epoch and the window, whose handler answers all the same. */
+static void request_of_the_past(void)
+{
+    int v, next = (mt_rank + 1) % mt_size, mem[N], err;
+    MPI_Errhandler eh;
+    MPI_Request req;
+    MPI_Win w;
+
+    MPI_Win_create(mem, sizeof mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_create_errhandler(handler, &eh);
+    MPI_Win_set_errhandler(w, eh);
+    handled = 0;
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    err = MPI_Rget(&v, 1, MPI_INT, next, N, 1, MPI_INT, w, &req);
+    GOOD(MPI_Win_unlock(next, w));
+    GOOD(MPI_Win_free(&w));
+    MPI_Errhandler_free(&eh);
+    if (!err)
+        CHECK(MPI_Wait(&req, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    CHECK_EQ(handled, 1);
+    CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
 
 /* A window over all ranks has shared memory only if they are on one node; who cannot says how many are not. */
@@ -315,6 +419,8 @@ int main(int argc, char **argv)
     if (strict) {
         ranges(w, mem);
         texts_of_ranges(w);
+        requests(w);
+        request_of_the_past();
     }
     /* still in order */
     MPI_Win_fence(0, w);
@@ -326,6 +432,7 @@ int main(int argc, char **argv)
     MPI_Win_create_errhandler(handler, &h);
     MPI_Win_set_errhandler(w, h);
     MPI_Errhandler_free(&h);
+    handled = 0;
     CHECK(MPI_Win_unlock(next, w) != MPI_SUCCESS);
     CHECK_EQ(handled, 1);
     MPI_Win_call_errhandler(w, MPI_ERR_OTHER);

@@ -41,6 +41,39 @@ static struct rma_op *under_way(long *r)
     return op;
 }
 
+/* What the target says of its refusal is text, not data, and is believed no further. */
+static void explained(void)
+{
+    static const struct {
+        struct rma_fault f;
+        const char *text;
+    } say[] = {
+        {{.disp = 7, .count = 2, .bytes = 32, .dt = MPI_LONG, .type = RMA_PKT_GET, .cls = MPI_ERR_RMA_RANGE},
+         "a get of 2 MPI_LONG at displacement 7 was refused by rank 1 of the window: it does not lie in the window there (32 bytes)"},
+        {{.disp = UINT64_MAX, .count = UINT64_MAX, .bytes = RMA_FAULT_DYNAMIC, .type = RMA_PKT_ACC, .cls = MPI_ERR_OP},
+         "an accumulate of 18446744073709551615 of a derived datatype at displacement 18446744073709551615 was refused by rank 1 of the "
+         "window: it does not lie in memory attached there"},
+        {{.dt = 0xffffffff, .type = RMA_PKT_BATCH}, "a packet of operations of 0 of a derived datatype at displacement 0 was refused"},
+        {{.dt = MPI_COMM_WORLD, .type = 255}, "rank 1 of the window refused what came with the end of an epoch"},
+    };
+    for (size_t i = 0; i < sizeof say / sizeof *say; i++) {
+        long r[2] = {-1, -1};
+        struct rma_op *op = under_way(r);
+        if (op) {
+            struct rma_hdr h = answer(RMA_PKT_DATA, op->id);
+            h.aop = MPI_ERR_RMA_RANGE; /* this one counts */
+            job_check(rma_on_data(1, packet, build(h, &say[i].f, sizeof say[i].f)) == 0);
+            char text[ERR_TEXT];
+            int err = rma_flush(w, 1);
+            err_text(err, text, sizeof text);
+            job_check(err_class(err) == MPI_ERR_RMA_RANGE && strstr(text, say[i].text) && r[0] == -1 && r[1] == -1);
+            job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        }
+        world_barrier();
+        job_check(rma_win_free(w) == MPI_SUCCESS);
+    }
+}
+
 /* The target could not even tell how much was asked of it: all that has left is over, with its error. */
 static void refused(void)
 {
@@ -252,7 +285,7 @@ static void taken_late(void)
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, refused, together, tokens, locks, taken_late};
+static void (*const parts[])(void) = {data, explained, refused, together, tokens, locks, taken_late};
 
 START_TEST(forged)
 {
