@@ -1,6 +1,7 @@
 #include "rma/acc.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -67,6 +68,17 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 
 /* --- stripes ------------------------------------------------------------------ */
 
+/* Nobody may have told of a death: this is no wait that asks, and calls that take no lock come here, too.  The kernel knows; processes of a
+ * host have their numbers in common (boot_host_differs()).  A number in use again hides the death, no more. */
+static int holder_died(unsigned word)
+{
+    int index = (int)word - 1, rank = boot_host_rank(index);
+    pid_t pid = mem_pid(index);
+    if (pid > 0 && kill(pid, 0) && errno == ESRCH)
+        boot_dead_now(rank, "its process has ended, holding a part of a window");
+    return boot_dead_count() && boot_dead(rank);
+}
+
 /* The stripe is held: wait for it. */
 static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
 {
@@ -75,7 +87,7 @@ static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
         if (!seen && atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
-        if (seen && turn % DEAD_LOOK == DEAD_LOOK - 1 && boot_dead_count() && boot_dead(boot_host_rank((int)seen - 1)) &&
+        if (seen && turn % DEAD_LOOK == DEAD_LOOK - 1 && holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         if (seen)

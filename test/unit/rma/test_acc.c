@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "job.h"
-#include "mem/mem.h"
+#include "mem/mem_types.h"
 #include "obj/obj.h"
 #include "progress/progress.h"
 #include "rma/acc.h"
@@ -307,6 +309,39 @@ START_TEST(a_held_stripe_keeps_off)
 }
 END_TEST
 
+/* Nobody has told of the holder's death. */
+static void held_by_the_dead(void)
+{
+    up();
+    static const char nothing[WINDOW];
+    if (boot_rank() == 0) {
+        pid_t gone = fork();
+        if (!gone)
+            _exit(0);
+        job_check(gone > 0 && waitpid(gone, NULL, 0) == gone);
+        atomic_store(&proc->mem->record[boot_host_index(1)].pid, gone);
+        for (int way = 0; way < 6; way++) {
+            set_stripes((uint32_t)boot_host_index(1) + 1);
+            memset(shared, 0, WINDOW);
+            job_check(ways(way) == 0 && memcmp(shared, nothing, WINDOW) != 0);
+            job_check(boot_dead(1) && boot_dead_count() == 1);
+        }
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
+START_TEST(a_dead_holder_is_found)
+{
+    unsigned n = acc_stripes(WINDOW, 0);
+    shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
+    acc_ctl_init(shared_ctl, n, 0);
+    ck_assert_int_eq(job_run(2, NULL, held_by_the_dead, 60), 0);
+}
+END_TEST
+
 START_TEST(sizes)
 {
     ck_assert_uint_eq(acc_stripes(0, 0), 1);
@@ -325,6 +360,7 @@ Suite *suite_acc(void)
     tcase_add_test(t, sizes);
     tcase_add_test(t, against_reference);
     tcase_add_test(t, a_held_stripe_keeps_off);
+    tcase_add_test(t, a_dead_holder_is_found);
     tcase_add_loop_test(t, nothing_is_lost, 0, 2);
     suite_add_tcase(s, t);
     return s;
