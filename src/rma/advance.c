@@ -4,6 +4,7 @@
  * lock request waiting.  It deals with windows in turn. */
 #include "rma/rma_types.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 void rma_win_active(struct rma_win *w)
@@ -116,11 +117,23 @@ static void mourn(struct rma_win *w, int err)
     rma_acks_add(w, -(int)w->acks);
 }
 
+void rma_target_fail(struct rma_target *t, int err)
+{
+    if (err != -ENOTCONN && !boot_dead(t->world)) {
+        t->w->cut = t->cut = err;
+        t->w->cut_rank = t->rank;
+        if (!t->err)
+            t->err = rma_dead_error(t->w, t->rank);
+    }
+    rma_target_bury(t);
+}
+
 void rma_target_bury(struct rma_target *t)
 {
     struct rma_win *w = t->w;
     int err = rma_dead_error(w, t->rank);
-    mourn(w, err); /* a transport may tell of an end before anybody else does */
+    if (!t->cut)
+        mourn(w, err); /* a transport may tell of an end before anybody else does */
     t->flags |= TARGET_DEAD;
     t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_DIRTY);
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {

@@ -61,11 +61,13 @@ int rma_dead_error(struct rma_win *w, int rank)
     int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
     if (rank < 0) /* one of the window's, or another whose end took a member along */
         rank = rankmap_find(w->map, world);
-    if (w->cut && !boot_dead(world)) { /* nobody has died */
+    const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
+    int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
+    if (cut && !boot_dead(world)) { /* nobody has died */
         char what[128];
         rank = rank < 0 ? w->cut_rank : rank;
         snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
-        return err_from_errno(w->cut, what);
+        return err_from_errno(cut, what);
     }
     return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
                     boot_dead_why(world));
@@ -179,6 +181,8 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     int err = 0, e;
     rma_resp_open(w, &r, -1);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        if (t->leaving)
+            continue;
         t->pins++;
         sync_turn(t);
         if (t->flags & TARGET_DEAD) {

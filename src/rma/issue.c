@@ -358,13 +358,7 @@ static void lock_flags(const struct rma_target *t, struct rma_hdr *h)
 
 static int failed(struct rma_target *t, int err)
 {
-    if (err != -ENOTCONN && !boot_dead(t->world)) { /* it lives: what fails is said, not its death */
-        t->w->cut = err;
-        t->w->cut_rank = t->rank;
-        if (!t->err)
-            t->err = rma_dead_error(t->w, t->rank);
-    }
-    rma_target_bury(t);
+    rma_target_fail(t, err);
     return STEP_SENT;
 }
 

@@ -307,12 +307,17 @@ static int left_alone(void *arg)
 
 /* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5), or be
  * evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an answer that this element is to ask for, or has:
- * with the element that would be forgotten, and an answer that finds the next element of the rank be taken for nobody's. */
+ * with the element that would be forgotten, and an answer that finds the next element of the rank be taken for nobody's.
+ * From here on nobody asks it anew: the answer to the end of the epoch was the last that there is to know, and who asks
+ * without a pause would keep it for ever.  Nor is it evicted, which would take a NOCHECK lock really, that nobody gives back. */
 static void element_drop(struct rma_win *w, int rank)
 {
     struct drop d = {w, rank};
-    progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
     struct rma_target *t = rma_target_find(w, rank);
+    if (t)
+        t->leaving = 1;
+    progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
+    t = rma_target_find(w, rank);
     if (t)
         rma_target_del(w, t);
 }

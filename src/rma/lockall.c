@@ -6,6 +6,7 @@
  * way, counted here on the stack (window protocol). */
 #include "rma/rma_types.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/atomic.h"
@@ -90,7 +91,13 @@ static void place_send(struct lockall_switch *s, struct place *p)
     int err = rma_send_plain(s->w, p->rank, &h, 1);
     if (err == AM_AGAIN)
         return;
-    if (err) { /* dead: nobody to lock */
+    if (err) { /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization tells */
+        if (err != -ENOTCONN && !boot_dead(rma_world(s->w, p->rank))) {
+            s->w->cut = err;
+            s->w->cut_rank = p->rank;
+            if (!s->w->err)
+                s->w->err = rma_dead_error(s->w, p->rank);
+        }
         p->rank = -1;
         s->out--;
         return;

@@ -300,7 +300,7 @@ static int run_cas(struct rma_win *w, const struct place *p, char *result)
 
 static struct rma_fault fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls)
 {
-    struct rma_fault f = {.disp = h->disp, .count = p ? p->count : h->count, .type = h->type, .cls = (uint8_t)cls};
+    struct rma_fault f = {.disp = h->disp, .count = p && p->count ? p->count : h->count, .type = h->type, .cls = (uint8_t)cls};
     if (p && p->t && p->t->flags & DT_PREDEFINED)
         f.dt = (uint32_t)p->t->obj.handle;
     else if (!(h->flags & RMA_F_EXT))

@@ -15,7 +15,7 @@
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
  *
- * A reply that tells an error (aop) has struct rma_fault as its payload, whatever it would have carried otherwise: what was
+ * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
  * refused and why, which only the target knows.
  *
  * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing

@@ -59,7 +59,7 @@ static struct rma_target *victim_of(struct rma_win *w)
     /* CALLED ones in the order of the calls: the first on the list of the process that is of this window. */
     struct rma_target *best = NULL, *called = NULL;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-        if (!t->pins && better(t, best))
+        if (!t->pins && !t->leaving && better(t, best))
             best = t;
     if (!best || best->state != TARGET_LOCK_CALLED)
         return best;
@@ -145,7 +145,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
         if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_DEAD))
-            rma_target_bury(t);
+            rma_target_fail(t, x.err);
     }
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) { /* since before, or only now */
         int err = rma_complete_target(w, t, RMA_F_DONE);

@@ -158,6 +158,8 @@ void rma_bury(void);
 /* am_on_stall(): whose message is awaited, where am/ may not know. */
 void rma_name_awaited(void (*ask)(int rank));
 void rma_target_bury(struct rma_target *t);
+/* What was for t could not leave (-errno): it is dead, or lives and there is no way to it, which is told instead. */
+void rma_target_fail(struct rma_target *t, int err);
 
 /* --- route.c, native.c ------------------------------------------------------------------------- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };

@@ -126,6 +126,8 @@ struct rma_target {
     uint32_t token;    /* for `sync` */
     uint32_t out_token; /* last token that left and is not answered */
     unsigned tokens_out;
+    int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
+    uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
     uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */

@@ -118,6 +118,43 @@ static void flush_all_main(void *arg)
     stop();
 }
 
+/* One thread unlocks; two flush all, without a pause, until it has. */
+static void unlock_main(void *arg)
+{
+    (void)arg;
+    begin(3);
+    struct rank_record *m = mine();
+    int t = (m->j.rank + 1) % m->j.size, other = (m->j.rank + 2) % m->j.size;
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, m->j.win));
+    for (int i = 0; i < ROUNDS; i++) {
+        m->v[0][i][0] = 100 * m->j.rank + i;
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, t, sim_random() % 2 ? MPI_MODE_NOCHECK : 0, m->j.win));
+        m->turn = 1;
+        put1(&m->j, &m->v[0][i][0], t, m->j.rank);
+        if (sim_random() % 2)
+            sim_compute(sim_random() % 20);
+        OK(MPI_Win_unlock(t, m->j.win));
+        SIM_CHECK(of[t].j.mem[m->j.rank] == m->v[0][i][0]);
+    }
+    m->turn = 2;
+    m->left--;
+    end();
+    OK(MPI_Win_unlock(other, m->j.win));
+    stop();
+}
+
+static void unlock_thread(int thread, void *arg)
+{
+    struct rank_record *m = join();
+    (void)thread;
+    (void)arg;
+    while (m->turn == 0)
+        sim_compute(1);
+    while (m->turn == 1)
+        OK(MPI_Win_flush_all(m->j.win));
+    m->left--;
+}
+
 static void flush_all_thread(int thread, void *arg)
 {
     (void)arg;
@@ -526,6 +563,8 @@ const struct scenario scenarios_threads[] = {
     {"t-locks-far", 4, 3, locks_main, locks_thread, far_away},
     {"t-locks-dry", 4, 3, locks_main, locks_thread, poor_threads},
     {"t-locks-flush-all", 4, 3, flush_all_main, flush_all_thread, NULL},
+    {"t-unlock-beside-flushes", 4, 3, unlock_main, unlock_thread, NULL},
+    {"t-unlock-beside-flushes-far", 4, 3, unlock_main, unlock_thread, far_away},
     {"t-locks-flush-all-far", 4, 3, flush_all_main, flush_all_thread, far_away},
     {"t-locks-flush-all-dry", 4, 3, flush_all_main, flush_all_thread, far_and_poor},
     {"t-flush", 3, 3, flush_main, flush_thread, NULL},

@@ -84,6 +84,27 @@ static void spinning(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* An element that another thread is about to drop is asked nothing more: who asks without a pause would keep it for ever. */
+static void of_the_leaving(void)
+{
+    struct rma_win *w = world_window(2);
+    long v = 5;
+    if (boot_rank() == 0) {
+        job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_flush_local(w, 1) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        uint64_t sent = world_pvar(w, PVAR_RMA_MSGS);
+        job_check(t->flags & TARGET_DIRTY);
+        t->leaving = 1;
+        job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent && !t->tokens_out && !t->sync);
+        t->leaving = 0;
+        job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent + 1);
+        job_check(rma_unlock(w, 1) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 static void helpers(void)
 {
     struct rma_win *w = world_window(1);
@@ -118,6 +139,12 @@ START_TEST(others_get_in)
 }
 END_TEST
 
+START_TEST(leaving)
+{
+    ck_assert_int_eq(world_run(2, world_far, of_the_leaving), 0);
+}
+END_TEST
+
 START_TEST(responses)
 {
     ck_assert_int_eq(world_run(1, NULL, helpers), 0);
@@ -131,6 +158,7 @@ Suite *suite_flush(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, all_kinds, 0, 2);
     tcase_add_loop_test(t, others_get_in, 0, 2);
+    tcase_add_test(t, leaving);
     tcase_add_test(t, responses);
     suite_add_tcase(s, t);
     return s;
