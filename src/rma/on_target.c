@@ -295,6 +295,49 @@ static int run_cas(struct rma_win *w, const struct place *p, char *result)
     return acc_cas(&at, p->off, p->elem, p->data + size, p->data, result) ? MPI_ERR_OTHER : 0;
 }
 
+/* Many operations that are all alike: what they have in common is looked at once, each place by itself.  One out of range keeps
+ * no other from being done. */
+static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at)
+{
+    struct dt_type *e = predefined(h->dt);
+    struct dt_op *op = NULL;
+    size_t bytes;
+    int cls = 0;
+    if (!e || !rma_train_type(e))
+        return MPI_ERR_TYPE;
+    if (h->aop) {
+        op = h->aop < DT_NO_OP ? dt_op_find((MPI_Op)(0x58000000 | h->aop)) : NULL;
+        if (!op || dt_op_check(op, e, DT_FOR_ACC))
+            return MPI_ERR_OP;
+    }
+    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len || dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len ||
+        (uint64_t)h->count * (sizeof(uint64_t) + rma_pad(bytes)) != h->len)
+        return MPI_ERR_COUNT;
+    struct acc_target own = own_memory(w);
+    struct acc_args a = {.elem = e, .op = op, .tcount = (size_t)h->disp, .ttype = e, .len = bytes};
+    for (const char *end = at + h->len; at != end; at += rma_pad(bytes)) {
+        uint64_t disp, off;
+        char *mem;
+        memcpy(&disp, at, sizeof disp);
+        at += sizeof disp;
+        int err = 0;
+        if (!window_at(w, disp, 0, (int64_t)bytes, &off, &mem)) {
+            cls = cls ? cls : MPI_ERR_RMA_RANGE;
+        } else if (!op) {
+            rma_near_put(at, mem, bytes);
+        } else if (h->disp == 1) {
+            err = acc_one(&own, off, e, op, at, NULL);
+        } else {
+            a.off = off;
+            a.origin = at;
+            err = acc_apply(&own, &a);
+        }
+        if (err)
+            cls = cls ? cls : MPI_ERR_OTHER;
+    }
+    return cls;
+}
+
 /* --- errors to tell ------------------------------------------------------------------------------- */
 
 static void error_keep(struct rma_win *w, uint32_t rank, int cls)
@@ -368,9 +411,9 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         run_answered(x, h, payload);
         return;
     }
-    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC) {
-        cls = place_find(x->w, h, payload, &p);
-        if (!cls)
+    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_TRAIN) {
+        cls = h->type == RMA_PKT_TRAIN ? run_train(x->w, h, payload) : place_find(x->w, h, payload, &p);
+        if (!cls && h->type != RMA_PKT_TRAIN)
             cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
         if (cls)
             error_keep(x->w, h->src, cls);
@@ -397,7 +440,7 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         struct rma_hdr one;
         memcpy(&one, payload + at, sizeof one);
         at += sizeof one;
-        if (one.len > h->len - at || one.type > RMA_PKT_CAS || one.win != h->win || one.src != h->src ||
+        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_TRAIN) || one.win != h->win || one.src != h->src ||
             (one.flags & RMA_F_LOCK)) {
             error_keep(x->w, h->src, MPI_ERR_OTHER);
             break;

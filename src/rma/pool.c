@@ -51,6 +51,7 @@ void rma_pools_free(struct rma *r)
         free(r->op_slab[i]);
     for (unsigned i = 0; i < r->target_slabs; i++)
         free(r->target_slab[i]);
+    rma_trains_finalize(r);
     free(r->op_slab);
     free(r->target_slab);
 }
