@@ -29,6 +29,7 @@ static void ride_again(struct rma_target *t)
     }
     t->next = t->ops.next;
     t->flags |= TARGET_HURRY;
+    t->train = NULL; /* R10: t->sync may be back */
     if (t->rode) {
         t->sync = t->rode;
         if (t->rode & (RMA_F_DONE | RMA_F_UNLOCK))

@@ -301,7 +301,7 @@ static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at)
 {
     struct dt_type *e = predefined(h->dt);
     struct dt_op *op = NULL;
-    size_t bytes;
+    size_t bytes, step;
     int cls = 0;
     if (!e || !rma_train_type(e))
         return MPI_ERR_TYPE;
@@ -310,26 +310,28 @@ static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at)
         if (!op || dt_op_check(op, e, DT_FOR_ACC))
             return MPI_ERR_OP;
     }
-    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len || dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len ||
-        (uint64_t)h->count * (sizeof(uint64_t) + rma_pad(bytes)) != h->len)
+    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len || dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len)
+        return MPI_ERR_COUNT;
+    step = sizeof(uint64_t) + rma_pad(bytes);
+    if (h->len % step || h->len / step != h->count)
         return MPI_ERR_COUNT;
     struct acc_target own = own_memory(w);
     struct acc_args a = {.elem = e, .op = op, .tcount = (size_t)h->disp, .ttype = e, .len = bytes};
-    for (const char *end = at + h->len; at != end; at += rma_pad(bytes)) {
+    for (const char *end = at + h->len; at != end; at += step) {
         uint64_t disp, off;
         char *mem;
+        const char *data = at + sizeof disp;
         memcpy(&disp, at, sizeof disp);
-        at += sizeof disp;
         int err = 0;
         if (!window_at(w, disp, 0, (int64_t)bytes, &off, &mem)) {
             cls = cls ? cls : MPI_ERR_RMA_RANGE;
         } else if (!op) {
-            rma_near_put(at, mem, bytes);
+            rma_near_put(data, mem, bytes);
         } else if (h->disp == 1) {
-            err = acc_one(&own, off, e, op, at, NULL);
+            err = acc_one(&own, off, e, op, data, NULL);
         } else {
             a.off = off;
-            a.origin = at;
+            a.origin = data;
             err = acc_apply(&own, &a);
         }
         if (err)

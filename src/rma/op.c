@@ -417,7 +417,6 @@ static int spills(const struct rma_win *w, const struct rma_target *t, size_t by
 }
 
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
-enum { POLLS = 64 }; /* for a buffer, before an operation that would have gone into one waits by itself */
 
 /* What is due of t after one more operation; then send it. */
 static void nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
@@ -465,7 +464,7 @@ static int in_order(const struct rma_win *w, const struct rma_near *n, const str
 static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
-    for (unsigned polls = 0;;) {
+    for (int waited = 0;;) {
         struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
         enum verdict v = rma_admit(w, a->rank, n, t);
         if (v == ADMIT_NO)
@@ -490,8 +489,8 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         }
         if (t->flags & TARGET_DEAD)
             return rma_dead_error(w, a->rank);
-        if (rma_train_behind(t, a) && polls++ < POLLS) {
-            progress_test();
+        if (!waited++ && rma_train_behind(t, a)) {
+            rma_train_wait(t);
             continue;
         }
         struct rma_op *op = rma_op_alloc(w);

@@ -76,7 +76,10 @@ static inline void rma_train_seal(const struct rma_op *op)
 int rma_train_full(const struct rma_op *op);
 /* There would be another one if some buffer were free: they all wait to leave. */
 int rma_train_behind(const struct rma_target *t, const struct rma_args *a);
+/* Wait for one, not for long. */
+void rma_train_wait(struct rma_target *t);
 void rma_train_free(struct rma_op *op);
+void rma_trains_init(struct rma *r);
 void rma_trains_finalize(struct rma *r);
 /* Elements of a train lie in memory as they travel, without gaps. */
 static inline int rma_train_type(const struct dt_type *t)

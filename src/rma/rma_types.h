@@ -399,7 +399,7 @@ struct rma {
     unsigned op_slabs;
     struct rma_op *op_free;     /* linked by link.next */
     struct train_buffer *train_free; /* train.c */
-    unsigned trains;            /* buffers there are */
+    unsigned trains, trains_most; /* buffers there are; may be */
     struct rma_target *target_free;
     void **target_slab;
     unsigned target_slabs;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { TRAIN_BYTES = 16384, TRAINS = 64, TRAIN_FEW = 8 }; /* of a buffer; buffers; operations that a train must have room for */
+enum { WAIT_NS = 5000000 }; /* for a buffer, before operations go on as elements */
 
 struct train_buffer {
     struct train_buffer *next; /* free ones */
@@ -69,24 +70,47 @@ int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
     return 1;
 }
 
+void rma_trains_init(struct rma *r)
+{
+    r->trains_most = TRAINS;
+}
+
 static char *buffer_take(struct rma *r)
 {
     struct train_buffer *b = r->train_free;
     if (b) {
         r->train_free = b->next;
     } else {
-        if (r->trains == TRAINS || (b = malloc(sizeof *b)) == NULL)
+        if (r->trains >= r->trains_most || (b = malloc(sizeof *b)) == NULL)
             return NULL;
         r->trains++;
     }
     return b->bytes;
 }
 
-int rma_train_behind(const struct rma_target *t, const struct rma_args *a)
+/* All are in use, and some of t's wait to leave. */
+static int dry(const struct rma_target *t)
 {
     const struct rma *r = rma_room();
-    return r->trains == TRAINS && !r->train_free && t->queued && !list_empty(&t->ready) &&
-           LIST_OBJ(t->ops.prev, struct rma_op, link)->train && alike(LIST_OBJ(t->ops.prev, struct rma_op, link), a);
+    return r->trains >= r->trains_most && !r->train_free && t->queued && !list_empty(&t->ready);
+}
+
+int rma_train_behind(const struct rma_target *t, const struct rma_args *a)
+{
+    const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
+    return dry(t) && last->train && alike(last, a);
+}
+
+static int over(void *arg)
+{
+    return !dry(arg);
+}
+
+void rma_train_wait(struct rma_target *t)
+{
+    t->pins++;
+    progress_wait_for(over, t, "room for operations", t->world, WAIT_NS);
+    t->pins--;
 }
 
 void rma_train_free(struct rma_op *op)
