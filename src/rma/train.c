@@ -53,7 +53,7 @@ int rma_train_full(const struct rma_op *op)
     return op->bytes + op->train_step > op->train_room;
 }
 
-int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+static inline int append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
 {
     struct rma_target *t = w->recent;
     if (!t || t->rank != a->rank) {
@@ -67,6 +67,24 @@ int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
         return 0;
     *bytes = op->train_each;
     entry_make(op, a, op->train_each);
+    return 1;
+}
+
+int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+{
+    return append(w, a, bytes);
+}
+
+int rma_near_train(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin)
+{
+    struct rma_win *w = (struct rma_win *)near;
+    const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT, .rank = rank, .origin = origin, .ocount = n, .otype = type,
+                               .disp = disp, .tcount = n, .ttype = type, .op = op};
+    size_t bytes;
+    if (!append(w, &a, &bytes))
+        return 0;
+    rma_count(w, op ? PVAR_RMA_ACC : PVAR_RMA_PUT, 1);
+    rma_count(w, PVAR_RMA_BYTES, bytes);
     return 1;
 }
 

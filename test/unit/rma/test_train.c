@@ -87,6 +87,10 @@ static void packed(void)
     job_check(op->train_ops == 5 && op->bytes == 5 * ENTRY && t->nops == 3);
     memcpy(got, op->train + 4 * ENTRY, sizeof got);
     job_check(got[0] == 22 && got[1] == 11);
+    v = 12; /* as MPI_Put without threads does it */
+    job_check(rma_near_train(&w->near, 1, 24, 1, a.ttype, NULL, &v) && world_pvar(w, PVAR_RMA_PUT) == 1 && op->train_ops == 6);
+    job_check(!rma_near_train(&w->near, 1, 24, 1, a.ttype, dt_op_find(MPI_SUM), &v) && !rma_near_train(&w->near, 1, 24, 2, a.ttype, NULL, &v));
+    job_check(!rma_near_train(&w->near, 2, 24, 1, a.ttype, NULL, &v) && world_pvar(w, PVAR_RMA_PUT) == 1);
     rma_check_invariants(w); /* R10 */
     quit();
 }
