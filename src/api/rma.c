@@ -91,6 +91,15 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
     return 1;
 }
 
+/* The same of the next of many to a far target.  Where one is under way what they have in common was checked at its beginning. */
+static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type, struct dt_op *op, const void *origin)
+{
+    struct rma_near_room *room = rma_near_room();
+    struct rma_win_near *w;
+    return room && !proc->threaded && origin && rma_near_plain(room, type) && (w = rma_near_win(room, win)) != NULL &&
+           rma_near_train(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op, origin);
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* One side of an operation as the user named it. */
@@ -205,6 +214,8 @@ static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int
 
 static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp, int count)
 {
+    if (far_one(*win, rank, disp, count, *type, NULL, origin))
+        return MPI_SUCCESS;
     return put_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
@@ -359,6 +370,9 @@ static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datat
                          const MPI_Op *op)
 {
     if (private_one(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL, NULL, PVAR_RMA_ACC))
+        return MPI_SUCCESS;
+    unsigned o = dt_op_handle_index(*op);
+    if (o && o < DT_NO_OP && far_one(*win, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
         return MPI_SUCCESS;
     return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
 }

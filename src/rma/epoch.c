@@ -291,6 +291,8 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
     }
     WR_ASSERT(past || t->next == &t->ops);        /* R1 */
     WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
+    if (t->train)
+        WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train && !t->train->sent && !t->sync); /* R10 */
     WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
     check_lock(w, t);
     WR_ASSERT(t->w == w);

@@ -64,6 +64,11 @@ static int has_data(const struct rma_op *op)
 /* Bytes of payload if the whole operation goes without extension, as *count elements of *e; SIZE_MAX: it cannot. */
 static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
 {
+    if (op->train) { /* it was made to fit */
+        *elem = op->a.ttype;
+        *count = op->train_ops;
+        return op->bytes;
+    }
     struct dt_type *e = simple_elem(op, count);
     if (!e || op->sent || *count > UINT32_MAX)
         return SIZE_MAX;
@@ -89,10 +94,11 @@ static enum rma_packet packet_type(const struct rma_op *op)
 
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
 {
-    *h = header(t, packet_type(op));
+    *h = header(t, op->train ? RMA_PKT_TRAIN : packet_type(op));
     h->aop = op->aop;
-    h->disp = (uint64_t)op->a.disp;
+    h->disp = op->train ? (uint64_t)op->a.tcount : (uint64_t)op->a.disp;
     h->op = op->id;
+    rma_train_seal(op); /* what it holds now is what leaves */
     if (!(op->flags & OP_ANSWERS) && !t->ordered)
         h->flags |= RMA_F_ACK;
 }
@@ -100,7 +106,9 @@ static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_
 /* Copy the data of a whole small operation to `out`. */
 static void data_out(const struct rma_op *op, char *out)
 {
-    if (op->kind == RMA_CAS) {
+    if (op->train) {
+        memcpy(out, op->train, op->bytes);
+    } else if (op->kind == RMA_CAS) {
         dt_pack(op->a.ttype, 1, op->a.compare, 0, out, op->bytes);
         dt_pack(op->a.ttype, 1, op->a.origin, 0, out + op->bytes, op->bytes);
     } else if (has_data(op) && dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
@@ -121,7 +129,9 @@ static void data_piece(struct packet *p, const struct rma_op *op, char *scratch)
         return;
     struct iovec *v = &p->iov[p->n++];
     v->iov_len = p->part;
-    if (op->kind == RMA_CAS) {
+    if (op->train) {
+        v->iov_base = op->train;
+    } else if (op->kind == RMA_CAS) {
         data_out(op, scratch);
         v->iov_base = scratch;
         v->iov_len = 2 * op->bytes;
@@ -214,8 +224,10 @@ static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
     p->n = 1;
     p->ops = 1;
     if (whole_bytes(op, cap) != SIZE_MAX) {
+        struct dt_type *e;
         size_t count;
-        p->h.dt = (uint32_t)simple_elem(op, &count)->obj.handle;
+        whole(op, cap, &e, &count);
+        p->h.dt = (uint32_t)e->obj.handle;
         p->h.count = (uint32_t)count;
         p->part = op->bytes;
     } else {
@@ -256,7 +268,7 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
         struct rma_op *op = op_at(l);
         struct dt_type *e;
         size_t count, data = whole(op, cap, &e, &count);
-        if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || !is_small(op) || (op->flags & OP_DIRECT) ||
+        if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || (!op->train && !is_small(op)) || (op->flags & OP_DIRECT) ||
             sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
             break;
         last = (struct rma_hdr *)(out + at);
@@ -379,6 +391,12 @@ void rma_op_settle(struct rma_op *op)
         op->flags |= OP_DONE;
 }
 
+/* As many as the user called. */
+static unsigned operations(const struct rma_op *op)
+{
+    return op->train ? op->train_ops : 1;
+}
+
 /* An operation (or a part of it) has left with the packet. */
 static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
 {
@@ -397,7 +415,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
         return;
     t->next = t->next->next;
     t->queued--;
-    rma_count(t->w, PVAR_RMA_AM, 1);
+    rma_count(t->w, PVAR_RMA_AM, operations(op));
     /* The data were copied: a put is complete for the origin, and the answer to DONE covers the rest. */
     rma_op_settle(op);
 }
@@ -405,13 +423,15 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
 static void packet_left(struct rma_target *t, const struct packet *p, int lock)
 {
     size_t part = p->part;
+    unsigned ops = 0;
     rma_room()->packed.t = NULL;
     for (unsigned i = 0; i < p->ops; i++) {
         struct rma_op *op = op_at(t->next);
+        ops += operations(op);
         op_left(t, op, p->ops > 1 ? op->bytes : part, lock);
     }
-    if (p->ops > 1)
-        rma_count(t->w, PVAR_RMA_BATCH, p->ops - 1);
+    if (ops > 1)
+        rma_count(t->w, PVAR_RMA_BATCH, ops - 1);
     if (lock) {
         t->replies = (uint16_t)p->replies;
         rma_lock_left(t);
@@ -732,6 +752,7 @@ static void get_to_tail(struct rma_target *t)
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token)
 {
     WR_ASSERT(!t->sync);
+    t->train = NULL; /* R10 */
     get_to_tail(t);
     t->sync = (uint16_t)sync;
     t->token = token;

@@ -211,7 +211,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    if (t->flags & TARGET_NEAR || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
+    if (t->flags & TARGET_NEAR || op->train || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
         return;
     if (!t->key) {
         if (!(t->key = key_find(w, t->rank)) && !(t->key = key_make(w, t)))

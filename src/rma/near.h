@@ -171,6 +171,10 @@ enum { RMA_SWAP = 255 };
 int rma_near_one(struct rma_win_near *w, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
                  const void *origin, const void *compare, void *result);
 
+/* One more small operation into the open train of a far target (train.c), op NULL: a put.  As above: it is all done, and counted, or
+ * nothing.  Under proc->lock, or without threads. */
+int rma_near_train(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin);
+
 /* Is a flush of rank nothing but a fence?  Now and then not, so that others get in: programs spin on flush. */
 static inline int rma_near_flush(struct rma_win_near *w, int rank)
 {

@@ -61,6 +61,7 @@ static void ride_again(struct rma_target *t)
     }
     t->next = t->ops.next;
     t->flags |= TARGET_HURRY;
+    t->train = NULL; /* R10: t->sync may be back */
     if (t->rode) {
         t->sync = t->rode;
         if (t->rode & (RMA_F_DONE | RMA_F_UNLOCK))
@@ -159,6 +160,14 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     rma_token_done(w, (int)h->src, h->token, err);
 }
 
+/* An answer came for it.  Nobody looks through the list, where many may wait for theirs. */
+static void settle(struct rma_op *op)
+{
+    rma_op_settle(op);
+    if (op->flags & OP_DONE)
+        rma_op_finish(op);
+}
+
 static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
@@ -171,8 +180,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         t->acks--;
         if (err && !op->err)
             op->err = err;
-        rma_op_settle(op);
-        rma_cleanup_target(t);
+        settle(op);
         if (rma_target_due(t))
             rma_ready(t);
     }
@@ -200,8 +208,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         op->answered += count;
         if (err && !op->err)
             op->err = err;
-        rma_op_settle(op);
-        rma_cleanup_target(t);
+        settle(op);
         if (rma_target_due(t))
             rma_ready(t);
     }

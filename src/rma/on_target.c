@@ -296,6 +296,53 @@ static int run_cas(struct rma_win *w, const struct place *p, char *result)
     return acc_cas(&at, p->off, p->elem, p->data + size, p->data, result) ? MPI_ERR_OTHER : 0;
 }
 
+/* Many operations that are all alike: what they have in common is looked at once, each place by itself.  One out of range keeps
+ * no other from being done; *bad: the displacement of the first that failed. */
+static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
+{
+    struct dt_type *e = predefined(h->dt);
+    struct dt_op *op = NULL;
+    size_t bytes, step;
+    int cls = 0;
+    if (!e || !rma_train_type(e))
+        return MPI_ERR_TYPE;
+    if (h->aop) {
+        op = h->aop < DT_NO_OP ? dt_op_find((MPI_Op)(0x58000000 | h->aop)) : NULL;
+        if (!op || dt_op_check(op, e, DT_FOR_ACC))
+            return MPI_ERR_OP;
+    }
+    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len || dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len)
+        return MPI_ERR_COUNT;
+    step = sizeof(uint64_t) + rma_pad(bytes);
+    if (h->len % step || h->len / step != h->count)
+        return MPI_ERR_COUNT;
+    struct acc_target own = own_memory(w);
+    struct acc_args a = {.elem = e, .op = op, .tcount = (size_t)h->disp, .ttype = e, .len = bytes};
+    for (const char *end = at + h->len; at != end; at += step) {
+        uint64_t disp, off;
+        char *mem;
+        const char *data = at + sizeof disp;
+        memcpy(&disp, at, sizeof disp);
+        int err = 0;
+        if (!window_at(w, disp, 0, (int64_t)bytes, &off, &mem)) {
+            err = MPI_ERR_RMA_RANGE;
+        } else if (!op) {
+            rma_near_put(data, mem, bytes);
+        } else if (h->disp == 1) {
+            err = acc_one(&own, off, e, op, data, NULL);
+        } else {
+            a.off = off;
+            a.origin = data;
+            err = acc_apply(&own, &a);
+        }
+        if (err && !cls) {
+            cls = err == MPI_ERR_RMA_RANGE ? err : MPI_ERR_OTHER;
+            bad->disp = disp;
+        }
+    }
+    return cls;
+}
+
 /* --- errors to tell ------------------------------------------------------------------------------- */
 
 static struct rma_fault fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls)
@@ -411,12 +458,19 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         run_answered(x, h, payload);
         return;
     }
-    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC) {
-        cls = place_find(x->w, h, payload, &p);
-        if (!cls)
-            cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
+    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_TRAIN) {
+        struct rma_hdr bad = *h;
+        if (h->type == RMA_PKT_TRAIN) { /* told as the one operation of it that failed */
+            bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
+            bad.count = (uint32_t)h->disp;
+            cls = run_train(x->w, h, payload, &bad);
+        } else {
+            cls = place_find(x->w, h, payload, &p);
+            if (!cls)
+                cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
+        }
         if (cls)
-            keep_fault(x, h, &p, cls);
+            keep_fault(x, &bad, h->type == RMA_PKT_TRAIN ? NULL : &p, cls);
         sched_point(); /* near processes may look before the lock is given up or the end is told */
     }
     run_sync(x, h);
@@ -442,7 +496,7 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         struct rma_hdr one;
         memcpy(&one, payload + at, sizeof one);
         at += sizeof one;
-        if (one.len > h->len - at || one.type > RMA_PKT_CAS || one.win != h->win || one.src != h->src ||
+        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_TRAIN) || one.win != h->win || one.src != h->src ||
             (one.flags & RMA_F_LOCK)) {
             keep_fault(x, h, NULL, MPI_ERR_OTHER);
             break;

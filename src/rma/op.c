@@ -390,6 +390,8 @@ void rma_op_finish(struct rma_op *op)
     type_drop(op->a.otype);
     type_drop(op->a.rtype);
     type_drop(op->a.ttype);
+    if (op->train)
+        rma_train_free(op);
     rma_op_free(w, op);
 }
 
@@ -411,6 +413,7 @@ static void enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
     hold_types(&op->a);
     if (t->next == &t->ops)
         t->next = &op->link;
+    t->train = NULL; /* no longer the last */
     list_push(&t->ops, &op->link);
     t->nops++;
     t->queued++;
@@ -422,6 +425,9 @@ static void enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
 static int spills(const struct rma_win *w, const struct rma_target *t, size_t bytes)
 {
     const struct rma_quota *own = &w->op_quota, *all = &rma_room()->op_quota;
+    const struct rma_op *before = t->queued > 1 ? LIST_OBJ(t->ops.prev->prev, struct rma_op, link) : NULL;
+    if (before && before->train && (rma_train_full(before) || !rma_is_small(t, before->bytes)))
+        return 1;
     if (t->queued <= (unsigned)cvar.rma_hold)
         return 0;
     /* With many targets the elements would be used up by what is held back. */
@@ -477,7 +483,7 @@ static int in_order(const struct rma_win *w, const struct rma_near *n, const str
 static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
-    for (;;) {
+    for (int waited = 0;;) {
         struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
         enum verdict v = rma_admit(w, a->rank, n, t);
         if (v == ADMIT_NO)
@@ -502,6 +508,10 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         }
         if (t->flags & TARGET_DEAD)
             return rma_dead_error(w, a->rank);
+        if (!waited++ && rma_train_behind(t, a)) {
+            rma_train_wait(t);
+            continue;
+        }
         struct rma_op *op = rma_op_alloc(w);
         if (!op) {
             if ((err = rma_restore_op(w)) != MPI_SUCCESS)
@@ -515,9 +525,11 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         if (req)
             req->op = op;
         *later = 1;
+        rma_train_open(t, op);
+        int train = op->train != NULL; /* whatever becomes of op */
         nudge(w, t, bytes, n != NULL);
         /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
-        if (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0)
+        if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
             progress_test();
         return MPI_SUCCESS;
     }
@@ -567,6 +579,11 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     struct rma_request *q = NULL;
     size_t bytes = 0;
     int later = 0, err = MPI_SUCCESS;
+    if (!req && rma_train_append(w, a, &bytes)) {
+        rma_count(w, counter[a->kind], 1);
+        rma_count(w, PVAR_RMA_BYTES, bytes);
+        return MPI_SUCCESS;
+    }
     if (a->rank != MPI_PROC_NULL && (err = op_check(w, a, req != NULL, &bytes)) != MPI_SUCCESS)
         return err;
     if (req && (err = request_make(w, &q, req)) != MPI_SUCCESS)

@@ -4,6 +4,7 @@
  * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] rides along as a flag):
  *
  *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
+ *   many alike          => TRAIN [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...   -> ACK if DONE or UNLOCK
  *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]   -> DATA, which is the ack of the flags too
  *   several small ones  => BATCH [LOCK] { each as above, flags on the last }   -> ANSWERS { DATA and ACK of each }
  *   lock                => LOCK (or the LOCK flag)    -> GRANTED, or granted as a flag of the first reply
@@ -48,7 +49,8 @@
     P(ANSWERS, TO_ORIGIN, rma_on_answers) \
     P(LEFT_ASK, TO_TARGET, rma_on_left_ask) \
     P(LEFT, TO_ORIGIN, rma_on_left)   \
-    P(ONE, TO_TARGET, rma_on_one)
+    P(ONE, TO_TARGET, rma_on_one) \
+    P(TRAIN, TO_TARGET, rma_on_op)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -75,13 +77,13 @@ enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | 
 
 struct rma_hdr {
     uint8_t type;   /* enum rma_packet                                                        */
-    uint8_t aop;    /* enum dt_op_index of accumulates; replies: MPI error class, 0 = fine    */
+    uint8_t aop;    /* enum dt_op_index of accumulates, TRAIN: 0 of puts; replies: MPI error class, 0 = fine    */
     uint16_t flags; /* enum rma_flag                                                          */
     uint32_t win;   /* window id: never used twice                                            */
     uint32_t src;   /* sender's rank in the window                                            */
     uint32_t dt;    /* handle of the predefined element type                                  */
-    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream */
-    uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; DATA: bytes asked for   */
+    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each */
+    uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; TRAIN: operations; DATA: bytes asked for   */
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
     uint32_t op;    /* origin's operation, echoed; 0: none                                     */
     uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */

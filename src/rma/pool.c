@@ -41,6 +41,7 @@ static void quota_give(struct rma_quota *own, struct rma_quota *shared)
 int rma_pools_init(struct rma *r)
 {
     r->op_quota.size = r->op_quota.free = (unsigned)cvar.rma_op_global;
+    rma_trains_init(r);
     r->target_quota.size = r->target_quota.free = (unsigned)cvar.rma_target_global;
     return 0;
 }
@@ -51,6 +52,7 @@ void rma_pools_free(struct rma *r)
         free(r->op_slab[i]);
     for (unsigned i = 0; i < r->target_slabs; i++)
         free(r->target_slab[i]);
+    rma_trains_finalize(r);
     free(r->op_slab);
     free(r->target_slab);
 }

@@ -62,6 +62,31 @@ void rma_targets_drop(struct rma_win *w); /* end of epoch: delete all */
 int rma_target_idle(const struct rma_target *t);
 void rma_targets_drop_idle(struct rma_win *w); /* fence: other threads may be operating */
 
+/* --- train.c ------------------------------------------------------------------------------- */
+/* One more operation into the open train of its target: 1, and *bytes of data; 0: not possible, take the long way. */
+int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes);
+/* op, just queued, becomes a train, if those that may follow gain by that. */
+void rma_train_open(struct rma_target *t, struct rma_op *op);
+/* It takes no more. */
+static inline void rma_train_seal(const struct rma_op *op)
+{
+    if (op->t->train == op)
+        op->t->train = NULL;
+}
+int rma_train_full(const struct rma_op *op);
+/* There would be another one if some buffer were free: they all wait to leave. */
+int rma_train_behind(const struct rma_target *t, const struct rma_args *a);
+/* Wait for one, not for long. */
+void rma_train_wait(struct rma_target *t);
+void rma_train_free(struct rma_op *op);
+void rma_trains_init(struct rma *r);
+void rma_trains_finalize(struct rma *r);
+/* Elements of a train lie in memory as they travel, without gaps. */
+static inline int rma_train_type(const struct dt_type *t)
+{
+    return (t->flags & DT_CONTIG) && t->true_lb == 0 && t->basic == t && t->elem.bytes == t->elem.stride;
+}
+
 /* --- restore.c --------------------------------------------------------------------------- */
 /* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
 int rma_restore_target(struct rma_win *w);

@@ -16,6 +16,8 @@
  *     COMPLETE leaves for t, and t is not freed.
  * R9  t->atomics is set while a native accumulate may not be done.  Where the window keeps accumulates in order, no
  *     other one leaves for t then, by no route.
+ * R10 t->train, where it is not NULL, is the last element of t's list, a train of which nothing is packed for sending: it takes
+ *     more.  None is while t->sync is to leave.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -78,6 +80,9 @@ struct rma_op {
     unsigned natives;     /* its native pieces under way */
     struct rma_request *req;
     int err;
+    char *train;          /* train.c: the operations that this element stands for, as they travel; NULL: it is one */
+    uint32_t train_ops;
+    uint32_t train_each, train_step, train_room; /* bytes of data of one, of one in all, of all */
 };
 
 struct rma_request {
@@ -106,6 +111,7 @@ struct rma_target {
     struct list called; /* R6 */
     struct list ops;   /* R1 */
     struct list *next; /* R1 */
+    struct rma_op *train; /* R10 */
     struct rma_win *w;
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
@@ -348,6 +354,7 @@ struct rma_win {
     struct list ready;
     struct rma_quota op_quota, target_quota;
     unsigned nops, ntargets;
+    struct rma_target *recent;  /* of the last small operation, NULL: unknown */
     uint64_t seq;
     struct list resps;
     uint32_t token;             /* last one given out */
@@ -397,6 +404,8 @@ struct rma {
     struct rma_op **op_slab;
     unsigned op_slabs;
     struct rma_op *op_free;     /* linked by link.next */
+    struct train_buffer *train_free; /* train.c */
+    unsigned trains, trains_most; /* buffers there are; may be */
     struct rma_target *target_free;
     void **target_slab;
     unsigned target_slabs;

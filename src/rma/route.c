@@ -80,7 +80,7 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = t->key;
-    if (!k || k->state != KEY_READY)
+    if (!k || k->state != KEY_READY || op->train)
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
                           : rma_route_moves(t, op);

@@ -101,6 +101,8 @@ void rma_target_del(struct rma_win *w, struct rma_target *t)
 {
     WR_ASSERT(list_empty(&t->ops) && !t->pins);
     rma_native_leave(t);
+    if (w->recent == t)
+        w->recent = NULL;
     struct rma_slot *s = slot_of(w, t->rank);
     list_del(&t->link);
     list_del(&t->ready);

@@ -372,9 +372,9 @@ static int counted(int type, int src, const void *msg, size_t len)
     }
 #define ALL(X)                                                                                              \
     X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(64) X(65) X(66) X(67) X(68) X(69)  \
-    X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82)
+    X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82) X(83)
 ALL(COUNTED)
-_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 19, "ALL has every packet type");
+_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 20, "ALL has every packet type");
 
 static void count_handlers(void)
 {

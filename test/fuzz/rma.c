@@ -171,6 +171,19 @@ static void header_fix(struct rma_hdr *h, int src, unsigned fix)
         h->disp = dynamic_base(h->disp);
 }
 
+/* The places of a TRAIN, entries of `step` bytes, in dynamic windows. */
+static void places_fix(char *at, size_t left, size_t step)
+{
+    for (; left >= sizeof(uint64_t) && step; at += step, left -= step) {
+        uint64_t disp;
+        memcpy(&disp, at, sizeof disp);
+        disp = dynamic_base(disp);
+        memcpy(at, &disp, sizeof disp);
+        if (left < step)
+            return;
+    }
+}
+
 static void inner_fix(char *at, size_t left, int src, unsigned fix)
 {
     struct rma_hdr h;
@@ -190,13 +203,13 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 static const uint8_t packet_of[] = {
     RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
     RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE};
+    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE, RMA_PKT_TRAIN};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
-/* The first sixteen stand where they did when there were no others, and so do the two after them but for the last numbers. */
+/* The first sixteen stand where they did when there were no others, and so do those after them but for the last numbers. */
 static unsigned packet_nth(unsigned a)
 {
-    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : 18;
+    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : a < 254 ? 18 : 19;
 }
 
 static int is_answer(int type)
@@ -221,6 +234,11 @@ static void run_packet(const struct record *r)
         if (r->c & FIX_LEN)
             h.len = (uint32_t)(r->len - sizeof h);
         memcpy(m, &h, sizeof h);
+        if (h.type == RMA_PKT_TRAIN && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id && h.count) {
+            memcpy(&h.disp, r->data + offsetof(struct rma_hdr, disp), sizeof h.disp); /* is no place */
+            memcpy(m, &h, sizeof h);
+            places_fix(m + sizeof h, r->len - sizeof h, (r->len - sizeof h) / h.count);
+        }
         if ((type == RMA_PKT_ANSWERS || h.type == RMA_PKT_BATCH) && r->c & FIX_INNER)
             inner_fix(m + sizeof h, r->len - sizeof h, src, r->c);
     }
@@ -686,6 +704,27 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
     return at;
 }
 
+/* Operations that are alike, some of them out of range; now and then a header that says otherwise. */
+static size_t some_train(struct rng *r, char *out, unsigned flags)
+{
+    struct rma_hdr h = {.type = RMA_PKT_TRAIN, .win = rng_below(r, WINDOWS), .dt = some_type(r), .disp = 1 + rng_below(r, 3),
+                        .token = rng_below(r, 4), .count = 1 + rng_below(r, 6), .flags = (uint16_t)flags,
+                        .aop = (uint8_t)(rng_below(r, 2) ? rng_below(r, DT_OPS + 1) : 0)};
+    size_t at = sizeof h, step = sizeof(uint64_t) + rma_pad((size_t)h.disp * some_bytes(h.dt));
+    for (unsigned i = 0; i < h.count; i++, at += step) {
+        uint64_t disp = rng_below(r, 4) ? rng_below(r, 24) : rng_edge(r);
+        memset(out + at, (int)rng_below(r, 3), step);
+        memcpy(out + at, &disp, sizeof disp);
+    }
+    h.len = (uint32_t)(at - sizeof h);
+    if (rng_below(r, 8) == 0)
+        h.count = (uint32_t)rng_edge(r);
+    if (rng_below(r, 8) == 0)
+        h.disp = rng_edge(r);
+    memcpy(out, &h, sizeof h);
+    return at;
+}
+
 static unsigned some_flags(struct rng *r)
 {
     static const unsigned f[] = {0, 0, RMA_F_DONE, RMA_F_UNLOCK, RMA_F_SHARED, RMA_F_EXCLUSIVE, RMA_F_SHARED | RMA_F_UNLOCK,
@@ -704,16 +743,19 @@ static size_t some_packet(struct rng *r, uint8_t *to)
                             .count = 1 + rng_below(r, 5)};
         len = sizeof h;
         for (unsigned i = 0; i < h.count; i++) {
-            size_t n = some_op(r, rng_below(r, 5), m + len, i + 1 == h.count ? some_flags(r) & ~(unsigned)RMA_F_LOCK : 0);
+            unsigned f = i + 1 == h.count ? some_flags(r) & ~(unsigned)RMA_F_LOCK : 0;
+            size_t n = len < 1024 && rng_below(r, 4) == 0 ? some_train(r, m + len, f) : some_op(r, rng_below(r, 5), m + len, f);
             ((struct rma_hdr *)(m + len))->win = h.win;
             len += sizeof h + rma_pad(n - sizeof h);
         }
         h.len = (uint32_t)(len - sizeof h);
         memcpy(m, &h, sizeof h);
+    } else if (type == RMA_PKT_TRAIN) {
+        len = some_train(r, m, some_flags(r));
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, LONE_PACKET, nth < 16 ? nth : 240 + nth - 16, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, nth < 16 ? nth : nth < 18 ? 240 + nth - 16 : nth == 18 ? 252 : 254, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)

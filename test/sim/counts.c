@@ -305,25 +305,27 @@ static void answers_counts(void *arg)
     job_close(&j);
 }
 
-/* Where a message costs much, small operations wait for others to fill it; none is held beyond the synchronization. */
+/* Where a message costs much, small operations wait for others to fill it: eight packets, then a train, and trains alone.  None is
+ * held beyond the synchronization. */
 static void gather_counts(void *arg)
 {
-    enum { PER_PACKET = 20, MORE = 3, N = 3 * PER_PACKET + MORE };
+    enum { HELD = 8, FIRST = HELD + (1000 - HELD * 48) / 16, NEXT = 1000 / 16, MORE = 3, N = FIRST + 2 * NEXT + MORE };
     (void)arg;
     struct job j = job_open(N);
     if (j.rank == 0) {
-        long v[N];
+        static long v[N];
         struct counts c = mark(0), b = mark(1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
         for (int i = 0; i < N; i++) {
             v[i] = 100 + i;
             put1(&j, &v[i], 1, i);
-            SIM_CHECK(since_all(&c) == i / PER_PACKET); /* one stays, for DONE to ride on */
+            SIM_CHECK(since_all(&c) == (i < FIRST ? 0 : 1 + (i - FIRST) / NEXT)); /* one train stays, for DONE to ride on */
         }
         OK(MPI_Win_flush(1, j.win));
-        SENT(&c, 4, BATCH);
+        SENT2(&c, 1, BATCH, 3, TRAIN);
         SENT(&b, 1, ACK);
         OK(MPI_Win_unlock(1, j.win));
+        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) == N && pvar(j.win, PVAR_RMA_BATCH) == N - 4 && pvar(j.win, PVAR_RMA_OPS_HIGH) <= HELD + 2);
         tell(1);
     } else {
         hear(0);
@@ -336,7 +338,7 @@ static void gather_counts(void *arg)
 static void gathering(struct sim_knobs *k)
 {
     enough_credit(k);
-    k->gather = 1000; /* 20 headers with 8 bytes each, and a little */
+    k->gather = 1000; /* 62 places with 8 bytes each, and a little */
     k->again_percent = k->refuse_percent = k->inbox = 0; /* a refused packet takes more along when it comes again */
 }
 

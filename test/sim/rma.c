@@ -19,7 +19,7 @@ struct play {
     int rank, size;
     MPI_Win win;
     long *mem;
-    int dynamic;
+    int dynamic, alike; /* alike: bursts of operations that travel in trains */
     MPI_Aint base[RANKS_MAX];
     long model[RANKS_MAX][CELLS];
     long added[SHARED]; /* by this rank, over all targets: [kind] */
@@ -121,6 +121,35 @@ static void add_some(struct play *p, int t)
     }
 }
 
+/* Many of one kind, each on other cells, or on the same ones where their order is kept. */
+static void many_alike(struct play *p, int t, unsigned char *busy)
+{
+    int n = 1 + (int)draw(&p->own, 3), count = 2 + (int)draw(&p->own, draw(&p->own, 3) ? 20 : BIG / n - 2);
+    int kind = (int)draw(&p->own, 3), from = (int)draw(&p->own, (unsigned)(CELLS - n * count + 1));
+    long *buf = p->scratch[p->used++];
+    if (kind == 2) {
+        for (int i = 0; i < count; i++) {
+            p->added[0] += buf[i] = 1 + (long)draw(&p->own, 100);
+            OK(MPI_Accumulate(&buf[i], 1, MPI_LONG, t, at(p, t, shared(p, 0)), 1, MPI_LONG, MPI_SUM, p->win));
+        }
+        return;
+    }
+    for (int i = from; i < from + n * count; i++)
+        if (busy[i])
+            return;
+    memset(busy + from, 1, (size_t)(n * count));
+    for (int i = 0; i < n * count; i++)
+        buf[i] = ++p->ticket * 100 + p->rank;
+    for (int i = 0; i < count; i++) {
+        int k = kind && draw(&p->own, 2) ? 0 : i; /* accumulates may meet, and the last one counts */
+        memcpy(&p->model[t][from + k * n], &buf[i * n], (size_t)n * sizeof *buf);
+        if (kind)
+            OK(MPI_Accumulate(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n, MPI_LONG, MPI_REPLACE, p->win));
+        else
+            OK(MPI_Put(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n, MPI_LONG, p->win));
+    }
+}
+
 static void check_got(const struct got *g, int n)
 {
     for (int k = 0; k < n; k++)
@@ -135,7 +164,9 @@ static int burst(struct play *p, int t, unsigned char *busy, struct got *g, int 
     int n = 0, ops = 1 + (int)draw(&p->own, 6);
     for (int i = 0; i < ops && p->used < 60; i++) {
         unsigned kind = draw(&p->own, 5);
-        if (kind < 2)
+        if (p->alike && draw(&p->own, 2))
+            many_alike(p, t, busy);
+        else if (kind < 2)
             put_some(p, t, busy);
         else if (kind < 4 && n < room)
             n += get_some(p, t, busy, &g[n]);
@@ -360,10 +391,12 @@ static void final_check(struct play *p)
     free(want);
 }
 
-static void random_program(void *arg)
+static void play(int alike)
 {
-    (void)arg;
     struct play *p = calloc(1, sizeof *p);
+    p->alike = alike;
+    if (alike && sim_seed() % 3 == 0) /* buffers run out, too */
+        rma_room()->trains_most = 1 + (unsigned)(sim_seed() / 3 % 4);
     MPI_Comm_rank(MPI_COMM_WORLD, &p->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &p->size);
     p->common = sim_random() | 1;
@@ -398,6 +431,18 @@ static void random_program(void *arg)
     if (flavor != MPI_WIN_FLAVOR_ALLOCATE)
         free(p->mem);
     free(p);
+}
+
+static void random_program(void *arg)
+{
+    (void)arg;
+    play(0);
+}
+
+static void trains_program(void *arg)
+{
+    (void)arg;
+    play(1);
 }
 
 /* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read natively, with an
@@ -621,6 +666,26 @@ static void apart(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
+/* Operations wait until they fill a message; packets that hold few of them, or a train at a time, in a third of the runs each. */
+static void trains(struct sim_knobs *k)
+{
+    static const int room[] = {600, 1500, 16384};
+    apart(k);
+    k->ordered = 1;
+    k->gather = room[k->seed / 2 % 3];
+    pick(k, "MPIR_CVAR_CH3_RMA_PACKET_SIZE", "65536", "65536", "700", 35);
+    pick(k, "MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", "1", "8", "2", 0);
+    pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES", "0", "655360", "2000", 25);
+}
+
+/* A few elements for all there is to do. */
+static void starve_trains(struct sim_knobs *k)
+{
+    starve(k);
+    trains(k);
+    pick(k, "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "12", "4", "3", 10);
+}
+
 /* Every put and get that can be is native; the card keeps no order on every second seed. */
 static void all_native(struct sim_knobs *k)
 {
@@ -649,6 +714,9 @@ const struct scenario scenarios_rma[] = {
     {"rma-apart-3", 3, 1, random_program, NULL, apart},
     {"rma-starved-2", 2, 1, random_program, NULL, starve},
     {"rma-starved-5", 5, 1, random_program, NULL, starve},
+    {"rma-trains-2", 2, 1, trains_program, NULL, trains},
+    {"rma-trains-4", 4, 1, trains_program, NULL, trains},
+    {"rma-trains-starved-3", 3, 1, trains_program, NULL, starve_trains},
     {"rma-native-2", 2, 1, random_program, NULL, all_native},
     {"rma-native-4", 4, 1, random_program, NULL, all_native},
     {"rma-native-torn", 4, 1, torn, NULL, all_native},

@@ -412,6 +412,85 @@ static void batches(void)
     close_window();
 }
 
+/* --- trains ---------------------------------------------------------------------------------------------- */
+
+struct entry {
+    uint64_t disp;
+    long v;
+};
+
+static void trains(void)
+{
+    struct entry e[3] = {{4, 90}, {6, 91}, {4, 92}};
+    open_window();
+    struct rma_hdr h = head(RMA_PKT_TRAIN, 1, 3); /* one element each */
+    job_check(deliver(build(h, e, sizeof e)) == -1 && room.cell[4] == 92 && room.cell[5] == 5 && room.cell[6] == 91 && told() == 0);
+    h.flags = RMA_F_DONE;
+    h.aop = DT_SUM;
+    job_check(deliver(build(h, e, sizeof e)) == 0 && room.cell[4] == 92 + 90 + 92 && room.cell[6] == 182);
+    room_fill();
+    struct rma_hdr two = h; /* two elements each, in order */
+    two.disp = 2;
+    two.count = 1;
+    two.aop = DT_REPLACE;
+    job_check(deliver(build(two, e, 24)) == 0 && room.cell[4] == 90 && room.cell[5] == 6 && room.cell[6] == 6);
+    /* one out of range: the others are done, and it is told */
+    static const uint64_t bad[] = {CELLS, UINT64_MAX, INT64_MAX, 1ull << 61, 1ull << 60, (uint64_t)INT64_MIN, UINT64_MAX / 8};
+    for (int op = 0; op < 2; op++)
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            room_fill();
+            h.aop = op ? DT_REPLACE : 0;
+            e[1].disp = bad[i];
+            job_check(deliver(build(h, e, sizeof e)) == MPI_ERR_RMA_RANGE && room.cell[4] == 92 && guards_hold());
+            job_check(tells(op ? RMA_PKT_ACC : RMA_PKT_PUT, bad[i], 1, MPI_LONG)); /* as the operation that it was */
+        }
+    two.aop = 0;
+    e[0].disp = CELLS - 1;
+    job_check(deliver(build(two, e, 24)) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_PUT, CELLS - 1, 2, MPI_LONG) && guards_hold());
+    /* what does not fit together: nothing is done */
+    room_fill();
+    e[0].disp = e[1].disp = 0;
+    for (size_t cut = 0; cut < sizeof e; cut++)
+        job_check(deliver(build(h, e, cut)) == MPI_ERR_COUNT && untouched());
+    static const uint32_t counts[] = {0, 1, 2, 4, UINT32_MAX, 1u << 28, (1u << 28) + 3};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct rma_hdr x = h;
+        x.count = counts[i];
+        job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_COUNT && untouched());
+    }
+    static const uint64_t each[] = {0, 2, 6, 7, 1ull << 61, (1ull << 61) + 1, UINT64_MAX, INT64_MAX};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        struct rma_hdr x = h;
+        x.disp = each[i];
+        job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_COUNT && untouched());
+    }
+    struct rma_hdr x = h;
+    x.flags |= RMA_F_EXT;
+    job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_COUNT && untouched());
+    static const uint32_t types[] = {0, UINT32_MAX, MPI_DATATYPE_NULL, MPI_SUM, MPI_SHORT_INT, MPI_DOUBLE_INT};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) { /* pairs with gaps are none that a train has */
+        x = h;
+        x.dt = types[i];
+        job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_TYPE && untouched());
+    }
+    static const uint8_t no_ops[] = {DT_NO_OP, DT_OPS, 100, 255, DT_MAXLOC};
+    for (size_t i = 0; i < sizeof no_ops; i++) {
+        x = h;
+        x.aop = no_ops[i];
+        job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_OP && untouched());
+    }
+    /* within a batch, and an error kept until there is an answer */
+    struct rma_hdr b = head(RMA_PKT_BATCH, 0, 2);
+    b.dt = 0;
+    h = head(RMA_PKT_TRAIN, 1, 2);
+    e[0] = (struct entry){1, 90};
+    e[1] = (struct entry){CELLS, 91};
+    size_t len = inner(body, h, e, 32);
+    len += inner(body + len, head(RMA_PKT_PUT, 2, 1), &e[0].v, 8);
+    job_check(deliver(build(b, body, len)) == -1 && room.cell[1] == 90 && room.cell[2] == 90 && told() == MPI_ERR_RMA_RANGE);
+    close_window();
+}
+
 /* --- other windows ------------------------------------------------------------------------------------- */
 
 static void dynamic(void)
@@ -528,7 +607,7 @@ static void anything(void)
     close_window();
 }
 
-static void (*const parts[])(void) = {honest, envelope, ranges, types_and_ops, extensions, derived, batches, dynamic,
+static void (*const parts[])(void) = {honest, envelope, ranges, types_and_ops, extensions, derived, batches, trains, dynamic,
                                       anything};
 
 START_TEST(hostile)

@@ -25,6 +25,7 @@ Suite *suite_pscw(void);
 Suite *suite_restore(void);
 Suite *suite_rma(void);
 Suite *suite_route(void);
+Suite *suite_train(void);
 Suite *suite_shmlock(void);
 Suite *suite_slot(void);
 Suite *suite_win(void);
