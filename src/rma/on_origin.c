@@ -5,7 +5,7 @@
 
 #include "base/atomic.h"
 
-static int far_error(int cls, int rank)
+int rma_far_error(int cls, int rank)
 {
     if (!cls)
         return MPI_SUCCESS;
@@ -86,7 +86,7 @@ int rma_on_granted(int src, const void *msg, size_t len)
         return 0;
     int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
                                                 rma_call(), (int)h.src)
-                                     : far_error(h.aop, (int)h.src);
+                                     : rma_far_error(h.aop, (int)h.src);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
@@ -131,7 +131,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h)
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h->aop, (int)h->src);
+    int err = rma_far_error(h->aop, (int)h->src);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     if (op && op->t->w == w && op->t->world == src && op->acks) {
         struct rma_target *t = op->t;
@@ -154,7 +154,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h->aop, (int)h->src);
+    int err = rma_far_error(h->aop, (int)h->src);
     struct rma_op *op = rma_op_by_id(h->op);
     /* Never more than was asked for: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
