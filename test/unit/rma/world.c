@@ -177,5 +177,6 @@ void world_catch(void)
     caught.n = 0;
     for (int t = RMA_PKT_DATA; t <= RMA_PKT_REFUSED; t++)
         am_handler(AM_RMA + t, catch_one);
+    am_handler(AM_RMA + RMA_PKT_FETCHED, catch_one);
     am_handler(AM_RMA + RMA_PKT_LEFT, catch_one);
 }
