@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES = 3, KEYS = 512 /* bytes of both keys, at most */ };
+enum { PIECES = 2 /* more do not stay in the cache */, KEYS = 512 /* bytes of both keys, at most */, PAGE = 4096 };
 
 /* --- the network ------------------------------------------------------------------------ */
 
@@ -437,10 +437,17 @@ static struct rma_fetch *record(struct rma *r, size_t most, int results)
     size_t room = most * PIECES * (results ? 2 : 1);
     if (f->room < room) {
         free(f->mem);
-        f->mem = malloc(room);
+        f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE); /* as windows lie: vector code does not cross lines */
         f->room = f->mem ? room : 0;
     }
     return f->mem ? f : NULL;
+}
+
+/* Elements of a piece: as few pieces as have at most `limit` elements (at least one), all of a length. */
+static size_t pieces_of(uint64_t count, size_t limit)
+{
+    uint64_t pieces = limit < 2 ? count : (count + limit - 1) / limit;
+    return pieces ? (size_t)((count + pieces - 1) / pieces) : 1;
 }
 
 /* 0: it will be answered; else it is not begun. */
@@ -452,8 +459,8 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const stru
     struct tp *tp = network(src, d->result != 0, bytes, &ops, &caps);
     if (!tp || strncmp(d->transport, ops->name, sizeof d->transport) != 0)
         return -1;
-    size_t most = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes : caps.rma_max;
-    most = bytes < most ? bytes : most < unit ? unit : most - most % unit;
+    size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes : caps.rma_max;
+    size_t most = pieces_of(d->count, limit / unit) * unit;
     struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->result != 0) : NULL;
     if (!f)
         return -1;
