@@ -118,6 +118,32 @@ static void in_order(void *arg)
     job_close(&j);
 }
 
+/* Where the window keeps no order either, one is fetched after another, and all are done. */
+static void loose(void *arg)
+{
+    (void)arg;
+    long v[LONG], mine = 0, all, *mem;
+    MPI_Info info;
+    MPI_Win win;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "accumulate_ordering", "none");
+    OK(MPI_Win_allocate(sizeof v, sizeof(long), info, MPI_COMM_WORLD, &mem, &win));
+    MPI_Info_free(&info);
+    memset(mem, 0, sizeof v);
+    for (int i = 0; i < LONG; i++)
+        v[i] = 1;
+    OK(MPI_Win_fence(0, win));
+    for (int r = below(ROUNDS); r > 0; r--, mine++)
+        OK(MPI_Accumulate(v, LONG, MPI_LONG, 0, 0, LONG, MPI_LONG, MPI_SUM, win));
+    OK(MPI_Win_fence(0, win));
+    MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < LONG && rank == 0; i++)
+        SIM_CHECK(mem[i] == all);
+    OK(MPI_Win_free(&win));
+}
+
 /* --- what is sent -------------------------------------------------------------------------------------- */
 
 /* One FETCH, one FETCHED, and nothing else: its answer ends the flush; an error comes with it. */
@@ -287,6 +313,7 @@ const struct scenario scenarios_fetch[] = {
     {"rma-fetch-2", 2, 1, in_order, NULL, fetching},
     {"rma-fetch-4", 4, 1, in_order, NULL, fetching},
     {"rma-fetch-starved-3", 3, 1, in_order, NULL, starved},
+    {"rma-fetch-loose", 3, 1, loose, NULL, fetching},
     {"rma-fetch-counted", 2, 1, counted, NULL, sure},
     {"rma-fetch-target-dies", 3, 1, target_dies, NULL, mortal},
     {"rma-fetch-origin-dies", 3, 1, origin_dies, NULL, mortal},
