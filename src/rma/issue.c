@@ -549,15 +549,30 @@ static int send_native(struct rma_target *t)
     return STEP_SENT;
 }
 
+/* The target fetches the data of the next operation.  STEP_NOTHING: it goes as ever. */
+static enum step send_fetch(struct rma_target *t)
+{
+    struct rma_op *op = op_at(t->next);
+    int err = rma_fetch_send(t, op);
+    if (err == AM_AGAIN)
+        return STEP_AGAIN;
+    if (err == -ENOTSUP)
+        return STEP_NOTHING;
+    return err ? failed(t, err) : STEP_SENT;
+}
+
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
+    enum step s;
     if (must_wait_turn(t, op_at(t->next)))
         return STEP_AGAIN;
     rma_native_want(t, op_at(t->next));
     if (!lock && rma_route(t, op_at(t->next)) == RMA_ROUTE_NATIVE)
         return send_native(t);
+    if (!lock && op_at(t->next)->bytes >= t->w->fetch_min && (s = send_fetch(t)) != STEP_NOTHING)
+        return s;
     packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
@@ -640,6 +655,8 @@ int rma_target_due(const struct rma_target *t)
         return 0;
     if (t->flags & TARGET_REFUSED)
         return 1;
+    if (t->queued && op_at(t->next)->flags & OP_FETCHING)
+        return 0; /* its answer makes t ready */
     if (t->queued)
         return (op_at(t->next)->flags & OP_DIRECT) || due_ops(t) > 0;
     if (t->sync)

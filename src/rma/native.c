@@ -111,6 +111,7 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp;
+    w->fetch_min = w->all_near ? SIZE_MAX : rma_fetch_least();
     if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return;
     for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
@@ -538,9 +539,11 @@ void rma_native_bury(struct rma_target *t)
             op->natives = 0;
         op->flags = (uint8_t)(over ? op->flags | OP_DONE : op->flags & ~OP_DONE);
     }
-    if (over)
+    if (over) {
         t->natives = 0;
-    else
+        rma_fetch_over(t);
+    } else {
         rma_ready(t);
+    }
     rma_cleanup_target(t);
 }

@@ -20,8 +20,8 @@ static const char *why(const struct rma_fault *f)
     return "it could not be done there";
 }
 
-/* The error that a reply tells, with what the target says of it; `what` is its payload. */
-static int far_error(const struct rma_hdr *h, const char *what)
+/* With what the target says of it. */
+int rma_far_error(const struct rma_hdr *h, const char *what)
 {
     static const char *const names[RMA_PKTS] = {
         [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
@@ -119,7 +119,7 @@ int rma_on_granted(int src, const void *msg, size_t len)
         return 0;
     int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
                                                 rma_call(), (int)h.src)
-                                     : far_error(&h, (const char *)msg + sizeof h);
+                                     : rma_far_error(&h, (const char *)msg + sizeof h);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
@@ -172,7 +172,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h, data);
+    int err = rma_far_error(h, data);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     if (op && op->t->w == w && op->t->world == src && op->acks) {
         struct rma_target *t = op->t;
@@ -194,7 +194,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = far_error(h, data);
+    int err = rma_far_error(h, data);
     struct rma_op *op = rma_op_by_id(h->op);
     size_t len = err ? 0 : h->len; /* what else came says why */
     /* Never more than was asked for: what comes goes into the user's memory. */

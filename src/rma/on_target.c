@@ -287,6 +287,22 @@ static int run_acc(struct rma_win *w, const struct rma_hdr *h, const struct plac
     return 0;
 }
 
+int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data,
+                 char *result)
+{
+    int64_t lo, hi;
+    size_t total;
+    struct dt_type *e = predefined(h->dt);
+    struct place p = {.t = e, .elem = e, .count = count, .from = from, .len = len, .data = data, .data_len = len};
+    if (!e || e->basic != e || e->elem.bytes != e->elem.stride)
+        return MPI_ERR_TYPE;
+    if (count > SIZE_MAX || dt_total(e, count, &total) || from > total || len > total - from || dt_bounds(e, count, &lo, &hi))
+        return MPI_ERR_COUNT;
+    if (!window_at(w, h->disp, lo, hi, &p.off, &p.at))
+        return MPI_ERR_RMA_RANGE;
+    return h->aop == DT_NO_OP ? MPI_ERR_OP : run_acc(w, h, &p, result);
+}
+
 static int run_cas(struct rma_win *w, const struct place *p, char *result)
 {
     size_t size = p->elem->elem.bytes;

@@ -14,12 +14,14 @@
  *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
+ *   a long accumulate   => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them
+ *                                                     -> FETCHED: disp is how many bytes are done; the rest comes by message (fetch.c)
  *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
  *
  * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
  * refused and why, which only the target knows.
  *
- * A request reserves its replies: one per GET/GACC/CAS, one for DONE/UNLOCK on anything else, one for LOCK when nothing
+ * A request reserves its replies: one per GET/GACC/CAS/FETCH, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.  ANSWERS gives back what it saved of them.
  *
  * To add a packet: a row below, a handler in on_target.c or on_origin.c, its ladder in the page. */
@@ -49,8 +51,10 @@
     P(ANSWERS, TO_ORIGIN, rma_on_answers) \
     P(LEFT_ASK, TO_TARGET, rma_on_left_ask) \
     P(LEFT, TO_ORIGIN, rma_on_left)   \
-    P(ONE, TO_TARGET, rma_on_one) \
-    P(TRAIN, TO_TARGET, rma_on_op)
+    P(ONE, TO_TARGET, rma_on_one)     \
+    P(TRAIN, TO_TARGET, rma_on_op)    \
+    P(FETCH, TO_TARGET, rma_on_fetch) \
+    P(FETCHED, TO_ORIGIN, rma_on_fetched)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -146,6 +150,15 @@ struct rma_key_data {
     uint32_t align;    /* address of the window modulo RMA_KEY_ALIGN                            */
 };
 _Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
+
+/* FETCH: where the target finds the data. */
+struct rma_fetch_data {
+    uint64_t count;    /* elements of dt                                                        */
+    uint32_t key;      /* bytes of the key of the data, which follows                           */
+    uint32_t result;   /* bytes of that of the result buffer, behind it; 0: none                */
+    char transport[8]; /* name, cut: whose keys they are                                        */
+};
+_Static_assert(sizeof(struct rma_fetch_data) == 24, "no padding on the wire");
 
 enum { RMA_PAD = 8 }; /* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
 static inline size_t rma_pad(size_t n)

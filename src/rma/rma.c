@@ -35,6 +35,7 @@ int rma_init(void)
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);
+    rma_fetch_init(r);
     map_init(&r->wins);
     r->hook = (struct progress_hook){.fn = rma_advance_global, .arg = r};
     r->scratch_bytes = r->reply_bytes = (size_t)cvar.rma_packet;
@@ -174,6 +175,7 @@ void rma_finalize(void)
             dt_drop(r->types[i].t);
     }
     rma_native_free(r);
+    rma_fetch_finalize(r);
     rma_pools_free(r);
     map_destroy(&r->wins);
     free(r->scratch);

@@ -205,6 +205,21 @@ int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, A
 int rma_native_settle(struct rma_target *t);
 void rma_native_bury(struct rma_target *t);
 int rma_on_key_ask(int src, const void *msg, size_t len);
+/* --- fetch.c ----------------------------------------------------------------------------------- */
+size_t rma_fetch_least(void);
+/* The first operation of the queue, if it is one that t may fetch: 0, AM_AGAIN, -ENOTSUP: by message, -errno. */
+int rma_fetch_send(struct rma_target *t, struct rma_op *op);
+void rma_fetch_over(struct rma_target *t); /* the network is done with the operation's memory */
+int rma_on_fetch(int src, const void *msg, size_t len);
+int rma_on_fetched(int src, const void *msg, size_t len);
+void rma_fetch_init(struct rma *r);
+void rma_fetch_finalize(struct rma *r);
+/* Bytes [from, from + len) of an accumulate of `count` elements at h->disp (on_target.c): MPI error class or 0. */
+int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data,
+                 char *result);
+/* The error that a reply tells, 0 if none; what: its payload (on_origin.c). */
+int rma_far_error(const struct rma_hdr *h, const char *what);
+
 int rma_on_key(int src, const void *msg, size_t len);
 /* May an operation of so many bytes be held back and share a packet?  Longer ones, too, where a second message costs more than to
  * copy them. */

@@ -60,7 +60,8 @@ enum op_flag {
     OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data travel                                     */
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
-    OP_BEGUN = 64    /* an accumulate of which elements have left natively                   */
+    OP_BEGUN = 64,   /* an accumulate of which elements have left natively                   */
+    OP_FETCHING = 128 /* the target fetches its data (fetch.c): it stays first of the queue   */
 };
 
 struct rma_op {
@@ -137,6 +138,7 @@ struct rma_target {
     uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
+    struct rma_offer *offer; /* of the operation that it fetches; NULL: none */
     unsigned natives;  /* R8 */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
@@ -345,6 +347,7 @@ struct rma_win {
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;
     size_t native_min;          /* bytes from which put or get may pay; 0: never */
+    size_t fetch_min;           /* bytes from which an accumulate may be fetched; SIZE_MAX: never */
     struct list keys;           /* of ranks used lately, at most cvar.rma_keys */
     unsigned nkeys;
     /* slots, elements */
@@ -411,6 +414,8 @@ struct rma {
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     struct rma_native *native_free; /* records of native.c */
+    struct list fetches;        /* records of fetch.c, at most cvar.rma_fetches */
+    struct progress_hook fetch_hook; /* while the network had no room for one */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
     unsigned nonsense;          /* packets dropped */

@@ -79,7 +79,8 @@ static void fuzz_yield(const char *what, int peer, int idle)
 
 static uint64_t fuzz_now(void)
 {
-    return (uint64_t)lone.turns * 50000u;
+    /* What the network has of the dead is waited for a second. */
+    return (uint64_t)lone.turns * (lone.k.native ? 1000000u : 50000u);
 }
 
 static uint64_t fuzz_random(void)
@@ -209,7 +210,12 @@ static int fuzz_open(const struct tp_env *env, struct tp **out, struct tp_caps *
         return -ENOMEM;
     t->env = *env;
     *caps = (struct tp_caps){.flags = lone.k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)lone.k.am_max,
-                             .gather = (size_t)lone.k.gather, .replies = (unsigned)lone.k.replies};
+                             .gather = (size_t)lone.k.gather, .replies = (unsigned)lone.k.replies,
+                             .put_min = SIZE_MAX, .get_min = SIZE_MAX, .fetch_min = SIZE_MAX, .rma_max = 128};
+    if (lone.k.native) {
+        caps->flags |= TP_PUT | TP_GET;
+        caps->fetch_min = 32;
+    }
     *out = t;
     return 0;
 }
@@ -231,8 +237,127 @@ static int fuzz_connect(struct tp *t, unsigned peer, const void *addr, size_t le
     return 0;
 }
 
+/* Put and get: what comes is of no interest, that memory is written and read while it may be is the sanitizer's to say.  The key
+ * says how it ends: bit 0 with an error, bit 1 after the others are dead only; bit 2: it is no key. */
+enum { NET_CALLS = 64, KEY = 8, FAILS = 1, NEVER = 2, NO_KEY = 4 };
+
+static struct {
+    struct tp_done *d;
+    char *dst;
+    size_t len;
+    int how;
+} calls[NET_CALLS];
+static unsigned ncalls, nmems;
+
+struct tp_mem {
+    char *base;
+    size_t len;
+};
+
+struct tp_far {
+    int how;
+};
+
+static int fuzz_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem)
+{
+    (void)t, (void)space, (void)access;
+    *mem = malloc(sizeof **mem);
+    FUZZ_CHECK(*mem && len);
+    **mem = (struct tp_mem){base, len};
+    nmems++;
+    return 0;
+}
+
+static int fuzz_pack(struct tp *t, struct tp_mem *mem, void *key, size_t *len)
+{
+    (void)t, (void)mem;
+    FUZZ_CHECK(*len >= KEY);
+    memset(key, 0, KEY);
+    *len = KEY;
+    return 0;
+}
+
+static void fuzz_dereg(struct tp *t, struct tp_mem *mem)
+{
+    (void)t;
+    nmems--;
+    free(mem);
+}
+
+static int fuzz_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far)
+{
+    (void)t;
+    FUZZ_CHECK(peer < LONE_RANKS);
+    if (len != KEY || *(const unsigned char *)key & NO_KEY)
+        return -EPROTO;
+    *far = malloc(sizeof **far);
+    FUZZ_CHECK(*far != NULL);
+    (*far)->how = *(const unsigned char *)key;
+    return 0;
+}
+
+static void fuzz_drop(struct tp *t, struct tp_far *far)
+{
+    (void)t;
+    free(far);
+}
+
+static int call_add(struct tp_done *d, char *dst, size_t len, int how)
+{
+    if (ncalls == NET_CALLS || lone.refuse)
+        return TP_AGAIN;
+    calls[ncalls].d = d;
+    calls[ncalls].dst = dst;
+    calls[ncalls].len = len;
+    calls[ncalls++].how = how;
+    return TP_PENDING;
+}
+
+static int net_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem, struct tp_done *d)
+{
+    (void)t, (void)off, (void)dmem;
+    return call_add(d, dst, len, far->how);
+}
+
+static int net_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
+                   struct tp_done *d)
+{
+    static char sink[4096];
+    (void)t, (void)off, (void)smem;
+    memcpy(sink, src, len);
+    return call_add(d, NULL, 0, far->how);
+}
+
+static int fuzz_flush(struct tp *t, unsigned peer, struct tp_done *d)
+{
+    (void)t;
+    FUZZ_CHECK(peer < LONE_RANKS);
+    return call_add(d, NULL, 0, 0);
+}
+
+/* What is under way ends; all: what never would, too. */
+static int calls_end(int all)
+{
+    unsigned n = ncalls, left = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct tp_done *d = calls[i].d;
+        if (calls[i].how & NEVER && !all) {
+            calls[left++] = calls[i];
+            continue;
+        }
+        if (calls[i].len)
+            memset(calls[i].dst, 1, calls[i].len);
+        d->fn(d, calls[i].how & FAILS ? -EIO : 0);
+    }
+    memmove(calls + left, calls + n, (ncalls - n) * sizeof *calls);
+    ncalls -= n - left;
+    return (int)(n - left);
+}
+
 static void fuzz_close(struct tp *t)
 {
+    calls_end(1);
+    FUZZ_CHECK(ncalls == 0 && nmems == 0);
     free(t);
 }
 
@@ -274,8 +399,9 @@ static struct tp *the_tp;
 static int fuzz_progress(struct tp *t)
 {
     the_tp = t;
+    int ended = ncalls ? calls_end(0) : 0;
     if (!inbox.there)
-        return 0;
+        return ended;
     int rc = t->env.recv(t->env.up, (unsigned)inbox.src, (enum tp_class)inbox.cls, inbox.bytes, inbox.len);
     FUZZ_CHECK(rc == 0 || (rc == TP_AGAIN && inbox.cls == TP_REQUEST));
     inbox.there = rc != 0;
@@ -289,7 +415,9 @@ static int fuzz_fd(struct tp *t, int arm)
     return -1;
 }
 
-static const struct tp_ops fuzz_tp = {.name = "fuzz", .near = 1, .open = fuzz_open, .address = fuzz_address,
+static const struct tp_ops fuzz_tp = {.name = "fuzz", .near = 1, .open = fuzz_open, .address = fuzz_address, .reg = fuzz_reg,
+                                      .pack = fuzz_pack, .dereg = fuzz_dereg, .import = fuzz_import, .drop = fuzz_drop,
+                                      .put = net_put, .get = net_get, .flush = fuzz_flush,
                                       .connect = fuzz_connect, .close = fuzz_close, .am = fuzz_am,
                                       .progress = fuzz_progress, .fd = fuzz_fd};
 
@@ -372,9 +500,9 @@ static int counted(int type, int src, const void *msg, size_t len)
     }
 #define ALL(X)                                                                                              \
     X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(64) X(65) X(66) X(67) X(68) X(69)  \
-    X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82) X(83)
+    X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82) X(83) X(84) X(85)
 ALL(COUNTED)
-_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 20, "ALL has every packet type");
+_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 22, "ALL has every packet type");
 
 static void count_handlers(void)
 {

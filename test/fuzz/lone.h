@@ -22,6 +22,7 @@ struct lone_knobs {
     int am_max;   /* bytes of one message */
     int replies;  /* that may be outstanding */
     int gather;   /* bytes of small operations to wait for */
+    int native;   /* a network with put and get: long accumulates are fetched */
 };
 
 struct lone_sent {

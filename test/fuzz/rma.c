@@ -37,6 +37,7 @@ static void widen(struct rma_win *w)
     w->map = world.map;
     w->size = LONE_RANKS;
     w->all_near = 0;
+    w->fetch_min = rma_fetch_least();
     FUZZ_CHECK(rma_slots_init(w) == 0);
 }
 
@@ -83,7 +84,9 @@ static void settings(const uint8_t *s, struct lone_knobs *k)
 {
     static const int longest[] = {4096, 512, 16384, 1024};
     *k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1, .am_max = longest[s[0] >> 2 & 3],
-                             .replies = s[0] & 16 ? 4 : 32, .gather = s[2] & 2 ? 400 : 0};
+                             .replies = s[0] & 16 ? 4 : 32, .gather = s[2] & 2 ? 400 : 0, .native = s[2] >> 2 & 1};
+    cvar.rma_fetch_bytes = 100;
+    cvar.rma_fetches = s[2] & 8 ? 1 : 3;
     cvar.rma_packet = s[0] & 32 ? 512 : 4096;
     cvar.rma_hold = s[0] & 64 ? 0 : 4;
     cvar.rma_delay = s[0] >> 7;
@@ -203,18 +206,28 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 static const uint8_t packet_of[] = {
     RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
     RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE, RMA_PKT_TRAIN};
+    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE, RMA_PKT_TRAIN, RMA_PKT_FETCH, RMA_PKT_FETCHED};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 /* The first sixteen stand where they did when there were no others, and so do those after them but for the last numbers. */
+static const uint8_t last_numbers[] = {18, 20, 19, 21};
 static unsigned packet_nth(unsigned a)
 {
-    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : a < 254 ? 18 : 19;
+    return a < 240 ? a % 16 : a < 252 ? 16 + a % 2 : last_numbers[a - 252];
+}
+
+static unsigned number_of(unsigned nth)
+{
+    unsigned a = 252;
+    while (nth >= 18 && last_numbers[a - 252] != nth)
+        a++;
+    return nth < 16 ? nth : nth < 18 ? 240 + nth - 16 : a;
+}
 }
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_FETCHED || type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */
@@ -269,6 +282,15 @@ static size_t asked(const struct rma_hdr *h, const char *payload, size_t kept)
 static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t kept, int *granted, struct reply *out)
 {
     struct rma_ext e = {0};
+    struct rma_fetch_data f;
+    if (h->type == RMA_PKT_FETCH) {
+        if (kept < sizeof f)
+            return 0;
+        memcpy(&f, payload, sizeof f);
+        *out = (struct reply){.h = {.type = RMA_PKT_FETCHED, .win = h->win, .op = h->op,
+                                    .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
+        return 1;
+    }
     int data = h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
     int wants = h->flags & (RMA_F_DONE | RMA_F_UNLOCK);
     if (!data && !wants && !(h->flags & RMA_F_ACK))
@@ -369,7 +391,8 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
 
 static int is_request(const struct lone_sent *s)
 {
-    return s->cls == TP_REQUEST && s->type >= AM_RMA && s->type < AM_RMA + RMA_PKT_DATA && s->len >= sizeof(struct rma_hdr);
+    return s->cls == TP_REQUEST && s->type >= AM_RMA &&
+           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH) && s->len >= sizeof(struct rma_hdr);
 }
 
 /* An answer to the a-th last request, changed as the data say. */
@@ -691,6 +714,13 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         at += sizeof x + more;
         data = x.want;
     }
+    if (type == RMA_PKT_FETCH) {
+        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = 8, .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
+        memcpy(out + at, &f, sizeof f);
+        at += sizeof f;
+        for (unsigned i = 0; i < f.key + f.result; i++) /* their first bytes say how it ends */
+            out[at++] = (char)(i % 8 || rng_below(r, 2) ? 0 : rng_below(r, 8));
+    }
     if (type == RMA_PKT_GET || type > RMA_PKT_CAS || (type == RMA_PKT_GACC && h.aop == DT_NO_OP))
         data = 0;
     if (type == RMA_PKT_CAS)
@@ -755,7 +785,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, LONE_PACKET, nth < 16 ? nth : nth < 18 ? 240 + nth - 16 : nth == 18 ? 252 : 254, src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, number_of(nth), src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)

@@ -9,6 +9,7 @@ Suite *suite_advance(void);
 Suite *suite_cleanup(void);
 Suite *suite_epoch(void);
 Suite *suite_fence(void);
+Suite *suite_fetch(void);
 Suite *suite_flush(void);
 Suite *suite_issue(void);
 Suite *suite_leave(void);

@@ -64,6 +64,7 @@ struct rma *bare_room(unsigned ops, unsigned targets)
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);
+    rma_fetch_init(r);
     cvar.rma_op_global = ops;
     cvar.rma_target_global = targets;
     job_check(rma_pools_init(r) == 0);
@@ -78,6 +79,7 @@ struct rma_win *bare_window(int size, unsigned ops, unsigned targets)
     memset(w, 0, sizeof *w);
     w->near.near = calloc(1, sizeof *w->near.near);
     w->size = size;
+    w->fetch_min = SIZE_MAX;
     w->map = rankmap_stride(0, 1, size);
     w->op_quota.size = w->op_quota.free = ops;
     w->target_quota.size = w->target_quota.free = targets;
@@ -175,5 +177,6 @@ void world_catch(void)
     caught.n = 0;
     for (int t = RMA_PKT_DATA; t <= RMA_PKT_REFUSED; t++)
         am_handler(AM_RMA + t, catch_one);
+    am_handler(AM_RMA + RMA_PKT_FETCHED, catch_one);
     am_handler(AM_RMA + RMA_PKT_LEFT, catch_one);
 }
