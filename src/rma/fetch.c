@@ -67,7 +67,7 @@ struct rma_offer { /* what the network knows of the operation that is fetched */
 static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
-    if ((op->kind != RMA_ACC && op->kind != RMA_GACC) || op->flags & (OP_NO_DATA | OP_BY_AM | OP_BEGUN) || op->sent ||
+    if ((op->kind != RMA_ACC && op->kind != RMA_GACC) || op->train || op->flags & (OP_NO_DATA | OP_BY_AM | OP_BEGUN) || op->sent ||
         !t->ordered || !op->elem || op->elem->elem.bytes != op->elem->elem.stride)
         return 0;
     return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 && dt_is_block(a->otype, (size_t)a->ocount) &&

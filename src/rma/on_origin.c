@@ -144,18 +144,27 @@ int rma_on_refused(int src, const void *msg, size_t len)
 
 /* --- acknowledgements ------------------------------------------------------------------------ */
 
+/* A token for which nobody waits, because a death has sent him on, counts only if it can be one that left for t and was not
+ * answered: else a forged one would take the place of an answer that somebody waits for. */
+static int may_be_due(const struct rma_target *t, uint32_t token)
+{
+    return (int32_t)(token - t->out_token) <= 0 && (!t->ordered || (int32_t)(token - t->answered) > 0);
+}
+
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
 {
     struct rma_target *t = rma_target_find(w, (int)h->src);
     if (t && h->token) {
         enum rma_asked asked = rma_token_asked(w, (int)h->src, h->token);
         int older = (int32_t)(h->token - t->born) <= 0;
-        if (asked == RMA_ASKED_NOBODY && older)
-            return; /* the answer to an element before t, whose waiter a death has sent on */
+        if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
+            return; /* the answer to an element before t, whose waiter a death has sent on; or a forged one */
         /* One asked past any element says nothing of what t has out, though t may have been made since. */
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
             return; /* it was asked nothing: not an answer for another rank either */
         t->tokens_out -= asked != RMA_ASKED_ALONE;
+        if (asked != RMA_ASKED_ALONE && !older)
+            t->answered = h->token;
     }
     rma_token_done(w, (int)h->src, h->token, err);
 }

@@ -223,7 +223,6 @@ static unsigned number_of(unsigned nth)
         a++;
     return nth < 16 ? nth : nth < 18 ? 240 + nth - 16 : a;
 }
-}
 
 static int is_answer(int type)
 {
