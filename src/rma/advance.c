@@ -94,12 +94,12 @@ int rma_advance_global(void *arg)
 /* --- death ----------------------------------------------------------------------------- */
 
 /* Threads that wait for an answer of this rank: it will not come.  Of those that wait for several nobody knows which are
- * missing, so they wait no longer for any: where it owed one (`owes`), or may have (asked past any element). */
-static void resps_bury(struct rma_win *w, int rank, int owes, int err)
+ * missing, so they wait no longer for any: where it owed one (`owes`), or `may` have (asked past any element). */
+static void resps_bury(struct rma_win *w, int rank, int owes, int may, int err)
 {
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
         struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (!r->pending || (r->rank != rank && (r->rank != -1 || !(owes || r->alone))))
+        if (!r->pending || (r->rank != rank && (r->rank != -1 || !(owes || (may && r->alone)))))
             continue;
         r->pending = 0;
         if (!r->err)
@@ -160,7 +160,7 @@ void rma_target_bury(struct rma_target *t)
     }
     int owes = t->tokens_out != 0;
     t->tokens_out = 0;
-    resps_bury(w, t->rank, owes, err);
+    resps_bury(w, t->rank, owes, !t->cut, err);
     if (!t->nops)
         list_del(&t->ready);
 }
@@ -174,7 +174,7 @@ static void bury_in_win(struct rma_win *w, int world)
     if (t && !(t->flags & TARGET_DEAD))
         rma_target_bury(t);
     mourn(w, rma_dead_error(w, rank));
-    resps_bury(w, rank, 0, rma_dead_error(w, rank));
+    resps_bury(w, rank, 0, 1, rma_dead_error(w, rank));
     rma_lockq_bury(w, world);
     rma_win_active(w);
 }

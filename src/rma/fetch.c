@@ -25,13 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES = 2 /* more do not stay in the cache */, KEYS = 512 /* bytes of both keys, at most */, PAGE = 4096 };
+enum { PIECES = 2 /* more do not stay in the cache */, KEYS = 512 /* bytes of both keys, at most */, TURNS = 16, PAGE = 4096 };
 
 /* --- the network ------------------------------------------------------------------------ */
 
 static size_t least(const struct tp_caps *c)
 {
-    if (!cvar.rma_native || !(c->flags & TP_GET))
+    if (!cvar.rma_native || !cvar.rma_fetches || !(c->flags & TP_GET))
         return SIZE_MAX;
     return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
 }
@@ -62,6 +62,7 @@ struct rma_offer { /* what the network knows of the operation that is fetched */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_mem *data, *result;
+    uint8_t atomics; /* of its target, before */
 };
 
 static int fits(const struct rma_target *t, const struct rma_op *op)
@@ -136,6 +137,7 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
     op->flags |= OP_FETCHING;
     op->natives = 1;
     t->natives++;
+    t->offer->atomics = t->atomics;
     t->atomics = 1; /* R9 */
     return 0;
 }
@@ -160,6 +162,7 @@ static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, 
     WR_ASSERT(t->next == &op->link);
     t->next = t->next->next;
     t->queued--;
+    rma_queue_shorter(t);
     rma_count(t->w, PVAR_RMA_NATIVE, 1);
 }
 
@@ -171,12 +174,12 @@ int rma_on_fetched(int src, const void *msg, size_t len)
     if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_FETCHING) || !op->natives)
         return 0;
     struct rma_target *t = op->t;
+    if (t->offer)
+        t->atomics = t->offer->atomics; /* this one is done */
     rma_fetch_over(t);
     op->flags &= (uint8_t)~OP_FETCHING;
     op->natives--;
     t->natives--;
-    if (!t->natives && !t->native_out)
-        t->atomics = 0;
     if (!(t->flags & TARGET_DEAD))
         fetched(t, op, &h, (const char *)msg + sizeof h);
     rma_op_settle(op);
@@ -359,12 +362,16 @@ static int confirmed(struct rma_fetch *f)
 
 static void run(struct rma_fetch *f)
 {
-    int moved;
+    int moved, turns = 0;
     f->again = 0;
     do {
         moved = 0;
         for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
             moved |= move(f, p);
+        if (moved && ++turns == TURNS) { /* a network that is done at once: others shall be served, too */
+            f->again = 1;
+            progress_hook_add(&f->r->fetch_hook);
+        }
     } while (moved && !f->again);
     if (!f->out && !f->again && confirmed(f))
         finish(f);

@@ -144,10 +144,11 @@ static void sync_turn(struct rma_target *t)
         progress_wait(sync_free, t, "another thread's flush", t->world);
 }
 
-/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was never taken. */
+/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was never taken (unless an eviction
+ * is taking it now: then UNLOCK waits for the grant). */
 static unsigned sync_for(const struct rma_target *t, unsigned sync)
 {
-    if ((t->flags & TARGET_NEAR) || ((sync & RMA_F_UNLOCK) && (t->flags & TARGET_NOCHECK)))
+    if ((t->flags & TARGET_NEAR) || ((sync & RMA_F_UNLOCK) && (t->flags & TARGET_NOCHECK) && t->state == TARGET_LOCK_GRANTED))
         return RMA_F_DONE;
     return sync;
 }

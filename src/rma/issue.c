@@ -352,7 +352,13 @@ static void sync_left(struct rma_target *t, unsigned flags)
     t->rode = (uint16_t)flags;
     if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         t->flags &= (uint8_t)~TARGET_DIRTY;
-        t->out_token = token;
+        /* One that was given out earlier than the last that left: a flush_all waits for each target's turn. */
+        if ((int32_t)(token - t->out_token) <= 0)
+            t->loose = 1;
+        else
+            t->out_token = token;
+        if ((int32_t)(token - t->born) <= 0)
+            t->born = token - 1;
         t->tokens_out++;
     } else {
         rma_token_done(t->w, t->rank, token, 0);
@@ -648,6 +654,15 @@ static void run_direct(struct rma_target *t)
 
 /* --- steps ------------------------------------------------------------------------------------------ */
 
+/* Something has left it: what had to hurry, or filled more than a packet, is gone or small now. */
+void rma_queue_shorter(struct rma_target *t)
+{
+    if (!t->queued)
+        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
+    else if (t->queued == 1 && is_small(op_at(t->ops.prev)))
+        t->flags &= (uint8_t)~TARGET_SPILL;
+}
+
 int rma_target_due(const struct rma_target *t)
 {
     enum verdict v = rma_may_issue(t);
@@ -694,12 +709,8 @@ static enum step step(struct rma_target *t)
     } else {
         s = send_lock(t);
     }
-    if (s != STEP_SENT)
-        return s;
-    if (!t->queued)
-        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
-    else if (t->queued == 1 && is_small(op_at(t->ops.prev)))
-        t->flags &= (uint8_t)~TARGET_SPILL;
+    if (s == STEP_SENT)
+        rma_queue_shorter(t);
     return s;
 }
 

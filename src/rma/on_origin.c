@@ -48,18 +48,24 @@ int rma_far_error(const struct rma_hdr *h, const char *what)
 
 /* --- locks -------------------------------------------------------------------------------- */
 
-/* Operations that left with the LOCK go back into the queue. */
+/* Operations that left with the LOCK go back into the queue.  (A NOCHECK lock that is really taken late finds others, which left
+ * before it: theirs are answers of their own.) */
 static void ride_again(struct rma_target *t)
 {
+    struct list *first = t->next;
     for (struct list *l = t->ops.next; l != t->next; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_RIDES))
+            continue;
+        if (first == t->next)
+            first = l;
         op->flags &= (uint8_t)~OP_RIDES;
         op->sent = op->answered = 0;
         t->acks -= op->acks;
         op->acks = 0;
         t->queued++;
     }
-    t->next = t->ops.next;
+    t->next = first;
     t->flags |= TARGET_HURRY;
     t->train = NULL; /* R10: t->sync may be back */
     if (t->rode) {
@@ -77,6 +83,8 @@ static void ride_over(struct rma_target *t)
 {
     for (struct list *l = t->ops.next; l != t->next; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_RIDES))
+            continue;
         op->flags &= (uint8_t)~OP_RIDES;
         if (!(op->flags & OP_ANSWERS) && !op->acks)
             op->flags |= OP_DONE;
@@ -148,7 +156,7 @@ int rma_on_refused(int src, const void *msg, size_t len)
  * answered: else a forged one would take the place of an answer that somebody waits for. */
 static int may_be_due(const struct rma_target *t, uint32_t token)
 {
-    return (int32_t)(token - t->out_token) <= 0 && (!t->ordered || (int32_t)(token - t->answered) > 0);
+    return (int32_t)(token - t->out_token) <= 0 && (!t->ordered || t->loose || (int32_t)(token - t->answered) > 0);
 }
 
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
@@ -163,8 +171,10 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
             return; /* it was asked nothing: not an answer for another rank either */
         t->tokens_out -= asked != RMA_ASKED_ALONE;
-        if (asked != RMA_ASKED_ALONE && !older)
+        if (asked != RMA_ASKED_ALONE && (int32_t)(h->token - t->answered) > 0)
             t->answered = h->token;
+        if (!t->tokens_out)
+            t->loose = 0;
     }
     rma_token_done(w, (int)h->src, h->token, err);
 }

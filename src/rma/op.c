@@ -508,7 +508,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         }
         if (t->flags & TARGET_DEAD)
             return rma_dead_error(w, a->rank);
-        if (!waited++ && rma_train_behind(t, a)) {
+        if (!waited++ && !req && rma_train_behind(t, a)) {
             rma_train_wait(t);
             continue;
         }

@@ -158,21 +158,37 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     return MPI_SUCCESS;
 }
 
+struct really {
+    struct rma_target *t;
+    int sent;
+};
+
+/* Its epoch may be ending in another thread, which then knows of no lock that had to be given back. */
+static int is_ours(const struct rma_target *t, int pins)
+{
+    return t->pins == pins && !t->leaving;
+}
+
 static int lock_sent(void *arg)
 {
-    struct rma_target *t = arg;
-    return (t->flags & TARGET_DEAD) || t->state == TARGET_LOCK_ISSUED || rma_lock_send(t);
+    struct really *x = arg;
+    if (x->t->flags & TARGET_DEAD || !is_ours(x->t, 2))
+        return 1;
+    x->sent = rma_lock_send(x->t);
+    return x->sent;
 }
 
 /* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK finds a lock. */
 static int take_really(struct rma_target *t)
 {
+    struct really x = {t, 0};
     t->pins++;
-    if (!rma_lock_send(t))
-        progress_wait(lock_sent, t, "room for a message", t->world);
-    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : rma_grant_wait(t);
+    if (!lock_sent(&x))
+        progress_wait(lock_sent, &x, "room for a message", t->world);
+    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : x.sent ? rma_grant_wait(t) : MPI_SUCCESS;
     t->pins--;
-    t->flags &= (uint8_t)~TARGET_NOCHECK;
+    if (x.sent)
+        t->flags &= (uint8_t)~TARGET_NOCHECK;
     return err;
 }
 
@@ -184,12 +200,14 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         err = rma_grant_wait(t);
     if (!err)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR))
+    if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR) && is_ours(t, 1))
         err = take_really(t);
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (err && !w->err)
         w->err = err;
+    if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
+        return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
         if (!(t->flags & TARGET_NEAR))

@@ -157,6 +157,7 @@ static inline void rma_synced(struct rma_win *w)
 
 /* --- issue.c, cleanup.c, advance.c ------------------------------------------------------------ */
 int rma_issue_target(struct rma_target *t); /* packets sent */
+void rma_queue_shorter(struct rma_target *t);
 int rma_issue_win(struct rma_win *w);
 int rma_issue_global(void);
 int rma_cleanup_target(struct rma_target *t); /* operations freed */

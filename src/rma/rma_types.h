@@ -131,8 +131,9 @@ struct rma_target {
     uint16_t replies;  /* reserved by the LOCK packet under way */
     unsigned nops, queued; /* elements; of them not completely sent */
     uint32_t token;    /* for `sync` */
-    uint32_t out_token; /* last token that left */
+    uint32_t out_token; /* youngest token that left */
     uint32_t answered; /* last token that was answered */
+    uint8_t loose;     /* those that are out left in another order than they were given out */
     unsigned tokens_out;
     int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
     uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */

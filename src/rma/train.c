@@ -116,7 +116,7 @@ static int dry(const struct rma_target *t)
 int rma_train_behind(const struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
-    return dry(t) && last->train && alike(last, a);
+    return dry(t) && last->train && alike(last, a) && plain(a) && !t->w->starved && !t->sync && !(t->flags & TARGET_HURRY);
 }
 
 static int over(void *arg)
