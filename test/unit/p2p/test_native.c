@@ -7,6 +7,7 @@
 
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "keys.h"
 #include "tp/tp_types.h"
 
 Suite *suite_native(void);
@@ -15,15 +16,6 @@ enum { MOST = 50000, N = 300000 };
 
 /* How a get ends: now, from progress, not for want of room (each other one), with an error, never. */
 enum how { NOW, LATER, AGAIN, FAIL, NEVER };
-
-struct tp_mem {
-    uint64_t addr, len;
-};
-
-struct tp_far {
-    struct tp_mem m;
-    unsigned peer;
-};
 
 struct late {
     struct late *next;
@@ -34,8 +26,7 @@ static struct {
     enum how how;
     int local;             /* it asks for registered memory */
     int unwilling;         /* process 1 would get nothing */
-    unsigned gets, regs;   /* regs: registered now */
-    unsigned fars, imports; /* fars: imported now */
+    unsigned gets;
     struct late *late;
 } net;
 
@@ -52,42 +43,7 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
 static int net_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
     job_check(access == (boot_rank() == 0 ? TP_MAY_READ : 0)); /* process 0 sends */
-    *mem = malloc(sizeof **mem);
-    **mem = (struct tp_mem){(uintptr_t)base, len};
-    net.regs++;
-    return 0;
-}
-
-static int net_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
-{
-    job_check(*len >= sizeof *mem);
-    memcpy(key, mem, sizeof *mem);
-    *len = sizeof *mem;
-    return 0;
-}
-
-static void net_dereg(struct tp *tp, struct tp_mem *mem)
-{
-    net.regs--;
-    free(mem);
-}
-
-static int net_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far)
-{
-    if (len != sizeof(struct tp_mem))
-        return -EPROTO;
-    *far = malloc(sizeof **far);
-    memcpy(&(*far)->m, key, len);
-    (*far)->peer = peer;
-    net.fars++;
-    net.imports++;
-    return 0;
-}
-
-static void net_drop(struct tp *tp, struct tp_far *far)
-{
-    net.fars--;
-    free(far);
+    return keys_reg(base, len, mem);
 }
 
 static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
@@ -135,10 +91,10 @@ static void net_start(enum how how)
     net_ops.name = "pretended"; /* longer than its place in a key */
     net_ops.open = net_open;
     net_ops.reg = net_reg;
-    net_ops.pack = net_pack;
-    net_ops.dereg = net_dereg;
-    net_ops.import = net_import;
-    net_ops.drop = net_drop;
+    net_ops.pack = keys_pack;
+    net_ops.dereg = keys_dereg;
+    net_ops.import = keys_import;
+    net_ops.drop = keys_drop;
     net_ops.get = net_get;
     net_ops.progress = net_progress;
     net.how = how;
@@ -148,7 +104,7 @@ static void net_start(enum how how)
 
 static void net_stop(void)
 {
-    job_check(net.regs == 0 && net.fars == 0 && !net.late);
+    job_check(keys.regs == 0 && keys.fars == 0 && !net.late);
     live_stop();
 }
 
@@ -240,12 +196,12 @@ static void body_not(void)
         struct request *r;
         int flag;
         ok(p2p_isend(b, N, t, 1, 7, c, 0, &r));
-        job_check(net.regs == 1);
+        job_check(keys.regs == 1);
         ok(r->ops->cancel(r));
         request_wait(r);
         flag = status_cancelled(&r->status);
         ok(request_finish(r, NULL));
-        job_check(flag && net.regs == 0);
+        job_check(flag && keys.regs == 0);
     } else {
         ok(p2p_recv(b, N, t, 0, 0, c, 0, NULL));
         ok(p2p_recv(b, N, t, 0, 0, c, 0, NULL));
@@ -270,14 +226,14 @@ static void body_unwilling(void)
             struct request *r;
             live_fill(b, N, 1);
             ok(p2p_isend(b, N, t, 1 - from, 0, c, 0, &r));
-            job_check(net.regs == (cvar.rma_native && c->rank == 0));
+            job_check(keys.regs == (cvar.rma_native && c->rank == 0));
             request_wait(r);
             ok(request_finish(r, NULL));
         } else {
             ok(p2p_recv(b, N, t, from, 0, c, 0, NULL));
             job_check(live_same(b, N, 1));
         }
-    job_check(net.imports == 0 && net.gets == 0);
+    job_check(keys.imports == 0 && net.gets == 0);
     free(b);
     net_stop();
 }
@@ -318,7 +274,7 @@ static void body_forged(void)
         struct p2p_peer *p = peer_get(1 - c->rank);
         h.key = i ? 9 : 24;
         memcpy(m.key, i ? "pretende" : "another", 8);
-        job_check(native_read(&q, p, &h, m.key) == 0 && !q.native && net.fars == 0 && net.regs == 0);
+        job_check(native_read(&q, p, &h, m.key) == 0 && !q.native && keys.fars == 0 && keys.regs == 0);
     }
     live_stop();
 }
@@ -359,14 +315,14 @@ static void body_dead(void)
     boot_dead_now(0, "its part in this test is over");
     peer_reap();
     progress_poll();
-    job_check(!r->done && net.regs == 1);
+    job_check(!r->done && keys.regs == 1);
     progress_wait(is_done, r, "the end", -1);
     job_check(time_now() - before >= 900000000u && time_now() - before < 10000000000u);
     int cls = err_class(r->error);
-    job_check(cls == MPIX_ERR_PROC_FAILED && net.regs == 1 && net.fars == 1);
+    job_check(cls == MPIX_ERR_PROC_FAILED && keys.regs == 1 && keys.fars == 1);
     job_words()[0] = 1;
     net_tell(-EIO);
-    job_check(net.regs == 0 && net.fars == 0);
+    job_check(keys.regs == 0 && keys.fars == 0);
     _exit(0); /* there is no other to end with */
 }
 

@@ -226,13 +226,18 @@ static void add_everywhere(void)
     down();
 }
 
-static void concurrent(unsigned hints)
+static void share(unsigned hints)
 {
     unsigned n = acc_stripes(WINDOW, 0);
     shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
     acc_ctl_init(shared_ctl, n, hints);
+}
+
+static void concurrent(unsigned hints)
+{
+    share(hints);
     ck_assert_int_eq(job_run(4, NULL, add_everywhere, 60), 0);
 }
 
@@ -300,11 +305,7 @@ static void held(void)
 
 START_TEST(a_held_stripe_keeps_off)
 {
-    unsigned n = acc_stripes(WINDOW, 0);
-    shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
-    acc_ctl_init(shared_ctl, n, 0);
+    share(0);
     ck_assert_int_eq(job_run(2, NULL, held, 60), 0);
 }
 END_TEST
@@ -333,11 +334,7 @@ static void held_by_the_dead(void)
 
 START_TEST(a_dead_holder_is_found)
 {
-    unsigned n = acc_stripes(WINDOW, 0);
-    shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
-    acc_ctl_init(shared_ctl, n, 0);
+    share(0);
     ck_assert_int_eq(job_run(2, NULL, held_by_the_dead, 60), 0);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "keys.h"
 #include "tp/tp_types.h"
 #include "unit_rma.h"
 #include "world.h"
@@ -15,19 +16,10 @@ enum { MOST = 4096, N = 3000, LATE = 16 };
  * never. */
 enum how { NOW, LATER, AGAIN, NO_GET, NO_PUT, NEVER };
 
-struct tp_mem {
-    uint64_t addr, len;
-};
-
-struct tp_far {
-    struct tp_mem m;
-    unsigned peer;
-};
-
 static struct {
     enum how how;
     int local, then_am;  /* it asks for registered memory; TP_PUT_THEN_AM */
-    unsigned calls, gets, puts, flushes, regs, fars;
+    unsigned calls, gets, puts, flushes;
     struct late {
         struct tp_done *d;
         int err;
@@ -47,41 +39,7 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
 
 static int net_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
 {
-    *mem = malloc(sizeof **mem);
-    **mem = (struct tp_mem){(uintptr_t)base, len};
-    net.regs++;
-    return 0;
-}
-
-static int net_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
-{
-    job_check(*len >= sizeof *mem);
-    memcpy(key, mem, sizeof *mem);
-    *len = sizeof *mem;
-    return 0;
-}
-
-static void net_dereg(struct tp *tp, struct tp_mem *mem)
-{
-    net.regs--;
-    free(mem);
-}
-
-static int net_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far)
-{
-    if (len != sizeof(struct tp_mem))
-        return -EPROTO;
-    *far = malloc(sizeof **far);
-    memcpy(&(*far)->m, key, len);
-    (*far)->peer = peer;
-    net.fars++;
-    return 0;
-}
-
-static void net_drop(struct tp *tp, struct tp_far *far)
-{
-    net.fars--;
-    free(far);
+    return keys_reg(base, len, mem);
 }
 
 static int answer(struct tp_done *d, int err)
@@ -158,10 +116,10 @@ static int run(int n, const char *const *sets, enum how how, void (*body)(void))
     net_ops.name = "pretended"; /* longer than its place in a packet */
     net_ops.open = net_open;
     net_ops.reg = net_reg;
-    net_ops.pack = net_pack;
-    net_ops.dereg = net_dereg;
-    net_ops.import = net_import;
-    net_ops.drop = net_drop;
+    net_ops.pack = keys_pack;
+    net_ops.dereg = keys_dereg;
+    net_ops.import = keys_import;
+    net_ops.drop = keys_drop;
     net_ops.get = net_get;
     net_ops.put = net_put;
     net_ops.flush = net_flush;
@@ -193,15 +151,15 @@ static int twice(void)
     if (boot_rank() == 0) {
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
         job_check(world_op(w, RMA_ACC, 1, v, NULL, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS);
-        job_check(net.regs == 0);
+        job_check(keys.regs == 0);
         job_check(world_op(w, RMA_GACC, 1, v, got, N, 0) == MPI_SUCCESS);
         cls = err_class(rma_flush(w, 1));
-        job_check(net.regs == 0 && rma_unlock_all(w) == MPI_SUCCESS);
+        job_check(keys.regs == 0 && rma_unlock_all(w) == MPI_SUCCESS);
     }
     world_barrier();
     for (int i = 0; i < N && boot_rank() == 1 && net.how != NO_PUT; i++)
         job_check(world_memory(w)[i] == 2 * i);
-    job_check(net.regs == 0 && net.fars == 0);
+    job_check(keys.regs == 0 && keys.fars == 0);
     return cls;
 }
 
@@ -339,7 +297,7 @@ static void judged(void)
 }
 
 /* Keys, names and lengths that do not fit are answered at once, and nothing stays. */
-static void keys(void)
+static void key_lengths(void)
 {
     struct tp_mem key[2] = {{(uintptr_t)v, sizeof v}, {(uintptr_t)got, sizeof got}};
     w = world_window(N);
@@ -367,14 +325,14 @@ static void keys(void)
     world_barrier();
     for (int i = 0; i < N; i++)
         job_check(world_memory(w)[i] == 0);
-    job_check(net.fars == 0 && net.regs == 0 && net.gets == 0 && rma_win_free(w) == MPI_SUCCESS);
+    job_check(keys.fars == 0 && keys.regs == 0 && net.gets == 0 && rma_win_free(w) == MPI_SUCCESS);
 }
 
 START_TEST(packets)
 {
     ck_assert_int_eq(run(2, far, NOW, forged), 0);
     ck_assert_int_eq(run(1, far, NOW, judged), 0);
-    ck_assert_int_eq(run(2, far, NOW, keys), 0);
+    ck_assert_int_eq(run(2, far, NOW, key_lengths), 0);
 }
 END_TEST
 
@@ -400,29 +358,29 @@ static void answers(void)
             struct rma_target *t = rma_target_find(w, 1);
             t->flags |= TARGET_HURRY;
             rma_issue_target(t);
-            job_check(t->queued == 1 && t->natives == 1 && t->offer && net.regs == 1 && !rma_target_due(t));
+            job_check(t->queued == 1 && t->natives == 1 && t->offer && keys.regs == 1 && !rma_target_due(t));
             struct rma_op *op = LIST_OBJ(t->next, struct rma_op, link);
             job_check(op->flags & OP_FETCHING && !op->sent);
             fetched_is(op->id + 1, 1, sizeof v, 0);
             fetched_is(0, 1, sizeof v, 0);
             fetched_is(op->id, 2, sizeof v, 0);
             fetched_is(op->id, 0, sizeof v, 0);
-            job_check(t->queued == 1 && net.regs == 1);
+            job_check(t->queued == 1 && keys.regs == 1);
             fetched_is(op->id, 1, done[i], 0);
-            job_check(t->queued == 0 && t->natives == 0 && !t->offer && net.regs == 0);
+            job_check(t->queued == 0 && t->natives == 0 && !t->offer && keys.regs == 0);
             job_check(err_class(rma_flush(w, 1)) == MPI_ERR_OTHER && rma_unlock_all(w) == MPI_SUCCESS);
         }
         world_quit();
     }
     world_barrier();
-    job_check(net.nlate > 0 && net.fars > 0);
+    job_check(net.nlate > 0 && keys.fars > 0);
     fflush(NULL);
     rma_finalize(); /* with gets under way */
-    job_check(net.fars > 0);
+    job_check(keys.fars > 0);
     net.how = LATER;
     for (unsigned i = 0; i < net.nlate; i++)
         net.late[i].d->fn(net.late[i].d, 0);
-    job_check(net.fars == 0);
+    job_check(keys.fars == 0);
     _exit(0);
 }
 
