@@ -42,7 +42,8 @@ int progress_init(void)
     list_init(&p->hooks);
     list_init(&p->sources);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    p->crowded = boot_host_processes() > (cores > 0 ? cores : 1);
+    /* A progress thread is woken where no core is free: then it is a process more, as long as others spin. */
+    p->crowded = boot_host_processes() * (cvar.async_progress ? 2 : 1) > (cores > 0 ? cores : 1);
     /* With more processes than cores every spin delays the one waited for. */
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
