@@ -328,7 +328,7 @@ int rma_flush(struct rma_win *w, int rank)
     int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    else if (!dead && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* of near ranks, too: created windows have accumulates by message */
+    else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* near ranks, too, which get accumulates by message */
         err = flush_evicted(w, rank);
     else if (dead && !rma_near_of(w, rank))
         err = rma_dead_error(w, rank); /* what was done there has gone with its element */
