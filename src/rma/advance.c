@@ -158,7 +158,7 @@ void rma_target_bury(struct rma_target *t)
         t->sync = 0;
         rma_token_done(w, t->rank, t->token, err);
     }
-    int owes = t->tokens_out != 0;
+    int owes = t->tokens_out || t->doubt; /* whoever may wait for it is told: a wait that goes on would have no end */
     t->tokens_out = 0;
     resps_bury(w, t->rank, owes, !t->cut, err);
     if (!t->nops)

@@ -58,11 +58,14 @@ static struct tp *network(int world, int results, size_t bytes, const struct tp_
 
 /* --- origin ----------------------------------------------------------------------------- */
 
-struct rma_offer { /* what the network knows of the operation that is fetched */
+struct rma_offer { /* what the network knows of the operation that is fetched, or will be as soon as there is room for the packet */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_mem *data, *result;
+    uint32_t op;     /* its id */
     uint8_t atomics; /* of its target, before */
+    struct rma_fetch_data d;
+    char keys[KEYS]; /* d.key + d.result bytes */
 };
 
 static int fits(const struct rma_target *t, const struct rma_op *op)
@@ -88,56 +91,74 @@ void rma_fetch_over(struct rma_target *t)
     free(o);
 }
 
-/* Register, and write the keys to `out`; their lengths, or 0. */
-static int offer(struct rma_offer *o, const struct rma_op *op, char *out, struct rma_fetch_data *d)
+/* Register, and take down the keys; 0: that does not go. */
+static int keys_of(struct rma_offer *o, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
     size_t n = KEYS;
     if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
-        o->ops->pack(o->tp, o->data, out, &n))
+        o->ops->pack(o->tp, o->data, o->keys, &n))
         return 0;
-    d->key = (uint32_t)n;
+    o->d.key = (uint32_t)n;
     if (op->kind == RMA_ACC)
         return 1;
-    n = KEYS - d->key;
+    n = KEYS - o->d.key;
     if (o->ops->reg(o->tp, dt_start(a->rtype, a->result), op->bytes, 0, TP_MAY_WRITE, &o->result) ||
-        o->ops->pack(o->tp, o->result, out + d->key, &n))
+        o->ops->pack(o->tp, o->result, o->keys + o->d.key, &n))
         return 0;
-    d->result = (uint32_t)n;
+    o->d.result = (uint32_t)n;
     return 1;
+}
+
+/* t->offer is op's; 0: it goes by message. */
+static int offered(struct rma_target *t, const struct rma_op *op)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    if (t->offer) { /* when there was no room for the packet */
+        WR_ASSERT(t->offer->op == op->id);
+        return 1;
+    }
+    if (!fits(t, op) || !(tp = network(t->world, op->kind == RMA_GACC, op->bytes, &ops, &caps)))
+        return 0;
+    struct rma_offer *o = t->offer = calloc(1, sizeof *o);
+    if (!o)
+        return 0;
+    o->tp = tp;
+    o->ops = ops;
+    o->op = op->id;
+    o->d.count = op->bytes / op->elem->elem.bytes;
+    memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
+    if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
+        return 1;
+    rma_fetch_over(t);
+    return 0;
 }
 
 /* 0: on its way; AM_AGAIN; -ENOTSUP: by message; -errno */
 int rma_fetch_send(struct rma_target *t, struct rma_op *op)
 {
-    char keys[KEYS];
-    struct tp_caps caps;
-    struct rma_offer o = {.data = NULL};
-    struct rma_fetch_data d = {.count = 0};
-    if (!fits(t, op) || !(o.tp = network(t->world, op->kind == RMA_GACC, op->bytes, &o.ops, &caps)))
+    WR_ASSERT(!op->natives);
+    if (!offered(t, op))
         return -ENOTSUP;
-    WR_ASSERT(!t->offer && !op->natives);
-    if (!(t->offer = malloc(sizeof o)))
-        return -ENOTSUP;
-    int ok = offer(&o, op, keys, &d);
-    *t->offer = o;
-    size_t bytes = d.key + d.result;
+    struct rma_offer *o = t->offer;
+    size_t bytes = o->d.key + o->d.result;
     struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->aop, .win = t->w->id, .src = (uint32_t)t->w->rank,
                         .dt = (uint32_t)op->elem->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
-                        .len = (uint32_t)(sizeof d + bytes)};
-    d.count = op->bytes / op->elem->elem.bytes;
-    memcpy(d.transport, o.ops->name, strnlen(o.ops->name, sizeof d.transport));
-    struct iovec v[] = {{&h, sizeof h}, {&d, sizeof d}, {keys, bytes}};
-    int err = !ok || sizeof h + h.len > t->packet ? -ENOTSUP : am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
+                        .len = (uint32_t)(sizeof o->d + bytes)};
+    struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
+    int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
     if (err) {
-        rma_fetch_over(t);
+        if (err != AM_AGAIN)
+            rma_fetch_over(t);
         return err;
     }
     rma_count(t->w, PVAR_RMA_MSGS, 1);
     op->flags |= OP_FETCHING;
     op->natives = 1;
     t->natives++;
-    t->offer->atomics = t->atomics;
+    o->atomics = t->atomics;
     t->atomics = 1; /* R9 */
     return 0;
 }

@@ -56,6 +56,13 @@ enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token
     return RMA_ASKED_NOBODY;
 }
 
+int rma_cut_error(const struct rma_win *w, int rank, int cut)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
+    return err_from_errno(cut, what);
+}
+
 int rma_dead_error(struct rma_win *w, int rank)
 {
     int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
@@ -63,12 +70,8 @@ int rma_dead_error(struct rma_win *w, int rank)
         rank = rankmap_find(w->map, world);
     const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
-    if (cut && !boot_dead(world)) { /* nobody has died */
-        char what[128];
-        rank = rank < 0 ? w->cut_rank : rank;
-        snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
-        return err_from_errno(cut, what);
-    }
+    if (cut && !boot_dead(world)) /* nobody has died */
+        return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
     return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
                     boot_dead_why(world));
 }
@@ -260,7 +263,7 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
     rma_synced(w);
     if (rma_ask(w, ASK_IN_LOCK_ALL) || (*t_out && rma_ask(w, ASK_PER_TARGET)))
         return MPI_SUCCESS;
-    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : w->evicted))
+    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : rma_locked_gone(w, rank)))
         return no_epoch(w, rank);
     return MPI_SUCCESS;
 }
@@ -328,6 +331,8 @@ int rma_flush(struct rma_win *w, int rank)
     int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
+    else if (rma_gone_err(w, rank))
+        err = rma_cut_error(w, rank, rma_gone_err(w, rank)); /* what was done there has gone with its element */
     else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* near ranks, too, which get accumulates by message */
         err = flush_evicted(w, rank);
     else if (dead && !rma_near_of(w, rank))

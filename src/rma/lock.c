@@ -168,7 +168,7 @@ static int locked_already(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED || n->asked;
-    return w->ntargets && rma_target_find(w, rank) != NULL;
+    return (w->ntargets && rma_target_find(w, rank)) || rma_gone(w, rank);
 }
 
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)
@@ -361,11 +361,17 @@ int rma_unlock(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
-        int known = rma_target_find(w, rank) != NULL;
+        int known = rma_target_find(w, rank) != NULL || rma_gone(w, rank), cut = rma_gone_err(w, rank);
         if (!known && !w->evicted)
             return sync_error(w, rank, "this rank is not locked");
-        err = unlock_far(w, rank);
-        /* Without an element only the target knows whether this rank was locked; with one the epoch ends in any case. */
+        if (cut) { /* nothing of its lock or of its end can have arrived there */
+            rma_gone_del(w, rank);
+            err = rma_take_err(&w->err);
+            err = err ? err : rma_cut_error(w, rank, cut);
+        } else {
+            err = unlock_far(w, rank);
+        }
+        /* Without a record of it only the target knows whether this rank was locked; with one the epoch ends in any case. */
         if (!known && err && err_class(err) == MPI_ERR_RMA_SYNC)
             return err;
     } else {

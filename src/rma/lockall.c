@@ -97,6 +97,7 @@ static void place_send(struct lockall_switch *s, struct place *p)
             s->w->cut_rank = p->rank;
             if (!s->w->err)
                 s->w->err = rma_dead_error(s->w, p->rank);
+            rma_gone_put(s->w, p->rank, err); /* it is not locked: no operation goes there in this epoch, and no UNLOCK */
         }
         p->rank = -1;
         s->out--;
@@ -228,6 +229,10 @@ static int unlock_others(struct rma_win *w)
     for (int rank = 0; rank < w->size; rank++) {
         if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
             continue;
+        if (rma_gone_err(w, rank)) {
+            err = err ? err : rma_cut_error(w, rank, rma_gone_err(w, rank));
+            continue;
+        }
         struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
         progress_wait(few_out, &r, "answers to MPI_Win_unlock_all", rma_world(w, rank));
         r.pending++;

@@ -526,8 +526,10 @@ void rma_native_bury(struct rma_target *t)
     t->native_out = t->flushing = 0;
     t->flush = 0;
     t->atomics = 0;
-    if (!t->natives)
+    if (!t->natives) {
+        rma_fetch_over(t); /* of one for whose packet there was no room */
         return;
+    }
     if (!t->retry_at)
         t->retry_at = now + BURY_NS;
     int over = now >= t->retry_at;

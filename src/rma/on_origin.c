@@ -105,7 +105,9 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
     list_del(&t->called);
-    t->flags &= (uint8_t)~TARGET_REFUSED;
+    /* With the state: whoever unlocks next owes the target an UNLOCK (sync_for), also before the thread that took a NOCHECK lock
+     * really (take_really) runs again. */
+    t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_NOCHECK);
     t->retry_ns = 0;
     if (dropped) {
         rma_count(w, PVAR_RMA_LOCKS_RESENT, 1);
@@ -152,11 +154,17 @@ int rma_on_refused(int src, const void *msg, size_t len)
 
 /* --- acknowledgements ------------------------------------------------------------------------ */
 
+/* Answers come in the order in which what they answer left, once each. */
+static int answered_before(const struct rma_target *t, uint32_t token)
+{
+    return t->ordered && !t->loose && (int32_t)(token - t->answered) <= 0;
+}
+
 /* A token for which nobody waits, because a death has sent him on, counts only if it can be one that left for t and was not
  * answered: else a forged one would take the place of an answer that somebody waits for. */
 static int may_be_due(const struct rma_target *t, uint32_t token)
 {
-    return (int32_t)(token - t->out_token) <= 0 && (!t->ordered || t->loose || (int32_t)(token - t->answered) > 0);
+    return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
 }
 
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
@@ -167,6 +175,9 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
         int older = (int32_t)(h->token - t->born) <= 0;
         if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
             return; /* the answer to an element before t, whose waiter a death has sent on; or a forged one */
+        if (asked == RMA_ASKED && !older && answered_before(t, h->token))
+            return; /* forged: it would take the place of another rank's answer to the same flush_all */
+        t->doubt |= asked == RMA_ASKED_NOBODY;
         /* One asked past any element says nothing of what t has out, though t may have been made since. */
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
             return; /* it was asked nothing: not an answer for another rank either */

@@ -170,14 +170,16 @@ static int posts_seen(void *arg)
     return !rma_ask(arg, ASK_POSTS_OUT);
 }
 
-/* Tell the posters that got no operation a COMPLETE could ride on. */
+/* Tell the posters that got no operation a COMPLETE could ride on, or whose operations could not leave: perhaps this can now, and
+ * they wait for it. */
 static int complete_far(struct rma_win *w)
 {
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};
     int err = MPI_SUCCESS;
     for (unsigned i = 0; i < w->nstart && !w->all_near; i++) {
         int rank = w->start[i];
-        if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
+        const struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
+        if (rma_near_of(w, rank) || (t && !t->cut))
             continue;
         int e = rma_plain_wait(w, rank, &h, 0);
         err = err ? err : e;

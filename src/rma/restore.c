@@ -125,13 +125,37 @@ static int settled(void *arg)
     return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
 }
 
+/* --- what is kept of evicted elements ------------------------------------------------------ */
+
+/* So that calls on ranks that are not locked, and double locks, are errors still.  16 bytes each for the locks that the program
+ * has open; beyond that many the target tells, as far as it can (rma.md 5.11). */
+enum { GONE_MAX = 4096 };
+
+void rma_gone_put(struct rma_win *w, int rank, int cut)
+{
+    if (w->gone.count >= GONE_MAX || map_put(&w->gone, (uint64_t)rank + 1, (void *)((intptr_t)1 - cut)))
+        w->evicted = 1;
+}
+
+void rma_gone_clear(struct rma_win *w)
+{
+    w->evicted = 0;
+    if (w->gone.slots) {
+        map_destroy(&w->gone);
+        map_init(&w->gone);
+    }
+}
+
 /* What a dead target never confirmed must be known to the next flush, which finds no element. */
 static void forget(struct rma_win *w, struct rma_target *t)
 {
     if (t->flags & TARGET_DEAD && !w->err)
         w->err = rma_dead_error(w, t->rank);
     rma_count(w, PVAR_RMA_EVICTIONS, 1);
+    int rank = t->rank, cut = rma_ask(w, ASK_IN_LOCK_ALL) ? t->cut : 0;
     rma_target_del(w, t);
+    if (cut)
+        rma_gone_put(w, rank, cut);
 }
 
 /* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
@@ -187,8 +211,6 @@ static int take_really(struct rma_target *t)
         progress_wait(lock_sent, &x, "room for a message", t->world);
     int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : x.sent ? rma_grant_wait(t) : MPI_SUCCESS;
     t->pins--;
-    if (x.sent)
-        t->flags &= (uint8_t)~TARGET_NOCHECK;
     return err;
 }
 
@@ -210,9 +232,10 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
         return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
-        if (!(t->flags & TARGET_NEAR))
-            w->evicted = 1;
+        int rank = t->rank, cut = t->cut, far = !(t->flags & TARGET_NEAR) && !t->leaving; /* leaving: its lock has been given back */
         rma_target_del(w, t);
+        if (far)
+            rma_gone_put(w, rank, cut);
     }
     return MPI_SUCCESS;
 }

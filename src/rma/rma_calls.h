@@ -91,6 +91,30 @@ static inline int rma_train_type(const struct dt_type *t)
 /* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
 int rma_restore_target(struct rma_win *w);
 int rma_restore_op(struct rma_win *w);
+/* What is kept of the evicted elements of a passive epoch.  cut 0: rank is locked; -errno: it cannot be reached, holds no lock of
+ * ours, and nothing goes there before the epoch is over. */
+void rma_gone_put(struct rma_win *w, int rank, int cut);
+void rma_gone_clear(struct rma_win *w);
+static inline void rma_gone_del(struct rma_win *w, int rank)
+{
+    if (w->gone.count)
+        map_del(&w->gone, (uint64_t)rank + 1);
+}
+static inline int rma_gone(const struct rma_win *w, int rank)
+{
+    return w->gone.count && map_get(&w->gone, (uint64_t)rank + 1);
+}
+/* -errno, or 0 */
+static inline int rma_gone_err(const struct rma_win *w, int rank)
+{
+    void *v = w->gone.count ? map_get(&w->gone, (uint64_t)rank + 1) : NULL;
+    return v ? (int)(1 - (intptr_t)v) : 0;
+}
+/* Locked, as far as this process knows, though it has no element. */
+static inline int rma_locked_gone(const struct rma_win *w, int rank)
+{
+    return w->evicted || rma_gone(w, rank);
+}
 
 /* --- epoch.c -------------------------------------------------------------------------------- */
 void rma_win_goto(struct rma_win *w, enum win_state s);
@@ -261,6 +285,8 @@ int rma_take_err(int *slot);
 /* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such epochs. */
 void rma_look_around(struct rma_win *w);
 int rma_dead_error(struct rma_win *w, int rank);
+/* rank cannot be reached: cut, -errno, says why. */
+int rma_cut_error(const struct rma_win *w, int rank, int cut);
 
 /* --- fence.c, pscw.c, lock.c, lockall.c ---------------------------------------------------------- */
 int rma_fence_poll(struct rma_win *w); /* events */

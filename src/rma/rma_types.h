@@ -134,6 +134,7 @@ struct rma_target {
     uint32_t out_token; /* youngest token that left */
     uint32_t answered; /* last token that was answered */
     uint8_t loose;     /* those that are out left in another order than they were given out */
+    uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of another */
     unsigned tokens_out;
     int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
     uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
@@ -312,7 +313,8 @@ struct rma_win {
     uint8_t lock_all_nocheck;
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
-    uint8_t evicted;          /* an element of this passive epoch was evicted */
+    uint8_t evicted;          /* elements of locked ranks were evicted that `gone` has no room for */
+    struct map gone;          /* passive epoch: rank + 1 of those without element that are locked, or that cannot be reached (restore.c) */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */

@@ -557,6 +557,61 @@ static void granted_thread(int thread, void *arg)
     m->left--;
 }
 
+/* --- a NOCHECK lock that an eviction takes really, and its unlock -------------------------------------------------- */
+
+/* Rank 0 unlocks 1, at once or when its own thread has handled the grant for which the other thread's eviction waits: in
+ * any case what was taken there is given back, and rank 2 gets it. */
+static void nocheck_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    begin(1 + (sim_rank() == 0));
+    const struct job *j = &m->j;
+    long v = 1;
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        if (j->rank == 0) {
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, j->win));
+            m->turn = 2 * i + 1;
+            if (sim_random() & 1)
+                put1(j, &v, 1, 0);
+            for (unsigned n = (unsigned)sim_random() % 12; n; n--) {
+                int flag;
+                OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+                sim_compute(1);
+            }
+            OK(MPI_Win_unlock(1, j->win));
+            until_turn(m, 2 * i + 2);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (j->rank == 2) {
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j->win));
+            put1(j, &v, 1, 1);
+            OK(MPI_Win_unlock(1, j->win));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    m->left--;
+    end();
+    stop();
+}
+
+static void nocheck_thread(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    if (sim_rank() != 0)
+        return;
+    struct rank_record *m = join();
+    long v = 1;
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        until_turn(m, 2 * i + 1);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, m->j.win));
+        put1(&m->j, &v, 2, 0);
+        OK(MPI_Win_unlock(2, m->j.win));
+        m->turn = 2 * i + 2;
+    }
+    m->left--;
+}
+
 const struct scenario scenarios_threads[] = {
     {"t-granted", 3, 2, granted_main, granted_thread, NULL},
     {"t-locks", 4, 3, locks_main, locks_thread, NULL},
@@ -578,6 +633,7 @@ const struct scenario scenarios_threads[] = {
     {"t-attach", 2, 3, attach_main, attach_thread, NULL},
     {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
     {"t-unlock-pinned", 4, 2, pinned_main, pinned_thread, far_away},
+    {"t-nocheck-evicted", 3, 2, nocheck_main, nocheck_thread, far_and_poor},
     {"t-unlock-beside-lock", 3, 2, beside_main, beside_thread, far_by_messages},
     {NULL, 0, 0, NULL, NULL, NULL},
 };
