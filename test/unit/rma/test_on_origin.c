@@ -281,6 +281,47 @@ static void out_of_order(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* One process answers a flush_all twice: not in the place of another.  And where answers come in any order one for which nobody
+ * waits, given twice, may stand for one that somebody waits for: then a death ends that wait, too. */
+static void doubled(void)
+{
+    w = world_window(4);
+    world_barrier();
+    for (int loose = 0; loose < 2 && boot_rank() == 0; loose++) {
+        struct rma_resp gone, all;
+        long v = 1;
+        if (!loose)
+            job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
+        rma_resp_open(w, &gone, -1);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
+        struct rma_target *t = rma_target_find(w, 1);
+        job_check(t && t->ordered && !t->loose);
+        done_leaves(t, &gone);
+        while (!loose && t->tokens_out) /* its answer comes; below it is forged, twice */
+            world_poll(1);
+        rma_resp_close(w, &gone);
+        rma_resp_open(w, &all, -1);
+        all.pending = 2;
+        struct rma_hdr h = answer(RMA_PKT_ACK, 0);
+        h.flags = RMA_F_SIGNALED;
+        h.token = loose ? gone.token : all.token;
+        t->tokens_out += 1; /* all's, and one more of which nothing is known here */
+        t->out_token = all.token;
+        t->tokens_out += !loose;
+        t->ordered = !loose;
+        for (int i = 0; i < 2; i++)
+            job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0);
+        job_check(all.pending == (loose ? 2 : 1) && t->tokens_out == !loose);
+        if (loose) {
+            rma_target_bury(t);
+            job_check(all.pending == 0 && all.err);
+        }
+        rma_resp_close(w, &all);
+        t->tokens_out = 0;
+    }
+    world_quit();
+}
+
 /* A lock nobody asked for, and a refusal that comes three times. */
 static void locks(void)
 {
@@ -334,7 +375,7 @@ static void taken_late(void)
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, explained, refused, together, tokens, out_of_order, locks, taken_late};
+static void (*const parts[])(void) = {data, explained, refused, together, tokens, out_of_order, doubled, locks, taken_late};
 
 START_TEST(forged)
 {
