@@ -233,7 +233,10 @@ static int flat_check(struct dt_type *t)
         return 0;
     if (add64(t->origin, t->node->lo, &x) || add64(t->origin, t->node->hi, &x))
         return -EOVERFLOW;
-    return t->basic && t->node->size % t->basic->size ? -EINVAL : 0;
+    if (!t->basic)
+        return 0;
+    /* Whole elements in each block, or accumulates would work beyond its end.  Those of a pair type may lie in two. */
+    return (t->basic->elem.kind == DT_PAIR ? t->node->size : t->node->grain) % t->basic->size ? -EINVAL : 0;
 }
 
 int dt_unflat(const void *bytes, size_t len, struct dt_type **out)

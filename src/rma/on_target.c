@@ -175,6 +175,25 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
     return sum == p->len ? 0 : MPI_ERR_COUNT;
 }
 
+/* A pair spans more bytes than it has, and what came as a layout of pairs may have other blocks: is room for each in the window? */
+static int pairs_fit(struct rma_win *w, const struct rma_hdr *h, const struct place *p)
+{
+    size_t bytes = p->elem->elem.bytes;
+    for (size_t pos = p->from; pos < p->from + p->len; pos += bytes) {
+        struct iovec iov;
+        size_t got;
+        uint64_t off;
+        char *at;
+        int64_t lo, hi;
+        if (dt_iov(p->t, p->count, NULL, pos, bytes, &iov, 1, &got) == 0 || dt_bounds(p->elem, 1, &lo, &hi))
+            return 0;
+        int64_t first = (int64_t)(uintptr_t)iov.iov_base;
+        if (__builtin_add_overflow(lo, first, &lo) || __builtin_add_overflow(hi, first, &hi) || !window_at(w, h->disp, lo, hi, &off, &at))
+            return 0;
+    }
+    return 1;
+}
+
 static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload, struct place *p)
 {
     int64_t lo, hi;
@@ -203,11 +222,10 @@ static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *pa
         return place_runs(w, h, p);
     if (dt_bounds(p->t, p->count, &lo, &hi))
         return MPI_ERR_COUNT;
-    if (window_at(w, h->disp, lo, hi, &p->off, &p->at))
-        return 0;
-    return w->flavor == MPI_WIN_FLAVOR_DYNAMIC && rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)
-               ? 0
-               : MPI_ERR_RMA_RANGE;
+    if (!window_at(w, h->disp, lo, hi, &p->off, &p->at) &&
+        !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC && rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)))
+        return MPI_ERR_RMA_RANGE;
+    return acc && p->t != p->elem && p->elem->elem.kind == DT_PAIR && !pairs_fit(w, h, p) ? MPI_ERR_RMA_RANGE : 0;
 }
 
 /* --- operations -------------------------------------------------------------------------------- */

@@ -90,6 +90,29 @@ START_TEST(damaged_bytes)
 }
 END_TEST
 
+/* Accumulates rely on it: a block of a type with one basic type holds whole elements. */
+START_TEST(broken_elements)
+{
+    struct dt_type *t, *back = NULL;
+    int64_t word[32];
+    size_t len;
+    ck_assert_int_eq(dt_make_vector(2, 1, 2, dt_find(MPI_INT), &t), MPI_SUCCESS);
+    const void *flat = dt_flat(t, &len);
+    memcpy(word, flat, len);
+    ck_assert_int_eq(word[6], 4); /* the block: two of them, one int each */
+    word[6] = 2;
+    ck_assert_int_eq(err_class(dt_unflat(word, len, &back)), MPI_ERR_TYPE);
+    word[6] = 8;
+    ck_assert_int_eq(dt_unflat(word, len, &back), MPI_SUCCESS);
+    dt_drop(back);
+    word[4] = 0; /* of no basic type it may be anything */
+    word[6] = 2;
+    ck_assert_int_eq(dt_unflat(word, len, &back), MPI_SUCCESS);
+    dt_drop(back);
+    dt_drop(t);
+}
+END_TEST
+
 START_TEST(equal_layouts_have_equal_hashes)
 {
     struct dt_type *a, *b, *c;
@@ -114,6 +137,7 @@ Suite *suite_flat(void)
     TCase *t = room_case("flat", 60);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, damaged_bytes);
+    tcase_add_test(t, broken_elements);
     tcase_add_test(t, equal_layouts_have_equal_hashes);
     suite_add_tcase(s, t);
     return s;

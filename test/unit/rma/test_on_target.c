@@ -359,6 +359,28 @@ static void derived(void)
             job_check(guards_hold());
         }
     dt_drop(t);
+    /* A pair spans 8 bytes, here of a block of 6 at the very end: none of it is done. */
+    room_fill();
+    job_check(dt_make_vector(1, 6, 6, dt_find(MPI_BYTE), &t) == MPI_SUCCESS);
+    given = dt_flat(t, &len);
+    int64_t word[16];
+    memcpy(word, given, len);
+    word[4] = MPI_SHORT_INT;
+    for (int at = 0; at <= 2; at += 2) {
+        word[3] = at;
+        struct rma_hdr h = head(RMA_PKT_ACC, CELLS - 1, 0);
+        h.dt = MPI_SHORT_INT;
+        h.aop = DT_MAXLOC;
+        h.flags = RMA_F_EXT;
+        e = (struct rma_ext){.want = 6, .count = 1, .flat_len = (uint32_t)len};
+        memcpy(body, &e, sizeof e);
+        memcpy(body + sizeof e, word, len);
+        memset(body + sizeof e + len, 0x7f, 8);
+        job_check(send(h, body, sizeof e + len + 6) == (at ? MPI_ERR_RMA_RANGE : 0));
+        job_check(untouched() == (at != 0) && guards_hold());
+        room_fill();
+    }
+    dt_drop(t);
     close_window();
 }
 
