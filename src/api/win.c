@@ -498,7 +498,7 @@ static inline int fast_flush(MPI_Win win, int rank)
     if (__builtin_expect(!room, 0) || __builtin_expect(!(w = rma_near_win(room, win)), 0) ||
         __builtin_expect(!rma_near_flush(w, rank), 0))
         return 0;
-    fence_full();
+    fence_full(); /* MEM_SYNC: rma_flush()'s, with its pairs */
     return 1;
 }
 

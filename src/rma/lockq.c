@@ -21,8 +21,10 @@ void rma_lockq_init(struct rma_lockq *q)
 /* Off the queue; *packet: its data, the caller's now (NULL: freed). */
 static void entry_take(struct rma_lockq *q, struct lock_entry *e, char **packet)
 {
+    struct rma_win *w = LIST_OBJ(q, struct rma_win, lockq);
     list_del(&e->link);
     q->count--;
+    counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], (uint64_t)-1);
     if (e->packet)
         q->bytes -= e->hdr.len;
     if (packet)
@@ -113,6 +115,7 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     }
     list_push(&q->entries, &e->link);
     q->count++;
+    counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], 1);
     rma_count(w, PVAR_RMA_LOCKS_QUEUED, 1);
     pvar_set_max(&w->near.pvars, PVAR_RMA_LOCKS_HIGH, q->count);
     tell_waiting(w);

@@ -491,7 +491,7 @@ int shmpair_wait(struct shmpair *pairs, const struct shmnode *n, unsigned starte
 void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
 {
     atomic_uint *count = &b->count[number % 4];
-    fence_full(); /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival */
+    fence_full(); /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival; pairs with the fence in rma_fence_poll() */
     sched_point();
     /* acq_rel: the last one has seen everybody's stores, and publishes them with `done`. */
     if (atomic_fetch_add_explicit(count, 1, memory_order_acq_rel) + 1 != n->peers)

@@ -520,7 +520,7 @@ static void queue_full(void *arg)
         struct rma_lockq *q = &inside(j.win)->lockq;
         while (q->count + (q->stamps - q->admitted) < others)
             turn();
-        SIM_CHECK(q->count == 1);
+        SIM_CHECK(q->count == 1 && pvar(j.win, PVAR_RMA_LOCKS_USED) == 1);
         SIM_CHECK(j.mem[0] == 0);
         OK(MPI_Win_unlock(0, j.win));
     } else {
@@ -538,7 +538,7 @@ static void queue_full(void *arg)
         SIM_CHECK(j.mem[0] == (long)others);
         for (unsigned i = 1; i <= others; i++)
             SIM_CHECK(j.mem[i] == 1);
-        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_HIGH) == 1);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_HIGH) == 1 && pvar(j.win, PVAR_RMA_LOCKS_USED) == 0);
         SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_REFUSED) >= (long)others - 1);
         SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_DROPPED) > 0);
     }
