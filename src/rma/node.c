@@ -342,13 +342,14 @@ void rma_node_barrier(struct rma_win *w)
 
 /* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
 
-/* Where each member's part begins: no padding, or whole pages. */
+/* Where each member's part begins: no padding, or whole pages.  UINT64_MAX: beyond all memory. */
 static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
     for (unsigned i = 0; i < upto; i++) {
-        uint64_t size = rma_peer_of(w, i)->size;
-        off += noncontig ? (size + page - 1) / page * page : size;
+        uint64_t size = rma_peer_of(w, i)->size; /* of an MPI_Aint, so there is room to round it up */
+        if (__builtin_add_overflow(off, noncontig ? (size + page - 1) / page * page : size, &off))
+            return UINT64_MAX;
     }
     return off;
 }
@@ -371,6 +372,9 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
     int err = 0;
+    if (total > INT64_MAX) /* found by all alike */
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
+                        w->nears, (long long)INT64_MAX);
     if (me == 0 && total) {
         err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
         if (!err)

@@ -2,6 +2,8 @@
  * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is wrong and its value. */
 #include "../mt.h"
 
+#include <stddef.h>
+
 #define BAD2(call, c1, c2) \
     do { \
         int e_ = (call), k_ = mt_class(e_); \
@@ -178,6 +180,47 @@ static void flavours(void)
     BAD2(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_SIZE, MPI_ERR_SIZE);
     BAD2(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP, MPI_ERR_ARG);
     BAD2(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM, MPI_ERR_COMM);
+}
+
+/* More memory than there is, or than can be counted: all members learn it, and the next window is as good as ever. */
+static void too_large(void)
+{
+    enum { SIZES = 5, KINDS = 3 };
+    const MPI_Aint all[SIZES] = { (MPI_Aint)1 << 62, PTRDIFF_MAX, PTRDIFF_MAX - 4095, mt_rank < 2 ? PTRDIFF_MAX : 66,
+                                  mt_rank == mt_size - 1 ? (MPI_Aint)1 << 62 : 8 };
+    MPI_Comm node;
+    MPI_Info apart;
+    MPI_Win w;
+    void *p;
+    int i, k;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
+    MPI_Info_create(&apart);
+    MPI_Info_set(apart, "alloc_shared_noncontig", "true");
+    for (i = 0; i < 3; i++) /* of all, so that it does not depend on who is on the node */
+        for (k = 0; k < KINDS; k++)
+            BAD(k < 2 ? MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w)
+                      : MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+    for (i = 3; i < SIZES; i++) {
+        BAD(MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+        for (k = 0; k < 2; k++) {
+            int e = MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w), worst;
+            MPI_Allreduce(&e, &worst, 1, MPI_INT, MPI_MAX, node); /* some nodes may have no large one */
+            MUST(!e == !worst, "class %d here, another's error is %d", mt_class(e), worst);
+            if (e)
+                CHECK_EQ(mt_class(e), MPI_ERR_NO_MEM);
+            else
+                MPI_Win_free(&w);
+        }
+    }
+    for (i = 0; i < 3; i++)
+        BAD(MPI_Alloc_mem(all[i], MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
+    GOOD(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, node, &p, &w));
+    memset(p, mt_rank, 8);
+    MPI_Win_free(&w);
+    MPI_Info_free(&apart);
+    MPI_Comm_free(&node);
 }
 
 /* What a call that fails says. */
@@ -439,6 +482,7 @@ int main(int argc, char **argv)
     CHECK_EQ(handled, 2);
     MPI_Win_free(&w);
     flavours();
+    too_large();
     shared(ranks_of_node());
     return mt_finish();
 }
