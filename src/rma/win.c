@@ -608,14 +608,14 @@ int rma_win_detach(struct rma_win *w, const void *base)
 
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
 {
-    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC || w->flavor == MPI_WIN_FLAVOR_CREATE)
-        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x has no shared memory", rma_call(),
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x is dynamic: it has no memory of its own", rma_call(),
                         (unsigned)w->near.obj.handle);
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
     const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);
     for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
-        if (w->near.near[i].size > 0)
+        if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
             n = &w->near.near[i];
     int reach = n && n->kind == RMA_NEAR_MAPPED;
     *size = reach ? (MPI_Aint)n->size : 0;

@@ -166,7 +166,9 @@ static void flavours(void)
 
     MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
-    BAD(MPI_Win_shared_query(w, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
+    BAD(MPI_Win_shared_query(w, mt_size, &size, &unit, &p), MPI_ERR_RANK);
+    GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
+    CHECK(p == mem && size == sizeof mem && unit == 1);
     BAD2(MPI_Win_attach(w, mem, 4), MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_FLAVOR);
     MPI_Win_free(&w);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &d);
@@ -415,13 +417,13 @@ static void shared(int on_node)
     }
     MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &c);
     MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
-    SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
-         "MPI_Win_shared_query: window 0x%x has no shared memory", (unsigned)c);
     SAYS(MPI_Win_attach(c, mem, 4), MPI_ERR_RMA_FLAVOR,
          "MPI_Win_attach: window 0x%x was not made by MPI_Win_create_dynamic", (unsigned)c);
     MPI_Win_free(&c);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &c);
     MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
+    SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
+         "MPI_Win_shared_query: window 0x%x is dynamic: it has no memory of its own", (unsigned)c);
     SAYS(MPI_Win_detach(c, mem), MPI_ERR_RMA_ATTACH, "MPI_Win_detach: no attached region begins at %p", (void *)mem);
     SAYS(MPI_Win_attach(c, mem, -5), MPI_ERR_SIZE, "MPI_Win_attach: size is -5, less than 0");
     GOOD(MPI_Win_attach(c, mem, sizeof mem));
