@@ -131,14 +131,15 @@ enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
 static const struct {
     const char *key, *value; /* default */
     enum hint_kind kind;
-} hints[] = {{"no_locks", "false", HINT_TRUTH},
-             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER},
-             {"accumulate_ops", "same_op_no_op", HINT_OPS},
-             {"mpi_accumulate_granularity", "0", HINT_NUMBER},
-             {"same_size", "false", HINT_TRUTH},
-             {"same_disp_unit", "false", HINT_TRUTH},
-             {"alloc_shared_noncontig", "false", HINT_TRUTH},
-             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT}};
+    int made; /* the window is made by it: what comes later is ignored */
+} hints[] = {{"no_locks", "false", HINT_TRUTH, 0},
+             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER, 0},
+             {"accumulate_ops", "same_op_no_op", HINT_OPS, 0},
+             {"mpi_accumulate_granularity", "0", HINT_NUMBER, 1},
+             {"same_size", "false", HINT_TRUTH, 0},
+             {"same_disp_unit", "false", HINT_TRUTH, 0},
+             {"alloc_shared_noncontig", "false", HINT_TRUTH, 1},
+             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
 static void hints_apply(struct rma_win *w)
@@ -194,14 +195,14 @@ static int hint_put(struct info *i, const char *key, const char *value)
     return info_put(i, key, text);
 }
 
-static int hints_take(struct rma_win *w, const struct info *given)
+static int hints_take(struct rma_win *w, const struct info *given, int made)
 {
     if (!w->info)
         w->info = info_make();
     if (!w->info)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
     for (int i = 0; i < HINTS; i++) {
-        const char *v = given ? info_value(given, hints[i].key) : NULL;
+        const char *v = given && !(made && hints[i].made) ? info_value(given, hints[i].key) : NULL;
         if (v && !is_hint(hints[i].kind, v))
             v = NULL;
         if (!v && !info_value(w->info, hints[i].key))
@@ -227,7 +228,7 @@ static unsigned acc_hints(const struct rma_win *w)
 
 int rma_win_set_info(struct rma_win *w, struct info *info)
 {
-    return hints_take(w, info);
+    return hints_take(w, info, 1);
 }
 
 int rma_win_get_info(struct rma_win *w, struct info **out)
@@ -340,7 +341,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
 {
     int err = plan_check(p);
     if (!err)
-        err = hints_take(w, p->info);
+        err = hints_take(w, p->info, 0);
     w->large_pages = p->info && info_truth(p->info, "large_pages", 0);
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
