@@ -49,6 +49,12 @@ static int plan_check(const struct plan *p)
     return MPI_SUCCESS;
 }
 
+/* MPI_Win_allocate or MPI_Win_allocate_shared: memory that the library makes. */
+static int memory_ours(const struct rma_win *w)
+{
+    return w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
 static struct rma_win *win_blank(const struct plan *p)
 {
     struct rma *r = rma_room();
@@ -231,6 +237,13 @@ int rma_win_set_info(struct rma_win *w, struct info *info)
     return hints_take(w, info, 1);
 }
 
+/* Of memory made here: what its address and that of its peers' parts is known to be a multiple of (bytes). */
+static int64_t alignment_had(const struct rma_win *w)
+{
+    uintptr_t at = (uintptr_t)w->base, low = at & -at;
+    return (int64_t)(at && low < w->align ? low : w->align);
+}
+
 int rma_win_get_info(struct rma_win *w, struct info **out)
 {
     char text[24];
@@ -241,13 +254,17 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
                  {"op_win_pool", w->op_quota.size},
                  {"target_win_pool", w->target_quota.size},
                  {"lock_entries", cvar.rma_lock_entries},
-                 {"piggyback_threshold", cvar.rma_hold}};
+                 {"piggyback_threshold", cvar.rma_hold},
+                 {"mpi_minimum_memory_alignment", alignment_had(w)}};
+    size_t told = sizeof sizes / sizeof *sizes;
+    if (!memory_ours(w))
+        told--; /* the last */
     struct info *i = info_copy(w->info);
     if (i && info_put(i, "large_pages", w->large_pages ? "true" : "false")) {
         info_drop(i);
         i = NULL;
     }
-    for (size_t k = 0; i && k < sizeof sizes / sizeof *sizes; k++) {
+    for (size_t k = 0; i && k < told; k++) {
         snprintf(text, sizeof text, "%lld", (long long)sizes[k].value);
         if (info_put(i, sizes[k].key, text)) {
             info_drop(i);
@@ -302,6 +319,17 @@ static int memory_reserve(struct rma_win *w)
     return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
 }
 
+static int memory_share(struct rma_win *w, unsigned flags)
+{
+    if (mem_segment_create((size_t)w->bytes, flags, &w->memory) != 0)
+        return 0;
+    if (mem_segment_align(w->memory, w->align) == 0)
+        return 1;
+    mem_segment_drop(w->memory);
+    w->memory = NULL;
+    return 0;
+}
+
 static int memory_make(struct rma_win *w)
 {
     int large = w->large_pages;
@@ -316,16 +344,17 @@ static int memory_make(struct rma_win *w)
         w->base = w->node.area + w->node.n.me * w->node.part;
         return MPI_SUCCESS;
     }
-    w->large_pages = large && mem_segment_create((size_t)w->bytes, MEM_LARGE, &w->memory) == 0;
-    if (w->large_pages || (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0)) {
+    w->large_pages = large && memory_share(w, MEM_LARGE);
+    if (w->large_pages || (w->nears > 1 && memory_share(w, 0))) {
         w->base = w->memory->base;
         return MPI_SUCCESS;
     }
     /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
-    w->heap = w->bytes < PTRDIFF_MAX - 4096 ? calloc(1, (size_t)w->bytes + 4096) : NULL; /* pages of it come when touched */
+    if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->align)
+        w->heap = calloc(1, (size_t)w->bytes + w->align); /* pages of it come when touched */
     if (!w->heap)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
-    w->base = (char *)w->heap + (-(uintptr_t)w->heap & 4095);
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->align);
+    w->base = (char *)w->heap + (-(uintptr_t)w->heap & (w->align - 1));
     return MPI_SUCCESS;
 }
 
@@ -343,6 +372,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     if (!err)
         err = hints_take(w, p->info, 0);
     w->large_pages = p->info && info_truth(p->info, "large_pages", 0);
+    size_t align = memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
     if (!err)
@@ -351,8 +381,9 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
-    int64_t v[4] = {err ? err_class(err) : 0, p->size, kept, -kept};
-    int e = coll_allreduce_i64(v, 4, COLL_MAX, c);
+    int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept, align > RMA_PAGE ? (int64_t)align : RMA_PAGE};
+    int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
+    w->align = (size_t)v[4];
     out->most = (uint64_t)v[1];
     out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])

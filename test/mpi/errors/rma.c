@@ -218,6 +218,13 @@ static void too_large(void)
     }
     for (i = 0; i < 3; i++)
         BAD(MPI_Alloc_mem(all[i], MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
+    for (k = 0; k < 2; k++) { /* no place for so few bytes */
+        MPI_Info_set(apart, "alloc_shared_noncontig", k ? "true" : "false");
+        MPI_Info_set(apart, "mpi_minimum_memory_alignment", "4611686018427387904");
+        BAD(MPI_Win_allocate(64, 1, apart, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+        BAD(MPI_Win_allocate_shared(64, 1, apart, node, &p, &w), MPI_ERR_NO_MEM);
+        BAD(MPI_Alloc_mem(64, apart, &p), MPI_ERR_NO_MEM);
+    }
     GOOD(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, node, &p, &w));
     memset(p, mt_rank, 8);
     MPI_Win_free(&w);
