@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +42,12 @@ static int plan_check(const struct plan *p)
 {
     if (p->size < 0)
         return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)p->size);
-    if (p->disp_unit <= 0 || p->disp_unit > INT32_MAX)
+    if (p->disp_unit <= 0)
         return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive", rma_call(),
                         (long long)p->disp_unit);
+    if (p->disp_unit > INT_MAX) /* the attribute MPI_WIN_DISP_UNIT is an int */
+        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; this library takes units up to %d", rma_call(),
+                        (long long)p->disp_unit, INT_MAX);
     if (p->flavor == MPI_WIN_FLAVOR_CREATE && !p->base && p->size)
         return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)p->size);
     return MPI_SUCCESS;

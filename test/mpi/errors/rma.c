@@ -2,6 +2,7 @@
  * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is wrong and its value. */
 #include "../mt.h"
 
+#include <limits.h>
 #include <stddef.h>
 
 #define BAD2(call, c1, c2) \
@@ -406,6 +407,30 @@ static void request_of_the_past(void)
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
 
+/* Displacement units; a large one is legal, and this library's limit is told. */
+static void units(void)
+{
+    const MPI_Aint large = (MPI_Aint)INT_MAX + 1;
+    MPI_Win w;
+    int *p, mem[4], unit;
+    MPI_Aint size;
+
+    SAYS(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create: displacement unit is 0; it must be positive");
+    SAYS(MPI_Win_create_c(mem, 4, -5, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create_c: displacement unit is -5; it must be positive");
+    SAYS(MPI_Win_create_c(mem, 4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    SAYS(MPI_Win_allocate_c(4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_DISP,
+         "MPI_Win_allocate_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    SAYS(MPI_Win_allocate_shared_c(4, large, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w), MPI_ERR_DISP,
+         "MPI_Win_allocate_shared_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    GOOD(MPI_Win_create_c(mem, sizeof mem, INT_MAX, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
+    GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
+    CHECK(p == mem && unit == INT_MAX);
+    MPI_Win_free(&w);
+}
+
 /* A window over all ranks has shared memory only if they are on one node; who cannot says how many are not. */
 static void shared(int on_node)
 {
@@ -460,6 +485,7 @@ int main(int argc, char **argv)
 
     mt_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     next = (mt_rank + 1) % mt_size;
     for (i = 0; i < N + 8; i++)
         mem[i] = -1;
@@ -492,6 +518,7 @@ int main(int argc, char **argv)
     MPI_Win_free(&w);
     flavours();
     too_large();
+    units();
     shared(ranks_of_node());
     return mt_finish();
 }
