@@ -347,6 +347,8 @@ struct rma_win {
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
+    uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
+    unsigned nempties;
     /* native access */
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;

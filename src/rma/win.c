@@ -126,6 +126,7 @@ void rma_win_drop(struct rma_win *w)
     while (w->nregions)
         mem_move_back(w->regions[--w->nregions].moved);
     free(w->regions);
+    free(w->empties);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
     if (w->comm)
@@ -593,6 +594,28 @@ static int not_dynamic(const struct rma_win *w)
                     (unsigned)w->near.obj.handle);
 }
 
+/* A region without bytes overlaps none, and is only there to be detached: kept apart, so that every other one has bytes and a base of its
+ * own. */
+static int attach_empty(struct rma_win *w, uint64_t addr)
+{
+    uint64_t *more = realloc(w->empties, (w->nempties + 1) * sizeof *more);
+    if (!more)
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
+    w->empties = more;
+    w->empties[w->nempties++] = addr;
+    return MPI_SUCCESS;
+}
+
+static int detach_empty(struct rma_win *w, uint64_t addr)
+{
+    for (unsigned i = 0; i < w->nempties; i++)
+        if (w->empties[i] == addr) {
+            w->empties[i] = w->empties[--w->nempties];
+            return MPI_SUCCESS;
+        }
+    return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), (void *)(uintptr_t)addr);
+}
+
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
 {
     uint64_t addr = (uint64_t)(uintptr_t)base;
@@ -605,9 +628,11 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
     if ((uint64_t)size > UINT64_MAX - addr)
         return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) goes beyond the end of memory", rma_call(), base,
                         (long long)size);
+    if (!size)
+        return attach_empty(w, addr);
     unsigned i = region_above(w, addr);
     if ((i > 0 && w->regions[i - 1].base + w->regions[i - 1].size > addr) ||
-        (i > 0 && w->regions[i - 1].base == addr) || (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
+        (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
         return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
                         base, (long long)size);
     if (w->nregions == w->regions_room) {
@@ -632,7 +657,7 @@ int rma_win_detach(struct rma_win *w, const void *base)
         return not_dynamic(w);
     unsigned i = region_above(w, addr);
     if (i == 0 || w->regions[i - 1].base != addr)
-        return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), base);
+        return detach_empty(w, addr);
     mem_move_back(w->regions[i - 1].moved);
     memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
     w->nregions--;

@@ -176,8 +176,14 @@ static void flavours(void)
     MPI_Win_set_errhandler(d, MPI_ERRORS_RETURN);
     BAD(MPI_Win_shared_query(d, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
     BAD2(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH, MPI_ERR_ARG);
+    GOOD(MPI_Win_attach(d, mem, 0));            /* overlaps nothing, on whichever side it comes */
     GOOD(MPI_Win_attach(d, mem, sizeof mem));
+    GOOD(MPI_Win_attach(d, mem + 1, 0));
+    BAD(MPI_Win_attach(d, mem + 1, 4), MPI_ERR_RMA_ATTACH);
+    GOOD(MPI_Win_detach(d, mem + 1));
     GOOD(MPI_Win_detach(d, mem));
+    GOOD(MPI_Win_detach(d, mem));
+    BAD(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&d);
     BAD2(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_SIZE, MPI_ERR_SIZE);
