@@ -29,7 +29,7 @@ static const struct key {
     {"mpi_accumulate_granularity", "0", "8", "8", "eight", 1},
     {"same_size", "false", "true", "true", "2", 0},
     {"same_disp_unit", "false", "true", "true", "maybe", 0},
-    {"alloc_shared_noncontig", "false", "true", "true", "", 1},
+    {"alloc_shared_noncontig", "false", "true", "true", "", 0},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
