@@ -10,6 +10,7 @@
 #include "api/api_types.h"
 #include "base/sched.h"
 #include "mem/mem.h"
+#include "obj/attr.h"
 
 #include "config.h"
 
@@ -70,36 +71,57 @@ API(int, MPI_Pcontrol, (const int level, ...))
  * ones are not worth a file.  A segment is known by its address (mem_segment_of), the others are remembered, so that
  * MPI_Free_mem of anything else is an error and no crash. */
 
-enum { SEGMENT_FROM = 64 * 1024 }; /* bytes */
+enum { SEGMENT_FROM = 64 * 1024, LINE = 64 }; /* bytes */
 
-static int alloc_arg(MPI_Aint size, MPI_Info info, void *baseptr)
+static int alloc_arg(MPI_Aint size, MPI_Info info, void *baseptr, size_t *align)
 {
-    struct info *i;
+    struct info *i = NULL;
     int err = api_pointer(baseptr, "baseptr");
     if (!err && size < 0)
         err = err_make(MPI_ERR_SIZE, "MPI_Alloc_mem: size is %lld, less than 0", (long long)size);
-    return err ? err : api_info(info, &i);
+    if (!err)
+        err = api_info(info, &i);
+    *align = err ? 0 : info_alignment(i);
+    if (*align < LINE)
+        *align = LINE;
+    return err;
+}
+
+static void *alloc_segment(MPI_Aint size, size_t align)
+{
+    struct mem_segment *seg;
+    if (size < SEGMENT_FROM || mem_segment_create((size_t)size, MEM_LAZY, &seg) != 0)
+        return NULL;
+    if (mem_segment_align(seg, align) == 0)
+        return seg->base;
+    mem_segment_drop(seg);
+    return NULL;
+}
+
+static void *alloc_small(MPI_Aint size, size_t align)
+{
+    void *p;
+    if (posix_memalign(&p, align, size ? (size_t)size : 1))
+        return NULL;
+    if (!map_put(&proc->api->small, (uintptr_t)p, p))
+        return p;
+    free(p);
+    return NULL;
 }
 
 API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
 {
     api_enter("MPI_Alloc_mem");
-    int err = alloc_arg(size, info, baseptr);
+    size_t align;
+    int err = alloc_arg(size, info, baseptr, &align);
     if (!err) {
-        struct mem_segment *seg = NULL;
-        void *p = NULL;
-        if (size >= SEGMENT_FROM && mem_segment_create((size_t)size, MEM_LAZY, &seg) == 0)
-            p = seg->base;
-        else if (posix_memalign(&p, 64, size ? (size_t)size : 1))
-            p = NULL;
-        else if (map_put(&proc->api->small, (uintptr_t)p, p)) {
-            free(p);
-            p = NULL;
-        }
+        void *p = alloc_segment(size, align);
+        if (!p)
+            p = alloc_small(size, align);
         if (p)
             *(void **)baseptr = p;
         else
-            err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory", (long long)size);
+            err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory, aligned to %zu", (long long)size, align);
     }
     return api_leave(MPI_COMM_NULL, err);
 }

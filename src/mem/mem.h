@@ -50,6 +50,9 @@ void mem_finalize(void);
  * MEM_LARGE, by itself: of the large pages that the administrator set aside, `size` in whole ones; -ENOMEM: too few. */
 enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
+/* Its mapping here goes to an address that is a multiple of `align` (bytes, a power of two), before anybody knows the one it had.
+ * 0, or -errno: it stays where it is. */
+int mem_segment_align(struct mem_segment *seg, size_t align);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
 /* -EFBIG if a segment of so many bytes is beyond the limit of file sizes (mem_segment_create: -ENOMEM), else 0. */

@@ -405,6 +405,34 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
     return 0;
 }
 
+int mem_segment_align(struct mem_segment *seg, size_t align)
+{
+    if (!((uintptr_t)seg->base & (align - 1)))
+        return 0;
+    if (seg->size > (size_t)INT64_MAX - align)
+        return -ENOMEM;
+    /* Address space alone, of which the segment takes the place. */
+    size_t room = seg->size + align;
+    char *all = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED)
+        return -errno;
+    size_t before = -(uintptr_t)all & (align - 1), behind = room - before - seg->size;
+    if (mremap(seg->base, seg->size, seg->size, MREMAP_MAYMOVE | MREMAP_FIXED, all + before) == MAP_FAILED) {
+        int err = -errno;
+        munmap(all, room);
+        return err;
+    }
+    if (before)
+        munmap(all, before);
+    if (behind)
+        munmap(all + before + seg->size, behind);
+    if (seg->owner)
+        mem_segment_rebase(seg, all + before);
+    else
+        seg->base = all + before;
+    return 0;
+}
+
 static int reserve_part(struct mem_segment *seg, size_t off, size_t len)
 {
     struct mem_seg *s = (struct mem_seg *)seg;

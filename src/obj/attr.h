@@ -49,5 +49,7 @@ int info_merge(struct info *to, const struct info *from); /* 0 or -ENOMEM; from 
 void info_fill_env(struct info *i);
 /* "true"/"false" (any case) to 1/0; `absent` when missing or neither. */
 int info_truth(const struct info *i, const char *key, int absent);
+/* mpi_minimum_memory_alignment (MPI-4.0 9.2, 12.2.2) in bytes: 0 when missing, or no power of two. */
+size_t info_alignment(const struct info *i);
 
 #endif

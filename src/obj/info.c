@@ -125,6 +125,17 @@ int info_truth(const struct info *i, const char *key, int absent)
     return absent;
 }
 
+size_t info_alignment(const struct info *i)
+{
+    enum { DIGITS = 19 }; /* more are beyond any address */
+    const char *v = info_value(i, "mpi_minimum_memory_alignment");
+    size_t digits = v ? strspn(v, "0123456789") : 0;
+    if (!digits || digits > DIGITS || v[digits])
+        return 0;
+    unsigned long long n = strtoull(v, NULL, 10);
+    return n & (n - 1) || n > INT64_MAX ? 0 : (size_t)n;
+}
+
 /* Command line of this process: first word and the rest, for "command" and "argv" of MPI_INFO_ENV. */
 static void put_command(struct info *i)
 {

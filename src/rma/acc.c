@@ -335,27 +335,41 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
 
 /* --- pair types: value and index with a gap, element by element ----------------------- */
 
+/* One element to or from its place in `work`, by its blocks: what lies in a gap, or behind a value whose extent is padded, is another's
+ * to store at any time, or is no memory at all. */
+static int pair_cma(const struct acc_target *t, const struct dt_type *elem, uint64_t off, char *work, int write)
+{
+    enum { BLOCKS = 2 };
+    struct iovec local[BLOCKS], remote[BLOCKS];
+    size_t got, n = dt_iov(elem, 1, work, 0, elem->elem.bytes, local, BLOCKS, &got);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = (uint64_t)((char *)local[i].iov_base - work);
+        remote[i] = (struct iovec){(void *)(uintptr_t)(t->remote + off + at), local[i].iov_len};
+    }
+    return write ? mem_cma_write(t->host_index, local, n, remote, n) : mem_cma_read(t->host_index, local, n, remote, n);
+}
+
 static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t pos)
 {
     const struct dt_type *elem = a->elem;
-    size_t span = (size_t)elem->extent, bytes = elem->elem.bytes;
+    size_t span = (size_t)elem->true_ub, bytes = elem->elem.bytes; /* its data begin at 0 */
     struct batch b = {.t = t, .a = a, .first = off / ACC_STRIPE_BYTES, .last = (off + span - 1) / ACC_STRIPE_BYTES};
     char work[ELEM_MAX], packed[ELEM_MAX], in_buf[ELEM_MAX];
-    char *mem = t->host_index < 0 ? (char *)((uintptr_t)t->base + (uintptr_t)off) : work;
-    struct iovec local = {work, span}, remote = {(void *)(uintptr_t)(t->remote + off), span};
-    const char *in = a->op->index == DT_NO_OP ? NULL : origin_at(a, pos, bytes, in_buf);
+    int cma = t->host_index >= 0, changes = a->op->index != DT_NO_OP;
+    char *mem = cma ? work : (char *)((uintptr_t)t->base + (uintptr_t)off);
+    const char *in = changes ? origin_at(a, pos, bytes, in_buf) : NULL;
     int err = 0;
     batch_lock(&b, 1);
-    if (t->host_index >= 0)
-        err = mem_cma_read(t->host_index, &local, 1, &remote, 1);
+    if (cma && (a->fetches || a->op->index != DT_REPLACE))
+        err = pair_cma(t, elem, off, work, 0);
     if (!err && a->fetches) {
         dt_pack(elem, 1, mem, 0, packed, bytes);
         result_put(a, pos, packed, bytes);
     }
-    if (!err && a->op->index != DT_NO_OP) {
+    if (!err && changes) {
         dt_op_unpack(a->op, elem, 1, mem, 0, in, bytes);
-        if (t->host_index >= 0)
-            err = mem_cma_write(t->host_index, &local, 1, &remote, 1);
+        if (cma)
+            err = pair_cma(t, elem, off, work, 1);
     }
     batch_lock(&b, 0);
     return err;

@@ -26,7 +26,7 @@ struct layout { /* offsets in the segment */
     size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, area, part, total;
 };
 /* Windows of up to so many bytes in all lie in the node segment itself; larger ones on their owners' NUMA nodes. */
-enum { AREA_MAX = 256 << 10, PAGE = 4096 };
+enum { AREA_MAX = 256 << 10 };
 
 static size_t line(size_t n)
 {
@@ -47,11 +47,11 @@ static struct layout layout_of(const struct rma_win *w, unsigned stripes, uint64
     l.acc_bytes = acc_ctl_bytes(stripes);
     l.pairs = l.accs + n * l.acc_bytes;
     l.total = l.pairs + line(n * n * sizeof(struct shmpair));
-    l.area = (l.total + PAGE - 1) / PAGE * PAGE;
+    l.area = (l.total + RMA_PAGE - 1) / RMA_PAGE * RMA_PAGE;
     l.part = 0;
     int ours = w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
-    if (ours && n > 1 && most && most <= AREA_MAX / n) {
-        l.part = (size_t)(most + PAGE - 1) / PAGE * PAGE;
+    if (ours && n > 1 && most && most <= AREA_MAX / n && w->align == RMA_PAGE) {
+        l.part = (size_t)(most + RMA_PAGE - 1) / RMA_PAGE * RMA_PAGE;
         l.total = l.area + n * l.part;
     }
     return l;
@@ -342,13 +342,16 @@ void rma_node_barrier(struct rma_win *w)
 
 /* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
 
-/* Where each member's part begins: no padding, or whole pages. */
+/* Where each member's part begins: no padding, or aligned, and pages of its own.  UINT64_MAX: beyond all memory. */
 static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
+    if (w->node.area || page < w->align) /* the area has no room for the pages of systems with large ones */
+        page = w->align;
     for (unsigned i = 0; i < upto; i++) {
-        uint64_t size = rma_peer_of(w, i)->size;
-        off += noncontig ? (size + page - 1) / page * page : size;
+        uint64_t size = rma_peer_of(w, i)->size; /* of an MPI_Aint, so there is room to round it up */
+        if (__builtin_add_overflow(off, noncontig ? (size + page - 1) / page * page : size, &off))
+            return UINT64_MAX;
     }
     return off;
 }
@@ -371,6 +374,9 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
     int err = 0;
+    if (total > INT64_MAX) /* found by all alike */
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
+                        w->nears, (long long)INT64_MAX);
     if (me == 0 && total) {
         err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
         if (!err)
@@ -382,12 +388,14 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         err = mem_segment_attach(&first->key, &w->memory);
     if (!err && first->error)
         err = -ENOMEM;
+    if (!err && w->memory)
+        err = mem_segment_align(w->memory, w->align);
     uint64_t off = part_offset(w, me, noncontig);
     if (!err && w->bytes)
         err = mem_segment_reserve(w->memory, off, (size_t)w->bytes);
     if (err)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory: %s", rma_call(),
-                        (unsigned long long)total, strerror(-err));
+        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s", rma_call(),
+                        (unsigned long long)total, w->align, strerror(-err));
     w->base = w->memory && w->bytes ? (char *)w->memory->base + off : NULL;
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];

@@ -41,10 +41,11 @@ int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out);
 /* MPI_ERR_RMA_SYNC with an epoch open: the window stays.  Runs attribute callbacks. Waits. */
 int rma_win_free(struct rma_win *w);
-/* RMA_FLAVOR, RMA_ATTACH. */
+/* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE.  Of a region of 0 bytes and another one that begins there, the other one is detached first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);
 int rma_win_detach(struct rma_win *w, const void *base);
-/* RANK, RMA_FLAVOR. rank may be MPI_PROC_NULL. */
+/* RANK, RMA_FLAVOR (dynamic). rank may be MPI_PROC_NULL: the lowest one within reach that has memory.  *size 0 and NULL where this process
+ * cannot load and store: another node, or memory that a peer brought to MPI_Win_create and that is not mapped here. */
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out);
 int rma_win_group(struct rma_win *w, struct group **out);
 int rma_win_set_info(struct rma_win *w, struct info *info); /* waits: collective */

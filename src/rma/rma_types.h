@@ -300,6 +300,7 @@ struct rma_node { /* this window's node, private view */
 };
 
 /* --- window --------------------------------------------------------------------------- */
+enum { RMA_PAGE = 4096 }; /* bytes; what memory made for a window is aligned to, whatever the pages of the system */
 struct rma_win {
     struct rma_win_near near; /* near.obj is the object */
     struct comm *comm;        /* own duplicate */
@@ -329,6 +330,7 @@ struct rma_win {
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
     uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
+    size_t align;             /* info key: of memory made here (bytes), the largest that a member wants, at least RMA_PAGE */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
     struct list link;         /* rma->windows */
     struct list active;       /* rma->active */
@@ -347,6 +349,8 @@ struct rma_win {
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
+    uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
+    unsigned nempties;
     /* native access */
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,21 @@ static int plan_check(const struct plan *p)
 {
     if (p->size < 0)
         return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)p->size);
-    if (p->disp_unit <= 0 || p->disp_unit > INT32_MAX)
+    if (p->disp_unit <= 0)
         return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive", rma_call(),
                         (long long)p->disp_unit);
+    if (p->disp_unit > INT_MAX) /* the attribute MPI_WIN_DISP_UNIT is an int */
+        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; this library takes units up to %d", rma_call(),
+                        (long long)p->disp_unit, INT_MAX);
     if (p->flavor == MPI_WIN_FLAVOR_CREATE && !p->base && p->size)
         return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)p->size);
     return MPI_SUCCESS;
+}
+
+/* MPI_Win_allocate or MPI_Win_allocate_shared: memory that the library makes. */
+static int memory_ours(const struct rma_win *w)
+{
+    return w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 static struct rma_win *win_blank(const struct plan *p)
@@ -118,6 +128,7 @@ void rma_win_drop(struct rma_win *w)
     while (w->nregions)
         mem_move_back(w->regions[--w->nregions].moved);
     free(w->regions);
+    free(w->empties);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
     if (w->comm)
@@ -133,14 +144,15 @@ enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
 static const struct {
     const char *key, *value; /* default */
     enum hint_kind kind;
-} hints[] = {{"no_locks", "false", HINT_TRUTH},
-             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER},
-             {"accumulate_ops", "same_op_no_op", HINT_OPS},
-             {"mpi_accumulate_granularity", "0", HINT_NUMBER},
-             {"same_size", "false", HINT_TRUTH},
-             {"same_disp_unit", "false", HINT_TRUTH},
-             {"alloc_shared_noncontig", "false", HINT_TRUTH},
-             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT}};
+    int made; /* the window is made by it: what comes later is ignored */
+} hints[] = {{"no_locks", "false", HINT_TRUTH, 0},
+             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER, 0},
+             {"accumulate_ops", "same_op_no_op", HINT_OPS, 0},
+             {"mpi_accumulate_granularity", "0", HINT_NUMBER, 1},
+             {"same_size", "false", HINT_TRUTH, 0},
+             {"same_disp_unit", "false", HINT_TRUTH, 0},
+             {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* told as set last, as MPICH does: its test rma/win_info */
+             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
 static void hints_apply(struct rma_win *w)
@@ -196,14 +208,14 @@ static int hint_put(struct info *i, const char *key, const char *value)
     return info_put(i, key, text);
 }
 
-static int hints_take(struct rma_win *w, const struct info *given)
+static int hints_take(struct rma_win *w, const struct info *given, int made)
 {
     if (!w->info)
         w->info = info_make();
     if (!w->info)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
     for (int i = 0; i < HINTS; i++) {
-        const char *v = given ? info_value(given, hints[i].key) : NULL;
+        const char *v = given && !(made && hints[i].made) ? info_value(given, hints[i].key) : NULL;
         if (v && !is_hint(hints[i].kind, v))
             v = NULL;
         if (!v && !info_value(w->info, hints[i].key))
@@ -229,7 +241,14 @@ static unsigned acc_hints(const struct rma_win *w)
 
 int rma_win_set_info(struct rma_win *w, struct info *info)
 {
-    return hints_take(w, info);
+    return hints_take(w, info, 1);
+}
+
+/* Of memory made here: what its address and that of its peers' parts is known to be a multiple of (bytes). */
+static int64_t alignment_had(const struct rma_win *w)
+{
+    uintptr_t at = (uintptr_t)w->base, low = at & -at;
+    return (int64_t)(at && low < w->align ? low : w->align);
 }
 
 int rma_win_get_info(struct rma_win *w, struct info **out)
@@ -242,13 +261,17 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
                  {"op_win_pool", w->op_quota.size},
                  {"target_win_pool", w->target_quota.size},
                  {"lock_entries", cvar.rma_lock_entries},
-                 {"piggyback_threshold", cvar.rma_hold}};
+                 {"piggyback_threshold", cvar.rma_hold},
+                 {"mpi_minimum_memory_alignment", alignment_had(w)}};
+    size_t told = sizeof sizes / sizeof *sizes;
+    if (!memory_ours(w))
+        told--; /* the last */
     struct info *i = info_copy(w->info);
     if (i && info_put(i, "large_pages", w->large_pages ? "true" : "false")) {
         info_drop(i);
         i = NULL;
     }
-    for (size_t k = 0; i && k < sizeof sizes / sizeof *sizes; k++) {
+    for (size_t k = 0; i && k < told; k++) {
         snprintf(text, sizeof text, "%lld", (long long)sizes[k].value);
         if (info_put(i, sizes[k].key, text)) {
             info_drop(i);
@@ -303,6 +326,17 @@ static int memory_reserve(struct rma_win *w)
     return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
 }
 
+static int memory_share(struct rma_win *w, unsigned flags)
+{
+    if (mem_segment_create((size_t)w->bytes, flags, &w->memory) != 0)
+        return 0;
+    if (mem_segment_align(w->memory, w->align) == 0)
+        return 1;
+    mem_segment_drop(w->memory);
+    w->memory = NULL;
+    return 0;
+}
+
 static int memory_make(struct rma_win *w)
 {
     int large = w->large_pages;
@@ -317,16 +351,17 @@ static int memory_make(struct rma_win *w)
         w->base = w->node.area + w->node.n.me * w->node.part;
         return MPI_SUCCESS;
     }
-    w->large_pages = large && mem_segment_create((size_t)w->bytes, MEM_LARGE, &w->memory) == 0;
-    if (w->large_pages || (w->nears > 1 && mem_segment_create((size_t)w->bytes, 0, &w->memory) == 0)) {
+    w->large_pages = large && memory_share(w, MEM_LARGE);
+    if (w->large_pages || (w->nears > 1 && memory_share(w, 0))) {
         w->base = w->memory->base;
         return MPI_SUCCESS;
     }
     /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
-    w->heap = w->bytes < PTRDIFF_MAX - 4096 ? calloc(1, (size_t)w->bytes + 4096) : NULL; /* pages of it come when touched */
+    if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->align)
+        w->heap = calloc(1, (size_t)w->bytes + w->align); /* pages of it come when touched */
     if (!w->heap)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
-    w->base = (char *)w->heap + (-(uintptr_t)w->heap & 4095);
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->align);
+    w->base = (char *)w->heap + (-(uintptr_t)w->heap & (w->align - 1));
     return MPI_SUCCESS;
 }
 
@@ -342,8 +377,9 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
 {
     int err = plan_check(p);
     if (!err)
-        err = hints_take(w, p->info);
+        err = hints_take(w, p->info, 0);
     w->large_pages = p->info && info_truth(p->info, "large_pages", 0);
+    size_t align = memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
     if (!err)
@@ -352,8 +388,9 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
-    int64_t v[4] = {err ? err_class(err) : 0, p->size, kept, -kept};
-    int e = coll_allreduce_i64(v, 4, COLL_MAX, c);
+    int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept, align > RMA_PAGE ? (int64_t)align : RMA_PAGE};
+    int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
+    w->align = (size_t)v[4];
     out->most = (uint64_t)v[1];
     out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])
@@ -559,6 +596,28 @@ static int not_dynamic(const struct rma_win *w)
                     (unsigned)w->near.obj.handle);
 }
 
+/* A region without bytes overlaps none, and is only there to be detached: kept apart, so that every other one has bytes and a base of its
+ * own. */
+static int attach_empty(struct rma_win *w, uint64_t addr)
+{
+    uint64_t *more = realloc(w->empties, (w->nempties + 1) * sizeof *more);
+    if (!more)
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
+    w->empties = more;
+    w->empties[w->nempties++] = addr;
+    return MPI_SUCCESS;
+}
+
+static int detach_empty(struct rma_win *w, uint64_t addr)
+{
+    for (unsigned i = 0; i < w->nempties; i++)
+        if (w->empties[i] == addr) {
+            w->empties[i] = w->empties[--w->nempties];
+            return MPI_SUCCESS;
+        }
+    return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), (void *)(uintptr_t)addr);
+}
+
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
 {
     uint64_t addr = (uint64_t)(uintptr_t)base;
@@ -571,9 +630,11 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
     if ((uint64_t)size > UINT64_MAX - addr)
         return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) goes beyond the end of memory", rma_call(), base,
                         (long long)size);
+    if (!size)
+        return attach_empty(w, addr);
     unsigned i = region_above(w, addr);
     if ((i > 0 && w->regions[i - 1].base + w->regions[i - 1].size > addr) ||
-        (i > 0 && w->regions[i - 1].base == addr) || (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
+        (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
         return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
                         base, (long long)size);
     if (w->nregions == w->regions_room) {
@@ -598,7 +659,7 @@ int rma_win_detach(struct rma_win *w, const void *base)
         return not_dynamic(w);
     unsigned i = region_above(w, addr);
     if (i == 0 || w->regions[i - 1].base != addr)
-        return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), base);
+        return detach_empty(w, addr);
     mem_move_back(w->regions[i - 1].moved);
     memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
     w->nregions--;
@@ -610,14 +671,14 @@ int rma_win_detach(struct rma_win *w, const void *base)
 
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
 {
-    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC || w->flavor == MPI_WIN_FLAVOR_CREATE)
-        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x has no shared memory", rma_call(),
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x is dynamic: it has no memory of its own", rma_call(),
                         (unsigned)w->near.obj.handle);
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
     const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);
     for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
-        if (w->near.near[i].size > 0)
+        if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
             n = &w->near.near[i];
     int reach = n && n->kind == RMA_NEAR_MAPPED;
     *size = reach ? (MPI_Aint)n->size : 0;

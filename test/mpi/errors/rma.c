@@ -2,12 +2,14 @@
  * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is wrong and its value. */
 #include "../mt.h"
 
-#define BAD2(call, c1, c2) \
+#include <limits.h>
+#include <stddef.h>
+
+#define BAD(call, cls) \
     do { \
         int e_ = (call), k_ = mt_class(e_); \
-        MUST(k_ == (c1) || k_ == (c2), "%s: class %d, expected %d", #call, k_, (int)(c1)); \
+        MUST(k_ == (cls), "%s: class %d, expected %d", #call, k_, (int)(cls)); \
     } while (0)
-#define BAD(call, c1) BAD2(call, c1, c1)
 #define GOOD(call) MUST((call) == MPI_SUCCESS, "%s failed", #call)
 
 /* A call that must fail with this class and whose text begins so. */
@@ -53,28 +55,28 @@ static void arguments(MPI_Win w)
     BAD(MPI_Put(&v, -1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT);
     BAD(MPI_Put(&v, 1, MPI_DATATYPE_NULL, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE);
     BAD(MPI_Get(&v, 1, MPI_INT, next, 0, 1, MPI_DATATYPE_NULL, w), MPI_ERR_TYPE);
-    BAD2(MPI_Put(&v, 1, MPI_INT, next, -1, 1, MPI_INT, w), MPI_ERR_DISP, MPI_ERR_RMA_RANGE);
+    BAD(MPI_Put(&v, 1, MPI_INT, next, -1, 1, MPI_INT, w), MPI_ERR_DISP);
     BAD(MPI_Put(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_WIN_NULL), MPI_ERR_WIN);
     BAD(MPI_Accumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP);
     BAD(MPI_Accumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP);
     BAD(MPI_Fetch_and_op(&v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK);
-    BAD2(MPI_Compare_and_swap(d, d, d + 1, MPI_DOUBLE, next, 0, w), MPI_ERR_TYPE, MPI_ERR_TYPE);
+    BAD(MPI_Compare_and_swap(d, d, d + 1, MPI_DOUBLE, next, 0, w), MPI_ERR_TYPE);
     BAD(MPI_Rput(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Rget(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Raccumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Rget_accumulate(&v, 1, MPI_INT, &r, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
     MPI_Win_unlock_all(w);
-    BAD2(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE, MPI_ERR_OTHER);
+    BAD(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE);
     BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK);
-    BAD2(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
-    BAD2(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT, MPI_ERR_ARG);
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT);
+    BAD(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT);
     BAD(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
     for (int h = 0; h < 512; h++) { /* no windows, whatever the look-up takes their low bits for */
         BAD(MPI_Win_fence(0, (MPI_Win)h), MPI_ERR_WIN);
         BAD(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, (MPI_Win)h), MPI_ERR_WIN);
         BAD(MPI_Put(&r, 1, MPI_INT, next, 0, 1, MPI_INT, (MPI_Win)h), MPI_ERR_WIN);
     }
-    BAD2(MPI_Win_post(MPI_GROUP_NULL, 0, w), MPI_ERR_GROUP, MPI_ERR_GROUP);
+    BAD(MPI_Win_post(MPI_GROUP_NULL, 0, w), MPI_ERR_GROUP);
 }
 
 /* Calls in the wrong state. */
@@ -111,12 +113,12 @@ static void states(MPI_Win w)
     MPI_Win_get_group(w, &g);
     /* one's own window locked and exposed at once: whichever came second */
     GOOD(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, w));
-    BAD2(MPI_Win_post(g, 0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_CONFLICT);
     GOOD(MPI_Win_unlock(mt_rank, w));
     MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_Win_post(g, 0, w));
-    BAD2(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
-    BAD2(MPI_Win_lock_all(0, w), MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, w), MPI_ERR_RMA_CONFLICT);
+    BAD(MPI_Win_lock_all(0, w), MPI_ERR_RMA_CONFLICT);
     BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_SYNC);
     GOOD(MPI_Win_start(g, 0, w));
     BAD(MPI_Win_start(g, 0, w), MPI_ERR_RMA_SYNC);
@@ -164,20 +166,76 @@ static void flavours(void)
 
     MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
-    BAD(MPI_Win_shared_query(w, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
-    BAD2(MPI_Win_attach(w, mem, 4), MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_FLAVOR);
+    BAD(MPI_Win_shared_query(w, mt_size, &size, &unit, &p), MPI_ERR_RANK);
+    GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
+    CHECK(p == mem && size == sizeof mem && unit == 1);
+    BAD(MPI_Win_attach(w, mem, 4), MPI_ERR_RMA_FLAVOR);
     MPI_Win_free(&w);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &d);
     MPI_Win_set_errhandler(d, MPI_ERRORS_RETURN);
     BAD(MPI_Win_shared_query(d, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR);
-    BAD2(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH, MPI_ERR_ARG);
+    BAD(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH);
+    GOOD(MPI_Win_attach(d, mem, 0));            /* overlaps nothing, on whichever side it comes */
     GOOD(MPI_Win_attach(d, mem, sizeof mem));
+    GOOD(MPI_Win_attach(d, mem + 1, 0));
+    BAD(MPI_Win_attach(d, mem + 1, 4), MPI_ERR_RMA_ATTACH);
+    GOOD(MPI_Win_detach(d, mem + 1));
     GOOD(MPI_Win_detach(d, mem));
+    GOOD(MPI_Win_detach(d, mem));
+    BAD(MPI_Win_detach(d, mem), MPI_ERR_RMA_ATTACH);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&d);
-    BAD2(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_SIZE, MPI_ERR_SIZE);
-    BAD2(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP, MPI_ERR_ARG);
-    BAD2(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM, MPI_ERR_COMM);
+    BAD(MPI_Win_create(mem, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_SIZE);
+    BAD(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP);
+    BAD(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM);
+}
+
+/* More memory than there is, or than can be counted: all members learn it, and the next window is as good as ever. */
+static void too_large(void)
+{
+    enum { SIZES = 5, KINDS = 3 };
+    const MPI_Aint all[SIZES] = { (MPI_Aint)1 << 62, PTRDIFF_MAX, PTRDIFF_MAX - 4095, mt_rank < 2 ? PTRDIFF_MAX : 66,
+                                  mt_rank == mt_size - 1 ? (MPI_Aint)1 << 62 : 8 };
+    MPI_Comm node;
+    MPI_Info apart;
+    MPI_Win w;
+    void *p;
+    int i, k;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
+    MPI_Info_create(&apart);
+    MPI_Info_set(apart, "alloc_shared_noncontig", "true");
+    for (i = 0; i < 3; i++) /* of all, so that it does not depend on who is on the node */
+        for (k = 0; k < KINDS; k++)
+            BAD(k < 2 ? MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w)
+                      : MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+    for (i = 3; i < SIZES; i++) {
+        BAD(MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+        for (k = 0; k < 2; k++) {
+            int e = MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w), worst;
+            MPI_Allreduce(&e, &worst, 1, MPI_INT, MPI_MAX, node); /* some nodes may have no large one */
+            MUST(!e == !worst, "class %d here, another's error is %d", mt_class(e), worst);
+            if (e)
+                CHECK_EQ(mt_class(e), MPI_ERR_NO_MEM);
+            else
+                MPI_Win_free(&w);
+        }
+    }
+    for (i = 0; i < 3; i++)
+        BAD(MPI_Alloc_mem(all[i], MPI_INFO_NULL, &p), MPI_ERR_NO_MEM);
+    for (k = 0; k < 2; k++) { /* no place for so few bytes */
+        MPI_Info_set(apart, "alloc_shared_noncontig", k ? "true" : "false");
+        MPI_Info_set(apart, "mpi_minimum_memory_alignment", "4611686018427387904");
+        BAD(MPI_Win_allocate(64, 1, apart, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+        BAD(MPI_Win_allocate_shared(64, 1, apart, node, &p, &w), MPI_ERR_NO_MEM);
+        BAD(MPI_Alloc_mem(64, apart, &p), MPI_ERR_NO_MEM);
+    }
+    GOOD(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, node, &p, &w));
+    memset(p, mt_rank, 8);
+    MPI_Win_free(&w);
+    MPI_Info_free(&apart);
+    MPI_Comm_free(&node);
 }
 
 /* What a call that fails says. */
@@ -354,6 +412,30 @@ static void request_of_the_past(void)
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
 
+/* Displacement units; a large one is legal, and this library's limit is told. */
+static void units(void)
+{
+    const MPI_Aint large = (MPI_Aint)INT_MAX + 1;
+    MPI_Win w;
+    int *p, mem[4], unit;
+    MPI_Aint size;
+
+    SAYS(MPI_Win_create(mem, 4, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create: displacement unit is 0; it must be positive");
+    SAYS(MPI_Win_create_c(mem, 4, -5, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create_c: displacement unit is -5; it must be positive");
+    SAYS(MPI_Win_create_c(mem, 4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
+         "MPI_Win_create_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    SAYS(MPI_Win_allocate_c(4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_DISP,
+         "MPI_Win_allocate_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    SAYS(MPI_Win_allocate_shared_c(4, large, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w), MPI_ERR_DISP,
+         "MPI_Win_allocate_shared_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    GOOD(MPI_Win_create_c(mem, sizeof mem, INT_MAX, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
+    GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
+    CHECK(p == mem && unit == INT_MAX);
+    MPI_Win_free(&w);
+}
+
 /* A window over all ranks has shared memory only if they are on one node; who cannot says how many are not. */
 static void shared(int on_node)
 {
@@ -372,13 +454,13 @@ static void shared(int on_node)
     }
     MPI_Win_create(mem, sizeof mem, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &c);
     MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
-    SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
-         "MPI_Win_shared_query: window 0x%x has no shared memory", (unsigned)c);
     SAYS(MPI_Win_attach(c, mem, 4), MPI_ERR_RMA_FLAVOR,
          "MPI_Win_attach: window 0x%x was not made by MPI_Win_create_dynamic", (unsigned)c);
     MPI_Win_free(&c);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &c);
     MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
+    SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
+         "MPI_Win_shared_query: window 0x%x is dynamic: it has no memory of its own", (unsigned)c);
     SAYS(MPI_Win_detach(c, mem), MPI_ERR_RMA_ATTACH, "MPI_Win_detach: no attached region begins at %p", (void *)mem);
     SAYS(MPI_Win_attach(c, mem, -5), MPI_ERR_SIZE, "MPI_Win_attach: size is -5, less than 0");
     GOOD(MPI_Win_attach(c, mem, sizeof mem));
@@ -408,6 +490,7 @@ int main(int argc, char **argv)
 
     mt_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     next = (mt_rank + 1) % mt_size;
     for (i = 0; i < N + 8; i++)
         mem[i] = -1;
@@ -439,6 +522,8 @@ int main(int argc, char **argv)
     CHECK_EQ(handled, 2);
     MPI_Win_free(&w);
     flavours();
+    too_large();
+    units();
     shared(ranks_of_node());
     return mt_finish();
 }

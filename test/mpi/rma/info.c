@@ -19,16 +19,17 @@ static const char *value(MPI_Win w, const char *key)
 
 static const struct key {
     const char *key, *absent, *given, *want, *wrong;
+    int made; /* by it: later values are ignored */
 } keys[] = {
-    {"no_locks", "false", "true", "true", "yes"},
-    {"no_locks", "false", "FALSE", "false", "1"},
-    {"accumulate_ordering", "rar,raw,war,waw", "none", "none", "sometimes"},
-    {"accumulate_ordering", "rar,raw,war,waw", "waw,rar", "waw,rar", "rar;raw"},
-    {"accumulate_ops", "same_op_no_op", "same_op", "same_op", "any_op"},
-    {"mpi_accumulate_granularity", "0", "8", "8", "eight"},
-    {"same_size", "false", "true", "true", "2"},
-    {"same_disp_unit", "false", "true", "true", "maybe"},
-    {"alloc_shared_noncontig", "false", "true", "true", ""},
+    {"no_locks", "false", "true", "true", "yes", 0},
+    {"no_locks", "false", "FALSE", "false", "1", 0},
+    {"accumulate_ordering", "rar,raw,war,waw", "none", "none", "sometimes", 0},
+    {"accumulate_ordering", "rar,raw,war,waw", "waw,rar", "waw,rar", "rar;raw", 0},
+    {"accumulate_ops", "same_op_no_op", "same_op", "same_op", "any_op", 0},
+    {"mpi_accumulate_granularity", "0", "8", "8", "eight", 1},
+    {"same_size", "false", "true", "true", "2", 0},
+    {"same_disp_unit", "false", "true", "true", "maybe", 0},
+    {"alloc_shared_noncontig", "false", "true", "true", "", 0},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -71,11 +72,11 @@ static void in_effect(int flavour)
             MPI_Info_free(&i);
             i = with(t->key, t->given);
             MPI_Win_set_info(w.win, i);
-            CHECK(strcmp(value(w.win, t->key), t->want) == 0);
+            CHECK(strcmp(value(w.win, t->key), t->made ? told[n] : t->want) == 0);
             MPI_Info_free(&i);
             i = with(t->key, t->absent);
             MPI_Win_set_info(w.win, i);
-            CHECK(strcmp(value(w.win, t->key), t->absent) == 0);
+            CHECK(strcmp(value(w.win, t->key), t->made ? told[n] : t->absent) == 0);
             MPI_Info_free(&i);
             CHECK(value(w.win, "nonsense")[0] == '\0');
             CHECK(atoi(value(w.win, "slots")) > 0 && atoi(value(w.win, "op_win_pool")) > 0);
@@ -104,6 +105,76 @@ static void large_pages(void)
     MPI_Win_fence(0, w);
     CHECK_EQ(got, 7);
     MPI_Win_free(&w);
+}
+
+static void aligned_window(int how, const char *want, size_t n, MPI_Aint bytes, MPI_Comm node)
+{
+    MPI_Info i = with("mpi_minimum_memory_alignment", want);
+    MPI_Comm c = how ? node : MPI_COMM_WORLD;
+    MPI_Win w;
+    char *mem;
+    int rank, size, one = 1;
+    long long told;
+
+    if (how == 2)
+        MPI_Info_set(i, "alloc_shared_noncontig", "true");
+    MPI_Comm_rank(c, &rank);
+    MPI_Comm_size(c, &size);
+    if (how == 0)
+        MPI_Win_allocate(bytes, 1, i, c, &mem, &w);
+    else
+        MPI_Win_allocate_shared(bytes, 1, i, c, &mem, &w);
+    told = atoll(value(w, "mpi_minimum_memory_alignment"));
+    MUST(told > 0 && (told & (told - 1)) == 0 && (uintptr_t)mem % (uintptr_t)told == 0, "%p is told to be a multiple of %lld",
+         (void *)mem, told);
+    /* without a gap between them only the first part can be where one likes */
+    if (how != 1 || rank == 0)
+        MUST((size_t)told >= n, "%d: %ld bytes at %p, %lld instead of %s", how, (long)bytes, (void *)mem, told, want);
+    MPI_Info_set(i, "mpi_minimum_memory_alignment", "1");
+    MPI_Win_set_info(w, i);
+    CHECK_EQ(atoll(value(w, "mpi_minimum_memory_alignment")), told);
+    memset(mem, 0, (size_t)bytes);
+    MPI_Barrier(c);
+    MPI_Win_fence(0, w);
+    MPI_Accumulate(&one, 1, MPI_INT, (rank + 1) % size, bytes - (MPI_Aint)sizeof one, 1, MPI_INT, MPI_SUM, w);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    memcpy(&one, mem + bytes - sizeof one, sizeof one);
+    CHECK_EQ(one, 1);
+    MPI_Win_free(&w);
+    MPI_Info_free(&i);
+}
+
+/* mpi_minimum_memory_alignment: kept to, in whatever kind of memory; nonsense is ignored. */
+static void alignments(void)
+{
+    static const struct { const char *text; size_t bytes; } want[] = {{"64", 64}, {"4096", 4096}, {"65536", 65536}, {"2097152", 2097152},
+        {"48", 1}, {"-64", 1}, {"0", 1}, {"64k", 1}, {" 65536", 1}, {"99999999999999999999", 1}};
+    const MPI_Aint sizes[] = {100, 70001, 3 << 20};
+    MPI_Comm node;
+    size_t k, s;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    for (k = 0; k < sizeof want / sizeof *want; k++)
+        for (s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            MPI_Info i = with("mpi_minimum_memory_alignment", want[k].text);
+            char *p = NULL, *q = NULL;
+
+            for (int how = 0; how < 3; how++)
+                aligned_window(how, want[k].text, want[k].bytes, sizes[s], node);
+            MPI_Alloc_mem(sizes[s], i, &p);
+            MPI_Alloc_mem(sizes[s], i, &q);
+            MUST(p && q && p != q && (uintptr_t)p % want[k].bytes == 0 && (uintptr_t)q % want[k].bytes == 0,
+                 "MPI_Alloc_mem of %ld bytes, aligned to %s: %p, %p", (long)sizes[s], want[k].text, (void *)p, (void *)q);
+            memset(p, 1, (size_t)sizes[s]);
+            memset(q, 2, (size_t)sizes[s]);
+            CHECK(p[0] == 1 && p[sizes[s] - 1] == 1);
+            MPI_Free_mem(p);
+            MPI_Free_mem(q);
+            MPI_Info_free(&i);
+        }
+    MPI_Comm_free(&node);
+    /* they need not be of one mind */
+    aligned_window(0, mt_rank ? "64" : "262144", mt_rank ? 64 : 262144, 64, MPI_COMM_SELF);
 }
 
 /* no_locks: passive epochs are errors that name the key; active ones work; nothing is left behind. */
@@ -198,5 +269,6 @@ int main(int argc, char **argv)
         accumulates(f);
     }
     large_pages();
+    alignments();
     return mt_finish();
 }

@@ -157,6 +157,58 @@ static void litmus(int rounds)
     MPI_Win_free(&w);
 }
 
+/* Windows of the other flavours tell what this process can load and store (MPI-4.1 12.2.3): its own memory always, a peer's where it
+ * is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is on a node; else size 0 and NULL. */
+static void other_flavours(void)
+{
+    enum { BYTES = 1 << 17 }; /* MPI_Alloc_mem makes small pieces of private memory */
+    int how, r, unit, prev = (rank + size - 1) % size;
+    MPI_Aint got;
+    char *mem, *p, *heap = mt_alloc(BYTES);
+    MPI_Win w;
+
+    for (how = 0; how < 3; how++) {
+        if (how == 0)
+            MPI_Win_allocate(BYTES, 4, MPI_INFO_NULL, node, &mem, &w);
+        else {
+            mem = heap;
+            if (how == 1)
+                MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &mem);
+            MPI_Win_create(mem, BYTES, 4, MPI_INFO_NULL, node, &w);
+        }
+        mem[7] = 0;
+        for (r = 0; r < size; r++) {
+            p = (char *)&got;
+            MPI_Win_shared_query(w, r, &got, &unit, &p);
+            if (r == rank)
+                CHECK(p == mem);
+            if (r == rank || how < 2)
+                CHECK(got == BYTES && unit == 4 && p);
+            else
+                CHECK((got == BYTES && p) || (got == 0 && !p)); /* MPIR_CVAR_RMA_MOVE_MIN maps it */
+        }
+        MPI_Win_shared_query(w, MPI_PROC_NULL, &got, &unit, &p);
+        CHECK(got == BYTES && unit == 4 && p);
+        if (how < 2 || rank == 0)
+            CHECK((p == mem) == (rank == 0));
+        MPI_Win_lock_all(0, w);
+        MPI_Barrier(node);
+        MPI_Win_shared_query(w, (rank + 1) % size, &got, &unit, &p);
+        if (p)
+            p[7] = (char)(rank + 1);
+        MPI_Win_sync(w);
+        MPI_Barrier(node);
+        MPI_Win_sync(w);
+        if (how < 2)
+            CHECK_EQ(mem[7], prev + 1);
+        MPI_Win_unlock_all(w);
+        MPI_Win_free(&w);
+        if (how == 1)
+            MPI_Free_mem(mem);
+    }
+    free(heap);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -166,6 +218,7 @@ int main(int argc, char **argv)
     layout(0);
     layout(1);
     mixed();
+    other_flavours();
     litmus(argc > 1 ? atoi(argv[1]) : 2000);
     MPI_Comm_free(&node);
     return mt_finish();

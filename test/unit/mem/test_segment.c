@@ -116,6 +116,37 @@ static void parts(void)
     mem_finalize();
 }
 
+/* An owner's mapping and a peer's go where they are wanted, contents and all, and are found there. */
+static void places(void)
+{
+    struct mem_segment *seg, *far;
+    struct mem_key key;
+    job_check(mem_init() == 0);
+    for (size_t align = 4096; align <= (size_t)1 << 30; align *= 8) {
+        job_check(mem_segment_create(3 * 4096, 0, &seg) == 0);
+        ((char *)seg->base)[5000] = 7;
+        job_check(mem_segment_align(seg, align) == 0 && (uintptr_t)seg->base % align == 0);
+        job_check(((char *)seg->base)[5000] == 7 && mem_segment_of((char *)seg->base + 5000, 10) == seg);
+        mem_segment_key(seg, &key);
+        job_check(mem_segment_attach(&key, &far) == 0 && mem_segment_align(far, align) == 0);
+        job_check((uintptr_t)far->base % align == 0 && far->base != seg->base && ((char *)far->base)[5000] == 7);
+        job_check(mem_segment_of(far->base, 1) == NULL);
+        mem_segment_drop(far);
+        mem_segment_drop(seg);
+    }
+    job_check(mem_segment_create(4096, 0, &seg) == 0);
+    void *was = seg->base;
+    job_check(mem_segment_align(seg, (size_t)1 << 62) == -ENOMEM && seg->base == was && mem_segment_of(was, 1) == seg);
+    mem_segment_drop(seg);
+    mem_finalize();
+}
+
+START_TEST(aligned)
+{
+    ck_assert_int_eq(job_run(1, NULL, places, 20), 0);
+}
+END_TEST
+
 START_TEST(reserve_parts)
 {
     ck_assert_int_eq(job_run(3, NULL, parts, 20), 0);
@@ -321,6 +352,7 @@ Suite *suite_segment(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, create_attach);
     tcase_add_test(t, reserve_parts);
+    tcase_add_test(t, aligned);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, kept);
     tcase_add_test(t, segment_of);

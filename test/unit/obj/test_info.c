@@ -55,6 +55,24 @@ START_TEST(truth)
 }
 END_TEST
 
+START_TEST(alignment)
+{
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } v[] = {{"1", 1}, {"64", 64}, {"0064", 64}, {"4611686018427387904", (size_t)1 << 62}, {"9223372036854775808", 0}, {"0", 0}, {"3", 0},
+             {"-8", 0}, {"8 ", 0}, {"0x40", 0}, {"99999999999999999999", 0}};
+    struct info *i = info_make();
+    ck_assert_uint_eq(info_alignment(i), 0);
+    ck_assert_uint_eq(info_alignment(NULL), 0);
+    for (size_t k = 0; k < sizeof v / sizeof *v; k++) {
+        info_put(i, "mpi_minimum_memory_alignment", v[k].text);
+        ck_assert_uint_eq(info_alignment(i), v[k].bytes);
+    }
+    info_drop(i);
+}
+END_TEST
+
 START_TEST(environment)
 {
     struct info *i = obj_find(OBJ_INFO, MPI_INFO_ENV);
@@ -67,4 +85,4 @@ START_TEST(environment)
 }
 END_TEST
 
-OBJ_SUITE(info, pairs_keep_their_order, copies_are_their_own, truth, environment)
+OBJ_SUITE(info, pairs_keep_their_order, copies_are_their_own, truth, alignment, environment)

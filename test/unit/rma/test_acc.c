@@ -144,6 +144,20 @@ static void near_case(struct dt_type *elem, struct dt_op *op, struct acc_target 
     }
 }
 
+/* An element that ends where memory does, padded or not: nothing behind its data is touched. */
+static void end_of_memory(struct dt_type *elem, struct dt_op *op, const struct acc_target *like)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), e = (size_t)elem->true_ub;
+    char *all = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at = all + page - e;
+    job_check(all != MAP_FAILED && mprotect(all + page, page, PROT_NONE) == 0);
+    struct acc_target t = *like;
+    t.base = at;
+    t.remote = (uint64_t)(uintptr_t)at;
+    memset(origin, 1, (size_t)elem->extent);
+    job_check(acc_one(&t, 0, elem, op, origin, result) == 0 && acc_one(&t, 0, elem, op, origin, NULL) == 0);
+    munmap(all, 2 * page);
+}
+
 static void all_types_and_ops(void)
 {
     up();
@@ -163,6 +177,7 @@ static void all_types_and_ops(void)
                 if (mode < 2 && dt_handle_bytes(types[i]))
                     near_case(elem, op, &t);
                 one_case(elem, op, elem, 1, 0, &t);
+                end_of_memory(elem, op, &t);
                 one_case(elem, op, elem, many, 64, &t);
                 one_case(elem, op, elem, 3, ACC_STRIPE_BYTES - (uint64_t)elem->extent - 3, &t); /* misaligned, across */
             }

@@ -103,6 +103,15 @@ static void one_fails(void)
     /* more than there is, at one of them, found out when the others are at work already */
     err = rma_win_allocate_shared(boot_rank() == 1 ? (MPI_Aint)1 << 44 : 64, 8, NULL, proc->obj->world, &base, &w);
     job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+    /* together more than can be counted: the sum is 64 bytes when it wraps around, with whole pages and without */
+    for (int noncontig = 0; noncontig < 2; noncontig++) {
+        struct info *i = info_make();
+        info_put(i, "alloc_shared_noncontig", noncontig ? "true" : "false");
+        MPI_Aint size = boot_rank() < 2 ? INT64_MAX : noncontig ? 64 : 66;
+        err = rma_win_allocate_shared(size, 8, i, proc->obj->world, &base, &w);
+        job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+        info_drop(i);
+    }
     /* no descriptor left for the segment of the node */
     struct rlimit had, none;
     job_check(getrlimit(RLIMIT_NOFILE, &had) == 0);

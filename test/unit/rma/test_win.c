@@ -125,6 +125,18 @@ static void regions(void)
     for (int i = 0; i < 100; i++) /* any number (rma.md 5.9); near peers are shown the first ones */
         job_check(rma_win_attach(w, m + 1024 + 16 * i, 8) == MPI_SUCCESS);
     job_check(w->nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS && rma_peer_of(w, 0)->overflow);
+    /* those without bytes are in nobody's way, and nothing lies in them */
+    unsigned had = w->nregions;
+    job_check(rma_win_attach(w, m, 0) == MPI_SUCCESS && rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->nregions == had);
+    job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 8, 8) == m + 8);
+    job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
+    job_check(rma_win_attach(w, m + 3000, 16) == MPI_SUCCESS && rma_win_local(w, at + 3000, 16) == m + 3000);
+    job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS && cls(rma_win_attach(w, m + 2992, 16)) == MPI_ERR_RMA_ATTACH);
+    job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
+    job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS && rma_win_detach(w, m + 3000) == MPI_SUCCESS);
+    job_check(cls(rma_win_detach(w, m + 3000)) == MPI_ERR_RMA_ATTACH && w->nregions == had);
+    job_check(rma_win_detach(w, m + 8) == MPI_SUCCESS && rma_win_attach(w, NULL, 0) == MPI_SUCCESS);
+    job_check(rma_win_detach(w, NULL) == MPI_SUCCESS && cls(rma_win_detach(w, NULL)) == MPI_ERR_RMA_ATTACH);
     job_check(cls(rma_win_shared_query(w, 0, &size, &unit, &base)) == MPI_ERR_RMA_FLAVOR);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
