@@ -145,6 +145,12 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
     return err ? err : known_everywhere(api_type_committed(type, t), t);
 }
 
+/* Has a side other elements than the target?  One without data has none. */
+static int differs(const struct dt_type *t, MPI_Aint count, const struct dt_type *target)
+{
+    return t && count && t->size && t->basic != target->basic;
+}
+
 /* Accumulates: one predefined element type, the same on all sides. */
 static int check_acc(struct rma_args *a, MPI_Op op)
 {
@@ -155,8 +161,7 @@ static int check_acc(struct rma_args *a, MPI_Op op)
         err = dt_op_check(a->op, a->ttype, DT_FOR_ACC);
     if (err)
         return err;
-    if ((a->otype && a->op->index != DT_NO_OP && a->otype->basic != a->ttype->basic) ||
-        (a->rtype && a->rtype->basic != a->ttype->basic))
+    if ((a->op->index != DT_NO_OP && differs(a->otype, a->ocount, a->ttype)) || differs(a->rtype, a->rcount, a->ttype))
         return err_make(MPI_ERR_TYPE, "%s: the element types of origin, result and target differ", proc->call);
     return MPI_SUCCESS;
 }

@@ -197,7 +197,14 @@ static void texts(MPI_Win w)
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP, "MPI_Accumulate: ");
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP,
          "MPI_Accumulate: MPI_NO_OP is for operations that fetch");
-    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 8 bytes, the target 4");
+    SAYS(MPI_Get(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Get: the origin has room for 4 bytes, the target has 8");
+    SAYS(MPI_Accumulate(v, 3, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Accumulate: the origin has 12 bytes, the target 8");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, v, 2, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Get_accumulate(v, 2, MPI_INT, v, 1, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the result has room for 4 bytes, the target has 8");
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
          "MPI_Win_lock: another kind of epoch is open (rank %d, window 0x%x in state LOCK_ALL_", next, h);
     MPI_Win_unlock_all(w);
