@@ -92,6 +92,14 @@ static enum rma_packet packet_type(const struct rma_op *op)
     return of[op->kind];
 }
 
+/* Is the next packet of it answered by itself?  Of one that is very long, so that it ends soon where it is refused (on_origin.c,
+ * no_more), and of all where packets pass each other. */
+static int asks(const struct rma_op *op)
+{
+    enum { VERY_LONG = 16 << 20 };
+    return !(op->flags & OP_ANSWERS) && (!op->t->ordered || (op->bytes >= VERY_LONG && !op->sent));
+}
+
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
 {
     *h = header(t, op->train ? RMA_PKT_TRAIN : packet_type(op));
@@ -99,7 +107,7 @@ static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_
     h->disp = op->train ? (uint64_t)op->a.tcount : (uint64_t)op->a.disp;
     h->op = op->id;
     rma_train_seal(op); /* what it holds now is what leaves */
-    if (!(op->flags & OP_ANSWERS) && !t->ordered)
+    if (asks(op))
         h->flags |= RMA_F_ACK;
 }
 
@@ -406,17 +414,15 @@ static unsigned operations(const struct rma_op *op)
 /* An operation (or a part of it) has left with the packet. */
 static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
 {
+    if (asks(op)) {
+        op->acks++;
+        t->acks++;
+    }
     op->sent += part;
     if (rides)
         op->flags |= OP_RIDES;
-    if (!(op->flags & OP_ANSWERS)) {
-        if (t->ordered) {
-            t->flags |= TARGET_DIRTY;
-        } else {
-            op->acks++;
-            t->acks++;
-        }
-    }
+    if (!(op->flags & OP_ANSWERS) && t->ordered)
+        t->flags |= TARGET_DIRTY;
     if (op->sent < op->bytes)
         return;
     t->next = t->next->next;

@@ -220,6 +220,8 @@ int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, siz
                  char *result);
 /* The error that a reply tells, 0 if none; what: its payload (on_origin.c). */
 int rma_far_error(const struct rma_hdr *h, const char *what);
+/* The same, for op. */
+int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
 
 int rma_on_key(int src, const void *msg, size_t len);
 /* May an operation of so many bytes be held back and share a packet?  Longer ones, too, where a second message costs more than to

@@ -296,6 +296,41 @@ static void texts_of_ranges(MPI_Win w)
     MPI_Type_free(&pairs);
 }
 
+/* Far ones in parts end soon after the first part was refused, and many end with the text of the first: more than there is room
+ * for texts.  Elements that lie upon each other make a long put of little memory. */
+static void long_ones(MPI_Win w)
+{
+    int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, err, unlock, i, k;
+    MPI_Count n = (MPI_Count)1 << 60;
+    double begin = MPI_Wtime();
+    MPI_Datatype still;
+
+    MPI_Type_create_resized(MPI_INT, 0, 0, &still);
+    MPI_Type_commit(&still);
+    for (k = 0; k < 3; k++) {
+        const char *call = k == 0 ? "MPI_Get_c" : k == 1 ? "MPI_Put_c" : "MPI_Accumulate_c", *what[] = { "a get", "a put", "an accumulate" };
+
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+        err = k == 0 ? MPI_Get_c(v, n, MPI_INT, next, 1, n, MPI_INT, w) : k == 1 ? MPI_Put_c(v, n, still, next, 1, n, MPI_INT, w)
+              : MPI_Accumulate_c(v, n, still, next, 1, n, MPI_INT, MPI_SUM, w);
+        unlock = MPI_Win_unlock(next, w);
+        if (err)
+            SAYS(err, MPI_ERR_RMA_RANGE, "%s: 1152921504606846976 elements at displacement 1 do not lie in the %d bytes of rank %d", call,
+                 N * (int)sizeof *v, next);
+        else
+            SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused by rank %d of "
+                 "the window: it does not lie in the window there (%d bytes)", what[k], next, N * (int)sizeof *v);
+    }
+    MPI_Type_free(&still);
+    MUST(MPI_Wtime() - begin < 60, "they took %.0f s", MPI_Wtime() - begin);
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    for (i = err = 0; i < 1000 && !err; i++)
+        err = MPI_Get(v, 1, MPI_INT, next, N + i, 1, MPI_INT, w);
+    unlock = MPI_Win_unlock(next, w);
+    if (!err)
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a get of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
+}
+
 /* An error of a request is the window's (MPI-3.1 8.3), wherever it shows, and whether or not the window is there still. */
 static void requests(MPI_Win w)
 {
@@ -426,6 +461,7 @@ int main(int argc, char **argv)
     if (strict) {
         ranges(w, mem);
         texts_of_ranges(w);
+        long_ones(w);
         requests(w);
         request_of_the_past();
     }
