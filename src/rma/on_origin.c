@@ -198,7 +198,7 @@ static void settle(struct rma_op *op)
 static void no_more(struct rma_op *op)
 {
     struct rma_target *t = op->t;
-    if (!op->sent || op->sent == op->bytes)
+    if (!op->sent || op->sent == op->bytes || t->flags & TARGET_DEAD)
         return;
     WR_ASSERT(t->next == &op->link); /* R1 */
     op->bytes = op->sent;
@@ -223,7 +223,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
-    int its = op && op->t->w == w && op->t->world == src && op->acks;
+    int its = op && op->t->w == w && op->t->world == src && op->acks && !(op->t->flags & TARGET_DEAD);
     int err = its ? rma_op_refused(op, h, data) : rma_far_error(h, data);
     if (its) {
         struct rma_target *t = op->t;
