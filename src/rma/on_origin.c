@@ -42,8 +42,8 @@ int rma_far_error(const struct rma_hdr *h, const char *what)
     char size[40] = "";
     if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
         snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
-    return err_make(f.cls, "%s: %s of %llu %s at displacement %llu was refused by rank %d of the window: %s%s", rma_call(), name,
-                    (unsigned long long)f.count, of, (unsigned long long)f.disp, rank, why(&f), size);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of the window: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (long long)f.disp, rank, why(&f), size);
 }
 
 /* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */

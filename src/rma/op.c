@@ -140,8 +140,8 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     else
         shown = rma_region_shown(n->peer, first, len);
     if (shown == 0 && (one_block || n->rank == w->rank))
-        return err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
-                        (unsigned long long)a->disp, a->rank);
+        return err_make(MPI_ERR_RMA_RANGE, "%s: displacement %lld (address 0x%llx) is not attached at rank %d", rma_call(),
+                        (long long)a->disp, (unsigned long long)a->disp, a->rank);
     /* Several blocks may lie in several regions: the owner looks. */
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
