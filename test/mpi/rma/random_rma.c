@@ -410,8 +410,8 @@ static int fetches(int kind) { return kind == GET || kind >= GACC; }
 static void operation(struct ctx *c, struct win *w, int origin, int target, int requests)
 {
     struct zone *z = &w->zones[target * MAX_ZONES + below(c, w->nzones[target])];
-    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked, b;
-    size_t n, oc, rc, tc, k, es;
+    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked, b, large, unequal;
+    size_t n, oc, rc, tc, k, es, from, back;  /* elements of the target, the origin, the result */
     struct op *q;
     MPI_Aint at;
     char *packed_old, *packed_in, *cmp = NULL;
@@ -449,8 +449,14 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         return;
     }
     n = q->tt.n * tc;
-    draw_type(c, base, n, derived, 0, &q->ot, &oc);
-    draw_type(c, base, n, derived, 0, &q->rt, &rc);
+    /* What the data come from may be shorter than what they go to. */
+    unequal = kind < FOP && allowed(c, RR_UNEQUAL) && below(c, 4) == 0;
+    from = unequal && (kind == PUT || kind == ACC) ? (size_t)below(c, (int)n + 1) : n;
+    back = unequal && fetches(kind) ? n + 1 + (size_t)below(c, n < 50 ? (int)n : 50) : n;
+    draw_type(c, base, from ? from : 1, derived, 0, &q->ot, &oc);
+    if (!from)
+        oc = 0;
+    draw_type(c, base, back, derived, 0, &q->rt, &rc);
     if (z->mode == PUTTING && z->origin >= 0) {
         MPI_Aint low, high;
 
@@ -461,10 +467,11 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         op = z->origin == READ_ONLY ? 8 : z->origin == ALL ? (kind != ACC && below(c, 5) == 0 ? 8 : z->op)
            : kind != ACC && below(c, 4) == 0 ? 8 : draw_op(c, base, 0);
     use_req = requests && kind < FOP && allowed(c, RR_REQUESTS) && below(c, 4) == 0;
+    large = kind < FOP && allowed(c, RR_LARGE_COUNT) && below(c, 4) == 0;
     checked = fetches(kind) && z->origin != ALL;
 
     packed_old = get_memory(n * es);
-    packed_in = get_memory(n * es);
+    packed_in = get_memory(from * es);
     model_pack(w, target, &q->tt, tc, at, packed_old);
     q->out_raw = buffer(c, &q->ot, oc, mine, &q->out, &q->out_bytes);
     q->in_raw = buffer(c, &q->rt, rc, mine, &q->in, &q->in_bytes);
@@ -475,12 +482,12 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             cmp[0] ^= 1;
     }
     dtg_pack(&q->ot, oc, q->out, packed_in);
-    snprintf(q->text, sizeof q->text, "%s%s of %zu x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x %.150s, target %zu x %.150s%s%.120s",
-             use_req ? "request " : "", kind_names[kind], n, base, op_names[op], origin, target, (long)at, w->unit[target], oc,
+    snprintf(q->text, sizeof q->text, "%s%s%s of %zu (%zu) x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x %.150s, target %zu x %.150s%s%.120s",
+             use_req ? "request " : "", large ? "large " : "", kind_names[kind], from, n, base, op_names[op], origin, target, (long)at, w->unit[target], oc,
              q->ot.text, tc, q->tt.text, fetches(kind) ? ", result " : "", fetches(kind) ? q->rt.text : "");
     /* the model */
     if (kind != GET)
-        for (k = 0; k < n; k++) {
+        for (k = 0; k < from; k++) {
             el = w->model[target] + at + dtg_where(&q->tt, k, &b);
             if (kind == PUT)
                 memcpy(el, packed_in + k * es, es);
@@ -500,9 +507,10 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         if (checked) {
             q->want = get_memory(q->in_bytes);
             memcpy(q->want, q->in_raw, q->in_bytes);
-            dtg_unpack(&q->rt, rc, q->want + (q->in - q->in_raw), packed_old);
+            for (k = 0; k < n; k++)
+                memcpy(q->want + (q->in - q->in_raw) + dtg_where(&q->rt, k, &b), packed_old + k * es, es);
         }
-        switch (kind) {
+        switch (large ? KINDS + 1 + kind : kind) {
         case PUT:
             if (use_req) MPI_Rput(q->out, no, o, target, disp, nt, t, w->win, &q->req);
             else MPI_Put(q->out, no, o, target, disp, nt, t, w->win);
@@ -518,6 +526,22 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         case GACC:
             if (use_req) MPI_Rget_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
             else MPI_Get_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
+            break;
+        case KINDS + 1 + PUT:
+            if (use_req) MPI_Rput_c(q->out, no, o, target, disp, nt, t, w->win, &q->req);
+            else MPI_Put_c(q->out, no, o, target, disp, nt, t, w->win);
+            break;
+        case KINDS + 1 + GET:
+            if (use_req) MPI_Rget_c(q->in, nr, r, target, disp, nt, t, w->win, &q->req);
+            else MPI_Get_c(q->in, nr, r, target, disp, nt, t, w->win);
+            break;
+        case KINDS + 1 + ACC:
+            if (use_req) MPI_Raccumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win, &q->req);
+            else MPI_Accumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win);
+            break;
+        case KINDS + 1 + GACC:
+            if (use_req) MPI_Rget_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
+            else MPI_Get_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
             break;
         case FOP: MPI_Fetch_and_op(q->out, q->in, dtg_base_type(base), target, disp, mop, w->win); break;
         case CAS:
@@ -632,7 +656,7 @@ static MPI_Group group_of(struct ctx *c, struct win *w, const char *may, int row
 
 static void phase_pscw(struct ctx *c, struct win *w, char *may)
 {
-    int i, o, t, n, any;
+    int i, o, t, n, any, test = below(c, 2), over = 0;
     MPI_Group to, from;
 
     for (i = 0; i < c->size * c->size; i++)
@@ -653,7 +677,10 @@ static void phase_pscw(struct ctx *c, struct win *w, char *may)
     }
     MPI_Win_complete(w->win);
     check_ops(c, w, -1);
-    MPI_Win_wait(w->win);
+    while (test && !over)
+        MPI_Win_test(w->win, &over);
+    if (!test)
+        MPI_Win_wait(w->win);
     if (to != MPI_GROUP_EMPTY)
         MPI_Group_free(&to);
     if (from != MPI_GROUP_EMPTY)

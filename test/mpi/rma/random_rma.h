@@ -2,7 +2,7 @@
  *
  * From a seed every rank derives the same program: windows (flavour, size, displacement unit per
  * rank), phases (fence, PSCW, locks, lock_all with flushes), and for each origin a list of operations
- * with random datatypes on both sides.  Every rank also keeps a model of every window and applies
+ * with random datatypes on both sides, which need not be equally long, by int and by large counts.  Every rank also keeps a model of every window and applies
  * every operation to it in the order of the text; what a rank fetches, and at the end of a phase its
  * own memory, must equal the model bit for bit.
  *
@@ -23,7 +23,7 @@ enum rr_without {
     RR_CAS = 1, RR_FETCH_TYPES = 2 /* derived types in get_accumulate */, RR_MISALIGNED = 4, RR_SHARED = 8, RR_DYNAMIC = 16,
     RR_CREATE = 32, RR_TYPES = 64 /* any derived type */, RR_PSCW = 128, RR_FENCE = 256, RR_LOCKS = 512, RR_LOCK_ALL = 1024,
     RR_REQUESTS = 2048, RR_NOCHECK = 4096, RR_BIG = 8192, RR_ACC = 16384, RR_CONCURRENT = 32768, RR_NEGATIVE = 65536,
-    RR_MINMAX = 131072
+    RR_MINMAX = 131072, RR_UNEQUAL = 262144 /* sides of unequal length */, RR_LARGE_COUNT = 524288 /* MPI_Put_c and its kin */
 };
 
 struct rr_counts {
