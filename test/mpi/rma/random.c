@@ -7,14 +7,14 @@
  * what they come to draw changes what a seed means.  With --threads K threads of each process run
  * programs at once, each thread every K-th seed, with a communicator and windows of its own.  Names: cas, fetch-types, misaligned, shared,
  * dynamic, create, types, pscw, fence, locks, lock-all, requests, nocheck, big, acc, concurrent, negative,
- * minmax, unequal, large-count. */
+ * minmax, unequal, large-count, gaps. */
 #include "../mt.h"
 #include "random_rma.h"
 #include <pthread.h>
 
 static const char *const names[] = { "cas", "fetch-types", "misaligned", "shared", "dynamic", "create", "types", "pscw",
                                      "fence", "locks", "lock-all", "requests", "nocheck", "big", "acc", "concurrent", "negative",
-                                     "minmax", "unequal", "large-count" };
+                                     "minmax", "unequal", "large-count", "gaps" };
 
 static unsigned features(const char *list)
 {
