@@ -102,5 +102,9 @@ int api_root(int root, const struct comm *c); /* MPI_ERR_ROOT; MPI_ROOT and MPI_
 int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t); /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
+/* The same, for a call that has several of them: arg is its name in the standard. */
+int api_count_named(MPI_Aint count, const char *arg);
+int api_type_named(MPI_Datatype h, const char *arg, struct dt_type **out); /* api_type_committed */
+int api_buffer_named(const void *p, MPI_Aint count, struct dt_type *t, const char *arg);
 
 #endif

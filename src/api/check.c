@@ -88,20 +88,30 @@ int api_info(MPI_Info h, struct info **out)
     return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_INFO, "info", h, MPI_INFO_NULL, "MPI_INFO_NULL");
 }
 
-int api_type(MPI_Datatype h, struct dt_type **out)
+static int type_named(MPI_Datatype h, const char *arg, struct dt_type **out)
 {
     *out = dt_find(h);
     if (*out && !(*out)->holders) /* freed; pending operations keep it */
         *out = NULL;
-    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_TYPE, "datatype", h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
+    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_TYPE, arg, h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
+}
+
+int api_type(MPI_Datatype h, struct dt_type **out)
+{
+    return type_named(h, "datatype", out);
+}
+
+int api_type_named(MPI_Datatype h, const char *arg, struct dt_type **out)
+{
+    int err = type_named(h, arg, out);
+    if (!err && !((*out)->flags & DT_COMMITTED))
+        err = err_make(MPI_ERR_TYPE, "%s: %s %#x is not committed", proc->call, arg, (unsigned)h);
+    return err;
 }
 
 int api_type_committed(MPI_Datatype h, struct dt_type **out)
 {
-    int err = api_type(h, out);
-    if (!err && !((*out)->flags & DT_COMMITTED))
-        err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not committed", proc->call, (unsigned)h);
-    return err;
+    return api_type_named(h, "datatype", out);
 }
 
 int api_op(MPI_Op h, struct dt_op **out)
@@ -123,10 +133,15 @@ int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out)
     return MPI_SUCCESS;
 }
 
-int api_count(MPI_Aint count)
+int api_count_named(MPI_Aint count, const char *arg)
 {
     return count >= 0 ? MPI_SUCCESS
-                      : err_make(MPI_ERR_COUNT, "%s: count is %lld, less than 0", proc->call, (long long)count);
+                      : err_make(MPI_ERR_COUNT, "%s: %s is %lld, less than 0", proc->call, arg, (long long)count);
+}
+
+int api_count(MPI_Aint count)
+{
+    return api_count_named(count, "count");
 }
 
 int api_rank(int rank, int size, int any)
@@ -159,9 +174,14 @@ int api_pointer(const void *p, const char *arg)
     return p ? MPI_SUCCESS : err_make(MPI_ERR_ARG, "%s: %s is a null pointer", proc->call, arg);
 }
 
-int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
+int api_buffer_named(const void *p, MPI_Aint count, struct dt_type *t, const char *arg)
 {
     if (p || count == 0 || t->size == 0 || (t->flags & DT_ABSOLUTE))
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_BUFFER, "%s: the buffer of %lld elements is a null pointer", proc->call, (long long)count);
+    return err_make(MPI_ERR_BUFFER, "%s: %s of %lld elements is a null pointer", proc->call, arg, (long long)count);
+}
+
+int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
+{
+    return api_buffer_named(p, count, t, "the buffer");
 }

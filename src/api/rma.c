@@ -5,6 +5,7 @@
 #include "api/api.h"
 
 #include "dt/dt.h"
+#include "dt/make.h"
 #include "rma/near.h"
 #include "rma/rma.h"
 
@@ -102,12 +103,20 @@ static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datat
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
+/* The arguments that each side of an operation has. */
+struct names {
+    const char *addr, *count, *type;
+};
+static const struct names origin_args = {"origin_addr", "origin_count", "origin_datatype"},
+                          result_args = {"result_addr", "result_count", "result_datatype"},
+                          target_args = {NULL, "target_count", "target_datatype"};
+
 /* One side of an operation as the user named it. */
 struct side {
     const void *buf;
     MPI_Count count;
     MPI_Datatype type;
-    const char *what;
+    const struct names *args;
 };
 
 /* Most types: predefined ones of one block. */
@@ -129,11 +138,11 @@ static int check_side(const struct side *s, struct dt_type **t)
 {
     if (s->count >= 0 && s->buf && (*t = plain_type(s->type)) != NULL)
         return MPI_SUCCESS;
-    int err = api_count((MPI_Aint)s->count);
+    int err = api_count_named((MPI_Aint)s->count, s->args->count);
     if (!err)
-        err = known_everywhere(api_type_committed(s->type, t), t);
+        err = known_everywhere(api_type_named(s->type, s->args->type, t), t);
     if (!err)
-        err = api_buffer(s->buf, (MPI_Aint)s->count, *t);
+        err = api_buffer_named(s->buf, (MPI_Aint)s->count, *t, s->args->addr);
     return err;
 }
 
@@ -141,8 +150,17 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
 {
     if (count >= 0 && (*t = plain_type(type)) != NULL)
         return MPI_SUCCESS;
-    int err = api_count((MPI_Aint)count);
-    return err ? err : known_everywhere(api_type_committed(type, t), t);
+    int err = api_count_named((MPI_Aint)count, target_args.count);
+    return err ? err : known_everywhere(api_type_named(type, target_args.type, t), t);
+}
+
+/* A side must have the elements of the target.  One without data has none. */
+static int same_elements(const struct dt_type *t, MPI_Aint count, const struct dt_type *target, const char *side)
+{
+    if (!t || !count || !t->size || t->basic == target->basic)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_TYPE, "%s: the elements of the %s are %s, those of the target %s", proc->call, side,
+                    t->basic ? dt_default_name(t->basic) : "of more than one type", dt_default_name(target->basic));
 }
 
 /* Accumulates: one predefined element type, the same on all sides. */
@@ -150,15 +168,12 @@ static int check_acc(struct rma_args *a, MPI_Op op)
 {
     int err = api_op(op, &a->op);
     if (!err && (a->tcount == 0 || a->ttype->size == 0)) /* nothing will be done */
-        return a->op->index ? MPI_SUCCESS : err_make(MPI_ERR_OP, "%s: the operation is not predefined", proc->call);
+        return a->op->index ? MPI_SUCCESS : dt_op_check(a->op, a->ttype, DT_FOR_ACC);
     if (!err)
         err = dt_op_check(a->op, a->ttype, DT_FOR_ACC);
-    if (err)
-        return err;
-    if ((a->otype && a->op->index != DT_NO_OP && a->otype->basic != a->ttype->basic) ||
-        (a->rtype && a->rtype->basic != a->ttype->basic))
-        return err_make(MPI_ERR_TYPE, "%s: the element types of origin, result and target differ", proc->call);
-    return MPI_SUCCESS;
+    if (!err && a->op->index != DT_NO_OP)
+        err = same_elements(a->otype, a->ocount, a->ttype, "origin");
+    return err ? err : same_elements(a->rtype, a->rcount, a->ttype, "result");
 }
 
 /* An operation with a request has nowhere to put it. */
@@ -204,7 +219,8 @@ static int get(const char *call, struct side r, void *result, int rank, MPI_Aint
     return run(win, &a, req, err);
 }
 
-#define SIDE(buf, count, type) ((struct side){buf, count, type, "origin"})
+#define SIDE(buf, count, type) ((struct side){buf, count, type, &origin_args})
+#define RESULT(buf, count, type) ((struct side){buf, count, type, &result_args})
 
 static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                          MPI_Datatype ttype, MPI_Win win)
@@ -433,7 +449,7 @@ API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype
     if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result && origin &&
         private_one(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL, result, PVAR_RMA_GACC))
         return MPI_SUCCESS;
-    return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
+    return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
 
@@ -441,7 +457,7 @@ API(int, MPI_Get_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Dataty
                                 MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, MPI_Count tcount,
                                 MPI_Datatype ttype, MPI_Op op, MPI_Win win))
 {
-    return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
+    return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
 
@@ -451,7 +467,7 @@ API(int, MPI_Rget_accumulate, (const void *origin, int ocount, MPI_Datatype otyp
 {
     if (!request)
         return no_request("MPI_Rget_accumulate", win);
-    return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
+    return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }
 
@@ -461,7 +477,7 @@ API(int, MPI_Rget_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datat
 {
     if (!request)
         return no_request("MPI_Rget_accumulate_c", win);
-    return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), SIDE(result, rcount, rtype), result, rank, disp,
+    return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }
 

@@ -170,7 +170,7 @@ static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, 
     if (!h->aop && (done > op->bytes || done % op->elem->elem.bytes))
         h->aop = MPI_ERR_OTHER;
     if (h->aop) {
-        op->err = op->err ? op->err : rma_far_error(h, what);
+        op->err = rma_op_refused(op, h, what);
         done = op->bytes;
     }
     op->sent = done;

@@ -37,7 +37,7 @@ static struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
 
 /* --- one operation as a packet -------------------------------------------------------- */
 
-/* The target layout as `count` elements of a predefined type, if it is that. */
+/* The target layout as `count` elements of a predefined type, if it is that.  Of these op->bytes may be fewer. */
 static struct dt_type *simple_elem(const struct rma_op *op, size_t *count)
 {
     struct dt_type *t = op->a.ttype;
@@ -52,7 +52,7 @@ static struct dt_type *simple_elem(const struct rma_op *op, size_t *count)
         e = dt_find(MPI_BYTE);
     if (!e || e->elem.bytes != e->elem.stride)
         return NULL;
-    *count = op->bytes / e->elem.bytes;
+    *count = (size_t)op->a.tcount * ((size_t)t->size / e->elem.bytes);
     return e;
 }
 
@@ -70,7 +70,7 @@ static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem,
         return op->bytes;
     }
     struct dt_type *e = simple_elem(op, count);
-    if (!e || op->sent || *count > UINT32_MAX)
+    if (!e || op->sent || *count > UINT32_MAX || *count * (size_t)e->size != op->bytes)
         return SIZE_MAX;
     *elem = e;
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
@@ -92,6 +92,14 @@ static enum rma_packet packet_type(const struct rma_op *op)
     return of[op->kind];
 }
 
+/* Is the next packet of it answered by itself?  Of one that is very long, so that it ends soon where it is refused (on_origin.c,
+ * no_more), and of all where packets pass each other. */
+static int asks(const struct rma_op *op)
+{
+    enum { VERY_LONG = 16 << 20 };
+    return !(op->flags & OP_ANSWERS) && (!op->t->ordered || (op->bytes >= VERY_LONG && !op->sent));
+}
+
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
 {
     *h = header(t, op->train ? RMA_PKT_TRAIN : packet_type(op));
@@ -99,7 +107,7 @@ static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_
     h->disp = op->train ? (uint64_t)op->a.tcount : (uint64_t)op->a.disp;
     h->op = op->id;
     rma_train_seal(op); /* what it holds now is what leaves */
-    if (!(op->flags & OP_ANSWERS) && !t->ordered)
+    if (asks(op))
         h->flags |= RMA_F_ACK;
 }
 
@@ -406,17 +414,15 @@ static unsigned operations(const struct rma_op *op)
 /* An operation (or a part of it) has left with the packet. */
 static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
 {
+    if (asks(op)) {
+        op->acks++;
+        t->acks++;
+    }
     op->sent += part;
     if (rides)
         op->flags |= OP_RIDES;
-    if (!(op->flags & OP_ANSWERS)) {
-        if (t->ordered) {
-            t->flags |= TARGET_DIRTY;
-        } else {
-            op->acks++;
-            t->acks++;
-        }
-    }
+    if (!(op->flags & OP_ANSWERS) && t->ordered)
+        t->flags |= TARGET_DIRTY;
     if (op->sent < op->bytes)
         return;
     t->next = t->next->next;
@@ -639,7 +645,7 @@ static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
-    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, 0) : -1;
+    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, op->bytes, 0) : -1;
     if (err == -1) { /* not reachable after all: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;

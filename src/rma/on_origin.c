@@ -42,8 +42,15 @@ int rma_far_error(const struct rma_hdr *h, const char *what)
     char size[40] = "";
     if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
         snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
-    return err_make(f.cls, "%s: %s of %llu %s at displacement %llu was refused by rank %d of the window: %s%s", rma_call(), name,
-                    (unsigned long long)f.count, of, (unsigned long long)f.disp, rank, why(&f), size);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of the window: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (long long)f.disp, rank, why(&f), size);
+}
+
+/* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */
+int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
+{
+    int had = op->err || op->req ? op->err : op->t->err;
+    return h->aop && had ? had : rma_far_error(h, what);
 }
 
 /* --- locks -------------------------------------------------------------------------------- */
@@ -198,18 +205,45 @@ static void settle(struct rma_op *op)
         rma_op_finish(op);
 }
 
+/* A part of it was refused, so the others would be: no more is asked for, or sent.  What has left is answered yet. */
+static void no_more(struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    if (!op->sent || op->sent == op->bytes || t->flags & TARGET_DEAD)
+        return;
+    WR_ASSERT(t->next == &op->link); /* R1 */
+    op->bytes = op->sent;
+    t->next = t->next->next;
+    t->queued--;
+    rma_queue_shorter(t);
+    rma_count(t->w, PVAR_RMA_AM, 1);
+}
+
+/* What an acknowledgement tells may be of an earlier operation. */
+static int is_of(const struct rma_op *op, const struct rma_hdr *h, const char *what)
+{
+    struct rma_fault f;
+    if (h->len < sizeof f)
+        return 0;
+    memcpy(&f, what, sizeof f);
+    return f.disp == (uint64_t)op->a.disp && f.type == (op->kind == RMA_PUT ? RMA_PKT_PUT : RMA_PKT_ACC);
+}
+
 static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = rma_far_error(h, data);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
-    if (op && op->t->w == w && op->t->world == src && op->acks) {
+    int its = op && op->t->w == w && op->t->world == src && op->acks && !(op->t->flags & TARGET_DEAD);
+    int err = its ? rma_op_refused(op, h, data) : rma_far_error(h, data);
+    if (its) {
         struct rma_target *t = op->t;
         op->acks--;
         t->acks--;
         if (err && !op->err)
             op->err = err;
+        if (err && is_of(op, h, data))
+            no_more(op);
         settle(op);
         if (rma_target_due(t))
             rma_ready(t);
@@ -224,13 +258,13 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
 {
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
-    int err = rma_far_error(h, data);
     struct rma_op *op = rma_op_by_id(h->op);
-    size_t len = err ? 0 : h->len; /* what else came says why */
+    size_t len = h->aop ? 0 : h->len; /* what else came says why */
     /* Never more than was asked for: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
         h->count <= op->sent - op->answered && h->disp <= op->bytes && len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
+        int err = rma_op_refused(op, h, data);
         /* Refused before it was known how much that is: no more comes of what has left. */
         size_t count = err && !h->count ? op->sent - op->answered : h->count;
         if (len)
@@ -238,6 +272,8 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         op->answered += count;
         if (err && !op->err)
             op->err = err;
+        if (err)
+            no_more(op);
         settle(op);
         if (rma_target_due(t))
             rma_ready(t);

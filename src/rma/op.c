@@ -140,8 +140,8 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     else
         shown = rma_region_shown(n->peer, first, len);
     if (shown == 0 && (one_block || n->rank == w->rank))
-        return err_make(MPI_ERR_RMA_RANGE, "%s: address 0x%llx is not attached at rank %d", rma_call(),
-                        (unsigned long long)a->disp, a->rank);
+        return err_make(MPI_ERR_RMA_RANGE, "%s: displacement %lld (address 0x%llx) is not attached at rank %d", rma_call(),
+                        (long long)a->disp, (unsigned long long)a->disp, a->rank);
     /* Several blocks may lie in several regions: the owner looks. */
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
@@ -215,13 +215,11 @@ static int cma_block(int host, const struct rma_args *a, const void *there, size
 /* Memory reached by CMA of a target that is inside MPI: its handler is faster than two system calls for an accumulate,
  * or than one look-up per piece; if much is to be done, even when it has to be woken.  A target that computes is
  * not asked. */
-static int by_message(const struct rma_near *n, const struct rma_args *a)
+static int by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes)
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
     enum mem_attention there, least = MEM_SPINS;
-    size_t bytes;
-    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY || a->kind == RMA_GET ||
-        dt_total(a->ttype, (size_t)a->tcount, &bytes))
+    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY || a->kind == RMA_GET)
         return 0;
     if (a->kind == RMA_PUT) {
         size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);
@@ -235,11 +233,11 @@ static int by_message(const struct rma_near *n, const struct rma_args *a)
     return there >= least && mem_ask(n->host_index) >= least;
 }
 
-static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
+static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off, int mapped)
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
-        char *at = (char *)((uintptr_t)n->base + off);
+        char *at = (char *)((uintptr_t)n->base + off); /* the shorter side ends it */
         if (a->kind == RMA_PUT)
             dt_copy(a->origin, (size_t)a->ocount, a->otype, at, tcount, a->ttype);
         else
@@ -247,9 +245,6 @@ static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off
         return 0;
     }
     const void *there = (const void *)(uintptr_t)(n->remote + off);
-    size_t bytes;
-    if (dt_total(a->ttype, tcount, &bytes))
-        return -EFAULT;
     if (dt_is_block(a->ttype, tcount) &&
         (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount) : dt_is_block(a->rtype, (size_t)a->rcount)))
         return cma_block(n->host_index, a, there, bytes);
@@ -258,7 +253,7 @@ static int move(const struct rma_near *n, const struct rma_args *a, uint64_t off
     return cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount, a->ttype, bytes, 0);
 }
 
-static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64_t off, int mapped)
+static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off, int mapped)
 {
     struct acc_target at = {.ctl = n->acc,
                             .base = n->base,
@@ -276,6 +271,7 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64
                          .off = off,
                          .tcount = (size_t)a->tcount,
                          .ttype = a->ttype,
+                         .len = bytes,
                          .origin = a->origin,
                          .ocount = (size_t)a->ocount,
                          .otype = a->otype,
@@ -283,8 +279,7 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, uint64
                          .result = a->result,
                          .rcount = (size_t)a->rcount,
                          .rtype = a->rtype};
-    int err = dt_total(a->ttype, (size_t)a->tcount, &x.len);
-    return err ? -EFAULT : acc_apply(&at, &x);
+    return acc_apply(&at, &x);
 }
 
 /* One element of memory that its owner has for itself?  Then *q says what to ask of him. */
@@ -304,7 +299,7 @@ static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t o
     return 1;
 }
 
-int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, int called)
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes, int called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
@@ -317,11 +312,11 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     struct rma_question q;
     int one = called && !self && is_one(n, a, off, &q);
     /* A burst leaves in few packets, and takes no time of a round trip each. */
-    if (!self && !(one && (q.result || !rma_burst(w, n))) && by_message(n, a))
+    if (!self && !(one && (q.result || !rma_burst(w, n))) && by_message(n, a, bytes))
         return NOT_HERE;
     if (one && rma_one(w, n, &q))
         return MPI_SUCCESS;
-    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, off, mapped) : accumulate(n, a, off, mapped);
+    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped) : accumulate(n, a, bytes, off, mapped);
     if (err)
         return err_make(err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER, "%s: memory of rank %d (process %d): %s",
                         rma_call(), a->rank, rma_world(w, a->rank), strerror(-err));
@@ -496,7 +491,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
             continue;
         if (n && v == ADMIT_ISSUE && in_order(w, n, t)) {
-            int err = rma_direct(w, n, a, 1);
+            int err = rma_direct(w, n, a, bytes, 1);
             if (err != NOT_HERE)
                 return err;
         }
@@ -539,22 +534,26 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
 
 /* --- the call ------------------------------------------------------------------------------------- */
 
-static int check_sizes(const struct rma_args *a, size_t bytes)
+/* What moves, of *bytes that the target buffer has.  A message may be shorter than the buffer that it goes to, not longer (MPI-3.1
+ * 11.3.1): all of the origin moves into as much of the target, or all of the target into as much of the result buffer.  A fetching
+ * accumulate does as much as it fetches. */
+static int check_sizes(const struct rma_args *a, size_t *bytes)
 {
-    size_t other;
+    size_t target = *bytes, other;
     int err;
     if (a->otype && !(a->op && a->op->index == DT_NO_OP) && !(a->otype == a->ttype && a->ocount == a->tcount)) {
         if ((err = dt_total(a->otype, (size_t)a->ocount, &other)) != MPI_SUCCESS)
             return err;
-        if (other != bytes)
-            return err_make(MPI_ERR_TYPE, "%s: the origin has %zu bytes, the target %zu", rma_call(), other, bytes);
+        if (other > target || (a->rtype && other != target))
+            return err_make(MPI_ERR_TYPE, "%s: the origin has %zu bytes, the target %zu", rma_call(), other, target);
+        *bytes = other;
     }
     if (a->rtype) {
         if ((err = dt_total(a->rtype, (size_t)a->rcount, &other)) != MPI_SUCCESS)
             return err;
-        if (other != bytes)
-            return err_make(MPI_ERR_TYPE, "%s: the result has room for %zu bytes, the target has %zu", rma_call(),
-                            other, bytes);
+        if (other < target)
+            return err_make(MPI_ERR_TYPE, "%s: the %s has room for %zu bytes, the target has %zu", rma_call(),
+                            a->kind == RMA_GET ? "origin" : "result", other, target);
     }
     return MPI_SUCCESS;
 }
@@ -570,7 +569,7 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
         return err_make(MPI_ERR_RMA_SYNC, "%s: request-based operations need a passive-target epoch (state %s)",
                         rma_call(), rma_state_name(w));
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
-    return err ? err : check_sizes(a, *bytes);
+    return err ? err : check_sizes(a, bytes);
 }
 
 int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)

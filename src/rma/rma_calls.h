@@ -147,9 +147,9 @@ const char *rma_target_state_name(const struct rma_target *t);
 void rma_check_invariants(const struct rma_win *w);
 
 /* --- op.c ---------------------------------------------------------------------------------- */
-/* Do an operation on a near target at once: MPI error code; -1: not possible, take the message path.  called: from the MPI call
- * itself, which may look after others for a while. */
-int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, int called);
+/* Do an operation of so many bytes (rma_op.bytes) on a near target at once: MPI error code; -1: not possible, take the message path.
+ * called: from the MPI call itself, which may look after others for a while. */
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes, int called);
 /* Is [addr, addr+len) inside a region that the peer of a dynamic window has published?  1, 0 no, -1: ask the peer itself. */
 int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len);
 /* Complete: request, references, element. */
@@ -244,6 +244,8 @@ int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, siz
                  char *result);
 /* The error that a reply tells, 0 if none; what: its payload (on_origin.c). */
 int rma_far_error(const struct rma_hdr *h, const char *what);
+/* The same, for op. */
+int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
 
 int rma_on_key(int src, const void *msg, size_t len);
 /* May an operation of so many bytes be held back and share a packet?  Longer ones, too, where a second message costs more than to

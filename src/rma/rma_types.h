@@ -74,7 +74,7 @@ struct rma_op {
     struct rma_args a;    /* types and op are referenced */
     /* From here on cleared by rma_op_alloc(), what stands before is its caller's. */
     struct dt_type *elem; /* predefined type of all target elements (accumulates), or NULL */
-    size_t bytes;         /* packed, of the target layout */
+    size_t bytes;         /* packed, that move: of the target layout the first so many */
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */

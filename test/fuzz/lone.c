@@ -120,6 +120,8 @@ int lone_call(const char *name, void (*fn)(void *arg), void *arg)
         free(arg);
         return 0;
     }
+    if (fuzz_verbose())
+        fprintf(stderr, "    %s\n", name);
     lone.queue[lone.last++ % CALLS] = (struct call){name, fn, arg};
     return 1;
 }
@@ -487,6 +489,10 @@ static int counted(int type, int src, const void *msg, size_t len)
         memcpy(&h, msg, sizeof h);
         good = rma_win_find(h.win) != NULL;
     }
+    if (type == AM_RMA + RMA_PKT_LEFT && good) { /* who waits for it? */
+        const struct rma_win *w = rma_win_find(h.win);
+        good = w->leaving && w->leave_rank == src;
+    }
     int rc = lone.handler[type](src, msg, len);
     if (good && !rc && bad == proc->rma->nonsense + proc->p2p->nonsense && src != LONE_HONEST)
         fuzz_reached(rma ? "rma-packet" : "p2p-packet", type_name(type));
@@ -632,7 +638,7 @@ static void run_record(const struct lone_target *t, const struct record *r)
     static const char *const name[LONE_OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
     unsigned op = r->op % LONE_OPS;
     if (fuzz_verbose())
-        fprintf(stderr, "  %s %s\n", name[op], op == LONE_CALL ? t->call_name[r->a % t->calls] : "");
+        fprintf(stderr, "  %s\n", name[op]);
     switch (op) {
     case LONE_PACKET: t->packet(r); break;
     case LONE_ANSWER: t->answer(r); break;

@@ -65,8 +65,6 @@ void lone_end(void);
 enum lone_op { LONE_PACKET, LONE_ANSWER, LONE_SERVE, LONE_CALL, LONE_TURN, LONE_REFUSE, LONE_DEATH, LONE_OPS };
 
 struct lone_target {
-    unsigned calls; /* of which run_call's `a` chooses one */
-    const char *const *call_name;
     void (*up)(const uint8_t *settings); /* fuzz_settings bytes */
     void (*packet)(const struct record *r);
     void (*answer)(const struct record *r);

@@ -420,7 +420,7 @@ static void finish_all(void *arg)
 }
 
 static const struct lone_target target = {
-    .calls = CALLS, .call_name = call_name, .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
+    .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
     .call = run_call, .check = check, .honest = honest, .finish = finish_all, .down = down,
 };
 

@@ -263,6 +263,7 @@ static void run_packet(const struct record *r)
 struct reply {
     struct rma_hdr h;
     size_t data;
+    struct rma_fault f; /* if it is refused */
 };
 
 static size_t asked(const struct rma_hdr *h, const char *payload, size_t kept)
@@ -290,6 +291,10 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
                                     .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
         return 1;
     }
+    if (h->type == RMA_PKT_LEFT_ASK) {
+        *out = (struct reply){.h = {.type = RMA_PKT_LEFT, .win = h->win, .count = 1}};
+        return 1;
+    }
     int data = h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
     int wants = h->flags & (RMA_F_DONE | RMA_F_UNLOCK);
     if (!data && !wants && !(h->flags & RMA_F_ACK))
@@ -298,6 +303,8 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
         memcpy(&e, payload, sizeof e);
     *out = (struct reply){.h = {.type = data ? RMA_PKT_DATA : RMA_PKT_ACK, .win = h->win, .op = h->op, .token = h->token,
                                 .disp = e.offset}};
+    out->f = (struct rma_fault){.disp = h->disp, .count = h->count, .dt = h->dt, .type = h->type,
+                                .bytes = h->win == world.w[DYNAMIC]->id ? RMA_FAULT_DYNAMIC : 64};
     if (data) {
         out->data = asked(h, payload, kept);
         out->h.count = (uint32_t)out->data;
@@ -384,6 +391,13 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
             len -= change[i + 1];
         else if (change[i] == 0xfe)
             type = packet_of[9 + change[i + 1] % 4]; /* DATA to REFUSED */
+        else if (change[i] == 0xfd) { /* with this error class, and what belongs to it */
+            r->h.aop = change[i + 1];
+            r->h.len = sizeof r->f;
+            len = sizeof r->h + sizeof r->f;
+            memcpy(m, &r->h, sizeof r->h);
+            memcpy(m + sizeof r->h, &r->f, sizeof r->f);
+        }
     }
     lone_deliver(src, TP_REPLY, AM_RMA + (int)type, m, len);
 }
@@ -391,7 +405,7 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
 static int is_request(const struct lone_sent *s)
 {
     return s->cls == TP_REQUEST && s->type >= AM_RMA &&
-           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH) && s->len >= sizeof(struct rma_hdr);
+           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH || s->type == AM_RMA + RMA_PKT_LEFT_ASK) && s->len >= sizeof(struct rma_hdr);
 }
 
 /* An answer to the a-th last request, changed as the data say. */
@@ -436,13 +450,21 @@ static void serve(void)
 enum call {
     C_PUT, C_GET, C_ACC, C_GACC, C_FOP, C_CAS, C_RPUT, C_RGET, C_RACC, C_RGACC, C_LOCK, C_LOCK_EXCL, C_LOCK_NOCHECK,
     C_UNLOCK, C_LOCK_ALL, C_LOCK_ALL_NOCHECK, C_UNLOCK_ALL, C_FLUSH, C_FLUSH_ALL, C_FLUSH_LOCAL, C_FENCE, C_FENCE_OPEN,
-    C_FENCE_CLOSE, C_POST, C_START, C_START_NOCHECK, C_COMPLETE, C_WAIT, C_TEST, C_WAIT_REQ, C_DETACH, C_ATTACH, CALLS
+    C_FENCE_CLOSE, C_POST, C_START, C_START_NOCHECK, C_COMPLETE, C_WAIT, C_TEST, C_WAIT_REQ, C_DETACH, C_ATTACH, C_LEAVE, CALLS
 };
 static const char *const call_name[CALLS] = {
     "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "rput", "rget", "raccumulate",
     "rget_accumulate", "lock", "lock(exclusive)", "lock(nocheck)", "unlock", "lock_all", "lock_all(nocheck)", "unlock_all",
     "flush", "flush_all", "flush_local", "fence", "fence(open)", "fence(close)", "post", "start", "start(nocheck)",
-    "complete", "wait", "test", "wait(request)", "detach", "attach"};
+    "complete", "wait", "test", "wait(request)", "detach", "attach", "leave"};
+
+/* As with packets: the first 32 stand where they did when there were no others. */
+enum { FIRST_CALLS = 32, LAST_CALL = 255 };
+static enum call call_nth(unsigned a)
+{
+    return (enum call)(a == LAST_CALL ? (unsigned)C_LEAVE : a % FIRST_CALLS);
+}
+_Static_assert((int)C_LEAVE == (int)FIRST_CALLS && (int)CALLS == (int)C_LEAVE + 1, "each call has a number");
 
 struct step {
     enum call what;
@@ -508,6 +530,16 @@ static void wait_request(unsigned i)
     world.req[i] = world.req[--world.reqs];
 }
 
+/* What MPI_Win_free does when a member is dead, but that the window stays. */
+static void leave(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_UNSET) || w->expo != EXPO_NONE)
+        return;
+    w->leaving = 1;
+    rma_leave(w);
+    w->leaving = 0;
+}
+
 static void synchronize(const struct step *s)
 {
     struct rma_win *w = s->w;
@@ -538,6 +570,7 @@ static void synchronize(const struct step *s)
         break;
     case C_DETACH: rma_win_detach(world.w[DYNAMIC], world.region[1].mem); break;
     case C_ATTACH: rma_win_attach(world.w[DYNAMIC], world.region[1].mem, 64); break;
+    case C_LEAVE: leave(s->w); break;
     default: break;
     }
 }
@@ -558,7 +591,7 @@ static void run_call(const struct record *r)
     uint8_t d[4];
     FUZZ_CHECK(s != NULL);
     feed_copy(d, sizeof d, r->data, r->data + r->len);
-    *s = (struct step){.what = (enum call)(r->a % CALLS), .w = world.w[r->b % WINDOWS], .rank = r->b >> 4 & 3,
+    *s = (struct step){.what = call_nth(r->a), .w = world.w[r->b % WINDOWS], .rank = r->b >> 4 & 3,
                        .type = r->c & 15, .op = (unsigned)(r->c >> 4) ^ d[3], .disp = d[0] | (d[1] & 0x7f) << 8, .count = d[2]};
     if (s->w == world.w[DYNAMIC] && s->what < C_LOCK)
         s->disp = (int64_t)dynamic_base((uint64_t)s->disp);
@@ -630,7 +663,7 @@ static void honest(void)
 /* --- one input ---------------------------------------------------------------------------------------------------- */
 
 static const struct lone_target target = {
-    .calls = CALLS, .call_name = call_name, .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
+    .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
     .call = run_call, .check = check, .honest = honest, .finish = close_epochs, .down = down,
 };
 
@@ -792,7 +825,8 @@ static size_t some_call(struct rng *r, uint8_t *to)
     const uint8_t d[4] = {(uint8_t)rng_below(r, 24), 0, (uint8_t)(1 + rng_below(r, rng_below(r, 4) ? 4 : 200)),
                           (uint8_t)rng_below(r, 16)};
     unsigned rank = rng_below(r, 8) ? 1 + rng_below(r, 3) : 0;
-    return record_put(to, LONE_CALL, rng_below(r, CALLS), rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
+    unsigned what = rng_below(r, CALLS);
+    return record_put(to, LONE_CALL, what == C_LEAVE ? (unsigned)LAST_CALL : what, rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)

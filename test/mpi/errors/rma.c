@@ -238,6 +238,74 @@ static void too_large(void)
     MPI_Comm_free(&node);
 }
 
+static void sum(void *in, void *inout, int *n, MPI_Datatype *t)
+{
+    (void)in, (void)inout, (void)n, (void)t;
+}
+
+/* Which of the arguments of a kind, and what it is. */
+static void arguments_by_name(MPI_Win w)
+{
+    int v[4] = { 7, 7, 7, 7 }, r[4], next = (mt_rank + 1) % mt_size;
+    MPI_Datatype raw, mixed, none = MPI_DATATYPE_NULL;
+    MPI_Op mine;
+
+    MPI_Type_contiguous(2, MPI_INT, &raw);
+    MPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 4 }, (MPI_Datatype[]){ MPI_INT, MPI_FLOAT }, &mixed);
+    MPI_Type_commit(&mixed);
+    MPI_Op_create(sum, 1, &mine);
+    SAYS(MPI_Put(v, -1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Put: origin_count is -1, less than 0");
+    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, -1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Put: target_count is -1, less than 0");
+    SAYS(MPI_Put_c(v, 1, MPI_INT, next, 0, -((MPI_Count)1 << 40), MPI_INT, w), MPI_ERR_COUNT,
+         "MPI_Put_c: target_count is -1099511627776, less than 0");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, -3, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_COUNT,
+         "MPI_Get_accumulate: result_count is -3, less than 0");
+    SAYS(MPI_Put(v, 1, none, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: origin_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, none, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Accumulate: target_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, none, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: result_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get(v, 1, (MPI_Datatype)12345, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Get: origin_datatype handle 0x3039 does not exist");
+    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, raw, w), MPI_ERR_TYPE, "MPI_Put: target_datatype %#x is not committed", (unsigned)raw);
+    SAYS(MPI_Put(NULL, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_BUFFER, "MPI_Put: origin_addr of 1 elements is a null pointer");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, NULL, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_BUFFER,
+         "MPI_Get_accumulate: result_addr of 1 elements is a null pointer");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, mine, w), MPI_ERR_OP, "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
+    SAYS(MPI_Accumulate(v, 0, MPI_INT, next, 0, 0, MPI_INT, mine, w), MPI_ERR_OP, "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_FLOAT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Accumulate: the elements of the origin are MPI_INT, those of the target MPI_FLOAT");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, MPI_UNSIGNED, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the elements of the result are MPI_UNSIGNED, those of the target MPI_INT");
+    SAYS(MPI_Accumulate(v, 1, mixed, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Accumulate: the elements of the origin are of more than one type, those of the target MPI_INT");
+    MPI_Op_free(&mine);
+    MPI_Type_free(&raw);
+    MPI_Type_free(&mixed);
+}
+
+/* A displacement in a dynamic window is an address; one that is negative is told as it was given. */
+static void negative_address(void)
+{
+    int mem[4], v = 1, next = (mt_rank + 1) % mt_size, put, unlock;
+    MPI_Win d;
+
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &d);
+    MPI_Win_set_errhandler(d, MPI_ERRORS_RETURN);
+    GOOD(MPI_Win_attach(d, mem, sizeof mem));
+    MPI_Barrier(MPI_COMM_WORLD);
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, d));
+    put = MPI_Put(&v, 1, MPI_INT, next, -8, 1, MPI_INT, d);
+    unlock = MPI_Win_unlock(next, d);
+    if (put)
+        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Put: displacement -8 (address 0xfffffffffffffff8) is not attached at rank %d", next);
+    else
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of the window: it does "
+             "not lie in memory attached there", next);
+    MPI_Barrier(MPI_COMM_WORLD);
+    GOOD(MPI_Win_detach(d, mem));
+    MPI_Win_free(&d);
+}
+
 /* What a call that fails says. */
 static void texts(MPI_Win w)
 {
@@ -251,11 +319,19 @@ static void texts(MPI_Win w)
     SAYS(MPI_Fetch_and_op(v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK,
          "MPI_Fetch_and_op: target rank -4 is not in the window (0 to %d)", last);
     SAYS(MPI_Get(v, 1, MPI_INT, next, -3, 1, MPI_INT, w), MPI_ERR_DISP, "MPI_Get: target displacement -3 is negative");
-    SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Get: count is -2, less than 0");
+    SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Get: origin_count is -2, less than 0");
+    arguments_by_name(w);
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP, "MPI_Accumulate: ");
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP,
          "MPI_Accumulate: MPI_NO_OP is for operations that fetch");
-    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 8 bytes, the target 4");
+    SAYS(MPI_Get(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Get: the origin has room for 4 bytes, the target has 8");
+    SAYS(MPI_Accumulate(v, 3, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Accumulate: the origin has 12 bytes, the target 8");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, v, 2, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Get_accumulate(v, 2, MPI_INT, v, 1, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the result has room for 4 bytes, the target has 8");
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
          "MPI_Win_lock: another kind of epoch is open (rank %d, window 0x%x in state LOCK_ALL_", next, h);
     MPI_Win_unlock_all(w);
@@ -345,6 +421,41 @@ static void texts_of_ranges(MPI_Win w)
     if (!put)
         SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 of a derived datatype at displacement 1 was refused by rank %d", next);
     MPI_Type_free(&pairs);
+}
+
+/* Far ones in parts end soon after the first part was refused, and many end with the text of the first: more than there is room
+ * for texts.  Elements that lie upon each other make a long put of little memory. */
+static void long_ones(MPI_Win w)
+{
+    int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, err, unlock, i, k;
+    MPI_Count n = (MPI_Count)1 << 60;
+    double begin = MPI_Wtime();
+    MPI_Datatype still;
+
+    MPI_Type_create_resized(MPI_INT, 0, 0, &still);
+    MPI_Type_commit(&still);
+    for (k = 0; k < 3; k++) {
+        const char *call = k == 0 ? "MPI_Get_c" : k == 1 ? "MPI_Put_c" : "MPI_Accumulate_c", *what[] = { "a get", "a put", "an accumulate" };
+
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+        err = k == 0 ? MPI_Get_c(v, n, MPI_INT, next, 1, n, MPI_INT, w) : k == 1 ? MPI_Put_c(v, n, still, next, 1, n, MPI_INT, w)
+              : MPI_Accumulate_c(v, n, still, next, 1, n, MPI_INT, MPI_SUM, w);
+        unlock = MPI_Win_unlock(next, w);
+        if (err)
+            SAYS(err, MPI_ERR_RMA_RANGE, "%s: 1152921504606846976 elements at displacement 1 do not lie in the %d bytes of rank %d", call,
+                 N * (int)sizeof *v, next);
+        else
+            SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused by rank %d of "
+                 "the window: it does not lie in the window there (%d bytes)", what[k], next, N * (int)sizeof *v);
+    }
+    MPI_Type_free(&still);
+    MUST(MPI_Wtime() - begin < 60, "they took %.0f s", MPI_Wtime() - begin);
+    GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+    for (i = err = 0; i < 1000 && !err; i++)
+        err = MPI_Get(v, 1, MPI_INT, next, N + i, 1, MPI_INT, w);
+    unlock = MPI_Win_unlock(next, w);
+    if (!err)
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a get of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
 }
 
 /* An error of a request is the window's (MPI-3.1 8.3), wherever it shows, and whether or not the window is there still. */
@@ -502,6 +613,7 @@ int main(int argc, char **argv)
     if (strict) {
         ranges(w, mem);
         texts_of_ranges(w);
+        long_ones(w);
         requests(w);
         request_of_the_past();
     }
@@ -524,6 +636,7 @@ int main(int argc, char **argv)
     flavours();
     too_large();
     units();
+    negative_address();
     shared(ranks_of_node());
     return mt_finish();
 }

@@ -3,17 +3,18 @@
  *   random [--seed S] [--programs N] [--max-seconds T] [--threads K] [--without NAME,...] [--verbose 1]
  *
  * Seeds S, S+1, ...; by default 100 programs from seed 1.  A failing program names its seed; the same
- * seed, number of ranks and --without give the same program.  With --threads K threads of each process run
+ * seed, number of ranks and --without give the same program, of one version of random_rma.c and dtgen.h:
+ * what they come to draw changes what a seed means.  With --threads K threads of each process run
  * programs at once, each thread every K-th seed, with a communicator and windows of its own.  Names: cas, fetch-types, misaligned, shared,
  * dynamic, create, types, pscw, fence, locks, lock-all, requests, nocheck, big, acc, concurrent, negative,
- * minmax. */
+ * minmax, unequal, large-count, gaps. */
 #include "../mt.h"
 #include "random_rma.h"
 #include <pthread.h>
 
 static const char *const names[] = { "cas", "fetch-types", "misaligned", "shared", "dynamic", "create", "types", "pscw",
                                      "fence", "locks", "lock-all", "requests", "nocheck", "big", "acc", "concurrent", "negative",
-                                     "minmax" };
+                                     "minmax", "unequal", "large-count", "gaps" };
 
 static unsigned features(const char *list)
 {

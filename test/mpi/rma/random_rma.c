@@ -21,6 +21,11 @@ struct zone {
     int mode;                /* of its one origin, since that origin's last flush */
     size_t used;             /* PUTTING: bytes below are written already */
     int base, op;            /* ALL and ADDING: element type; ALL: operation */
+    int comb;                /* two origins share each cell of this one (combs[]), NO_COMB: none do */
+    struct half {
+        int origin, mode;
+        size_t used;         /* cells below are written already */
+    } half[2];
 };
 
 struct win {
@@ -36,6 +41,22 @@ struct win {
     struct zone *zones;      /* MAX_ZONES per rank */
     int *nzones;
 };
+
+/* Cells of memory in which one origin has some bytes and another one the rest. */
+enum { NO_COMB = -1, COMBS = 3 };
+static const char *const combs[COMBS] = { "aaaaaaaaaaaabbbb", "aabbaaaa", "aaaabbbb" };
+
+/* What half `who` of a cell is an element of, where it begins, and whether it is a value and an index. */
+static MPI_Datatype comb_type(int comb, int who, int *at, int *pair)
+{
+    *at = who ? (int)(strchr(combs[comb], 'b') - combs[comb]) : 0;
+    *pair = !who && comb < 2;
+    if (comb == 0)
+        return who ? MPI_INT32_T : MPI_DOUBLE_INT;
+    if (comb == 1)
+        return who ? MPI_INT16_T : MPI_SHORT_INT;
+    return MPI_INT32_T;
+}
 
 /* An operation of this rank that has not been checked. */
 struct op {
@@ -250,13 +271,16 @@ static void free_window(struct ctx *c, struct win *w)
 /* Cuts each target's memory into zones; may[o * size + t]: o may access t in this phase. */
 static void draw_zones(struct ctx *c, struct win *w, const char *may)
 {
-    int t, z, n, o;
+    int t, z, n, o, comb;
 
     for (t = 0; t < c->size; t++) {
         size_t at = 0, len = w->bytes[t];
         struct zone *zs = w->zones + t * MAX_ZONES;
 
         n = 1 + below(c, MAX_ZONES);
+        comb = c->size > 1 && allowed(c, RR_GAPS) && allowed(c, RR_TYPES) && below(c, 6) == 0;
+        if (comb) /* all of it, so that the two meet */
+            n = 1;
         for (z = 0; z < n; z++) {
             struct zone *q = &zs[z];
 
@@ -280,6 +304,15 @@ static void draw_zones(struct ctx *c, struct win *w, const char *may)
             q->op = draw_op(c, q->base, 1);
             if (q->origin == ALL && (!allowed(c, RR_ACC) || !allowed(c, RR_CONCURRENT)))
                 q->origin = READ_ONLY;
+            q->comb = NO_COMB;
+            if (comb && q->origin >= 0) {
+                o = (q->origin + 1 + below(c, c->size - 1)) % c->size;
+                if (may[o * c->size + t]) {
+                    q->comb = below(c, COMBS);
+                    q->half[0] = (struct half){ .origin = q->origin };
+                    q->half[1] = (struct half){ .origin = o };
+                }
+            }
         }
         w->nzones[t] = n;
     }
@@ -405,18 +438,151 @@ static int admit(struct ctx *c, struct zone *z, int origin, int *kind, int *base
 
 static int fetches(int kind) { return kind == GET || kind >= GACC; }
 
+/* Half `who` of n cells from `first` on. */
+static MPI_Datatype comb_cells(int comb, int who, size_t first, size_t n)
+{
+    int at, pair, cell = (int)strlen(combs[comb]);
+    MPI_Datatype e = comb_type(comb, who, &at, &pair), t;
+    MPI_Aint *from = get_memory(sizeof *from * n);
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        from[i] = (MPI_Aint)(first + i) * cell + at;
+    if (pair) {
+        int all = (int)n;
+
+        MPI_Type_create_hindexed(1, &all, from, e, &t);
+    } else
+        MPI_Type_create_hindexed_block((int)n, 1, from, e, &t);
+    MPI_Type_commit(&t);
+    free(from);
+    return t;
+}
+
+/* Bytes of one half of n cells. */
+static void comb_copy(int comb, int who, unsigned char *to, const unsigned char *from, size_t n)
+{
+    size_t i, cell = strlen(combs[comb]);
+
+    for (i = 0; i < n * cell; i++)
+        if (combs[comb][i % cell] == 'a' + who)
+            to[i] = from[i];
+}
+
+static void comb_maxloc(unsigned char *mem, const unsigned char *in)
+{
+    int16_t v, w;
+    int32_t i, k;
+
+    memcpy(&v, mem, 2), memcpy(&w, in, 2), memcpy(&i, mem + 4, 4), memcpy(&k, in + 4, 4);
+    if (w > v || (w == v && k < i)) {
+        memcpy(mem, &w, 2);
+        memcpy(mem + 4, &k, 4);
+    }
+}
+
+/* The same as operation(), of a zone that two origins share. */
+static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int origin, int target)
+{
+    static const int kind_of[] = { [PUTTING] = PUT, [GETTING] = GET };
+    int who = origin != z->half[0].origin, unit = w->unit[target], comb = z->comb, at_cell, pair, kind, op = 8, maxloc = 0;
+    size_t cell = strlen(combs[comb]), start = (z->lo + (size_t)unit - 1) / (size_t)unit * (size_t)unit, cells, first, n, i;
+    struct half *h = &z->half[who];
+    unsigned char *mem, *out, *old;
+    struct dtg_rng fill;
+    struct op *q;
+
+    comb_type(comb, who, &at_cell, &pair);
+    cells = start < z->hi ? (z->hi - start) / cell : 0;
+    if (origin != h->origin || !cells)
+        return;
+    if (h->mode == FREE) {
+        h->mode = below(c, 2) ? who || !allowed(c, RR_ACC) ? PUTTING : ADDING : PUTTING + below(c, allowed(c, RR_ACC) ? 3 : 2);
+        h->used = 0;
+    }
+    kind = h->mode == ADDING ? ACC + below(c, 2) : kind_of[h->mode];
+    first = h->mode == PUTTING ? h->used : (size_t)below(c, (int)cells);
+    if (first >= cells)
+        return;
+    n = 1 + (size_t)below(c, (int)(cells - first < 200 ? cells - first : 200));
+    h->used = first + n;
+    if (kind >= ACC) { /* doubles at random may be no numbers: these are moved only */
+        op = kind == GACC && below(c, 4) == 0 ? 8 : comb == 0 && !who ? 7 : below(c, 2) ? 7 : 0;
+        maxloc = pair && op == 0;
+    }
+    rng_seed(&fill, rng_next(&c->rng));
+    out = get_memory(n * cell);
+    old = get_memory(n * cell);
+    random_bytes(&fill, out, n * cell);
+    mem = w->model[target] + start + first * cell;
+    for (i = 0; i < n && maxloc; i += 3) /* of equal values the index decides */
+        memcpy(out + i * cell, mem + i * cell, 2);
+    memcpy(old, mem, n * cell);
+    if (kind == PUT || op == 7)
+        comb_copy(comb, who, mem, out, n);
+    else
+        for (i = 0; i < n && op == 0; i++) {
+            if (maxloc)
+                comb_maxloc(mem + i * cell, out + i * cell);
+            else
+                apply(0, comb == 1 ? B_I16 : B_I32, mem + i * cell + at_cell, out + i * cell + at_cell);
+        }
+    if (origin == c->rank) {
+        MPI_Datatype t = comb_cells(comb, who, first, n), o = comb_cells(comb, who, 0, n);
+        MPI_Aint disp = w->base ? MPI_Aint_add(w->base[target], (MPI_Aint)start) : (MPI_Aint)start / unit;
+        MPI_Op mop = maxloc ? MPI_MAXLOC : mpi_op(op);
+
+        q = calloc(1, sizeof *q);
+        if (!q)
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        c->counts.operations++;
+        q->kind = kind;
+        q->target = target;
+        q->req = MPI_REQUEST_NULL;
+        q->ot.type = q->rt.type = q->tt.type = MPI_DATATYPE_NULL;
+        q->ot.predefined = q->rt.predefined = q->tt.predefined = 1;
+        q->out = q->out_raw = (char *)out;
+        q->in = q->in_raw = get_memory(n * cell);
+        q->out_bytes = q->in_bytes = n * cell;
+        random_bytes(&fill, q->in_raw, n * cell);
+        if (fetches(kind)) {
+            q->want = get_memory(n * cell);
+            memcpy(q->want, q->in_raw, n * cell);
+            comb_copy(comb, who, (unsigned char *)q->want, old, n);
+        }
+        snprintf(q->text, sizeof q->text, "%s, %s, half %c of %zu cells %s, rank %d to %d at %zu + %zu cells", kind_names[kind],
+                 maxloc ? "MAXLOC" : op_names[op], 'a' + who, n, combs[comb], origin, target, start, first);
+        switch (kind) {
+        case PUT: MPI_Put(q->out, 1, o, target, disp, 1, t, w->win); break;
+        case GET: MPI_Get(q->in, 1, o, target, disp, 1, t, w->win); break;
+        case ACC: MPI_Accumulate(q->out, 1, o, target, disp, 1, t, mop, w->win); break;
+        default: MPI_Get_accumulate(q->out, 1, o, q->in, 1, o, target, disp, 1, t, mop, w->win); break;
+        }
+        MPI_Type_free(&t);
+        MPI_Type_free(&o);
+        q->next = c->ops;
+        c->ops = q;
+    } else
+        free(out);
+    free(old);
+}
+
 /* Draws one operation of `origin` on `target`; if that is this rank, issues it.  Everybody applies it
  * to the model. */
 static void operation(struct ctx *c, struct win *w, int origin, int target, int requests)
 {
     struct zone *z = &w->zones[target * MAX_ZONES + below(c, w->nzones[target])];
-    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked, b;
-    size_t n, oc, rc, tc, k, es;
+    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked, b, large, unequal;
+    size_t n, oc, rc, tc, k, es, from, back;  /* elements of the target, the origin, the result */
     struct op *q;
     MPI_Aint at;
     char *packed_old, *packed_in, *cmp = NULL;
     unsigned char *el;
 
+    if (z->comb != NO_COMB) {
+        comb_operation(c, w, z, origin, target);
+        return;
+    }
     if (!admit(c, z, origin, &kind, &base))
         return;
     adding = kind >= ACC;
@@ -449,8 +615,14 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         return;
     }
     n = q->tt.n * tc;
-    draw_type(c, base, n, derived, 0, &q->ot, &oc);
-    draw_type(c, base, n, derived, 0, &q->rt, &rc);
+    /* What the data come from may be shorter than what they go to. */
+    unequal = kind < FOP && allowed(c, RR_UNEQUAL) && below(c, 4) == 0;
+    from = unequal && (kind == PUT || kind == ACC) ? (size_t)below(c, (int)n + 1) : n;
+    back = unequal && fetches(kind) ? n + 1 + (size_t)below(c, n < 50 ? (int)n : 50) : n;
+    draw_type(c, base, from ? from : 1, derived, 0, &q->ot, &oc);
+    if (!from)
+        oc = 0;
+    draw_type(c, base, back, derived, 0, &q->rt, &rc);
     if (z->mode == PUTTING && z->origin >= 0) {
         MPI_Aint low, high;
 
@@ -461,10 +633,11 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         op = z->origin == READ_ONLY ? 8 : z->origin == ALL ? (kind != ACC && below(c, 5) == 0 ? 8 : z->op)
            : kind != ACC && below(c, 4) == 0 ? 8 : draw_op(c, base, 0);
     use_req = requests && kind < FOP && allowed(c, RR_REQUESTS) && below(c, 4) == 0;
+    large = kind < FOP && allowed(c, RR_LARGE_COUNT) && below(c, 4) == 0;
     checked = fetches(kind) && z->origin != ALL;
 
     packed_old = get_memory(n * es);
-    packed_in = get_memory(n * es);
+    packed_in = get_memory(from * es);
     model_pack(w, target, &q->tt, tc, at, packed_old);
     q->out_raw = buffer(c, &q->ot, oc, mine, &q->out, &q->out_bytes);
     q->in_raw = buffer(c, &q->rt, rc, mine, &q->in, &q->in_bytes);
@@ -475,12 +648,12 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             cmp[0] ^= 1;
     }
     dtg_pack(&q->ot, oc, q->out, packed_in);
-    snprintf(q->text, sizeof q->text, "%s%s of %zu x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x %.150s, target %zu x %.150s%s%.120s",
-             use_req ? "request " : "", kind_names[kind], n, base, op_names[op], origin, target, (long)at, w->unit[target], oc,
+    snprintf(q->text, sizeof q->text, "%s%s%s of %zu (%zu) x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x %.150s, target %zu x %.150s%s%.120s",
+             use_req ? "request " : "", large ? "large " : "", kind_names[kind], from, n, base, op_names[op], origin, target, (long)at, w->unit[target], oc,
              q->ot.text, tc, q->tt.text, fetches(kind) ? ", result " : "", fetches(kind) ? q->rt.text : "");
     /* the model */
     if (kind != GET)
-        for (k = 0; k < n; k++) {
+        for (k = 0; k < from; k++) {
             el = w->model[target] + at + dtg_where(&q->tt, k, &b);
             if (kind == PUT)
                 memcpy(el, packed_in + k * es, es);
@@ -500,9 +673,10 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         if (checked) {
             q->want = get_memory(q->in_bytes);
             memcpy(q->want, q->in_raw, q->in_bytes);
-            dtg_unpack(&q->rt, rc, q->want + (q->in - q->in_raw), packed_old);
+            for (k = 0; k < n; k++)
+                memcpy(q->want + (q->in - q->in_raw) + dtg_where(&q->rt, k, &b), packed_old + k * es, es);
         }
-        switch (kind) {
+        switch (large ? KINDS + 1 + kind : kind) {
         case PUT:
             if (use_req) MPI_Rput(q->out, no, o, target, disp, nt, t, w->win, &q->req);
             else MPI_Put(q->out, no, o, target, disp, nt, t, w->win);
@@ -518,6 +692,22 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         case GACC:
             if (use_req) MPI_Rget_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
             else MPI_Get_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
+            break;
+        case KINDS + 1 + PUT:
+            if (use_req) MPI_Rput_c(q->out, no, o, target, disp, nt, t, w->win, &q->req);
+            else MPI_Put_c(q->out, no, o, target, disp, nt, t, w->win);
+            break;
+        case KINDS + 1 + GET:
+            if (use_req) MPI_Rget_c(q->in, nr, r, target, disp, nt, t, w->win, &q->req);
+            else MPI_Get_c(q->in, nr, r, target, disp, nt, t, w->win);
+            break;
+        case KINDS + 1 + ACC:
+            if (use_req) MPI_Raccumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win, &q->req);
+            else MPI_Accumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win);
+            break;
+        case KINDS + 1 + GACC:
+            if (use_req) MPI_Rget_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
+            else MPI_Get_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
             break;
         case FOP: MPI_Fetch_and_op(q->out, q->in, dtg_base_type(base), target, disp, mop, w->win); break;
         case CAS:
@@ -590,11 +780,17 @@ static void check_memory(struct ctx *c, struct win *w)
 /* The origin's zones at a target may be used in another way after a flush. */
 static void refresh(struct win *w, int origin, int target)
 {
-    int z;
+    int z, h;
 
-    for (z = 0; z < w->nzones[target]; z++)
-        if (w->zones[target * MAX_ZONES + z].origin == origin)
-            w->zones[target * MAX_ZONES + z].mode = FREE;
+    for (z = 0; z < w->nzones[target]; z++) {
+        struct zone *q = &w->zones[target * MAX_ZONES + z];
+
+        if (q->origin == origin)
+            q->mode = FREE;
+        for (h = 0; q->comb != NO_COMB && h < 2; h++)
+            if (q->half[h].origin == origin)
+                q->half[h].mode = FREE;
+    }
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -632,7 +828,7 @@ static MPI_Group group_of(struct ctx *c, struct win *w, const char *may, int row
 
 static void phase_pscw(struct ctx *c, struct win *w, char *may)
 {
-    int i, o, t, n, any;
+    int i, o, t, n, any, test = below(c, 2), over = 0;
     MPI_Group to, from;
 
     for (i = 0; i < c->size * c->size; i++)
@@ -653,7 +849,10 @@ static void phase_pscw(struct ctx *c, struct win *w, char *may)
     }
     MPI_Win_complete(w->win);
     check_ops(c, w, -1);
-    MPI_Win_wait(w->win);
+    while (test && !over)
+        MPI_Win_test(w->win, &over);
+    if (!test)
+        MPI_Win_wait(w->win);
     if (to != MPI_GROUP_EMPTY)
         MPI_Group_free(&to);
     if (from != MPI_GROUP_EMPTY)

@@ -74,7 +74,9 @@ static void arguments(void)
         a.disp = 1l << 61;
         job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RMA_RANGE);
         a.disp = 0;
-        a.tcount = 2; /* the other sides have one */
+        a.tcount = 2; /* more than the result has room for, or less than the origin has */
+        if (kind == RMA_PUT || kind == RMA_ACC)
+            a.ocount = 3;
         job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_TYPE);
         a.tcount = INT64_MAX;
         job_check(rma_op(w, &a, NULL) != MPI_SUCCESS);
