@@ -72,7 +72,8 @@ static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
     if ((op->kind != RMA_ACC && op->kind != RMA_GACC) || op->train || op->flags & (OP_NO_DATA | OP_BY_AM | OP_BEGUN) || op->sent ||
-        !t->ordered || !op->elem || op->elem->elem.bytes != op->elem->elem.stride)
+        !t->ordered || !op->elem || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
+        op->elem->elem.bytes != op->elem->elem.stride)
         return 0;
     return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 && dt_is_block(a->otype, (size_t)a->ocount) &&
            (op->kind == RMA_ACC || dt_is_block(a->rtype, (size_t)a->rcount));

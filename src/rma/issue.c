@@ -581,7 +581,7 @@ static int send_ops(struct rma_target *t, int lock)
     if (must_wait_turn(t, op_at(t->next)))
         return STEP_AGAIN;
     rma_native_want(t, op_at(t->next));
-    if (!lock && rma_route(t, op_at(t->next)) == RMA_ROUTE_NATIVE)
+    if (!lock && !t->offer && rma_route(t, op_at(t->next)) == RMA_ROUTE_NATIVE) /* an offer: by that way, as soon as there is room */
         return send_native(t);
     if (!lock && op_at(t->next)->bytes >= t->w->fetch_min && (s = send_fetch(t)) != STEP_NOTHING)
         return s;
@@ -710,7 +710,7 @@ static enum step step(struct rma_target *t)
         s = STEP_SENT;
     } else if (t->queued) {
         s = send_ops(t, lock);
-    } else if (t->sync) {
+    } else if (t->sync && !(lock && t->flags & TARGET_HURRY)) { /* a thread that waits for the lock comes first (rma_grant_wait) */
         s = send_sync(t);
     } else {
         s = send_lock(t);

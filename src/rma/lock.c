@@ -370,6 +370,7 @@ int rma_unlock(struct rma_win *w, int rank)
             err = err ? err : rma_cut_error(w, rank, cut);
         } else {
             err = unlock_far(w, rank);
+            rma_gone_del(w, rank); /* if there was no memory for an element */
         }
         /* Without a record of it only the target knows whether this rank was locked; with one the epoch ends in any case. */
         if (!known && err && err_class(err) == MPI_ERR_RMA_SYNC)

@@ -219,16 +219,6 @@ static void no_more(struct rma_op *op)
     rma_count(t->w, PVAR_RMA_AM, 1);
 }
 
-/* What an acknowledgement tells may be of an earlier operation. */
-static int is_of(const struct rma_op *op, const struct rma_hdr *h, const char *what)
-{
-    struct rma_fault f;
-    if (h->len < sizeof f)
-        return 0;
-    memcpy(&f, what, sizeof f);
-    return f.disp == (uint64_t)op->a.disp && f.type == (op->kind == RMA_PUT ? RMA_PKT_PUT : RMA_PKT_ACC);
-}
-
 static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
 {
     if (h->flags & RMA_F_GRANTED)
@@ -242,7 +232,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         t->acks--;
         if (err && !op->err)
             op->err = err;
-        if (err && is_of(op, h, data))
+        if (err)
             no_more(op);
         settle(op);
         if (rma_target_due(t))

@@ -225,7 +225,11 @@ static int place_find(struct rma_win *w, const struct rma_hdr *h, const char *pa
     if (!window_at(w, h->disp, lo, hi, &p->off, &p->at) &&
         !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC && rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)))
         return MPI_ERR_RMA_RANGE;
-    return acc && p->t != p->elem && p->elem->elem.kind == DT_PAIR && !pairs_fit(w, h, p) ? MPI_ERR_RMA_RANGE : 0;
+    if (!acc || p->t == p->elem || p->elem->elem.kind != DT_PAIR)
+        return 0;
+    if (p->len > p->data_len && p->len > rma_room()->reply_bytes) /* more than came, and more than an answer has room for */
+        return MPI_ERR_COUNT;
+    return pairs_fit(w, h, p) ? 0 : MPI_ERR_RMA_RANGE;
 }
 
 /* --- operations -------------------------------------------------------------------------------- */
@@ -486,6 +490,7 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
 
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
+    struct rma_fault f;
     struct place p;
     int cls = 0;
     if (is_answered(h->type)) {
@@ -503,21 +508,25 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
             if (!cls)
                 cls = h->type == RMA_PKT_PUT ? run_put(&p) : run_acc(x->w, h, &p, NULL);
         }
-        if (cls)
-            keep_fault(x, &bad, h->type == RMA_PKT_TRAIN ? NULL : &p, cls);
+        if (cls) /* told by its own answer, which says nothing of others, or by the next synchronization's */
+            f = fault_of(x->w, &bad, h->type == RMA_PKT_TRAIN ? NULL : &p, cls);
+        if (cls && !(h->flags & RMA_F_ACK))
+            error_keep(x->w, h->src, &f);
         sched_point(); /* near processes may look before the lock is given up or the end is told */
     }
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
         return;
-    struct rma_hdr a = {.type = RMA_PKT_ACK, .token = h->token};
-    struct rma_fault f;
-    if (error_take(x->w, h->src, &f))
-        a.aop = f.cls;
-    if (h->flags & RMA_F_ACK)
-        a.op = h->op;
-    if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK))
+    struct rma_hdr a = {.type = RMA_PKT_ACK, .token = h->token, .op = h->flags & RMA_F_ACK ? h->op : 0};
+    a.aop = (uint8_t)(h->flags & RMA_F_ACK ? cls : 0);
+    if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
+        struct rma_fault kept;
         a.flags |= RMA_F_SIGNALED;
+        if (error_take(x->w, h->src, &kept) && !a.aop) {
+            f = kept;
+            a.aop = f.cls;
+        }
+    }
     answer(x, &a, &f, a.aop ? sizeof f : 0);
 }
 
