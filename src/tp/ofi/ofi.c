@@ -439,11 +439,12 @@ static int arm(struct ofi *o)
     /* Who sleeps makes few turns: the next one looks at the clock. */
     o->turns = OFI_TURNS - 1;
     if (o->cq_fd < 0)
-        return TP_AGAIN;
+        return -ENOTSUP;
     if (waits_for_provider(o)) {
         const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
-        if (timed_fd(o) != 0 || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
-            return TP_AGAIN;
+        int err = timed_fd(o);
+        if (err || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
+            return err ? err : -errno;
     }
     return fi_trywait(o->fabric, &f, 1) == 0 ? 0 : TP_AGAIN;
 }
