@@ -100,10 +100,17 @@ struct am {
     struct { /* askers to whom no connection could be made for want of something here (peer.c) */
         uint64_t since, next; /* ns; 0: none; when to try again */
     } cut;
+    struct { /* connections that could not be made, likewise: what wants to send tries again */
+        uint64_t since, next; /* as above */
+        int err;
+    } lack;
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
 struct am_peer *am_peer_get(int rank, int *err);
+/* The same where the caller can try again: while this process lacks something for a connection, which it may have soon, *err is AM_AGAIN,
+ * for 10 s. */
+struct am_peer *am_peer_try(int rank, int *err);
 struct am_peer *am_peer_known(int rank);
 /* A request of it came: may its answer leave?  0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);

@@ -320,7 +320,7 @@ static int ofi_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     if (!p)
         return -ENOMEM;
     if (p->connected || p->broken)
-        return p->broken ? -ENOTCONN : 0;
+        return !p->broken ? 0 : ofi_is_shortage(p->broken) ? p->broken : -ENOTCONN;
     int err = ofi_peer_learn(o, p, addr, len);
     err = err ? err : ofi_greet(o, p);
     p->connected = !err;
