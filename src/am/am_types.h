@@ -102,7 +102,6 @@ struct am {
     } cut;
     struct { /* connections that could not be made, likewise: what wants to send tries again */
         uint64_t since, next; /* as above */
-        int err;
     } lack;
 };
 

@@ -307,8 +307,8 @@ struct am_peer *am_peer_try(int rank, int *err)
     if (p)
         return am_peer_get(rank, err);
     uint64_t now = a->lack.since ? time_now() : 0;
-    if (now < a->lack.next) {
-        *err = now - a->lack.since < CUT_MAX_NS ? AM_AGAIN : a->lack.err;
+    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS) {
+        *err = AM_AGAIN;
         return NULL;
     }
     p = am_peer_get(rank, err);
@@ -319,10 +319,9 @@ struct am_peer *am_peer_try(int rank, int *err)
     }
     /* Nothing was wanted for a while: what is lacking now is another matter. */
     now = time_now();
-    if (!a->lack.since || now - a->lack.next > CUT_FORGET_NS)
+    if (!a->lack.since || now > a->lack.next + CUT_FORGET_NS)
         a->lack.since = now;
     a->lack.next = now + CUT_RETRY_NS;
-    a->lack.err = *err;
     if (now - a->lack.since < CUT_MAX_NS)
         *err = AM_AGAIN;
     return NULL;

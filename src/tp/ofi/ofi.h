@@ -162,7 +162,6 @@ struct ofi_peer {
     struct list held;      /* struct ofi_held, oldest first */
     uint64_t put_seq;      /* number of the last put */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
-    int put_err;           /* -errno of a put that failed: every later flush says so */
     struct list flushes;   /* struct ofi_flush, oldest first */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard; /* on the lists of struct ofi */
 };

@@ -196,7 +196,7 @@ static void entries(void)
         while (o->fd(box.e.tp, 1) != 0) /* somebody may be connecting */
             box_poll();
     else
-        job_check(o->fd(box.e.tp, 0) == -1 && o->fd(box.e.tp, 1) == TP_AGAIN);
+        job_check(o->fd(box.e.tp, 0) == -1 && o->fd(box.e.tp, 1) < 0);
     mem_wake_disarm();
     char about[64];
     if (o->describe) {
