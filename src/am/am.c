@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/log.h"
 #include "base/proc.h"
@@ -72,6 +73,8 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     /* It could not be answered, and would wait for ever: it is held until there is a way back. */
     if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) && am_peer_way_back((int)peer))
         return TP_AGAIN;
+    if (__builtin_expect(!a->alive.heard, 0))
+        am_heard(peer);
     /* Before the handler, which may send the next request with this credit. */
     if (cls == TP_REPLY)
         credit_back(a, peer);
@@ -101,7 +104,7 @@ int am_request(int dst, int type, const struct iovec *iov, int n, unsigned repli
     int err;
     struct am_hdr h;
     struct iovec v[AM_IOV];
-    struct am_peer *p = am_peer_get(dst, &err);
+    struct am_peer *p = am_peer_try(dst, &err);
     if (!p)
         return err;
     struct am_tp *t = p->t;
@@ -394,6 +397,18 @@ static void am_close(struct am *a)
     proc->am = NULL;
 }
 
+/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit is a default, not a wish; programs
+ * that select(2) must not meet numbers beyond 1024 unasked, so it grows with the job only. */
+static void descriptors_for(const struct am *a)
+{
+    struct rlimit l;
+    rlim_t want = 2 * (rlim_t)boot_size() + 256;
+    if (!a->networks || getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= want)
+        return;
+    l.rlim_cur = l.rlim_max == RLIM_INFINITY || want < l.rlim_max ? want : l.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
+}
+
 int am_init(void)
 {
     int err = check_name();
@@ -412,6 +427,8 @@ int am_init(void)
         err = tp_join(a, *ops);
     if (!err)
         err = check_reach(a);
+    if (!err)
+        descriptors_for(a);
     int blind = err ? 0 : boot_watch_start();
     if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
@@ -459,28 +476,28 @@ void am_handler(int type, am_fn *fn)
 size_t am_max(int dst)
 {
     int err;
-    const struct am_peer *p = am_peer_get(dst, &err);
+    const struct am_peer *p = am_peer_try(dst, &err);
     return p && p->t->caps.am_max > sizeof(struct am_hdr) ? p->t->caps.am_max - sizeof(struct am_hdr) : 0;
 }
 
 int am_reach(int dst)
 {
     int err;
-    am_peer_get(dst, &err);
+    am_peer_try(dst, &err);
     return err;
 }
 
 int am_ordered(int dst)
 {
     int err;
-    const struct am_peer *p = am_peer_get(dst, &err);
+    const struct am_peer *p = am_peer_try(dst, &err);
     return p && (p->t->caps.flags & TP_AM_ORDERED) != 0;
 }
 
 struct tp *am_tp(int dst, const struct tp_ops **ops, struct tp_caps *caps)
 {
     int err;
-    const struct am_peer *p = am_peer_get(dst, &err);
+    const struct am_peer *p = am_peer_try(dst, &err);
     if (!p)
         return NULL;
     if (ops)

@@ -46,7 +46,7 @@ int am_ordered(int dst);
 /* Send a request.  0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress hook;
  * < 0: -errno (-ENOTCONN when dst is dead).  iov[0] is the room's header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
-/* Connect to dst if that has not been done: 0 or -errno. */
+/* Connect to dst if that has not been done: 0; AM_AGAIN: this process lacks descriptors or memory for it now (A11); or -errno. */
 int am_reach(int dst);
 /* Send a reply from anywhere.  Never fails for lack of room.  < 0 only when dst is dead. */
 int am_reply(int dst, int type, const struct iovec *iov, int n);

@@ -66,6 +66,7 @@ struct am_alive { /* alive.c */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
     int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */
+    int heard;            /* a message of another host has come, or nobody watches */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
@@ -99,10 +100,16 @@ struct am {
     struct { /* askers to whom no connection could be made for want of something here (peer.c) */
         uint64_t since, next; /* ns; 0: none; when to try again */
     } cut;
+    struct { /* connections that could not be made, likewise: what wants to send tries again */
+        uint64_t since, next; /* as above */
+    } lack;
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
 struct am_peer *am_peer_get(int rank, int *err);
+/* The same where the caller can try again: while this process lacks something for a connection, which it may have soon, *err is AM_AGAIN,
+ * for 10 s. */
+struct am_peer *am_peer_try(int rank, int *err);
 struct am_peer *am_peer_known(int rank);
 /* A request of it came: may its answer leave?  0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);
@@ -119,6 +126,8 @@ int am_chunk_has(const struct am_chunk *c, unsigned i);
 void am_stalled(int peer, int lasts);
 /* A process was talked to for the first time. */
 void am_met(const struct am_peer *p);
+/* A message of it has come, and none of another host before. */
+void am_heard(unsigned peer);
 /* A transport cannot reach it any more. */
 void am_lost(void *am, unsigned peer, int err);
 /* Those that were lost a while ago are dead; from progress while there are any. */

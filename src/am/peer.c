@@ -298,7 +298,34 @@ static int is_shortage(int err)
 }
 
 /* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two that wait for ever. */
-static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u;
+static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u, CUT_FORGET_NS = 1000000000u;
+
+struct am_peer *am_peer_try(int rank, int *err)
+{
+    struct am *a = proc->am;
+    struct am_peer *p = am_peer_known(rank);
+    if (p)
+        return am_peer_get(rank, err);
+    uint64_t now = a->lack.since ? time_now() : 0;
+    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS) {
+        *err = AM_AGAIN;
+        return NULL;
+    }
+    p = am_peer_get(rank, err);
+    if (p || !is_shortage(*err)) {
+        if (p)
+            a->lack.since = a->lack.next = 0;
+        return p;
+    }
+    /* Nothing was wanted for a while: what is lacking now is another matter. */
+    now = time_now();
+    if (!a->lack.since || now > a->lack.next + CUT_FORGET_NS)
+        a->lack.since = now;
+    a->lack.next = now + CUT_RETRY_NS;
+    if (now - a->lack.since < CUT_MAX_NS)
+        *err = AM_AGAIN;
+    return NULL;
+}
 
 int am_peer_way_back(int rank)
 {

@@ -43,7 +43,7 @@ struct pmix_client {
 #undef PMIX_CALL
     pmix_proc_t me;
     int fd;             /* eventfd: a fence has ended */
-    pmix_info_t collect, again; /* of the fence and the get under way */
+    pmix_info_t collect, get[2]; /* of the fence and the get under way */
     atomic_int fence;   /* 0 none or under way, 1 it has ended */
     pmix_status_t how;  /* it did; written before `fence` */
 };
@@ -57,6 +57,18 @@ static void wish(pmix_info_t *info, const char *key)
 {
     *info = (pmix_info_t){.value = {.type = PMIX_BOOL, .data.flag = true}};
     snprintf(info->key, sizeof info->key, "%s", key);
+}
+
+/* What a get is told: the host that has the value may be cut off, and is held for dead no later by others (MPIR_CVAR_PEER_TIMEOUT).
+ * Returns how many of client()->get are filled in. */
+static size_t patience(struct pmix_client *c)
+{
+    if (!cvar.peer_timeout)
+        return 0;
+    c->get[0] = (pmix_info_t){.value = {.type = PMIX_INT}};
+    c->get[0].value.data.integer = cvar.peer_timeout < INT_MAX ? (int)cvar.peer_timeout : INT_MAX;
+    snprintf(c->get[0].key, sizeof c->get[0].key, "%s", PMIX_TIMEOUT);
+    return 1;
 }
 
 static int trouble(const char *doing, pmix_status_t s)
@@ -91,7 +103,8 @@ static int number(pmix_rank_t rank, const char *key, uint32_t *out)
     pmix_proc_t who = c->me;
     pmix_value_t *v = NULL;
     who.rank = rank;
-    pmix_status_t s = c->PMIx_Get(&who, key, NULL, 0, &v);
+    size_t n = patience(c);
+    pmix_status_t s = c->PMIx_Get(&who, key, n ? c->get : NULL, n, &v);
     if (s != PMIX_SUCCESS || !v)
         return -ENOENT;
     int known = v->type == PMIX_UINT32 || v->type == PMIX_PROC_RANK;
@@ -185,13 +198,16 @@ static int pmix_get(const char *key, void *value, size_t *len)
     if (rank < 0)
         return -EINVAL;
     who.rank = (pmix_rank_t)rank;
-    pmix_status_t s = c->PMIx_Get(&who, key, NULL, 0, &v);
+    size_t n = patience(c);
+    pmix_status_t s = c->PMIx_Get(&who, key, n ? c->get : NULL, n, &v);
 #ifdef PMIX_GET_REFRESH_CACHE
     if (s == PMIX_ERR_NOT_FOUND) { /* what was fetched of this process before may be older than its last put */
-        wish(&c->again, PMIX_GET_REFRESH_CACHE);
-        s = c->PMIx_Get(&who, key, &c->again, 1, &v);
+        wish(&c->get[n], PMIX_GET_REFRESH_CACHE);
+        s = c->PMIx_Get(&who, key, c->get, n + 1, &v);
     }
 #endif
+    if (s == PMIX_ERR_TIMEOUT)
+        return -ETIMEDOUT;
     if (s != PMIX_SUCCESS || !v)
         return -ENOENT;
     int err = v->type != PMIX_BYTE_OBJECT ? -EPROTO : v->data.bo.size > *len ? -EMSGSIZE : 0;

@@ -13,7 +13,9 @@
  *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, or until others need the
  *      place, so that one that is asked again and again, for as long as a debugger holds it, does not fill the queue of its port.
  *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
- *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.
+ *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.  A refusal, which a
+ *      kernel has sent, counts also from a host of which anything has come: a message over the transport, or a question with
+ *      our secret.
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
  *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
@@ -103,11 +105,13 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
+    atomic_int heard;  /* W2: number of the host of which something came first, + 1; 0: none */
     atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
+    int spare_fd; /* given up for a guest when no other descriptor is free; -1: given up */
     struct probe probe[PROBES];
     struct guest guest[GUESTS];
     struct ask witness[WITNESSES]; /* the last that answered, the last of another host before it; rank -1: none */
@@ -247,10 +251,26 @@ static int open_port(struct watch *w)
 
 /* --- others ask --------------------------------------------------------------------- */
 
-static void guest_drop(struct guest *g)
+static void spare_take(struct watch *w)
+{
+    if (w->spare_fd < 0)
+        w->spare_fd = fcntl(w->control_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void guest_drop(struct watch *w, struct guest *g)
 {
     close(g->fd);
     g->fd = -1;
+    spare_take(w);
+}
+
+/* W2: something came of a process of another host. */
+static void host_heard(struct watch *w, int rank)
+{
+    int none = 0;
+    if (node_map_host_index(&w->b->map, rank) < 0)
+        atomic_compare_exchange_strong_explicit(&w->heard, &none, node_map_host(&w->b->map, rank) + 1, memory_order_relaxed,
+                                                memory_order_relaxed);
 }
 
 static void death_tell(const struct boot_death *d, struct watch_obituary *to)
@@ -295,11 +315,12 @@ static void guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct watch_answer a = {.secret = w->card.answer};
+        host_heard(w, (int)h.rank);
         a.deaths = deaths_tell(w, h.rank, a.death);
         /* An empty socket takes it whole. */
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    guest_drop(g);
+    guest_drop(w, g);
 }
 
 /* NULL: all places are taken, by some that say nothing (W6) and go when they are old. */
@@ -311,15 +332,27 @@ static struct guest *guest_place(struct watch *w)
     return NULL;
 }
 
+/* A process that has used up its descriptors lives, and shall say so. */
+static int guest_accept(struct watch *w)
+{
+    int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 || (errno != EMFILE && errno != ENFILE) || w->spare_fd < 0)
+        return fd;
+    close(w->spare_fd);
+    w->spare_fd = -1;
+    return accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
 static void guests_take(struct watch *w, uint64_t now)
 {
     struct guest *g;
     for (int i = 0; i < GUESTS && (g = guest_place(w)); i++) {
-        int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), want = sizeof(struct watch_hello);
+        int fd = guest_accept(w), want = sizeof(struct watch_hello);
         if (fd < 0) {
             /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of it again at once. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 w->take_at = now + AGAIN_NS;
+            spare_take(w);
             return;
         }
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
@@ -411,8 +444,10 @@ static void line_fails(struct watch *w, struct probe *p, struct line *l, int err
 
 /* W2: what this line meets says something about the peer.  `left`: some line of the probe found a way out; one that found none, such
  * as to an IPv6 address from a host that has no IPv6, then says nothing. */
-static int line_counts(const struct watch *w, const struct line *l, int left)
+static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
 {
+    if (l->state == LINE_REFUSED && (p->near || atomic_load_explicit(&w->heard, memory_order_relaxed) == p->host + 1))
+        return 1;
     return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
@@ -555,7 +590,7 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
     }
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
-        int counts = line_counts(w, l, left) || (p->near && l->state == LINE_REFUSED);
+        int counts = line_counts(w, p, l, left);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
         /* One that waits for its next try, too; but not one for which this host has no way out. */
@@ -698,7 +733,7 @@ static int due(struct watch *w, uint64_t now)
         if (g->fd >= 0 && now - g->since > GUEST_NS) {
             guest_answer(w, g); /* this thread may have been away, not the guest */
             if (g->fd >= 0)
-                guest_drop(g);
+                guest_drop(w, g);
         } else if (g->fd >= 0 && g->since + GUEST_NS < next) {
             next = g->since + GUEST_NS;
         }
@@ -775,8 +810,8 @@ static void in_child(void)
 
 static void watch_free(struct watch *w)
 {
-    int fds[] = {w->listen_fd, w->ask_fd, w->control_fd};
-    for (int i = 0; i < 3; i++)
+    int fds[] = {w->listen_fd, w->ask_fd, w->control_fd, w->spare_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     free(w);
@@ -810,6 +845,7 @@ static int watch_open(struct watch *w)
         return -errno;
     w->control_fd = fd[0];
     w->ask_fd = fd[1];
+    spare_take(w);
     w->card.hello = random_bits();
     w->card.answer = random_bits();
     if (gethostname(w->card.host, sizeof w->card.host - 1))
@@ -828,7 +864,7 @@ int boot_watch_start(void)
         return -ENOMEM;
     w->b = b;
     w->timeout = cvar.peer_timeout;
-    w->listen_fd = w->ask_fd = w->control_fd = -1;
+    w->listen_fd = w->ask_fd = w->control_fd = w->spare_fd = -1;
     w->wake_by = UINT64_MAX;
     for (int i = 0; i < WITNESSES; i++)
         w->witness[i].rank = -1;
@@ -865,7 +901,7 @@ void boot_watch_stop(void)
             probe_end(&w->probe[i]);
     for (int i = 0; i < GUESTS; i++)
         if (w->guest[i].fd >= 0)
-            guest_drop(&w->guest[i]);
+            guest_drop(w, &w->guest[i]);
     b->watch = NULL;
     watch_free(w);
 }
@@ -908,4 +944,11 @@ void boot_watch_ask(int rank, const void *card, size_t len)
     a.near = boot_host_index(rank) >= 0;
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
+}
+
+void boot_watch_heard(int rank)
+{
+    struct watch *w = proc->boot->watch;
+    if (w)
+        host_heard(w, rank);
 }

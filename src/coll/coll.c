@@ -2,6 +2,7 @@
 #include "coll/coll.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "coll/select.h"
 #include "coll/shm.h"
 #include "obj/err.h"
+#include "p2p/p2p.h"
 
 int coll_init(void)
 {
@@ -98,6 +100,9 @@ int coll_barrier_living(struct comm *c)
     if (!s)
         return err_make(MPI_ERR_NO_MEM, "no memory for a barrier");
     s->all_or_none = 1;
+    s->stream = P2P_TOOL;
+    s->tags[0] = INT_MIN; /* the tags of that stream are users' */
+    sched_global(s);
     coll_build(s);
     return sched_run(s);
 }

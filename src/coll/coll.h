@@ -76,7 +76,8 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
-/* By messages, and an error as soon as any process of the job is dead: else a member that waits for the dead one gives up, and
+/* The barrier of MPI_Finalize: by messages that match no other collective's, since who has met an error may come while others are in
+ * one, and an error as soon as any process of the job is dead: else a member that waits for the dead one gives up, and
  * others wait for that member for ever. */
 int coll_barrier_living(struct comm *c);
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c);

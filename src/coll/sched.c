@@ -142,6 +142,7 @@ struct sched *sched_make(const struct coll_args *a)
     s->mem = NULL;
     s->running = 0;
     s->holds = 0;
+    s->stream = P2P_COLL;
     list_init(&s->link);
     s->tags[0] = coll_tag(a->comm);
     s->tags[1] = a->comm->local ? coll_tag(a->comm->local) : 0;
@@ -178,8 +179,8 @@ static int exact(enum coll_call call)
 
 int sched_mismatch(size_t got, size_t want)
 {
-    return err_make(MPI_ERR_TRUNCATE, "%zu bytes came where %zu are expected: counts or types of the processes differ",
-                    got, want);
+    return err_make(MPI_ERR_TRUNCATE, "%zu bytes came where %zu are expected: counts or types of the processes differ%s",
+                    got, want, got ? "" : ", or another process has met an error");
 }
 
 void sched_fail(struct sched *s, int err)
@@ -320,10 +321,10 @@ static void issue(struct sched *s, struct step *p)
     int err = MPI_SUCCESS;
     switch (p->kind) {
     case STEP_SEND: /* after an error nothing is worth sending: an empty message tells it */
-        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
+        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream, &p->req);
         break;
     case STEP_RECV:
-        err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, P2P_COLL, &p->req);
+        err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, s->stream, &p->req);
         break;
     case STEP_COPY:
         dt_copy(p->from, (size_t)p->n, p->type, p->to, (size_t)p->n2, p->type2);
@@ -343,6 +344,24 @@ static void issue(struct sched *s, struct step *p)
     }
 }
 
+/* Looked for once per death, not at every poll. */
+static int member_dead(struct comm *c)
+{
+    int deaths = boot_dead_count();
+    for (int i = 0; c->deaths_seen != deaths && !c->member_dead && i < boot_size(); i++)
+        if (boot_dead(i) && (rankmap_find(c->map, i) >= 0 || (c->remote && rankmap_find(c->remote, i) >= 0)))
+            c->member_dead = 1;
+    c->deaths_seen = deaths;
+    return c->member_dead;
+}
+
+static void end_by_death(struct sched *s)
+{
+    int world = boot_dead_last();
+    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world, boot_dead_why(world)));
+    s->doomed = 1;
+}
+
 /* One request that is done.  Short and long messages (mismatched calls) are reported at the end, so that the
  * others are not left waiting; a death ends the schedule. */
 static void settle(struct sched *s, struct step *p)
@@ -357,6 +376,11 @@ static void settle(struct sched *s, struct step *p)
                        want);
     if (!err)
         return;
+    /* Who has met the death earlier may have left for another call, whose message this is. */
+    if (err_class(err) == MPI_ERR_TRUNCATE && boot_dead_count() && member_dead(s->args.comm)) {
+        end_by_death(s);
+        return;
+    }
     sched_fail(s, err);
     if (err_class(err) != MPI_ERR_TRUNCATE && err_class(err) != MPI_ERR_TYPE)
         s->doomed = 1;
@@ -395,24 +419,6 @@ static int receiving(struct sched *s)
         n += !p->req->done;
     }
     return n;
-}
-
-/* Looked for once per death, not at every poll. */
-static int member_dead(struct comm *c)
-{
-    int deaths = boot_dead_count();
-    for (int i = 0; c->deaths_seen != deaths && !c->member_dead && i < boot_size(); i++)
-        if (boot_dead(i) && (rankmap_find(c->map, i) >= 0 || (c->remote && rankmap_find(c->remote, i) >= 0)))
-            c->member_dead = 1;
-    c->deaths_seen = deaths;
-    return c->member_dead;
-}
-
-static void end_by_death(struct sched *s)
-{
-    int world = boot_dead_last();
-    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world, boot_dead_why(world)));
-    s->doomed = 1;
 }
 
 /* As far as it goes without waiting.  1: the schedule is at its end. */

@@ -51,6 +51,7 @@ struct sched {
     int tags[2];         /* of args.comm and of its local communicator */
     int error;
     int doomed;          /* a peer died: give up */
+    int stream;          /* enum p2p_flags: where its messages go */
     int all_or_none;     /* give up as soon as anybody is dead, whoever it is */
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;

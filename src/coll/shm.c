@@ -168,15 +168,18 @@ static int have_left(void *arg)
     return 1;
 }
 
+static int death(struct wait *w)
+{
+    w->m->state = SHM_NEVER; /* slots will never be in step again */
+    int world = comm_world(w->m->comm, w->dead);
+    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the communicator has died: %s", w->dead, boot_dead_why(world));
+}
+
 static int wait_for(int (*cond)(void *), struct wait *w)
 {
     if (!cond(w))
         progress_wait(cond, w, "a collective operation", comm_world(w->m->comm, w->from));
-    if (w->dead < 0)
-        return MPI_SUCCESS;
-    w->m->state = SHM_NEVER; /* slots will never be in step again */
-    int world = comm_world(w->m->comm, w->dead);
-    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the communicator has died: %s", w->dead, boot_dead_why(world));
+    return w->dead < 0 ? MPI_SUCCESS : death(w);
 }
 
 /* All of [from, to) have entered operation n. */
@@ -250,10 +253,13 @@ static int meet(struct shm *m, struct slot *s, size_t bytes)
 
 /* The parts of ranks [from, to), which have entered, are as long as mine.  Else the calls do not match, and no
  * memory is touched. */
-static int alike(const struct shm *m, int from, int to, size_t bytes)
+static int alike(struct shm *m, int from, int to, size_t bytes)
 {
     for (; from < to; from++) {
         uint32_t there = slot_of(m, from, m->n)->bytes;
+        struct wait w = {.m = m, .dead = -1};
+        if (there != (uint32_t)bytes && boot_dead_count() && look_for_dead(&w)) /* it may have met the death, and be in another call */
+            return death(&w);
         if (there != (uint32_t)bytes)
             return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
     }

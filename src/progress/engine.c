@@ -27,6 +27,8 @@ enum { NAP_SHORT = 60000 };
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
+/* Where there is nothing to sleep on, a nap lasts 1 ms, twice as long each time, this long at most. */
+enum { NAP_MAX_MS = 8, NAP_DOUBLES = 3 };
 /* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
  * often; turns without a sleep until the clock is looked at. */
 static const uint64_t STALL_NS = 1000000000u;
@@ -162,16 +164,21 @@ static int is_turn_to_look(struct progress *p)
     return __builtin_expect(++p->turns % STALL_TURNS == 0, 0);
 }
 
-/* The lock is taken back: other threads have noted calls of their own meanwhile.  The progress thread is in no call: what it
- * found noted is another thread's, which may have left it. */
-static void retake(unsigned depth, const char *call)
+/* Others have had the lock, and noted calls of their own.  The progress thread is in no call: what it found noted is another
+ * thread's, which may have left it. */
+static void note_again(const char *call)
 {
     const struct progress *p = proc->progress;
+    if (!p->serves || !pthread_equal(p->server, pthread_self()))
+        proc->call = call;
+}
+
+static void retake(unsigned depth, const char *call)
+{
     if (!depth)
         return;
     lock_retake(&proc->lock, depth);
-    if (!p->serves || !pthread_equal(p->server, pthread_self()))
-        proc->call = call;
+    note_again(call);
 }
 
 /* Let other threads and processes run; returns with the lock as it was. */
@@ -186,13 +193,28 @@ static void step_aside(int idle)
     retake(depth, call);
 }
 
-/* Arm every descriptor.  1: nothing is waiting, the process may sleep. */
-static int arm_all(struct progress *p, int *nfds)
+/* A turn that was to sleep and did not.  In fairness: a thread that waits for the lock has it before this one has it again. */
+static void give_way(void)
 {
+    const char *call = proc->call;
+    if (proc->threaded) {
+        lock_yield(&proc->lock);
+        note_again(call);
+    }
+    if (proc->progress->blind) /* no news are waiting: the core, too */
+        sched_yield();
+}
+
+/* What arming the descriptors has shown.  BLIND: something that is to be polled has no descriptor, or not now. */
+enum armed { NEWS, MAY_SLEEP, BLIND };
+
+static enum armed arm_all(struct progress *p, int *nfds)
+{
+    enum armed is = MAY_SLEEP;
     if (p->fds_room < p->nsources + 1) {
         struct pollfd *bigger = realloc(p->fds, (size_t)(p->nsources + 1) * sizeof *bigger);
         if (!bigger)
-            return 0;
+            return NEWS;
         p->fds = bigger;
         p->fds_room = p->nsources + 1;
     }
@@ -200,52 +222,71 @@ static int arm_all(struct progress *p, int *nfds)
     p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
     for (struct list *l = p->sources.next; l != &p->sources; l = l->next) {
         struct progress_source *s = LIST_OBJ(l, struct progress_source, link);
-        if (s->fd(s->arg, 1) != 0)
-            return 0;
-        int fd = s->fd(s->arg, 0);
+        int err = s->fd(s->arg, 1);
+        if (err > 0)
+            return NEWS;
+        if (err < 0)
+            is = BLIND;
+        int fd = err ? -1 : s->fd(s->arg, 0);
         if (fd >= 0)
             p->fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
     *nfds = n;
-    return 1;
+    return is;
 }
 
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.
- * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
-static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, uint64_t *slept)
+/* Sleep on the descriptors, without the lock.  ns until one woke us; 0: none did, or another thread, which has seen to its news. */
+static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 {
-    int met = 0;
+    struct pollfd *fds = p->fds; /* only the poller touches it */
+    uint64_t slept = 0;
+    pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
+    p->asleep = 1;
+    const char *call = proc->call;
+    unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+    uint64_t before = time_now();
+    if (poll(fds, (nfds_t)nfds, max_ms) > 0)
+        slept = time_now() - before + 1;
+    retake(depth, call);
+    if (!p->asleep)
+        slept = 0;
+    p->asleep = 0;
+    return slept;
+}
+
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.  Where something has no
+ * descriptor, whoever naps looks again after nap_ms; for the others (0) a turn is as it was, and nobody follows one who naps.
+ * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
+static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int nap_ms, uint64_t *slept)
+{
+    int met = 0, nfds = 0;
     *slept = 0;
-    if (p->poller) {
+    if (p->poller && !(p->blind && !nap_ms)) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
                        (uint64_t)max_ms * 1000000u);
         p->followers--;
         return 0;
     }
+    if (p->poller) {
+        give_way();
+        return 0;
+    }
     p->poller = 1;
     /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings news. */
     mem_wake_arm();
-    int nfds = 0;
     /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes us. */
-    if (progress_poll() == 0 && arm_all(p, &nfds) && !(met = cond(arg))) {
-        pvar_set_add(pvar_proc(), PVAR_SLEEPS, 1);
-        struct pollfd *fds = p->fds; /* only the poller touches it */
-        p->asleep = 1;
-        const char *call = proc->call;
-        unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
-        uint64_t before = time_now();
-        if (poll(fds, (nfds_t)nfds, max_ms) > 0)
-            *slept = time_now() - before + 1;
-        retake(depth, call);
-        if (!p->asleep) /* progress_signal() of another thread, which has seen to the news */
-            *slept = 0;
-        p->asleep = 0;
-    }
+    enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
+    p->blind = is == BLIND;
+    int ms = !p->blind || max_ms < nap_ms ? max_ms : nap_ms, sleeps = is != NEWS && ms > 0;
+    if (sleeps && !(met = cond(arg)))
+        *slept = sleep_on(p, nfds, ms);
     mem_wake_disarm();
     p->poller = 0;
     if (p->followers) /* news may be theirs, and one of them must poll next */
         lock_cond_signal(&p->cond);
+    if (!sleeps)
+        give_way();
     return met;
 }
 
@@ -257,6 +298,15 @@ static int sleep_ms(const struct progress *p, int fruitless)
         return SLEEP_MAX_MS;
     int ms = fruitless < 8 ? 1 << fruitless : SLEEP_MAX_MS;
     return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
+}
+
+/* Where there is nothing to sleep on: a nap no longer than the wait was already; 0: keep looking.  Nobody waits for what the progress
+ * thread (what: NULL) finds as for an answer, and where cores are few somebody else needs this one. */
+static int nap_ms(const struct progress *p, const char *what, int fruitless)
+{
+    if (what && !p->crowded)
+        return 0;
+    return fruitless < NAP_DOUBLES ? 1 << fruitless : NAP_MAX_MS;
 }
 
 /* --- how long to spin, whether to yield ----------------------------------------------
@@ -356,7 +406,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             look_after(p, &since, what, peer);
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             uint64_t slept;
-            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), &slept);
+            int nap = nap_ms(p, what, fruitless);
+            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), nap, &slept);
             /* News, though none for this process perhaps: a network that does a peer's put or get here tells nobody, and
              * the next may follow at once. */
             if (slept)

@@ -24,7 +24,7 @@ struct progress_hook {
 };
 
 /* A descriptor to sleep on (a transport's).  fd(arg, 0): the descriptor or -1;
- * fd(arg, 1): 0 may sleep, nonzero: events are waiting, poll again. */
+ * fd(arg, 1): 0 may sleep; > 0: events are waiting, poll again; < 0: nothing tells of events (now), look again soon. */
 struct progress_source {
     int (*fd)(void *arg, int arm);
     void *arg;

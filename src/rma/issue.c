@@ -695,6 +695,8 @@ static enum step step(struct rma_target *t)
         return STEP_NOTHING;
     if (t->packet < PACKET_MIN) { /* there was no way to this peer */
         int err = rma_target_way(t);
+        if (err == AM_AGAIN)
+            return STEP_AGAIN;
         if (err || t->packet < PACKET_MIN)
             return failed(t, err ? err : -ENOTCONN);
     }

@@ -109,7 +109,7 @@ struct tp_ops {
     int (*flush)(struct tp *tp, unsigned peer, struct tp_done *d); /* earlier put/atomic to peer visible there */
     /* progress and sleep */
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
-    /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, or there is nothing to sleep on */
+    /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, < 0: there is nothing to sleep on (now) */
     int (*fd)(struct tp *tp, int arm);
     /* one line for the user about what was opened (device, provider), without newline; may be NULL */
     void (*describe)(struct tp *tp, char *text, size_t len);

@@ -4,7 +4,7 @@
  *
  * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim: kill (SIGKILL), spin or stop
  * (computes, or is stopped, for SECONDS and then takes part: all must end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file FAULTS_OUT.go,
- * before which somebody cuts the victim's host off).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
+ * before which somebody cuts the victim's host off; but longacc and longget go on until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
  * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay. */
 #include <mpi.h>
 #include <signal.h>
@@ -144,6 +144,45 @@ static int lockall(void)
     return rank ? 0 : MPI_Send(&one, 1, MPI_DOUBLE, victim, 9, MPI_COMM_WORLD);
 }
 
+/* A long operation after the other, until one of them meets the fault, or for a minute. */
+static int longs(int (*op)(void))
+{
+    double one = 0, until = now() + 60;
+    if (rank == victim)
+        return MPI_Recv(&one, 1, MPI_DOUBLE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    TRY(MPI_Win_lock_all(0, win));
+    int err = 0;
+    while (!err && now() < until)
+        err = op();
+    int e = MPI_Win_unlock_all(win);
+    TRY(err ? err : e);
+    return rank ? 0 : MPI_Send(&one, 1, MPI_DOUBLE, victim, 9, MPI_COMM_WORLD);
+}
+
+static int acc_op(void) /* its target fetches the data where the network can */
+{
+    int err = MPI_Accumulate(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double), MPI_DOUBLE, MPI_SUM, win);
+    int e = MPI_Win_flush(victim, win);
+    return err ? err : e;
+}
+
+static int get_op(void)
+{
+    int err = MPI_Get(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double), MPI_DOUBLE, win);
+    int e = MPI_Win_flush(victim, win);
+    return err ? err : e;
+}
+
+static int longacc(void)
+{
+    return longs(acc_op);
+}
+
+static int longget(void)
+{
+    return longs(get_op);
+}
+
 static int recv(void)
 {
     int n = 0;
@@ -221,7 +260,8 @@ static const struct {
     const char *name;
     int (*part)(void);
 } kinds[] = {{"fence", fence}, {"start", exposed}, {"wait", exposing}, {"lock", lock}, {"lockall", lockall}, {"recv", recv},
-             {"send", send}, {"test", test}, {"served", served}, {"barrier", barrier}, {"create", create}, {"finalize", finalize}};
+             {"send", send}, {"test", test}, {"served", served}, {"barrier", barrier}, {"create", create}, {"finalize", finalize},
+             {"longacc", longacc}, {"longget", longget}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void become(const char *action, double seconds)
@@ -257,7 +297,7 @@ int main(int argc, char **argv)
         kind++;
     if (argc < 3 || kind == KINDS || size < 2)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    MPI_Win_allocate(N * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_allocate(BIG, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     if (!fatal || *fatal != '1') {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
@@ -276,7 +316,7 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
-    if (!strcmp(action, "wait")) {
+    if (!strcmp(action, "wait") && strncmp(argv[1], "long", 4)) { /* those are under way when it happens, a moment later */
         char go[4096];
         snprintf(go, sizeof go, "%s.go", getenv("FAULTS_OUT") ? getenv("FAULTS_OUT") : "");
         while (access(go, F_OK) != 0)

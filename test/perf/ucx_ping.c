@@ -358,7 +358,7 @@ static void body(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const sets[] = {"MPIR_CVAR_TRANSPORT=ucx", "MPIR_CVAR_NOLOCAL=1", NULL};
+    static const char *const sets[] = {"MPIR_CVAR_TRANSPORT=ucx", "MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", NULL};
     if (argc > 1)
         reps = atoi(argv[1]);
     if (reps < 1 || reps > REP_MAX)

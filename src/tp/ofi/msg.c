@@ -12,6 +12,8 @@
 
 /* A peer that has not heard us is looked at once in this time (ns). */
 static const uint64_t LOOK_NS = 1000000000u;
+/* How long the first message to a peer waits for what a connection needs here, and how often it is tried (ns). */
+static const uint64_t LACK_NS = 10000000000u, LACK_RETRY_NS = 10000000u;
 /* Looks at a broken one that may not know: it is told at each until it is held for dead. */
 enum { TELL_LOOKS = 8 };
 
@@ -104,19 +106,44 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
     return err;
 }
 
+/* What this process may have again soon. */
+int ofi_is_shortage(ssize_t err)
+{
+    return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
+}
+
+/* Nothing has left for p, and there is no descriptor, say, for a connection: that is weather for a while.  1: wait. */
+static int lacks(struct ofi_peer *p, ssize_t err)
+{
+    if (p->reached || !ofi_is_shortage(err))
+        return 0;
+    uint64_t now = time_now();
+    if (!p->lacks)
+        p->lacks = now;
+    p->lacks_next = now + LACK_RETRY_NS;
+    return now - p->lacks < LACK_NS;
+}
+
+static int lacks_still(const struct ofi_peer *p)
+{
+    return __builtin_expect(p->lacks != 0, 0) && time_now() < p->lacks_next;
+}
+
 /* Send what waits for one peer while the provider takes it; events. */
 static int queue_run(struct ofi *o, struct ofi_peer *p)
 {
     int events = 0;
     while (!list_empty(&p->queue) && !p->broken) {
         struct ofi_send *m = LIST_OBJ(p->queue.next, struct ofi_send, op.link);
-        ssize_t err = post(o, m);
-        if (err == -FI_EAGAIN)
+        ssize_t err = lacks_still(p) ? -FI_EAGAIN : post(o, m);
+        if (err == -FI_EAGAIN || lacks(p, err))
             return events;
         if (err) {
             ofi_peer_lost(o, p, ofi_err((int)err));
             return events;
         }
+        p->reached = 1;
+        p->lacks = 0;
         events++;
     }
     list_del(&p->in_queue);
@@ -187,10 +214,12 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     if (len > o->am_max)
         return -EMSGSIZE;
     struct ofi_peer *p = map_get(&o->peers, peer);
-    if (p && (p->broken == -EMFILE || p->broken == -ENFILE)) /* it lives: what is missing is here */
+    if (p && ofi_is_shortage(p->broken)) /* it lives: what is missing is here */
         return p->broken;
     if (!p || !p->connected || p->broken)
         return -ENOTCONN;
+    if (p->lacks) /* nothing more is taken that might not leave */
+        return TP_AGAIN;
     uint32_t wire = (uint32_t)wire_bytes(len);
     if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
         return TP_AGAIN;

@@ -128,10 +128,26 @@ static void op_free(struct ofi_op *op)
     free(op); /* the first in both */
 }
 
+/* Does the provider still have one-sided operations?  Only those of peers that are dead. */
+static int has_left(struct ofi *o)
+{
+    size_t cursor = 0;
+    for (struct list *l = o->flying.next; l != &o->flying; l = l->next)
+        if (LIST_OBJ(l, struct ofi_op, link)->kind == OFI_OP_RMA)
+            return 1;
+    for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;)
+        if (!list_empty(&((struct ofi_peer *)e->value)->puts))
+            return 1;
+    return 0;
+}
+
 static void ofi_close(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
     size_t cursor = 0;
+    /* tp-ofi.md, "What providers do not keep": it would crash.  Nobody makes progress any more, so it touches nothing. */
+    if (has_left(o) && boot_dead_count())
+        return;
     if (o->ep) /* first: it stops using our memory */
         close_fid(&o->ep->fid);
     for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;) {
@@ -320,7 +336,7 @@ static int ofi_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     if (!p)
         return -ENOMEM;
     if (p->connected || p->broken)
-        return p->broken ? -ENOTCONN : 0;
+        return !p->broken ? 0 : ofi_is_shortage(p->broken) ? p->broken : -ENOTCONN;
     int err = ofi_peer_learn(o, p, addr, len);
     err = err ? err : ofi_greet(o, p);
     p->connected = !err;
@@ -439,11 +455,12 @@ static int arm(struct ofi *o)
     /* Who sleeps makes few turns: the next one looks at the clock. */
     o->turns = OFI_TURNS - 1;
     if (o->cq_fd < 0)
-        return TP_AGAIN;
+        return -ENOTSUP;
     if (waits_for_provider(o)) {
         const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
-        if (timed_fd(o) != 0 || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
-            return TP_AGAIN;
+        int err = timed_fd(o);
+        if (err || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
+            return err ? err : -errno;
     }
     return fi_trywait(o->fabric, &f, 1) == 0 ? 0 : TP_AGAIN;
 }

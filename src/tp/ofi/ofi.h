@@ -144,6 +144,8 @@ struct ofi_peer {
     int connected;     /* connect() was called */
     int broken;        /* -errno; it can no longer be sent to */
     int told_lost;     /* env.lost() was called */
+    int reached;       /* the provider has taken something for it */
+    uint64_t lacks, lacks_next; /* since when there is none of what a connection needs here; when to try again (ns); 0: there is */
     fi_addr_t addr;
     uint64_t key;
     uint32_t sent, acked;  /* request bytes: sent to it; taken by it as far as we know */
@@ -160,7 +162,6 @@ struct ofi_peer {
     struct list held;      /* struct ofi_held, oldest first */
     uint64_t put_seq;      /* number of the last put */
     struct list puts;      /* struct ofi_rma under way that change its memory, oldest first */
-    int put_err;           /* -errno of a put that failed: every later flush says so */
     struct list flushes;   /* struct ofi_flush, oldest first */
     struct list in_queue, in_holders, in_owing, in_lost, in_unheard; /* on the lists of struct ofi */
 };
@@ -216,6 +217,7 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);
 
 /* msg.c */
 int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
+int ofi_is_shortage(ssize_t err); /* descriptors, memory: what this process may have again soon */
 int ofi_recv_start(struct ofi *o);
 void ofi_recv_post(struct ofi *o, struct ofi_recv *r);
 int ofi_greet(struct ofi *o, struct ofi_peer *p);

@@ -314,7 +314,7 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
 /* --- completion ---------------------------------------------------------------------------- */
 
 /* Flushes of a peer whose puts have all completed. */
-static void flushes_run(struct ofi_peer *p, int err)
+static void flushes_run(struct ofi_peer *p)
 {
     while (!list_empty(&p->flushes)) {
         struct ofi_flush *f = LIST_OBJ(p->flushes.next, struct ofi_flush, link);
@@ -323,7 +323,7 @@ static void flushes_run(struct ofi_peer *p, int err)
         struct tp_done *d = f->done;
         list_del(&f->link);
         free(f);
-        d->fn(d, err);
+        d->fn(d, 0);
     }
 }
 
@@ -336,12 +336,13 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     if (r->result && !err)
         memcpy(r->result, r->bytes[2], r->len);
     rma_put(o, r);
-    if (err && put)
-        p->put_err = err;
+    /* Nobody is told of it, and whose flush asks next is not known: none to this peer may say that all is well. */
+    if (err && put && !d)
+        ofi_peer_lost(o, p, err);
     if (d)
         d->fn(d, err);
-    if (put)
-        flushes_run(p, p->put_err);
+    if (put && !p->broken) /* else ofi_rma_lost() ends them */
+        flushes_run(p);
 }
 
 int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
@@ -350,8 +351,8 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
     struct ofi_peer *p = map_get(&o->peers, peer);
     if (!p || !p->connected)
         return -ENOTCONN;
-    if (p->broken || p->put_err)
-        return p->broken ? -ENOTCONN : p->put_err;
+    if (p->broken)
+        return -ENOTCONN;
     if (list_empty(&p->puts))
         return 0;
     struct ofi_flush *f = malloc(sizeof *f);

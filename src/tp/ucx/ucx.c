@@ -167,7 +167,28 @@ static int ucx_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
 
 /* --- life ------------------------------------------------------------------------- */
 
-static ucs_status_t open_context(struct ucx *u)
+/* Is there a card that UCX could use for put and get?  It does not say by what means it does them. */
+static int has_card(void)
+{
+    DIR *d = opendir("/sys/class/infiniband");
+    int n = 0;
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n > 0;
+}
+
+/* One-sided access opens the process to whoever speaks UCX's protocol (ucx.md, "Protection"), so it is there only where it is used: with
+ * a card, or when a variable asks for it. */
+static int one_sided_wanted(void)
+{
+    int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 || cvar.rma_native_atomic > 0 ||
+                cvar.rma_fetch_min >= 0 || cvar.p2p_native_min >= 0;
+    return cvar.rma_native && (asked || has_card());
+}
+
+ucs_status_t ucx_open_context(struct ucx *u)
 {
     ucp_config_t *config;
     ucs_status_t s = u->lib.ucp_config_read(NULL, NULL, &config);
@@ -179,8 +200,8 @@ static ucs_status_t open_context(struct ucx *u)
         .estimated_num_eps = u->size,
         .mt_workers_shared = 0,
     };
-    /* Only when asked for: a context without them does not even listen to packets that write memory. */
-    if (cvar.rma_native)
+    /* A context without them does not even listen to packets that write memory. */
+    if (u->one_sided)
         params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
     s = u->lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &u->context);
     u->lib.ucp_config_release(config);
@@ -290,23 +311,11 @@ static void ucx_close(struct tp *tp)
     free(u);
 }
 
-/* Is there a card that UCX could use for put and get?  It does not say by what means it does them. */
-static int has_card(void)
-{
-    DIR *d = opendir("/sys/class/infiniband");
-    int n = 0;
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
-        n += e->d_name[0] != '.';
-    if (d)
-        closedir(d);
-    return n > 0;
-}
-
-static struct tp_caps caps_of(unsigned defaults)
+static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
 {
     struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD, .am_max = UCX_AM_MAX, .gather = UCX_GATHER,
                         .replies = UCX_REPLIES};
-    if (cvar.rma_native) {
+    if (u->one_sided) {
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
         c.put_inline = UCX_PUT_INLINE;
         c.rma_max = SIZE_MAX / 2;
@@ -328,6 +337,7 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     u->size = (unsigned)boot_size();
     u->efd = -1;
     u->key = random_bits();
+    u->one_sided = one_sided_wanted();
     map_init(&u->peers);
     list_init(&u->holders);
     list_init(&u->idle[0]);
@@ -335,7 +345,7 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     unsigned defaults = ucx_defaults_on();
     ucs_status_t s = UCS_OK;
     int err = ucx_load(&u->lib);
-    if (!err && (s = open_context(u)) == UCS_OK)
+    if (!err && (s = ucx_open_context(u)) == UCS_OK)
         s = open_worker(u);
     ucx_defaults_off(defaults);
     if (!err)
@@ -344,7 +354,7 @@ static int ucx_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
         ucx_close((struct tp *)u);
         return err;
     }
-    *caps = caps_of(defaults);
+    *caps = caps_of(u, defaults);
     *tp = (struct tp *)u;
     return 0;
 }
@@ -390,7 +400,7 @@ static void ucx_describe(struct tp *tp, char *text, size_t len)
 {
     const struct ucx *u = (const struct ucx *)tp;
     snprintf(text, len, "UCX %s, address of %zu bytes%s", u->lib.ucp_get_version_string(), u->addr_bytes,
-             cvar.rma_native ? "" : ", messages only");
+             u->one_sided ? "" : ", messages only");
 }
 
 const struct tp_ops tp_ucx_ops = {

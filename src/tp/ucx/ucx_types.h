@@ -103,6 +103,7 @@ struct ucx {
     ucp_context_h context;
     ucp_worker_h worker;
     int efd;
+    int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol (ucx.md) */
     uint64_t key;         /* U1: ours */
     char *addr;           /* what address() gives: our key, UCX's address, padding */
     size_t addr_bytes;
@@ -133,6 +134,8 @@ int ucx_defaults_cpu(unsigned set);
 
 /* ucx.c */
 int ucx_errno(ucs_status_t s); /* -errno */
+/* The context, with the features that u->one_sided says. */
+ucs_status_t ucx_open_context(struct ucx *u);
 /* The record of a rank, made if needed; NULL without memory. */
 struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank);
 /* Take over the address that a peer gave.  0, -EPROTO, -ENOMEM. */

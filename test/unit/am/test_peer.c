@@ -208,6 +208,9 @@ static void cut_off(void)
     if (boot_rank() == 0) {
         struct rlimit had;
         int first = files_take(&had);
+        job_check(am_request(1, AM_TEST, NULL, 0, 1) == AM_AGAIN && am_reach(1) == AM_AGAIN && am_max(1) == 0); /* weather */
+        a->lack.since -= 11000000000u; /* ... for so long */
+        usleep(11000);
         job_check(am_request(1, AM_TEST, NULL, 0, 1) == -EMFILE && am_reach(1) == -EMFILE);
         word[0] = 1;
         while (!word[1])

@@ -187,6 +187,60 @@ START_TEST(completions_wake_other_threads)
 }
 END_TEST
 
+/* A transport that never lets its process sleep: it says that news are waiting, or that nothing tells of them. */
+static int restless(void *arg, int arm)
+{
+    return arm ? *(int *)arg : -1;
+}
+
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* P3 where nobody can sleep: a thread that waits holds no other up, and a second one that waits, neither. */
+START_TEST(nobody_starves_beside_the_restless)
+{
+    static const int says[] = {1, -ENOTSUP};
+    struct mailbox m = {.index = 0};
+    pthread_t t[2];
+    int answer = says[_i];
+    struct progress_source s = {.fd = restless, .arg = &answer};
+    progress_source_add(&s);
+    proc->threaded = 1;
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, waiter, &m.flag[i]), 0);
+    usleep(50000); /* they have used up their yields */
+    for (int i = 0; i < 2; i++) {
+        uint64_t start = time_now();
+        lock_acquire(&proc->lock);
+        m.flag[i] = 1;
+        progress_signal();
+        lock_release(&proc->lock);
+        pthread_join(t[i], NULL);
+        ck_assert(time_now() - start < 5000000000u);
+    }
+    progress_source_del(&s);
+    proc->threaded = 0;
+}
+END_TEST
+
+/* Who waits for nothing, as the progress thread, naps where nothing tells of news; and finds them soon. */
+START_TEST(the_restless_let_nap)
+{
+    int answer = -ENOTSUP;
+    struct progress_source s = {.fd = restless, .arg = &answer};
+    progress_source_add(&s);
+    int64_t cpu = cpu_ns();
+    ck_assert_int_eq(progress_wait_for(never, NULL, NULL, -1, 500000000), -ETIMEDOUT);
+    cpu = cpu_ns() - cpu;
+    ck_assert_msg(cpu < 250000000, "%lld ns of processor", (long long)cpu);
+    progress_source_del(&s);
+}
+END_TEST
+
 static int stalls, stalled_peer, lasting;
 
 static void on_stall(int peer, int lasts)
@@ -255,6 +309,8 @@ Suite *suite_engine(void)
     tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
+    tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
+    tcase_add_test(t, the_restless_let_nap);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);
     return s;

@@ -494,7 +494,7 @@ static void mixed(void)
 /* --- the target stands still -------------------------------------------------------------------- */
 
 /* Watch a flush for a while with the target stopped: if it completes, what came before it must be in memory. */
-static void flush_watched(pid_t pid, size_t off, size_t len, unsigned seed)
+static void flush_watched(pid_t pid, size_t off, size_t len, const void *what)
 {
     struct counted c = {{count_done}, 0, 0};
     int answer;
@@ -506,17 +506,35 @@ static void flush_watched(pid_t pid, size_t off, size_t len, unsigned seed)
         box_poll();
     int early = answer == 0 || c.calls;
     if (early)
-        job_check(filled(box.truth + off, len, seed));
+        job_check(!memcmp(box.truth + off, what, len));
     job_check(kill(pid, SIGCONT) == 0);
     while (answer == TP_PENDING && !c.calls)
         box_poll();
     if (answer == TP_AGAIN)
         flush();
     job_check(c.calls == (answer == TP_PENDING) && c.err == 0);
-    job_check(filled(box.truth + off, len, seed));
+    job_check(!memcmp(box.truth + off, what, len));
     if (box.e.row->env || box.e.row->set)
         fprintf(stderr, "%s %s: %zu bytes %s while the target was stopped\n", box.e.ops->name,
                 box.e.row->env ? box.e.row->env : box.e.row->set, len, early ? "written" : "not written");
+}
+
+/* The same for an atomic, with its old value or without. */
+static void stopped_atomic(pid_t pid, int fetch)
+{
+    struct counted c = {{count_done}, 0, 0};
+    uint64_t add = 0x0101010101010101u * 5, old = 1;
+    const struct tp_atomic a = {.op = MPI_SUM, .type = 3 | 16, .n = 1, .operand = &add, .result = fetch ? &old : NULL};
+    int answer;
+    if (!(box.e.caps.flags & TP_ATOMIC) || !box.e.ops->atomic_ok(box.e.tp, a.op, a.type, 1, fetch))
+        return;
+    memset(box.truth, 0, 8);
+    job_check(kill(pid, SIGSTOP) == 0);
+    while ((answer = box.e.ops->atomic(box.e.tp, box.far, 0, &a, &c.d)) == TP_AGAIN)
+        box_poll();
+    flush_watched(pid, 0, 8, &add);
+    settle(answer, &c);
+    job_check(old == !fetch);
 }
 
 static void stopped(void)
@@ -537,9 +555,11 @@ static void stopped(void)
         job_check(kill(pid, SIGSTOP) == 0);
         while ((answer = box.e.ops->put(box.e.tp, box.far, 0, box.buf, sizes[i], box.local, &c.d)) == TP_AGAIN)
             box_poll();
-        flush_watched(pid, 0, sizes[i], 40 + i);
+        flush_watched(pid, 0, sizes[i], box.buf);
         settle(answer, &c);
     }
+    for (int fetch = 0; has_onesided() && box.e.rank == 0 && fetch < 2; fetch++)
+        stopped_atomic(pid, fetch);
     box_close();
 }
 

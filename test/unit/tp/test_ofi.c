@@ -601,7 +601,8 @@ static void told(struct tp_done *d, int err)
     t->err = err;
 }
 
-/* What cannot be read is told to who reads it, and to nobody else; a put that failed is told to all who flush. */
+/* What cannot be read or written is told to who asked for it, and to nobody else; a put of which nobody is told loses the peer, since no flush
+ * may say that all is well. */
 static void failed_get(void)
 {
     static struct fi_ops_rma ops = {.size = sizeof ops, .readmsg = one_sided, .writemsg = one_sided};
@@ -632,10 +633,17 @@ static void failed_get(void)
     says = 0;
     job_check(ofi_put(tp, far, 0, b, sizeof b, NULL, &put.d) == TP_PENDING);
     ofi_rma_done(&o, given, -EIO);
-    job_check(put.err == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == -EIO);
+    job_check(put.n == 2 && put.err == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == 0);
+    job_check(ofi_put(tp, far, 0, b, 8, NULL, &put.d) == 0 && ofi_flush(tp, 1, &flush.d) == TP_PENDING);
+    ofi_rma_done(&o, given, -EIO);
+    job_check(put.n == 2 && flush.n == 1 && p->broken == -EIO && ofi_flush(tp, 1, &flush.d) == -ENOTCONN);
+    ofi_rma_lost(&o, p); /* as progress does */
+    job_check(flush.n == 2 && flush.err == -ENOTCONN);
+    p->broken = 0;
+    list_del(&p->in_lost);
     says = -FI_ENOTCONN;
     job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -ENOTCONN && p->broken == -ENOTCONN);
-    job_check(get.n == 1 && put.n == 2 && flush.n == 1);
+    job_check(get.n == 1 && put.n == 2 && flush.n == 2);
     ofi_drop(tp, far);
     free(p);
     map_destroy(&o.peers);

@@ -291,6 +291,58 @@ START_TEST(good_guest)
 }
 END_TEST
 
+/* --- one-sided access where it is used, and nowhere else -------------------------------------- */
+
+static uint64_t features;
+
+static ucs_status_t init_and_look(unsigned major, unsigned minor, const ucp_params_t *params, const ucp_config_t *config,
+                                  ucp_context_h *context)
+{
+    (void)major, (void)minor, (void)config, (void)context;
+    features = params->features;
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static void opens_of(int wanted)
+{
+    const unsigned rma = TP_PUT | TP_GET | TP_ATOMIC;
+    const uint64_t asked = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+    start();
+    u->lib.ucp_init_version = init_and_look;
+    job_check(ucx_open_context(u) == UCS_ERR_UNSUPPORTED);
+    job_check((caps.flags & rma) == (wanted ? rma : 0) && (features & asked) == (wanted ? asked : 0));
+    stop();
+}
+
+static void closed(void)
+{
+    opens_of(0);
+}
+
+static void open_to_all(void)
+{
+    opens_of(1);
+}
+
+static void as_the_card_says(void)
+{
+    opens_of(entries_of("/sys/class/infiniband") > 2);
+}
+
+START_TEST(one_sided_when_used)
+{
+    static const char *const asks[] = {"MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", "MPIR_CVAR_RMA_NATIVE_GET_MIN=1", "MPIR_CVAR_RMA_NATIVE_ATOMIC=1",
+                                       "MPIR_CVAR_RMA_FETCH_MIN=0", "MPIR_CVAR_P2P_NATIVE_MIN=1"};
+    static const char *const off[] = {"MPIR_CVAR_RMA_NATIVE=0", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", NULL};
+    ck_assert_int_eq(job_run(1, NULL, as_the_card_says, 20), 0);
+    ck_assert_int_eq(job_run(1, off, closed, 20), 0);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        const char *const set[] = {asks[i], NULL};
+        ck_assert_int_eq(job_run(1, set, open_to_all, 20), 0);
+    }
+}
+END_TEST
+
 Suite *suite_ucx(void)
 {
     Suite *s = suite_create("tp/ucx");
@@ -299,6 +351,7 @@ Suite *suite_ucx(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, good_guest);
+    tcase_add_test(t, one_sided_when_used);
     suite_add_tcase(s, t);
     return s;
 }
