@@ -74,7 +74,7 @@ static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem,
         return SIZE_MAX;
     *elem = e;
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
-    size_t most = op->flags & OP_ANSWERS && op->bytes > data ? op->bytes : data;
+    size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0, most = back > data ? back : data;
     return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
 }
 
@@ -193,6 +193,7 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 {
     size_t count, flat_len, len = op->bytes - op->sent;
     size_t room = cap - sizeof p->h - sizeof p->e;
+    _Static_assert(sizeof p->e >= sizeof(struct rma_fault), "the answer to a part has room for a fault behind as many data");
     struct dt_type *e = simple_elem(op, &count);
     size_t unit = op->elem ? op->elem->elem.bytes : e ? e->elem.bytes : 1;
     p->h.len = sizeof p->e;

@@ -250,6 +250,15 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = rma_op_by_id(h->op);
     size_t len = h->aop ? 0 : h->len; /* what else came says why */
+    int earlier = MPI_SUCCESS;        /* for the flush that this answers: of another operation */
+    if (h->flags & RMA_F_FAULT && len >= sizeof(struct rma_fault)) {
+        struct rma_hdr told = *h;
+        struct rma_fault f;
+        len -= sizeof f;
+        memcpy(&f, data + len, sizeof f);
+        told.aop = f.cls;
+        earlier = rma_far_error(&told, (const char *)&f);
+    }
     /* Never more than was asked for: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
         h->count <= op->sent - op->answered && h->disp <= op->bytes && len <= op->bytes - h->disp) {
@@ -269,7 +278,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
             rma_ready(t);
     }
     if (h->flags & RMA_F_SIGNALED)
-        signaled(w, h, 0);
+        signaled(w, h, earlier);
 }
 
 int rma_on_ack(int src, const void *msg, size_t len)

@@ -473,8 +473,16 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         a.flags |= RMA_F_SIGNALED;
         if (error_take(x->w, h->src, &kept) && !cls) {
-            f = kept;
-            cls = f.cls;
+            if (p.len + sizeof kept <= r->reply_bytes - sizeof *h) { /* the data are none the worse for it */
+                data = data == r->reply || !p.len ? data : memcpy(r->reply, data, p.len);
+                memcpy(r->reply + p.len, &kept, sizeof kept);
+                data = r->reply;
+                p.len += sizeof kept;
+                a.flags |= RMA_F_FAULT;
+            } else { /* origins leave room for it */
+                f = kept;
+                cls = f.cls;
+            }
         }
     }
     a.aop = (uint8_t)cls;

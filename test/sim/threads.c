@@ -557,6 +557,62 @@ static void granted_thread(int thread, void *arg)
     m->left--;
 }
 
+/* --- a lazy lock that one thread waits for and another flushes ------------------------------------------------------- */
+
+/* Rank 0's MPI_Win_lock of one window first gets the lock of the other granted, whose LOCK finds no room for a while; its other thread
+ * flushes or unlocks that one, which sends nothing by itself: the LOCK must leave all the same. */
+static void asked_main(void *arg)
+{
+    (void)arg;
+    struct rank_record *m = mine();
+    begin(1 + (sim_rank() == 0));
+    static long v[64];
+    for (int i = 0; i < ROUNDS && sim_rank() == 0; i++) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, m->k.win));
+        m->turn = 2 * i + 1;
+        for (int n = 0; n < 40; n++) { /* what the credit of rank 1 is used up by */
+            MPI_Request q;
+            OK(MPI_Isend(v, 0, MPI_LONG, 1, i, MPI_COMM_WORLD, &q));
+            OK(MPI_Request_free(&q));
+        }
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, m->j.win));
+        put1(&m->j, v, 2, 0);
+        OK(MPI_Win_unlock(2, m->j.win));
+        until_turn(m, 2 * i + 2);
+        if (i % 2 == 0)
+            OK(MPI_Win_unlock(1, m->k.win));
+    }
+    for (int n = 0; n < 40 * ROUNDS && sim_rank() == 1; n++)
+        OK(MPI_Recv(NULL, 0, MPI_LONG, 0, n / 40, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    m->left--;
+    end();
+    if (sim_rank() == 2) { /* nothing is held any more */
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, m->k.win));
+        put1(&m->k, v, 1, 0);
+        OK(MPI_Win_unlock(1, m->k.win));
+    }
+    stop();
+}
+
+static void asked_thread(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    if (sim_rank() != 0)
+        return;
+    struct rank_record *m = join();
+    for (int i = 0; i < ROUNDS; i++) {
+        until_turn(m, 2 * i + 1);
+        for (unsigned n = (unsigned)sim_random() % 100; n; n--)
+            sim_compute(1);
+        if (i % 2 == 0)
+            OK(MPI_Win_flush(1, m->k.win));
+        else
+            OK(MPI_Win_unlock(1, m->k.win));
+        m->turn = 2 * i + 2;
+    }
+    m->left--;
+}
+
 /* --- a NOCHECK lock that an eviction takes really, and its unlock -------------------------------------------------- */
 
 /* Rank 0 unlocks 1, at once or when its own thread has handled the grant for which the other thread's eviction waits: in
@@ -633,6 +689,7 @@ const struct scenario scenarios_threads[] = {
     {"t-attach", 2, 3, attach_main, attach_thread, NULL},
     {"t-attach-far", 2, 3, attach_main, attach_thread, far_away},
     {"t-unlock-pinned", 4, 2, pinned_main, pinned_thread, far_away},
+    {"t-lock-asked-for", 3, 2, asked_main, asked_thread, far_by_messages},
     {"t-nocheck-evicted", 3, 2, nocheck_main, nocheck_thread, far_and_poor},
     {"t-unlock-beside-lock", 3, 2, beside_main, beside_thread, far_by_messages},
     {NULL, 0, 0, NULL, NULL, NULL},

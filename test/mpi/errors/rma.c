@@ -283,6 +283,107 @@ static void arguments_by_name(MPI_Win w)
     MPI_Type_free(&mixed);
 }
 
+/* Legal operations beside others that the target refuses, the first of a long one's parts answered for itself: they are done whole,
+ * their requests end without an error, and the refusal is told by its own request or by the flush. */
+static void beside_refused(void)
+{
+    enum { WINDOW = 20 << 20, LONG = 17 << 20, TOO_LONG = WINDOW + 4096 };
+    char *mem, *buf = malloc(TOO_LONG), *back = malloc(LONG);
+    long v = 7, got = -1;
+    MPI_Request q;
+    MPI_Win w;
+    int t = mt_size - 1, k, i, err;
+
+    MPI_Win_allocate(mt_rank == t ? WINDOW : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    if (mt_rank == t)
+        memset(mem, 0, WINDOW);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (k = 0; k < 4 && mt_rank == 0; k++) {
+        memset(buf, 'a' + k, TOO_LONG);
+        GOOD(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w));
+        /* refused before: a long one by itself, or with a request; a short one */
+        if (k == 0)
+            err = MPI_Put(buf, TOO_LONG, MPI_BYTE, t, 0, TOO_LONG, MPI_BYTE, w);
+        else if (k == 1 && (err = MPI_Rput(buf, TOO_LONG, MPI_BYTE, t, 0, TOO_LONG, MPI_BYTE, w, &q)) == MPI_SUCCESS)
+            err = MPI_Wait(&q, MPI_STATUS_IGNORE);
+        else if (k > 1)
+            err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
+        MUST(err == MPI_SUCCESS || mt_class(err) == MPI_ERR_RMA_RANGE, "class %d", mt_class(err));
+        if (k < 3) {
+            GOOD(MPI_Rput(buf, LONG, MPI_BYTE, t, 0, LONG, MPI_BYTE, w, &q));
+        } else {
+            GOOD(MPI_Rget(&got, 8, MPI_BYTE, t, 0, 8, MPI_BYTE, w, &q));
+        }
+        GOOD(MPI_Wait(&q, MPI_STATUS_IGNORE));
+        if (err == MPI_SUCCESS)
+            BAD(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE);
+        else
+            MPI_Win_flush(t, w); /* parts that were under way may be told, too */
+        /* and once more, the flush riding on a get */
+        err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
+        memset(back, 0, LONG);
+        GOOD(MPI_Get(back, LONG, MPI_BYTE, t, 0, LONG, MPI_BYTE, w));
+        if (err == MPI_SUCCESS)
+            BAD(MPI_Win_unlock(t, w), MPI_ERR_RMA_RANGE);
+        else
+            GOOD(MPI_Win_unlock(t, w));
+        for (i = 0; i < LONG && back[i] == 'a' + (k < 3 ? k : 2); i++)
+            ;
+        CHECK_EQ(i, LONG);
+        if (k == 3)
+            CHECK(memcmp(&got, "cccccccc", 8) == 0);
+        /* the data of a short get, when the flush that rides on it tells of an error */
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
+        err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
+        got = -1;
+        GOOD(MPI_Get(&got, 8, MPI_BYTE, t, 0, 8, MPI_BYTE, w));
+        if (err == MPI_SUCCESS)
+            BAD(MPI_Win_unlock(t, w), MPI_ERR_RMA_RANGE);
+        else
+            GOOD(MPI_Win_unlock(t, w));
+        CHECK(memcmp(&got, back, 8) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&w);
+    free(buf);
+    free(back);
+}
+
+/* More elements named at the target than are sent: all of them must lie in its window, by whatever way the data go. */
+static void longer_target(void)
+{
+    enum { CELLS = 1 << 17 };
+    long *mem, *one = malloc(CELLS * sizeof *one), sum = 0;
+    int t = mt_size - 1, i, err;
+    MPI_Win w;
+
+    MPI_Win_allocate(mt_rank == t ? CELLS * sizeof *mem : 0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    for (i = 0; i < CELLS; i++) {
+        one[i] = 1;
+        if (mt_rank == t)
+            mem[i] = 0;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == 0) {
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
+        GOOD(MPI_Win_flush(t, w));
+        err = MPI_Accumulate(one, CELLS / 2, MPI_LONG, t, 0, 2 * CELLS, MPI_LONG, MPI_SUM, w);
+        if (err == MPI_SUCCESS)
+            err = MPI_Win_flush(t, w);
+        MUST(mt_class(err) == MPI_ERR_RMA_RANGE, "class %d", mt_class(err));
+        GOOD(MPI_Accumulate(one, CELLS / 2, MPI_LONG, t, 0, CELLS, MPI_LONG, MPI_SUM, w));
+        GOOD(MPI_Win_unlock(t, w));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (i = 0; i < CELLS && mt_rank == t; i++)
+        sum += mem[i] == (i < CELLS / 2);
+    CHECK_EQ(sum, mt_rank == t ? CELLS : 0);
+    MPI_Win_free(&w);
+    free(one);
+}
+
 /* A displacement in a dynamic window is an address; one that is negative is told as it was given. */
 static void negative_address(void)
 {
@@ -637,6 +738,8 @@ int main(int argc, char **argv)
     too_large();
     units();
     negative_address();
+    beside_refused();
+    longer_target();
     shared(ranks_of_node());
     return mt_finish();
 }

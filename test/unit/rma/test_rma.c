@@ -22,7 +22,7 @@ START_TEST(packets)
     ck_assert_str_eq(rma_packet_name[RMA_PKT_REFUSED], "REFUSED");
     /* flags are bits of their own */
     const unsigned flags[] = {RMA_F_SHARED, RMA_F_EXCLUSIVE, RMA_F_JOIN, RMA_F_UNLOCK, RMA_F_DONE, RMA_F_COMPLETE,
-                              RMA_F_EXT, RMA_F_ACK, RMA_F_STAMP, RMA_F_GRANTED, RMA_F_DROPPED, RMA_F_SIGNALED};
+                              RMA_F_EXT, RMA_F_ACK, RMA_F_STAMP, RMA_F_GRANTED, RMA_F_DROPPED, RMA_F_SIGNALED, RMA_F_FAULT};
     unsigned seen = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         ck_assert_uint_eq(seen & flags[i], 0);
