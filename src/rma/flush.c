@@ -25,6 +25,11 @@ void rma_resp_close(struct rma_win *w, struct rma_resp *r)
     list_del(&r->link);
 }
 
+static int is_answered_by(const struct rma_resp *r, int rank, uint32_t token)
+{
+    return r->token == token && (r->rank == rank || r->rank == -1);
+}
+
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
 {
     if (token == 0) {
@@ -36,7 +41,7 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
     }
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
         struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (r->token != token || (r->rank != rank && r->rank != -1))
+        if (!is_answered_by(r, rank, token))
             continue;
         if (r->pending)
             r->pending--;
@@ -50,7 +55,7 @@ enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token
 {
     for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
         const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (r->token == token && (r->rank == rank || r->rank == -1))
+        if (is_answered_by(r, rank, token))
             return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
     }
     return RMA_ASKED_NOBODY;

@@ -177,8 +177,10 @@ static int may_be_due(const struct rma_target *t, uint32_t token)
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
 {
     struct rma_target *t = rma_target_find(w, (int)h->src);
+    enum rma_asked asked = h->token ? rma_token_asked(w, (int)h->src, h->token) : RMA_ASKED_NOBODY;
+    if (h->token && !t && asked != RMA_ASKED_ALONE)
+        return; /* elements stay until they are answered: this one asked nothing, and another has yet to answer its flush_all */
     if (t && h->token) {
-        enum rma_asked asked = rma_token_asked(w, (int)h->src, h->token);
         int older = (int32_t)(h->token - t->born) <= 0;
         if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
             return; /* the answer to an element before t, whose waiter a death has sent on; or a forged one */

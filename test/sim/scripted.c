@@ -781,6 +781,7 @@ static void unlock_forged(void *arg)
         struct rma_resp r;
         hear(2);
         rma_resp_open(w, &r, 1);
+        r.alone = 1; /* past any element */
         struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
         r.pending = 1;
         OK(rma_plain_wait(w, 1, &h, 1));
@@ -810,7 +811,7 @@ static void late_ack(void *arg)
         struct rma_win *w = inside(j.win);
         struct rma_resp r;
         rma_resp_open(w, &r, 1);
-        r.pending = 1;
+        r.alone = r.pending = 1; /* there is no element */
         struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = w->id, .src = 1, .token = r.token + 5};
         rma_on_ack(1, &h, sizeof h);
         SIM_CHECK(r.pending == 1);

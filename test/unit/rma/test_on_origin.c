@@ -195,6 +195,7 @@ static void tokens(void)
     w = world_window(4);
     rma_resp_open(w, &a, 1);
     rma_resp_open(w, &b, -1);
+    a.alone = b.alone = 1; /* asked past any element: there is none */
     job_check(a.token && b.token && a.token != b.token);
     a.pending = 1;
     b.pending = 2;
@@ -312,6 +313,9 @@ static void doubled(void)
         for (int i = 0; i < 2; i++)
             job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0);
         job_check(all.pending == (loose ? 2 : 1) && t->tokens_out == !loose);
+        h.src = 0; /* nobody asked this one: it has no element */
+        h.token = all.token;
+        job_check(!rma_target_find(w, 0) && rma_on_ack(0, packet, build(h, "", 0)) == 0 && all.pending == (loose ? 2 : 1));
         if (loose) {
             rma_target_bury(t);
             job_check(all.pending == 0 && all.err);
