@@ -177,14 +177,6 @@ void am_met(const struct am_peer *p)
     boot_watch_ask(p->rank, p->card, p->card_bytes);
 }
 
-void am_heard(unsigned peer)
-{
-    struct am_alive *l = &proc->am->alive;
-    l->heard = !boot_watch_turn() || boot_host_index((int)peer) < 0;
-    if (l->heard)
-        boot_watch_heard((int)peer);
-}
-
 /* --- connections that broke -------------------------------------------------------------- */
 
 static void give_up(struct am_alive *l, unsigned i)

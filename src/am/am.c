@@ -73,8 +73,6 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     /* It could not be answered, and would wait for ever: it is held until there is a way back. */
     if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) && am_peer_way_back((int)peer))
         return TP_AGAIN;
-    if (__builtin_expect(!a->alive.heard, 0))
-        am_heard(peer);
     /* Before the handler, which may send the next request with this credit. */
     if (cls == TP_REPLY)
         credit_back(a, peer);

@@ -66,7 +66,6 @@ struct am_alive { /* alive.c */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
     int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */
-    int heard;            /* a message of another host has come, or nobody watches */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
@@ -102,6 +101,7 @@ struct am {
     } cut;
     struct { /* connections that could not be made, likewise: what wants to send tries again */
         uint64_t since, next; /* as above */
+        int rank;             /* the last that was tried */
     } lack;
 };
 
@@ -126,8 +126,6 @@ int am_chunk_has(const struct am_chunk *c, unsigned i);
 void am_stalled(int peer, int lasts);
 /* A process was talked to for the first time. */
 void am_met(const struct am_peer *p);
-/* A message of it has come, and none of another host before. */
-void am_heard(unsigned peer);
 /* A transport cannot reach it any more. */
 void am_lost(void *am, unsigned peer, int err);
 /* Those that were lost a while ago are dead; from progress while there are any. */

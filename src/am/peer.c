@@ -123,7 +123,7 @@ size_t am_peer_card(int rank, void *card)
         return p->card_bytes;
     }
     int err = a->warned & AM_WARN_CARD ? -EIO : read_key(rank, text, &size);
-    if (err && err != -ENOENT) { /* the launcher is gone, which was said: never again */
+    if (err && err != -ENOENT && err != -ETIMEDOUT) { /* the launcher is gone, which was said: never again */
         a->warned |= AM_WARN_CARD;
         return 0;
     }
@@ -304,16 +304,16 @@ struct am_peer *am_peer_try(int rank, int *err)
 {
     struct am *a = proc->am;
     struct am_peer *p = am_peer_known(rank);
-    if (p)
+    if (p || idle_find(rank)) /* no connection is to be made */
         return am_peer_get(rank, err);
     uint64_t now = a->lack.since ? time_now() : 0;
-    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS) {
+    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS && (rank == a->lack.rank || !boot_same_node(rank))) {
         *err = AM_AGAIN;
         return NULL;
     }
     p = am_peer_get(rank, err);
     if (p || !is_shortage(*err)) {
-        if (p)
+        if (p && rank == a->lack.rank)
             a->lack.since = a->lack.next = 0;
         return p;
     }
@@ -321,6 +321,7 @@ struct am_peer *am_peer_try(int rank, int *err)
     now = time_now();
     if (!a->lack.since || now > a->lack.next + CUT_FORGET_NS)
         a->lack.since = now;
+    a->lack.rank = rank;
     a->lack.next = now + CUT_RETRY_NS;
     if (now - a->lack.since < CUT_MAX_NS)
         *err = AM_AGAIN;
@@ -341,7 +342,7 @@ int am_peer_way_back(int rank)
         return 0;
     }
     now = time_now();
-    if (!a->cut.since)
+    if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS) /* whoever it was has ended meanwhile */
         a->cut.since = now;
     if (now - a->cut.since > CUT_MAX_NS)
         log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank, (int)(CUT_MAX_NS / 1000000000u),

@@ -119,8 +119,6 @@ uint64_t boot_watch_turn(void);
  * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what
  * is too much is forgotten, so ask again. */
 void boot_watch_ask(int rank, const void *card, size_t len);
-/* A message of `rank`, of another host, has come: the network to that host works.  The first one counts. */
-void boot_watch_heard(int rank);
 /* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
 int boot_watch_doubt(void);
 /* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */

@@ -13,9 +13,8 @@
  *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, or until others need the
  *      place, so that one that is asked again and again, for as long as a debugger holds it, does not fill the queue of its port.
  *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
- *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.  A refusal, which a
- *      kernel has sent, counts also from a host of which anything has come: a message over the transport, or a question with
- *      our secret.
+ *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.  (That messages come from a
+ *      host proves nothing: those that reject connections in its name let them through.)
  *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
  *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
  *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
@@ -105,7 +104,6 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
-    atomic_int heard;  /* W2: number of the host of which something came first, + 1; 0: none */
     atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
@@ -264,15 +262,6 @@ static void guest_drop(struct watch *w, struct guest *g)
     spare_take(w);
 }
 
-/* W2: something came of a process of another host. */
-static void host_heard(struct watch *w, int rank)
-{
-    int none = 0;
-    if (node_map_host_index(&w->b->map, rank) < 0)
-        atomic_compare_exchange_strong_explicit(&w->heard, &none, node_map_host(&w->b->map, rank) + 1, memory_order_relaxed,
-                                                memory_order_relaxed);
-}
-
 static void death_tell(const struct boot_death *d, struct watch_obituary *to)
 {
     memset(to, 0, sizeof *to);
@@ -315,7 +304,6 @@ static void guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct watch_answer a = {.secret = w->card.answer};
-        host_heard(w, (int)h.rank);
         a.deaths = deaths_tell(w, h.rank, a.death);
         /* An empty socket takes it whole. */
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -446,7 +434,7 @@ static void line_fails(struct watch *w, struct probe *p, struct line *l, int err
  * as to an IPv6 address from a host that has no IPv6, then says nothing. */
 static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
 {
-    if (l->state == LINE_REFUSED && (p->near || atomic_load_explicit(&w->heard, memory_order_relaxed) == p->host + 1))
+    if (l->state == LINE_REFUSED && p->near)
         return 1;
     return l->tried && (l->via.port ? spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
@@ -944,11 +932,4 @@ void boot_watch_ask(int rank, const void *card, size_t len)
     a.near = boot_host_index(rank) >= 0;
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
-}
-
-void boot_watch_heard(int rank)
-{
-    struct watch *w = proc->boot->watch;
-    if (w)
-        host_heard(w, rank);
 }

@@ -34,8 +34,8 @@ static void control_fail(struct p2p_op *op, int neg_errno)
 /* What the way to it allows.  There may be none now, and one later: then `piece` is 0, and it is asked again. */
 static void peer_way(struct p2p_peer *p)
 {
-    p->ordered = am_ordered(p->world);
     size_t longest = am_max(p->world);
+    p->ordered = am_ordered(p->world); /* second: where the first knows nothing both are asked again */
     longest = longest > sizeof(struct p2p_eager_sync) ? longest - sizeof(struct p2p_eager_sync) : 0;
     p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
     p->piece = longest;

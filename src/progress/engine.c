@@ -28,7 +28,7 @@ enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
 /* Where there is nothing to sleep on, a nap lasts 1 ms, twice as long each time, this long at most. */
-enum { NAP_MAX_MS = 8, NAP_DOUBLES = 3 };
+enum { NAP_MAX_MS = 8, NAP_DOUBLES = 3, NAP_AFTER = 16 /* turns that gave way, of who waits where cores are few */ };
 /* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
  * often; turns without a sleep until the clock is looked at. */
 static const uint64_t STALL_NS = 1000000000u;
@@ -202,7 +202,7 @@ static void give_way(void)
         note_again(call);
     }
     if (proc->progress->blind) /* no news are waiting: the core, too */
-        sched_yield();
+        step_aside(1);
 }
 
 /* What arming the descriptors has shown.  BLIND: something that is to be polled has no descriptor, or not now. */
@@ -304,8 +304,9 @@ static int sleep_ms(const struct progress *p, int fruitless)
  * thread (what: NULL) finds as for an answer, and where cores are few somebody else needs this one. */
 static int nap_ms(const struct progress *p, const char *what, int fruitless)
 {
-    if (what && !p->crowded)
+    if (what && (!p->crowded || fruitless < NAP_AFTER))
         return 0;
+    fruitless -= what ? NAP_AFTER : 0;
     return fruitless < NAP_DOUBLES ? 1 << fruitless : NAP_MAX_MS;
 }
 

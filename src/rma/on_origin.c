@@ -253,11 +253,11 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     struct rma_op *op = rma_op_by_id(h->op);
     size_t len = h->aop ? 0 : h->len; /* what else came says why */
     int earlier = MPI_SUCCESS;        /* for the flush that this answers: of another operation */
-    if (h->flags & RMA_F_FAULT && len >= sizeof(struct rma_fault)) {
+    if (h->flags & RMA_F_FAULT && h->len >= (h->aop ? 2 : 1) * sizeof(struct rma_fault)) {
         struct rma_hdr told = *h;
         struct rma_fault f;
-        len -= sizeof f;
-        memcpy(&f, data + len, sizeof f);
+        memcpy(&f, data + h->len - sizeof f, sizeof f);
+        len -= h->aop ? 0 : sizeof f;
         told.aop = f.cls;
         earlier = rma_far_error(&told, (const char *)&f);
     }

@@ -468,16 +468,18 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     run_sync(x, h);
     struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
     struct rma_fault f, kept;
+    size_t both = 0; /* bytes of an answer with an earlier operation's fault behind it, all in r->reply */
     if (cls)
         f = fault_of(x->w, h, &p, cls);
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         a.flags |= RMA_F_SIGNALED;
-        if (error_take(x->w, h->src, &kept) && !cls) {
-            if (p.len + sizeof kept <= r->reply_bytes - sizeof *h) { /* the data are none the worse for it */
-                data = data == r->reply || !p.len ? data : memcpy(r->reply, data, p.len);
-                memcpy(r->reply + p.len, &kept, sizeof kept);
-                data = r->reply;
-                p.len += sizeof kept;
+        if (error_take(x->w, h->src, &kept)) {
+            size_t len = cls ? sizeof f : p.len;
+            const char *what = cls ? (const char *)&f : data;
+            if (len + sizeof kept <= r->reply_bytes - sizeof *h) { /* what it says itself is none the worse for it */
+                data = what == r->reply || !len ? r->reply : memcpy(r->reply, what, len);
+                memcpy(r->reply + len, &kept, sizeof kept);
+                both = len + sizeof kept;
                 a.flags |= RMA_F_FAULT;
             } else { /* origins leave room for it */
                 f = kept;
@@ -493,7 +495,10 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
             a.count = (uint32_t)e.want;
         }
     }
-    answer(x, &a, cls ? (const char *)&f : data, cls ? sizeof f : p.len);
+    if (both)
+        answer(x, &a, data, both);
+    else
+        answer(x, &a, cls ? (const char *)&f : data, cls ? sizeof f : p.len);
 }
 
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)

@@ -76,7 +76,7 @@ enum rma_flag {
     RMA_F_GRANTED = 512,  /* replies: the lock asked for by the same packet was granted first    */
     RMA_F_DROPPED = 1024, /* GRANTED: the packet's operations were not kept, send them again     */
     RMA_F_SIGNALED = 2048, /* ACK, DATA: answers DONE or UNLOCK with `token`                     */
-    RMA_F_FAULT = 4096,   /* DATA, SIGNALED: behind the data struct rma_fault, of an earlier operation */
+    RMA_F_FAULT = 4096,   /* DATA, SIGNALED: at the end struct rma_fault of an earlier operation */
 };
 enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | RMA_F_DONE | RMA_F_COMPLETE };
 

@@ -135,8 +135,14 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
     int events = 0;
     while (!list_empty(&p->queue) && !p->broken) {
         struct ofi_send *m = LIST_OBJ(p->queue.next, struct ofi_send, op.link);
-        ssize_t err = lacks_still(p) ? -FI_EAGAIN : post(o, m);
-        if (err == -FI_EAGAIN || lacks(p, err))
+        if (lacks_still(p))
+            return events;
+        ssize_t err = post(o, m);
+        if (err == -FI_EAGAIN) { /* what it lacked it has */
+            p->lacks = 0;
+            return events;
+        }
+        if (lacks(p, err))
             return events;
         if (err) {
             ofi_peer_lost(o, p, ofi_err((int)err));

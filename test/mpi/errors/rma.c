@@ -344,6 +344,16 @@ static void beside_refused(void)
             GOOD(MPI_Win_unlock(t, w));
         CHECK(memcmp(&got, back, 8) == 0);
     }
+    if (mt_rank == 0) { /* both are refused, and the flush rides on the one with a request: each is told where it belongs */
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
+        err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
+        if (err == MPI_SUCCESS) {
+            GOOD(MPI_Rget(&got, 8, MPI_BYTE, t, WINDOW + 8, 8, MPI_BYTE, w, &q));
+            SAYS(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE, "MPI_Win_flush: a put of 8 MPI_BYTE at displacement %d was refused", (int)WINDOW);
+            BAD(MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
+        }
+        GOOD(MPI_Win_unlock(t, w));
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&w);
     free(buf);
