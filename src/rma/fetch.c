@@ -1,14 +1,15 @@
-/* fetch.c - the data of a long accumulate by the network's own get, from the target's side.
+/* fetch.c - the data of a long operation by the network's own get and put, from the target's side.
  *
- *   origin: registers its buffers --FETCH(key [, key of the result buffer])--> target: checks place, type, operation
+ *   origin: registers its buffers --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
  *                                                    get, get ...  <-- origin's memory
- *                                                    piece by piece, in order, while the next ones come: accumulate
- *                                       result buffer --> put, put ... (get_accumulate)
+ *                                                    piece by piece, in order, while the next ones come: accumulate, put
+ *                                       result buffer --> put, put ... (get_accumulate, get)
  *   origin: deregisters          <-----------FETCHED(bytes done)---- nothing of it is the network's any more
  *
- * One block at both ends, of a predefined type without gaps.  Who has no place for it (records and memory of a process are
+ * For accumulates, and for puts and gets where the origin has no key of the window: of dynamic windows, say.  One block at both
+ * ends, of a predefined type without gaps.  Who has no place for it (records and memory of a process are
  * bounded), no such network, or loses it in the middle says how far it came, and the rest comes by message: a failure here is
- * never one of the operation, but for results that did not arrive, since those accumulates cannot be done again.
+ * never one of the operation, but for old values that did not arrive, since those accumulates cannot be done again.
  *
  * Order.  The operation stays the first of the queue until it is answered (OP_FETCHING), so that nothing passes it, no flag
  * leaves before it is over, and eviction waits for it: it has not left.  It counts as a native piece (R8), because its memory
@@ -36,7 +37,7 @@ static size_t least(const struct tp_caps *c)
     return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
 }
 
-/* Bytes from which an accumulate may be fetched; SIZE_MAX: never. */
+/* Bytes from which an operation may be fetched; SIZE_MAX: never. */
 size_t rma_fetch_least(void)
 {
     const struct tp_ops *ops;
@@ -47,13 +48,13 @@ size_t rma_fetch_least(void)
     return min ? min : 1;
 }
 
-static struct tp *network(int world, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
+static struct tp *network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
 {
     struct tp *tp = am_tp(world, ops, caps);
     if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
         return NULL;
     /* Results are a second transfer, that a message's answer would have brought: measured, those pay from twice as long on. */
-    return (results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
+    return (data && results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
 }
 
 /* --- origin ----------------------------------------------------------------------------- */
@@ -68,15 +69,33 @@ struct rma_offer { /* what the network knows of the operation that is fetched, o
     char keys[KEYS]; /* d.key + d.result bytes */
 };
 
+static int has_data(const struct rma_op *op)
+{
+    return op->kind != RMA_GET;
+}
+
+static int has_result(const struct rma_op *op)
+{
+    return op->kind == RMA_GET || op->kind == RMA_GACC;
+}
+
 static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
-    if ((op->kind != RMA_ACC && op->kind != RMA_GACC) || op->train || op->flags & (OP_NO_DATA | OP_BY_AM | OP_BEGUN) || op->sent ||
-        !t->ordered || !op->elem || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
-        op->elem->elem.bytes != op->elem->elem.stride)
+    if (op->kind > RMA_GACC || op->train || op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
+        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
+        (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
         return 0;
-    return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 && dt_is_block(a->otype, (size_t)a->ocount) &&
-           (op->kind == RMA_ACC || dt_is_block(a->rtype, (size_t)a->rcount));
+    return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 &&
+           (!has_data(op) || dt_is_block(a->otype, (size_t)a->ocount)) &&
+           (!has_result(op) || dt_is_block(a->rtype, (size_t)a->rcount));
+}
+
+/* What the target is told that it moves: puts and gets of derived datatypes are of bytes. */
+static const struct dt_type *moved(const struct rma_op *op)
+{
+    const struct dt_type *t = op->elem ? op->elem : op->a.ttype;
+    return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride ? t : dt_find(MPI_BYTE);
 }
 
 void rma_fetch_over(struct rma_target *t)
@@ -97,11 +116,13 @@ static int keys_of(struct rma_offer *o, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
     size_t n = KEYS;
-    if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
-        o->ops->pack(o->tp, o->data, o->keys, &n))
-        return 0;
-    o->d.key = (uint32_t)n;
-    if (op->kind == RMA_ACC)
+    if (has_data(op)) {
+        if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
+            o->ops->pack(o->tp, o->data, o->keys, &n))
+            return 0;
+        o->d.key = (uint32_t)n;
+    }
+    if (!has_result(op))
         return 1;
     n = KEYS - o->d.key;
     if (o->ops->reg(o->tp, dt_start(a->rtype, a->result), op->bytes, 0, TP_MAY_WRITE, &o->result) ||
@@ -121,7 +142,7 @@ static int offered(struct rma_target *t, const struct rma_op *op)
         WR_ASSERT(t->offer->op == op->id);
         return 1;
     }
-    if (!fits(t, op) || !(tp = network(t->world, op->kind == RMA_GACC, op->bytes, &ops, &caps)))
+    if (!fits(t, op) || !(tp = network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
         return 0;
     struct rma_offer *o = t->offer = calloc(1, sizeof *o);
     if (!o)
@@ -129,7 +150,7 @@ static int offered(struct rma_target *t, const struct rma_op *op)
     o->tp = tp;
     o->ops = ops;
     o->op = op->id;
-    o->d.count = op->bytes / op->elem->elem.bytes;
+    o->d.count = op->bytes / moved(op)->elem.bytes;
     memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
     if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
         return 1;
@@ -145,8 +166,8 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
         return -ENOTSUP;
     struct rma_offer *o = t->offer;
     size_t bytes = o->d.key + o->d.result;
-    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->aop, .win = t->w->id, .src = (uint32_t)t->w->rank,
-                        .dt = (uint32_t)op->elem->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
+    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0, .win = t->w->id, .src = (uint32_t)t->w->rank,
+                        .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
                         .len = (uint32_t)(sizeof o->d + bytes)};
     struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
     int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
@@ -164,11 +185,11 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
     return 0;
 }
 
-/* `done` bytes of op have been accumulated there: all, or the rest goes by message. */
+/* `done` bytes of op have been done there: all, or the rest goes by message. */
 static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, const char *what)
 {
     size_t done = h->disp;
-    if (!h->aop && (done > op->bytes || done % op->elem->elem.bytes))
+    if (!h->aop && (done > op->bytes || done % moved(op)->elem.bytes))
         h->aop = MPI_ERR_OTHER;
     if (h->aop) {
         op->err = rma_op_refused(op, h, what);
@@ -233,7 +254,7 @@ struct rma_fetch {
     int world;
     struct tp *tp;
     const struct tp_ops *ops;
-    struct tp_far *data, *result; /* result NULL: not wanted */
+    struct tp_far *data, *result; /* data NULL: a get; result NULL: not wanted */
     struct tp_mem *local;         /* TP_REG_LOCAL: mem */
     unsigned out;     /* F1 */
     uint8_t busy;     /* it is somebody's; else free for the next */
@@ -243,7 +264,7 @@ struct rma_fetch {
     int cls;          /* MPI error class: for the origin */
     struct piece piece[PIECES];
     char *mem;        /* data of the pieces, then their results */
-    size_t room;      /* bytes of mem */
+    size_t room;      /* bytes of mem: of a get, results only */
 };
 
 static char *data_of(const struct rma_fetch *f, const struct piece *p)
@@ -253,7 +274,7 @@ static char *data_of(const struct rma_fetch *f, const struct piece *p)
 
 static char *result_of(const struct rma_fetch *f, const struct piece *p)
 {
-    return data_of(f, p) + PIECES * f->most;
+    return data_of(f, p) + (f->data ? PIECES * f->most : 0);
 }
 
 static void fetch_free(struct rma_fetch *f)
@@ -281,7 +302,7 @@ static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint
 {
     struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .disp = done, .op = asked->op};
     struct rma_fault f = {.disp = asked->disp, .count = count, .dt = asked->dt, .cls = (uint8_t)cls,
-                          .type = results ? RMA_PKT_GACC : RMA_PKT_ACC,
+                          .type = asked->aop ? results ? RMA_PKT_GACC : RMA_PKT_ACC : results ? RMA_PKT_GET : RMA_PKT_PUT,
                           .bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes};
     rma_reply(w, world, &h, &f, cls ? sizeof f : 0);
 }
@@ -291,17 +312,26 @@ static void finish(struct rma_fetch *f)
 {
     struct rma_win *w = rma_win_find(f->h.win);
     int results = f->result != NULL;
+    size_t done = !f->data && f->err ? 0 : f->applied; /* a get can be done anew; which piece did not come is not kept */
     let_go(f);
     f->busy = 0;
     sched_point(); /* near processes may look before the end is told */
     if (w && !boot_dead(f->world)) {
-        tell(w, f->world, &f->h, f->count, results, f->applied, f->cls);
+        tell(w, f->world, &f->h, f->count, results, done, f->cls);
     }
 }
 
 static int stopped(const struct rma_fetch *f)
 {
     return f->err || f->cls || boot_dead(f->world) || !rma_win_find(f->h.win);
+}
+
+/* Results did not arrive. */
+static void lost(struct rma_fetch *f, int err)
+{
+    if (f->data)
+        f->cls = MPI_ERR_OTHER;
+    f->err = f->err ? f->err : err;
 }
 
 /* What the network said of a call for p.  Has it been taken? */
@@ -315,7 +345,7 @@ static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state 
     if (rc < 0) {
         f->err = rc;
         if (under_way == PUTTING)
-            f->cls = MPI_ERR_OTHER;
+            lost(f, rc);
         p->state = FREE;
         return 1;
     }
@@ -327,7 +357,7 @@ static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state 
 static void apply(struct rma_fetch *f, struct piece *p)
 {
     struct rma_win *w = rma_win_find(f->h.win);
-    f->cls = rma_acc_part(w, &f->h, f->count, p->at, p->len, data_of(f, p), f->result ? result_of(f, p) : NULL); /* F2 */
+    f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL, f->result ? result_of(f, p) : NULL); /* F2 */
     p->state = FREE;
     if (f->cls)
         return;
@@ -358,7 +388,9 @@ static int move(struct rma_fetch *f, struct piece *p)
         return 0;
     p->at = f->asked;
     p->len = f->bytes - f->asked < f->most ? f->bytes - f->asked : f->most;
-    if (!taken(f, p, f->ops->get(f->tp, f->data, p->at, data_of(f, p), p->len, f->local, &p->d), GETTING, HERE))
+    if (!f->data)
+        p->state = HERE;
+    else if (!taken(f, p, f->ops->get(f->tp, f->data, p->at, data_of(f, p), p->len, f->local, &p->d), GETTING, HERE))
         return 0;
     f->asked += p->len;
     return 1;
@@ -378,7 +410,7 @@ static int confirmed(struct rma_fetch *f)
     f->unflushed = 0;
     f->out += rc == TP_PENDING;
     if (rc < 0)
-        f->cls = MPI_ERR_OTHER;
+        lost(f, rc);
     return rc != TP_PENDING;
 }
 
@@ -417,7 +449,7 @@ static void piece_done(struct tp_done *d, int err)
     if (err)
         f->err = f->err ? f->err : err;
     if (err && p->state == PUTTING)
-        f->cls = MPI_ERR_OTHER;
+        lost(f, err);
     p->state = p->state == GETTING && !err ? HERE : FREE;
     ended(f);
 }
@@ -426,7 +458,7 @@ static void flush_done(struct tp_done *d, int err)
 {
     struct rma_fetch *f = LIST_OBJ(d, struct rma_fetch, flushed);
     if (err)
-        f->cls = MPI_ERR_OTHER;
+        lost(f, err);
     ended(f);
 }
 
@@ -448,8 +480,8 @@ static int again(void *arg)
     return events;
 }
 
-/* A record with room for pieces of `most` bytes, results too; NULL: none is free. */
-static struct rma_fetch *record(struct rma *r, size_t most, int results)
+/* A record with room for pieces of `most` bytes, twice if there are results of what they do; NULL: none is free. */
+static struct rma_fetch *record(struct rma *r, size_t most, int both)
 {
     struct rma_fetch *f = NULL;
     int n = 0;
@@ -466,7 +498,7 @@ static struct rma_fetch *record(struct rma *r, size_t most, int results)
         for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
             *p = (struct piece){.d.fn = piece_done, .f = f};
     }
-    size_t room = most * PIECES * (results ? 2 : 1);
+    size_t room = most * PIECES * (both ? 2 : 1);
     if (f->room < room) {
         free(f->mem);
         f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE); /* as windows lie: vector code does not cross lines */
@@ -488,12 +520,12 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const stru
     const struct tp_ops *ops;
     struct tp_caps caps;
     size_t unit = (size_t)dt_find((MPI_Datatype)h->dt)->elem.bytes, bytes = d->count * unit;
-    struct tp *tp = network(src, d->result != 0, bytes, &ops, &caps);
+    struct tp *tp = network(src, d->key != 0, d->result != 0, bytes, &ops, &caps);
     if (!tp || strncmp(d->transport, ops->name, sizeof d->transport) != 0)
         return -1;
     size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes : caps.rma_max;
     size_t most = pieces_of(d->count, limit / unit) * unit;
-    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->result != 0) : NULL;
+    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->key && d->result) : NULL;
     if (!f)
         return -1;
     f->h = *h;
@@ -509,7 +541,7 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const stru
     f->err = f->cls = 0;
     for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
         p->state = FREE;
-    if (ops->import(tp, (unsigned)src, keys, d->key, &f->data) ||
+    if ((d->key && ops->import(tp, (unsigned)src, keys, d->key, &f->data)) ||
         (d->result && ops->import(tp, (unsigned)src, keys + d->key, d->result, &f->result)) ||
         (caps.flags & TP_REG_LOCAL && ops->reg(tp, f->mem, f->room, 0, 0, &f->local))) {
         let_go(f);
@@ -532,8 +564,10 @@ int rma_on_fetch(int src, const void *msg, size_t len)
         return 0;
     }
     memcpy(&d, payload, sizeof d);
-    int cls = d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key ? MPI_ERR_OTHER
-                                                                              : rma_acc_part(w, &h, d.count, 0, 0, NULL, NULL);
+    /* An accumulate has data; what has none and brings nothing, or has no operation and does both, is nothing. */
+    int shape = h.aop ? d.key != 0 : !d.key != !d.result;
+    int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key ? MPI_ERR_OTHER
+                                                                              : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
     if (!cls && begin(w, src, &h, &d, payload + sizeof d) == 0)
         return 0;
     tell(w, src, &h, d.count, d.result != 0, 0, cls);

@@ -646,6 +646,7 @@ static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
+    rma_ready(t); /* R4: it may wait for a stripe, and others look at this window meanwhile */
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, op->bytes, 0) : -1;
     if (err == -1) { /* not reachable after all: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
@@ -775,7 +776,7 @@ static void get_to_tail(struct rma_target *t)
         return;
     for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
         struct rma_op *op = op_at(l);
-        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT))
+        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) || (t->offer && l == t->next)) /* its target fetches it: it stays first */
             continue;
         if (l == t->next)
             t->next = l->next;

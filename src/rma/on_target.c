@@ -309,8 +309,7 @@ static int run_acc(struct rma_win *w, const struct rma_hdr *h, const struct plac
     return 0;
 }
 
-int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data,
-                 char *result)
+int rma_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data, char *result)
 {
     int64_t lo, hi;
     size_t total;
@@ -322,7 +321,12 @@ int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, siz
         return MPI_ERR_COUNT;
     if (!window_at(w, h->disp, lo, hi, &p.off, &p.at))
         return MPI_ERR_RMA_RANGE;
-    return h->aop == DT_NO_OP ? MPI_ERR_OP : run_acc(w, h, &p, result);
+    if (h->aop)
+        return h->aop == DT_NO_OP ? MPI_ERR_OP : run_acc(w, h, &p, result);
+    if (!result)
+        return run_put(&p);
+    dt_pack(e, p.count, p.at, from, result, len);
+    return 0;
 }
 
 static int run_cas(struct rma_win *w, const struct place *p, char *result)

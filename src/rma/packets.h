@@ -14,7 +14,7 @@
  *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK)
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
- *   a long accumulate   => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them
+ *   a long operation    => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them; a put or get: aop is 0
  *                                                     -> FETCHED: disp is how many bytes are done; the rest comes by message (fetch.c)
  *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
  *
@@ -155,7 +155,7 @@ _Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
 /* FETCH: where the target finds the data. */
 struct rma_fetch_data {
     uint64_t count;    /* elements of dt                                                        */
-    uint32_t key;      /* bytes of the key of the data, which follows                           */
+    uint32_t key;      /* bytes of the key of the data, which follows; 0: a get                 */
     uint32_t result;   /* bytes of that of the result buffer, behind it; 0: none                */
     char transport[8]; /* name, cut: whose keys they are                                        */
 };

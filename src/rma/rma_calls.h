@@ -239,9 +239,9 @@ int rma_on_fetch(int src, const void *msg, size_t len);
 int rma_on_fetched(int src, const void *msg, size_t len);
 void rma_fetch_init(struct rma *r);
 void rma_fetch_finalize(struct rma *r);
-/* Bytes [from, from + len) of an accumulate of `count` elements at h->disp (on_target.c): MPI error class or 0. */
-int rma_acc_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data,
-                 char *result);
+/* Bytes [from, from + len) of an operation on `count` elements at h->disp: an accumulate, or with h->aop 0 a put (result NULL) or a
+ * get (on_target.c).  MPI error class or 0. */
+int rma_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data, char *result);
 /* The error that a reply tells, 0 if none; what: its payload (on_origin.c). */
 int rma_far_error(const struct rma_hdr *h, const char *what);
 /* The same, for op. */

@@ -747,7 +747,11 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         data = x.want;
     }
     if (type == RMA_PKT_FETCH) {
-        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = 8, .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
+        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = rng_below(r, 4) ? 8 : 0, .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
+        if (rng_below(r, 3) == 0) { /* a put or a get, mostly */
+            h.aop = 0;
+            f.result = f.key && rng_below(r, 8) ? 0 : 8;
+        }
         memcpy(out + at, &f, sizeof f);
         at += sizeof f;
         for (unsigned i = 0; i < f.key + f.result; i++) /* their first bytes say how it ends */

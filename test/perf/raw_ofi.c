@@ -200,7 +200,7 @@ static void start(char *words, size_t len)
         idle = &store[k];
     }
     door_open(&memory, o.info, "ofi");
-    size_t least = OFI_AM_MAX;
+    size_t least = OFI_EAGER;
     check(fi_setopt(&memory.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least), "fi_setopt");
     for (int k = 0; k < OFI_BUFFERS; k++) {
         in[k].op.kind = AMS;

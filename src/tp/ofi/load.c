@@ -5,19 +5,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/sched.h"
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
-static const char *const library = "libfabric.so.1";
+static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT";
 
 /* The least version whose objects have all that we use. */
 static const uint32_t api_version = FI_VERSION(1, 11);
 
+/* Settings of ofi_rxm, which has no other place for them; read once, when the library is opened, and what the user has set stays.
+ *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our buffer and puts them into the
+ *                receiver's; over verbs it must be the size of ofi_rxm's own buffers, so where there are cards it is left alone.
+ *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by itself, 52 MB of every process */
+static void settings_make(void)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%d", OFI_EAGER);
+    if (access("/sys/class/infiniband", F_OK) != 0 && !getenv("FI_OFI_RXM_BUFFER_SIZE"))
+        setenv(eager_limit, text, 0);
+    setenv("FI_OFI_RXM_MSG_RX_SIZE", "128", 0);
+}
+
+size_t ofi_eager(const struct ofi *o)
+{
+    const char *set = getenv(eager_limit);
+    char *end = NULL;
+    long n = set && !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") ? strtol(set, &end, 10) : 0;
+    return n > OFI_EAGER_MIN && !*end ? (size_t)n : OFI_EAGER_MIN;
+}
+
 int ofi_load(struct ofi_lib *lib)
 {
+    settings_make();
     lib->so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!lib->so) {
         log_warn("transport ofi: %s", dlerror());

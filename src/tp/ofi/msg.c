@@ -57,7 +57,7 @@ static void send_put(struct ofi *o, struct ofi_send *m)
 {
     int big = m->room > OFI_SMALL;
     list_del(&m->op.link);
-    if (o->pooled[big] < OFI_POOL) {
+    if (o->pooled[big] < (big ? OFI_POOL_BIG : OFI_POOL)) {
         list_push_front(&o->pool[big], &m->op.link);
         o->pooled[big]++;
         return;
@@ -72,8 +72,8 @@ static void send_put(struct ofi *o, struct ofi_send *m)
 /* Whatever leaves tells the peer how much of its requests was taken. */
 static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind, size_t len)
 {
-    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .taken = p->taken, .len = (uint16_t)len, .seq = p->seq,
-                           .got = p->got, .kind = (uint8_t)kind};
+    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .taken = p->taken, .len = (uint16_t)len,
+                           .len_high = (uint8_t)(len >> 16), .seq = p->seq, .got = p->got, .kind = (uint8_t)kind};
     p->told = p->taken;
     list_del(&p->in_owing);
 }
@@ -408,7 +408,7 @@ static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len
         return "does not belong to this job";
     if (w->src >= o->size || w->kind >= OFI_PACKETS)
         return "comes from nobody";
-    if (w->len > o->am_max || wire_bytes(w->len) != len)
+    if (ofi_wire_len(w) > o->am_max || wire_bytes(ofi_wire_len(w)) != len)
         return "has a wrong length";
     return NULL;
 }
@@ -434,8 +434,9 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
         return;
     }
     const char *msg = (const char *)packet + sizeof w;
+    size_t bytes = ofi_wire_len(&w);
     if ((uintptr_t)msg & 7) /* only behind a packet whose length was wrong, or in a provider's own buffer */
-        msg = memcpy(o->scratch, msg, w.len);
+        msg = memcpy(o->scratch, msg, bytes);
     struct ofi_peer *p = ofi_peer_make(o, w.src);
     if (!p)
         log_fatal("out of memory for a peer");
@@ -443,8 +444,8 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
         ofi_peer_lost(o, p, -ECONNRESET);
         return;
     }
-    if (w.kind == OFI_HELLO || (w.kind == OFI_ASK && w.len))
-        (void)ofi_peer_learn(o, p, msg, w.len);
+    if (w.kind == OFI_HELLO || (w.kind == OFI_ASK && bytes))
+        (void)ofi_peer_learn(o, p, msg, bytes);
     if (__builtin_expect(w.seq != p->got && o->flags & TP_AM_ORDERED, 0) && !p->gap)
         on_gap(o, p);
     /* It does not know, since it sends; but what the dead sent may come late. */
@@ -461,7 +462,7 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
     if (w.kind == OFI_ASK)
         tell(o, p);
     else if (w.kind < OFI_HELLO)
-        on_message(o, p, (enum tp_class)w.kind, msg, w.len);
+        on_message(o, p, (enum tp_class)w.kind, msg, bytes);
 }
 
 void ofi_recv_post(struct ofi *o, struct ofi_recv *r)

@@ -268,8 +268,9 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     o->virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     o->multi = (i->caps & FI_MULTI_RECV) != 0;
     o->inject = i->tx_attr->inject_size;
-    size_t most = i->ep_attr->max_msg_size - sizeof(struct ofi_wire);
-    o->am_max = most < OFI_AM_MAX ? most & ~(size_t)7 : OFI_AM_MAX;
+    size_t most = i->ep_attr->max_msg_size - sizeof(struct ofi_wire), at_once = ofi_eager(o) - OFI_AM_ROOM;
+    at_once = at_once < OFI_EAGER - OFI_AM_ROOM ? at_once : OFI_EAGER - OFI_AM_ROOM;
+    o->am_max = (most < at_once ? most : at_once) & ~(size_t)7;
     err = objects_open(o);
     if (err) {
         log_warn("transport ofi, provider %s: the %s does not open: %s", i->fabric_attr->prov_name, o->reason,

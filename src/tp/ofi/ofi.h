@@ -36,7 +36,9 @@
 #include "tp/tp_types.h"
 
 enum {
-    OFI_AM_MAX = 16384 - 64,    /* bytes of one message: with its headers it stays within the eager limit of ofi_rxm */
+    OFI_EAGER = 69632,          /* bytes of a packet that ofi_rxm over tcp shall send at once: 64 KiB of data and their headers */
+    OFI_EAGER_MIN = 16384,      /* what it, and others, send so by themselves */
+    OFI_AM_ROOM = 64,           /* of these bytes, for headers of ours and theirs */
     OFI_GATHER = 16384,         /* caps.gather (bytes) */
     OFI_WINDOW = 262144,        /* bytes, O2 */
     OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
@@ -46,7 +48,8 @@ enum {
     OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
     OFI_INJECT = 4096,          /* bytes, wire included: what is asked for, where the provider has less */
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
-    OFI_POOL = 256,             /* send buffers of a size kept for later */
+    OFI_POOL = 256,             /* short send buffers kept for later */
+    OFI_POOL_BIG = 32,          /* and long ones */
     OFI_PUT_INLINE = 256,       /* bytes of a put that are copied */
     OFI_BUDGET = 64,            /* completions handled by one progress() */
     OFI_TURNS = 8               /* calls of progress() between looks at the clock, while somebody has not heard us */
@@ -72,14 +75,18 @@ struct ofi_wire {
     uint64_t key;   /* of the receiver, O1 */
     uint32_t src;   /* world rank of the sender */
     uint32_t taken; /* request bytes of the receiver that the sender has taken so far, modulo 2^32 */
-    uint16_t len;   /* bytes of the message */
+    uint16_t len;   /* bytes of the message, with len_high */
     uint16_t seq;   /* number of this message; in other packets that of the next one */
     uint16_t got;   /* the number that the sender expects next from the receiver */
     uint8_t kind;   /* enum ofi_packet */
-    uint8_t unused;
+    uint8_t len_high;
 };
+static inline size_t ofi_wire_len(const struct ofi_wire *w)
+{
+    return w->len | (size_t)w->len_high << 16;
+}
 _Static_assert(sizeof(struct ofi_wire) == 24, "messages stay aligned to 8 bytes");
-_Static_assert(OFI_AM_MAX <= UINT16_MAX, "ofi_wire.len");
+_Static_assert(OFI_EAGER < 1 << 24 && OFI_WINDOW > 3 * OFI_EAGER, "ofi_wire.len; and a packet while less than half a window is not told");
 _Static_assert(OFI_WINDOW / sizeof(struct ofi_wire) + OFI_REPLIES < 1 << 15, "fewer unheard messages than half the numbers");
 
 /* What an address is made of; also the contents of a HELLO. */
@@ -204,6 +211,7 @@ struct ofi {
 /* load.c: 0 or -errno; the cause has been printed. */
 int ofi_load(struct ofi_lib *lib);
 int ofi_choose(struct ofi *o);
+size_t ofi_eager(const struct ofi *o); /* bytes of a packet that the provider chosen sends at once */
 int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
 uint32_t ofi_hash(const char *text);
 

@@ -89,7 +89,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->put_min = alone ? OFI_PUT_INLINE : 4096;
     caps->get_min = alone ? OFI_PUT_INLINE : 512;
     caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
-    caps->fetch_min = caps->lone_pays ? 65536 : SIZE_MAX; /* p2p.md "What the get is for" */
+    caps->fetch_min = caps->lone_pays ? 131072 : SIZE_MAX; /* tp.md, "When native pays" */
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)

@@ -1,4 +1,4 @@
-/* Accumulates whose data a pretended network fetches (rings of shared memory, read and written by process_vm_readv and
+/* Operations whose data a pretended network fetches (rings of shared memory, read and written by process_vm_readv and
  * process_vm_writev); packets and answers as a hostile process would send them. */
 #include "unit.h"
 
@@ -202,6 +202,60 @@ static void lost(void)
     job_check(cls == (boot_rank() == 0 ? MPI_ERR_OTHER : 0) && rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* A put and a get, for which this network has no native way. */
+static void moved(void)
+{
+    w = world_window(N);
+    for (int i = 0; i < N; i++) {
+        v[i] = 3 * i;
+        got[i] = -1;
+        world_memory(w)[i] = -2;
+    }
+    world_barrier();
+    if (boot_rank() == 0) {
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, v, NULL, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
+        job_check(world_op(w, RMA_GET, 1, NULL, got, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS);
+        for (int i = 0; i < N; i++)
+            job_check(got[i] == 3 * i);
+    }
+    world_barrier();
+    for (int i = 0; i < N && boot_rank() == 1; i++)
+        job_check(world_memory(w)[i] == 3 * i);
+    job_check(keys.regs == 0 && keys.fars == 0);
+}
+
+static void moves(void)
+{
+    unsigned pieces = (N + 2500 / 8 - 1) / (2500 / 8);
+    moved();
+    if (boot_rank() == 1)
+        job_check(net.gets == pieces && net.puts == pieces && net.flushes == !net.then_am);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+/* Lost on the way there or back: both can be done by message all the same. */
+static void moves_in_the_end(void)
+{
+    moved();
+    if (boot_rank() == 1)
+        job_check(net.gets + net.puts > 0);
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
+START_TEST(puts_and_gets)
+{
+    for (int how = NOW; how <= AGAIN; how++) {
+        net.local = how == LATER;
+        net.then_am = how == AGAIN;
+        ck_assert_int_eq(run(2, far, (enum how)how, moves), 0);
+    }
+    ck_assert_int_eq(run(2, far, NO_GET, moves_in_the_end), 0);
+    ck_assert_int_eq(run(2, far, NO_PUT, moves_in_the_end), 0);
+}
+END_TEST
+
 static void not_used(void)
 {
     int cls = twice();
@@ -273,23 +327,23 @@ static void judged(void)
     struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = (uint32_t)w->rank, .dt = MPI_LONG, .op = 5};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         h.disp = bad[i];
-        job_check(rma_acc_part(w, &h, 20, 0, 0, NULL, NULL) == MPI_ERR_RMA_RANGE);
+        job_check(rma_part(w, &h, 20, 0, 0, NULL, NULL) == MPI_ERR_RMA_RANGE);
     }
     h.disp = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        job_check(rma_acc_part(w, &h, counts[i], 0, 0, NULL, NULL) != 0);
-    job_check(rma_acc_part(w, &h, 20, 152, 16, v, NULL) == MPI_ERR_COUNT && rma_acc_part(w, &h, 20, 161, 0, v, NULL) == MPI_ERR_COUNT);
-    job_check(rma_acc_part(w, &h, N, 0, 0, NULL, NULL) == 0);
+        job_check(rma_part(w, &h, counts[i], 0, 0, NULL, NULL) != 0);
+    job_check(rma_part(w, &h, 20, 152, 16, v, NULL) == MPI_ERR_COUNT && rma_part(w, &h, 20, 161, 0, v, NULL) == MPI_ERR_COUNT);
+    job_check(rma_part(w, &h, N, 0, 0, NULL, NULL) == 0);
     const uint32_t types[] = {0, UINT32_MAX, MPI_DATATYPE_NULL, MPI_COMM_WORLD, MPI_DOUBLE_INT};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         h.dt = types[i];
-        job_check(rma_acc_part(w, &h, 2, 0, 0, NULL, NULL) == MPI_ERR_TYPE);
+        job_check(rma_part(w, &h, 2, 0, 0, NULL, NULL) == MPI_ERR_TYPE);
     }
     h.dt = MPI_LONG;
-    const uint8_t ops[] = {0, DT_OPS, 255, DT_MAXLOC, DT_NO_OP};
+    const uint8_t ops[] = {DT_OPS, 255, DT_MAXLOC, DT_NO_OP};
     for (size_t i = 0; i < sizeof ops; i++) {
         h.aop = ops[i];
-        job_check(rma_acc_part(w, &h, 2, 0, 0, NULL, NULL) == MPI_ERR_OP);
+        job_check(rma_part(w, &h, 2, 0, 0, NULL, NULL) == MPI_ERR_OP);
     }
     for (int i = 0; i < N; i++)
         job_check(world_memory(w)[i] == 0);
@@ -304,16 +358,22 @@ static void key_lengths(void)
     memset(world_memory(w), 0, N * sizeof(long));
     world_barrier();
     if (boot_rank() == 0) {
-        const struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
+        struct rma_hdr h = {.type = RMA_PKT_FETCH, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
         const struct rma_fetch_data d[] = {
             {.count = 20, .key = 16, .result = 16, .transport = "another"}, {.count = 20, .key = 16, .result = 17, .transport = "pretende"},
             {.count = 20, .key = 33, .transport = "pretende"},              {.count = 20, .key = UINT32_MAX, .result = 33, .transport = "pretende"},
             {.count = 20, .key = 15, .result = 17, .transport = "pretende"}, {.count = 20, .key = 32, .transport = "pretende"},
-            {.count = 0, .key = 16, .result = 16, .transport = "pretende"}, {.count = N + 1, .key = 16, .result = 16, .transport = "pretende"}};
-        static const int cls[] = {0, MPI_ERR_OTHER, MPI_ERR_OTHER, MPI_ERR_OTHER, 0, 0, 0, MPI_ERR_RMA_RANGE};
+            {.count = 0, .key = 16, .result = 16, .transport = "pretende"}, {.count = N + 1, .key = 16, .result = 16, .transport = "pretende"},
+            /* an accumulate without data; then neither put nor get; a put and a get, too long */
+            {.count = 20, .result = 32, .transport = "pretende"},           {.count = 20, .key = 16, .result = 16, .transport = "pretende"},
+            {.count = N + 1, .key = 32, .transport = "pretende"},           {.count = N + 1, .result = 32, .transport = "pretende"}};
+        static const int cls[] = {0, MPI_ERR_OTHER, MPI_ERR_OTHER, MPI_ERR_OTHER, 0, 0, 0, MPI_ERR_RMA_RANGE,
+                                  MPI_ERR_OTHER, MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_ERR_RMA_RANGE};
+        enum { SUMS = 9 /* of them; the others have no operation */ };
         world_catch();
         for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
             caught.n = 0;
+            h.aop = i < SUMS ? DT_SUM : 0;
             struct iovec m = {packet, fetch(h, d[i], key)};
             job_check(am_request(1, AM_RMA + RMA_PKT_FETCH, &m, 1, 1) == 0);
             while (!caught.n)
@@ -397,6 +457,7 @@ Suite *suite_fetch(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, fetched);
     tcase_add_test(t, failing);
+    tcase_add_test(t, puts_and_gets);
     tcase_add_test(t, packets);
     tcase_add_test(t, late);
     suite_add_tcase(s, t);

@@ -74,7 +74,7 @@ static void strangers(void)
     p.w.kind = OFI_PACKETS;
     ofi_deliver(o, &p, WHOLE);
     p = good(o);
-    p.w.len = UINT16_MAX;
+    p.w.len_high = UINT8_MAX;
     ofi_deliver(o, &p, WHOLE);
     uint64_t seed = 88172645463325252ull;
     for (int i = 0; i < 20000; i++) {
