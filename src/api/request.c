@@ -117,11 +117,13 @@ API(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
     return leave_blame(b, finish(r, request, status));
 }
 
-/* A poll happens only when it may help; a done request is seen at once. */
+/* A poll happens when it may help, and now and then; a done request is seen at once. */
 static int poll_one(struct request *r)
 {
-    if (r->done)
+    if (r->done) {
+        progress_glance();
         return 1;
+    }
     if (r->ops->poke)
         r->ops->poke(r);
     progress_test();
@@ -138,6 +140,7 @@ API(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
     if (err)
         return api_leave(MPI_COMM_NULL, err);
     if (!is_active(r)) {
+        progress_glance();
         *flag = 1;
         set_empty(status);
         return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
@@ -308,8 +311,12 @@ static int set_test(struct set *s, int need)
                 done++;
             else if (s->r[i] && turn == 0 && s->r[i]->ops->poke)
                 s->r[i]->ops->poke(s->r[i]);
-        if (done >= need || turn)
+        if (turn)
             break;
+        if (done >= need) {
+            progress_glance();
+            break;
+        }
         progress_test();
     }
     return done;

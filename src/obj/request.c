@@ -92,8 +92,10 @@ static int one_done(void *arg)
 
 void request_wait(struct request *r)
 {
-    if (r->done)
+    if (r->done) {
+        progress_glance();
         return;
+    }
     poke(r);
     progress_wait(one_done, r, r->what, r->peer);
 }
@@ -134,8 +136,10 @@ static void poke_all(struct request **r, int n)
 void request_wait_all(struct request **r, int n)
 {
     struct wait_set s = {.r = r, .n = n};
-    if (all_done(&s))
+    if (all_done(&s)) {
+        progress_glance();
         return;
+    }
     poke_all(r, n);
     progress_wait(all_done, &s, r[s.at]->what, r[s.at]->peer);
 }
@@ -143,8 +147,10 @@ void request_wait_all(struct request **r, int n)
 void request_wait_any(struct request **r, int n)
 {
     struct wait_set s = {.r = r, .n = n, .seen = proc->obj->completions - 1};
-    if (any_done(&s))
+    if (any_done(&s)) {
+        progress_glance();
         return;
+    }
     poke_all(r, n);
     progress_wait(any_done, &s, "any of several requests", -1);
 }

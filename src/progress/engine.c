@@ -367,6 +367,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int fruitless = 0, err = 0, yields = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
+    progress_glance(); /* first: nothing that happens here may come between the condition and its caller */
     /* A condition that held is never asked again: it may have done something, such as sent a message. */
     int met = cond(arg);
     enum mem_attention attends = MEM_BUSY;
@@ -428,6 +429,13 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
 void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer)
 {
     progress_wait_for(cond, arg, what, peer, 0);
+}
+
+void progress_glance(void)
+{
+    enum { GLANCE = 64 };
+    if (++proc->progress->glances % GLANCE == 0)
+        progress_test();
 }
 
 void progress_test(void)

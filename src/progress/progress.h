@@ -65,6 +65,10 @@ void progress_on_stall(void (*fn)(int peer, int lasts));
  * write `while (!flag) MPI_Test()` with more processes than cores. */
 void progress_test(void);
 
+/* For calls that find at once what they want: each 64th looks all the same.  Programs spin on such calls, until they see what a peer does
+ * that waits for this process; progress is promised to them as to those who wait (MPI-3.1 3.7.4, 11.7.3). */
+void progress_glance(void);
+
 /* MPIR_CVAR_ASYNC_PROGRESS: a thread that serves peers while this process computes.  proc->threaded must be set
  * before.  0 or -errno.  Stopped by progress_finalize() at the latest. */
 int progress_async_start(void);

@@ -20,6 +20,7 @@ struct progress {
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
     int skip, skips_left;  /* waits that sleep without a yield: log2 of the last lot; still to come */
     int test_idle;         /* fruitless progress_test() calls in a row */
+    unsigned glances;      /* progress_glance() */
     int poller;            /* a thread polls the descriptors, or is about to */
     int asleep;            /* ... and has given the lock up; nobody has woken it yet */
     int blind;             /* ... and naps: something has no descriptor */

@@ -343,6 +343,7 @@ int rma_test(struct rma_win *w, int *flag)
 {
     if (w->expo == EXPO_NONE)
         return sync_error(w, "no exposure epoch was posted");
+    progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
     *flag = completes_seen(w);
     if (!*flag) {
         progress_test();
