@@ -496,8 +496,8 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
                 return err;
         }
         int err = MPI_SUCCESS;
-        if (!t && rma_gone_err(w, a->rank))
-            return rma_cut_error(w, a->rank, rma_gone_err(w, a->rank));
+        if (!t && rma_gone_err(&w->gone, a->rank))
+            return rma_cut_error(w, a->rank, rma_gone_err(&w->gone, a->rank));
         if (!t && !(t = target_make(w, a->rank, v))) {
             if ((err = rma_restore_target(w)) != MPI_SUCCESS)
                 return err;

@@ -215,7 +215,7 @@ struct rma_resp {
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
-    int alone;        /* asked past any element: flush_evicted(), unlock_others() */
+    int alone;        /* asked past any element: rma_ask_alone(), unlock_others() */
     int err;
 };
 
@@ -299,6 +299,11 @@ struct rma_node { /* this window's node, private view */
     unsigned bars;           /* barriers arrived for */
 };
 
+struct rma_gone {     /* gone.c */
+    unsigned count;   /* of ranks in both */
+    struct map locked, cut;
+};
+
 /* --- window --------------------------------------------------------------------------- */
 enum { RMA_PAGE = 4096 }; /* bytes; what memory made for a window is aligned to, whatever the pages of the system */
 struct rma_win {
@@ -314,8 +319,7 @@ struct rma_win {
     uint8_t lock_all_nocheck;
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
-    uint8_t evicted;          /* elements of locked ranks were evicted that `gone` has no room for */
-    struct map gone;          /* passive epoch: rank + 1 of those without element that are locked, or that cannot be reached (restore.c) */
+    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that cannot be reached */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */

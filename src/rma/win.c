@@ -88,7 +88,7 @@ static struct rma_win *win_blank(const struct plan *p)
     map_init(&w->posts);
     map_init(&w->far_errors);
     map_init(&w->left);
-    map_init(&w->gone);
+    rma_gone_init(&w->gone);
     rma_lockq_init(&w->lockq);
     attr_list_init(&w->attrs);
     w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
@@ -118,7 +118,7 @@ void rma_win_drop(struct rma_win *w)
     map_destroy(&w->posts);
     rma_errors_free(w);
     map_destroy(&w->left);
-    map_destroy(&w->gone);
+    rma_gone_clear(&w->gone);
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
