@@ -76,10 +76,8 @@ void rma_gone_take(struct rma_gone *g, int rank)
         g->count--;
 }
 
-void rma_gone_clear(struct rma_gone *g)
+void rma_gone_forget(struct rma_gone *g)
 {
-    if (!g->locked.slots && !g->cut.slots) /* every end of an epoch comes here */
-        return;
     map_destroy(&g->locked);
     map_destroy(&g->cut);
     g->count = 0;

@@ -145,7 +145,7 @@ static int window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, u
         *at = (char *)(uintptr_t)disp;
         return lo != hi && rma_win_local(w, disp + (uint64_t)lo, (uint64_t)(hi - lo));
     }
-    if (rma_offset(disp, (uint32_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
+    if (rma_offset(disp, (uint64_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
         return 0;
     *at = (char *)((uintptr_t)w->base + (uintptr_t)*off);
     return 1;

@@ -73,10 +73,10 @@ static int request_make(const struct rma_win *w, struct rma_request **out, MPI_R
 
 /* --- near ---------------------------------------------------------------------------------- */
 
-int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
+int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
 {
     uint64_t start;
-    if (disp > INT64_MAX || __builtin_mul_overflow(disp, (uint64_t)unit, &start) || start > INT64_MAX)
+    if (disp > INT64_MAX || __builtin_mul_overflow(disp, unit, &start) || start > INT64_MAX)
         return -ERANGE;
     int64_t first, end;
     if (__builtin_add_overflow((int64_t)start, lo, &first) || __builtin_add_overflow((int64_t)start, hi, &end) ||

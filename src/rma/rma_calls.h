@@ -22,7 +22,7 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
 /* Dynamic windows: the same for packed bytes [from, from + len) of count t at addr, block by block. */
 int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len);
 /* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
-int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
+int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
 const char *rma_call(void); /* name of the MPI call under way, for texts */
 uint64_t rma_ops_total(const struct rma_win *w);
 
@@ -99,11 +99,16 @@ int rma_gone_put(struct rma_gone *g, int rank, int cut);
 int rma_gone_find(const struct rma_gone *g, int rank);
 int rma_gone_why(const struct rma_gone *g, int rank);
 void rma_gone_take(struct rma_gone *g, int rank);
-void rma_gone_clear(struct rma_gone *g); /* the memory, too */
+void rma_gone_forget(struct rma_gone *g); /* and its memory */
 /* Most epochs have none: one word is read. */
 static inline int rma_gone(const struct rma_gone *g, int rank)
 {
     return g->count && rma_gone_find(g, rank);
+}
+static inline void rma_gone_clear(struct rma_gone *g) /* every end of an epoch comes here */
+{
+    if (g->locked.slots || g->cut.slots)
+        rma_gone_forget(g);
 }
 static inline int rma_gone_err(const struct rma_gone *g, int rank) /* -errno, or 0: it is not cut */
 {

@@ -163,7 +163,7 @@ struct rma_key {
     const struct tp_ops *ops;
     struct tp_far *far;
     uint64_t size;     /* of the window there (bytes) */
-    uint32_t unit;
+    uint64_t unit;
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
@@ -257,14 +257,13 @@ struct rma_attached { /* as its process knows it */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct acc_asked asked; /* what it asks of others (one.c) */
-    uint64_t base, size;
-    uint32_t disp_unit;
-    int32_t rank;        /* in the window */
+    uint64_t base, size, disp_unit;
     struct mem_key key;  /* size 0: no segment */
     uint64_t key_off;
     uint64_t cookie;     /* read by CMA to see whether it works */
     uint64_t cookie_at;  /* its address in the owner's space */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
+    int32_t rank;        /* in the window */
     int32_t host_index;
     uint32_t stripes;
     int32_t error;       /* MPI class: creation failed here */
@@ -340,8 +339,9 @@ struct rma_win {
     struct list active;       /* rma->active */
     /* what the user sees */
     void *base;
-    MPI_Aint bytes;
-    int disp_unit, create_flavor, model;
+    MPI_Aint bytes, disp_unit;
+    int attr_unit;              /* disp_unit where an int holds it: what the attribute points to */
+    int create_flavor, model;
     struct attr_list attrs;
     struct errhandler *errhandler;
     struct info *info;
