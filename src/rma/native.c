@@ -350,8 +350,10 @@ static void piece_done(struct tp_done *d, int err)
         struct rma_target *t = op->t;
         op->natives--;
         t->natives--;
-        if (op->flags & OP_ANSWERS)
+        if (op->flags & OP_ANSWERS) {
             op->answered += x->bytes;
+            op->native_bytes -= x->bytes;
+        }
         if (err && !op->err)
             op->err = error_of(t, err);
         rma_op_settle(op);
@@ -393,6 +395,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
     if (err == TP_PENDING) {
         op->natives++;
         t->natives++;
+        op->native_bytes += answers ? bytes : 0;
     } else if (answers) {
         op->answered += bytes;
     }

@@ -78,7 +78,8 @@ struct rma_op {
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
-    unsigned natives;     /* its native pieces under way */
+    unsigned natives;     /* its native pieces under way ... */
+    size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
     struct rma_request *req;
     int err;
     char *train;          /* train.c: the operations that this element stands for, as they travel; NULL: it is one */
