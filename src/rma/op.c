@@ -38,8 +38,23 @@ static struct errhandler *request_blame(struct request *r, int *win)
     return errhandler_ref(w ? w->errhandler : q->errhandler);
 }
 
-static void request_fail(struct rma_request *q, const struct rma_win *w)
+/* Many may have been refused since, each with a text of its own: the user is told at least where. */
+static int request_tell(struct request *r, MPI_Status *st)
 {
+    (void)st;
+    const struct rma_request *q = (struct rma_request *)r;
+    char text[ERR_TEXT];
+    if (r->error) {
+        err_text(err_class(r->error), text, sizeof text);
+        r->error = err_retell(r->error, "%s: an operation on rank %d of window 0x%x: %s (what else there was to say of it has gone with later errors)",
+                              rma_call(), q->rank, (unsigned)q->win_handle, text);
+    }
+    return MPI_SUCCESS;
+}
+
+static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
+{
+    q->rank = rank;
     q->errhandler = errhandler_ref(w->errhandler);
     q->win_handle = w->near.obj.handle;
 }
@@ -50,7 +65,7 @@ static void request_free(struct request *r)
     free(r);
 }
 
-static const struct request_ops request_table = {.poke = request_poke, .blame = request_blame, .free = request_free};
+static const struct request_ops request_table = {.poke = request_poke, .query = request_tell, .blame = request_blame, .free = request_free};
 
 static int request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req)
 {
@@ -379,7 +394,7 @@ void rma_op_finish(struct rma_op *op)
     if (op->req) {
         op->req->op = NULL;
         if (op->err)
-            request_fail(op->req, w);
+            request_fail(op->req, w, t->rank);
         request_complete(&op->req->r, op->err);
     }
     type_drop(op->a.otype);
