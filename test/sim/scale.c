@@ -288,6 +288,17 @@ static void wrong_calls(MPI_Win w)
     SIM_CHECK(sim_sent(0, -1) == sent);
 }
 
+/* Each of many origins is to be told of its own error. */
+static void many_refused(MPI_Win w)
+{
+    enum { MANY = 200 };
+    for (int r = 1; r <= MANY; r++)
+        virtual_put_refused(inside(w)->id, r);
+    for (long want = sim_received(0, -1) + MANY; sim_received(0, -1) < want;)
+        turn();
+    SIM_CHECK(inside(w)->far_errors.count == MANY);
+}
+
 static void many_locks(void *arg)
 {
     (void)arg;
@@ -309,6 +320,7 @@ static void many_locks(void *arg)
         OK(MPI_Win_unlock(r, w));
     SENT(&c, HALF - 2, DONE); /* one UNLOCK each but for the last, whose LOCK had not left */
     SIM_CHECK(rma_ask(inside(w), ASK_UNSET) && !g->count);
+    many_refused(w);
     OK(MPI_Win_free(&w));
 }
 
