@@ -325,9 +325,17 @@ static int set_test(struct set *s, int need)
 /* What came of several requests: with an error the call returns MPI_ERR_IN_STATUS and each status tells
  * (MPI-3.1 3.7.5); without one their error fields are left alone. */
 struct outcome {
-    int first;           /* error code of the first that failed */
+    int first;           /* what the call returns, with the text of the first that failed; 0: none did */
     struct blame blamed;
 };
+
+/* Made before the others are looked at, which are told anew where this took the place of their text. */
+static int in_status(int first)
+{
+    char text[ERR_TEXT];
+    err_text(first, text, sizeof text);
+    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+}
 
 /* Request i of the set ends; its status is number k of the array, all before are filled. */
 static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *statuses, int k, struct outcome *o)
@@ -348,21 +356,12 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
     }
     err_name(err, proc->call);
     if (err && !o->first) {
-        o->first = err;
+        o->first = in_status(err);
         for (int before = 0; before < k && st != MPI_STATUS_IGNORE; before++)
             statuses[before].MPI_ERROR = MPI_SUCCESS;
     }
     if (o->first && st != MPI_STATUS_IGNORE)
         st->MPI_ERROR = err;
-}
-
-static int outcome_error(const struct outcome *o)
-{
-    char text[ERR_TEXT];
-    if (!o->first)
-        return MPI_SUCCESS;
-    err_text(o->first, text, sizeof text);
-    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
 }
 
 static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct blame *blamed)
@@ -371,7 +370,7 @@ static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses
     for (int i = 0; i < s->n; i++)
         take(s, i, requests, statuses, i, &o);
     *blamed = o.blamed;
-    return outcome_error(&o);
+    return o.first;
 }
 
 static int leave_set(struct set *s, struct blame c, int err)
@@ -487,7 +486,7 @@ static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int 
         indices[(*outcount)++] = i;
     }
     *blamed = o.blamed;
-    return outcome_error(&o);
+    return o.first;
 }
 
 static int some_args(struct set *s, int n, MPI_Request *requests, const int *outcount, const int *indices,

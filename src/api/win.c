@@ -1,6 +1,7 @@
 /* Windows and their synchronization (MPI-3.1 11.2, 11.5), their names, attributes, hints and error handlers. */
 #include "api/api.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/atomic.h"
@@ -174,7 +175,16 @@ API(int, MPI_Win_detach, (MPI_Win win, const void *base))
     return api_leave_win(win, err);
 }
 
-static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+/* Of what the calls without _c, and the attribute, say in an int. */
+static int unit_fits(MPI_Aint unit)
+{
+    return unit <= INT_MAX ? MPI_SUCCESS
+                           : err_make(MPI_ERR_VALUE_TOO_LARGE, "%s: the displacement unit is %lld, more than an int holds", proc->call,
+                                      (long long)unit);
+}
+
+/* as_int: where the unit goes to, in the call without _c. */
+static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, const int *as_int, void *baseptr)
 {
     api_enter(call);
     struct rma_win *w;
@@ -185,13 +195,15 @@ static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Ai
         err = api_pointer(baseptr, "baseptr");
     if (!err)
         err = rma_win_shared_query(w, rank, size, disp_unit, baseptr);
+    if (!err && as_int)
+        err = unit_fits(*disp_unit);
     return api_leave_win(win, err);
 }
 
 API(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
 {
     MPI_Aint unit = 0;
-    int err = query("MPI_Win_shared_query", win, rank, size, &unit, baseptr);
+    int err = query("MPI_Win_shared_query", win, rank, size, &unit, disp_unit, baseptr);
     if (!err && disp_unit)
         *disp_unit = (int)unit;
     return err;
@@ -200,7 +212,7 @@ API(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp
 API(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
 {
     MPI_Aint unit = 0;
-    int err = query("MPI_Win_shared_query_c", win, rank, size, &unit, baseptr);
+    int err = query("MPI_Win_shared_query_c", win, rank, size, &unit, NULL, baseptr);
     if (!err && disp_unit)
         *disp_unit = unit;
     return err;
@@ -315,7 +327,10 @@ API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
         err = api_pointer(value, "attribute_val");
     if (!err)
         err = api_pointer(flag, "flag");
-    if (!err && predefined(keyval)) {
+    int fixed_one = !err && predefined(keyval);
+    if (fixed_one && keyval == MPI_WIN_DISP_UNIT)
+        err = unit_fits(rma_win_unit(w));
+    if (fixed_one && !err) {
         *(void **)value = rma_win_attr(w, keyval);
         *flag = 1;
     } else if (!err) {

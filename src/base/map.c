@@ -68,6 +68,14 @@ int map_put(struct map *m, uint64_t key, void *value)
     return 0;
 }
 
+void map_set(struct map *m, uint64_t key, void *value)
+{
+    size_t i = home(m, key);
+    while (m->slots[i].key != key || !m->slots[i].value)
+        i = (i + 1) & m->mask;
+    m->slots[i].value = value;
+}
+
 void *map_del(struct map *m, uint64_t key)
 {
     if (!m->slots)

@@ -152,6 +152,18 @@ void err_finalize(void)
     proc->obj->err = NULL;
 }
 
+/* The next slot, whose text is to be written. */
+static struct err_slot *slot_take(struct err_ring *e, int cls)
+{
+    struct err_slot *s = &e->slot[e->next];
+    s->code = cls | (int)(e->next << SLOT_SHIFT | e->round << ROUND_SHIFT);
+    if (++e->next == ERR_SLOTS) {
+        e->next = 0;
+        e->round = e->round + 1 == ROUNDS ? 1 : e->round + 1;
+    }
+    return s;
+}
+
 int err_make(int cls, const char *fmt, ...)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -159,16 +171,11 @@ int err_make(int cls, const char *fmt, ...)
         return MPI_SUCCESS;
     if (!e || cls < 0 || cls > ERR_CLASS_MASK)
         return cls;
-    struct err_slot *s = &e->slot[e->next];
-    s->code = cls | (int)(e->next << SLOT_SHIFT | e->round << ROUND_SHIFT);
+    struct err_slot *s = slot_take(e, cls);
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(s->text, sizeof s->text, fmt, ap);
     va_end(ap);
-    if (++e->next == ERR_SLOTS) {
-        e->next = 0;
-        e->round = e->round + 1 == ROUNDS ? 1 : e->round + 1;
-    }
     return s->code;
 }
 
@@ -180,6 +187,24 @@ static struct err_slot *slot_find(int code)
         return NULL;
     struct err_slot *s = &e->slot[(unsigned)code >> SLOT_SHIFT & (ERR_SLOTS - 1)];
     return s->code == code ? s : NULL;
+}
+
+int err_retell(int code, const char *fmt, ...)
+{
+    struct err_ring *e = proc->obj ? proc->obj->err : NULL;
+    if (!e || code <= 0 || (code & USER_BIT) || slot_find(code))
+        return code;
+    char text[ERR_TEXT];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    struct err_slot *s = &e->slot[(e->next + ERR_SLOTS - 1) % ERR_SLOTS]; /* the last */
+    if (!s->code || err_class(s->code) != err_class(code) || strcmp(s->text, text) != 0) {
+        s = slot_take(e, err_class(code));
+        memcpy(s->text, text, sizeof text);
+    }
+    return s->code;
 }
 
 void err_name(int code, const char *call)

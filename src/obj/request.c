@@ -163,11 +163,8 @@ int request_finish(struct request *r, MPI_Status *status)
         if (keep)
             status_empty(status);
     } else {
-        err = r->error;
-        if (r->ops->query) {
-            int e = r->ops->query(r, &r->status);
-            err = err ? err : e;
-        }
+        int e = r->ops->query ? r->ops->query(r, &r->status) : MPI_SUCCESS;
+        err = r->error ? r->error : e;
         if (keep)
             *status = r->status;
     }

@@ -27,7 +27,8 @@ struct request_ops {
     int (*cancel)(struct request *r);
     /* Nudge: a wait or test looks at r which is not done (RMA: issue what was held back). May be NULL. */
     void (*poke)(struct request *r);
-    /* After completion, before status goes to the user (generalized: query). MPI error code. May be NULL. */
+    /* After completion, before status goes to the user (generalized: query); may give r->error another text. MPI error code. May
+     * be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
     /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the caller, and the handle that
      * it gets.  NULL: none is left.  May be NULL. */

@@ -32,7 +32,7 @@
  *                       the first operation)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
  *  E8 LOCK_ALL_GRANTED  every target is locked (or NOCHECK); elements come and go
- *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element, or stands in w->gone, or w->evicted is set
+ *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in w->gone
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations that ride with the LOCK
  *
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
@@ -120,7 +120,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     if (s == WIN_UNSET) {
         if (w->dead) /* nobody waited for its answers */
             w->acks = 0;
-        rma_gone_clear(w);
+        rma_gone_clear(&w->gone);
         w->starved = 0;
         w->lock_all_nocheck = 0;
         rma_synced(w);
@@ -148,7 +148,6 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n)
     n->lock = RMA_UNLOCKED;
     w->locks = 0;
     w->state = WIN_UNSET;
-    w->evicted = 0; /* `gone` is empty: each that stands there is a lock that is open */
     w->starved = 0;
     if (w->dead)
         w->acks = 0;
@@ -219,7 +218,7 @@ enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near 
     case WIN_PER_TARGET:
         if (n)
             return n->lock != RMA_UNLOCKED ? ADMIT_ISSUE : ADMIT_NO;
-        return t ? of_lock(t) : rma_locked_gone(w, rank) ? ADMIT_ISSUE : ADMIT_NO;
+        return t ? of_lock(t) : rma_gone(&w->gone, rank) ? ADMIT_ISSUE : ADMIT_NO;
     default:
         return ADMIT_NO;
     }
@@ -312,10 +311,8 @@ static unsigned near_locks(const struct rma_win *w)
  * for each thread that is at it. */
 static void check_locks(const struct rma_win *w, unsigned far)
 {
-    unsigned seen = near_locks(w) + far + (unsigned)w->gone.count;
+    unsigned seen = near_locks(w) + far + w->gone.count;
     WR_ASSERT(w->locks > 0);
-    if (w->evicted)
-        return;
     WR_ASSERT(seen <= w->locks);
     WR_ASSERT(proc->threaded || w->locks - seen <= 1);
 }

@@ -268,7 +268,7 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
     rma_synced(w);
     if (rma_ask(w, ASK_IN_LOCK_ALL) || (*t_out && rma_ask(w, ASK_PER_TARGET)))
         return MPI_SUCCESS;
-    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : rma_locked_gone(w, rank)))
+    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : rma_gone(&w->gone, rank)))
         return no_epoch(w, rank);
     return MPI_SUCCESS;
 }
@@ -304,11 +304,10 @@ int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
     return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
 }
 
-/* An element of rank was evicted under the window protocol, and its answer may be outstanding: ask this target alone. */
-static int flush_evicted(struct rma_win *w, int rank)
+int rma_ask_alone(struct rma_win *w, int rank, unsigned flag)
 {
     struct rma_resp r;
-    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
+    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = (uint16_t)flag};
     rma_resp_open(w, &r, rank);
     r.alone = 1;
     h.token = r.token;
@@ -336,10 +335,10 @@ int rma_flush(struct rma_win *w, int rank)
     int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    else if (rma_gone_err(w, rank))
-        err = rma_cut_error(w, rank, rma_gone_err(w, rank)); /* what was done there has gone with its element */
+    else if (rma_gone_err(&w->gone, rank))
+        err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank)); /* what was done there has gone with its element */
     else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* near ranks, too, which get accumulates by message */
-        err = flush_evicted(w, rank);
+        err = rma_ask_alone(w, rank, RMA_F_DONE);
     else if (dead && !rma_near_of(w, rank))
         err = rma_dead_error(w, rank); /* what was done there has gone with its element */
     /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's

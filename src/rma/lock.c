@@ -168,7 +168,7 @@ static int locked_already(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED || n->asked;
-    return (w->ntargets && rma_target_find(w, rank)) || rma_gone(w, rank);
+    return (w->ntargets && rma_target_find(w, rank)) || rma_gone(&w->gone, rank);
 }
 
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)
@@ -276,22 +276,6 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     return MPI_SUCCESS;
 }
 
-/* The element of a far lock that was evicted: it holds the lock. */
-static int element_again(struct rma_win *w, int rank, struct rma_target **out)
-{
-    while ((*out = rma_target_find(w, rank)) == NULL) {
-        struct rma_target *t = rma_target_add(w, rank);
-        if (t) {
-            rma_target_born(t, TARGET_LOCK_GRANTED);
-            continue;
-        }
-        int err = rma_restore_target(w);
-        if (err)
-            return err;
-    }
-    return MPI_SUCCESS;
-}
-
 struct drop {
     struct rma_win *w;
     int rank;
@@ -325,11 +309,17 @@ static void element_drop(struct rma_win *w, int rank)
 static int unlock_far(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_find(w, rank);
-    int err = t ? MPI_SUCCESS : element_again(w, rank, &t);
-    if (err)
-        return err;
-    err = rma_complete_target(w, t, RMA_F_UNLOCK);
+    int cut = rma_gone_err(&w->gone, rank), err;
+    if (t)
+        err = rma_complete_target(w, t, RMA_F_UNLOCK);
+    else if (cut) /* nothing of its lock or of its end can have arrived there */
+        err = rma_cut_error(w, rank, cut);
+    else if (boot_dead_count() && boot_dead(rma_world(w, rank)))
+        err = rma_dead_error(w, rank);
+    else /* all that was done there has been answered for: it needs no element, nor memory to get one */
+        err = rma_ask_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
+    rma_gone_del(&w->gone, rank);
     int e = rma_take_err(&w->err);
     return err ? err : e;
 }
@@ -361,20 +351,9 @@ int rma_unlock(struct rma_win *w, int rank)
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
-        int known = rma_target_find(w, rank) != NULL || rma_gone(w, rank), cut = rma_gone_err(w, rank);
-        if (!known && !w->evicted)
+        if (!rma_target_find(w, rank) && !rma_gone(&w->gone, rank))
             return sync_error(w, rank, "this rank is not locked");
-        if (cut) { /* nothing of its lock or of its end can have arrived there */
-            rma_gone_del(w, rank);
-            err = rma_take_err(&w->err);
-            err = err ? err : rma_cut_error(w, rank, cut);
-        } else {
-            err = unlock_far(w, rank);
-            rma_gone_del(w, rank); /* if there was no memory for an element */
-        }
-        /* Without a record of it only the target knows whether this rank was locked; with one the epoch ends in any case. */
-        if (!known && err && err_class(err) == MPI_ERR_RMA_SYNC)
-            return err;
+        err = unlock_far(w, rank);
     } else {
         if (n->lock == RMA_UNLOCKED)
             return sync_error(w, rank, "this rank is not locked");

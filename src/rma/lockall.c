@@ -93,11 +93,14 @@ static void place_send(struct lockall_switch *s, struct place *p)
         return;
     if (err) { /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization tells */
         if (err != -ENOTCONN && !boot_dead(rma_world(s->w, p->rank))) {
+            /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there is no memory to remember that it is
+             * tried again, as if there were none for the message. */
+            if (rma_gone_put(&s->w->gone, p->rank, err))
+                return;
             s->w->cut = err;
             s->w->cut_rank = p->rank;
             if (!s->w->err)
                 s->w->err = rma_dead_error(s->w, p->rank);
-            rma_gone_put(s->w, p->rank, err); /* it is not locked: no operation goes there in this epoch, and no UNLOCK */
         }
         p->rank = -1;
         s->out--;
@@ -229,8 +232,8 @@ static int unlock_others(struct rma_win *w)
     for (int rank = 0; rank < w->size; rank++) {
         if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
             continue;
-        if (rma_gone_err(w, rank)) {
-            err = err ? err : rma_cut_error(w, rank, rma_gone_err(w, rank));
+        if (rma_gone_err(&w->gone, rank)) {
+            err = err ? err : rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
             continue;
         }
         struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};

@@ -257,8 +257,8 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     struct tp_caps caps;
     struct tp *tp = am_tp(src, &ops, &caps);
     out.d.size = (uint64_t)w->bytes;
-    out.d.unit = (uint32_t)w->disp_unit;
-    out.d.align = (uint32_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
+    out.d.unit = (uint64_t)w->disp_unit;
+    out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
     /* This process's word alone decides, for it is its control block that all who are near go by. */
     if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
         out.d.flags |= RMA_KEY_ATOMICS;
@@ -350,8 +350,10 @@ static void piece_done(struct tp_done *d, int err)
         struct rma_target *t = op->t;
         op->natives--;
         t->natives--;
-        if (op->flags & OP_ANSWERS)
+        if (op->flags & OP_ANSWERS) {
             op->answered += x->bytes;
+            op->native_bytes -= x->bytes;
+        }
         if (err && !op->err)
             op->err = error_of(t, err);
         rma_op_settle(op);
@@ -393,6 +395,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
     if (err == TP_PENDING) {
         op->natives++;
         t->natives++;
+        op->native_bytes += answers ? bytes : 0;
     } else if (answers) {
         op->answered += bytes;
     }

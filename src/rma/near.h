@@ -35,18 +35,19 @@ struct rma_near {
     uint8_t lock;          /* enum rma_near_lock: what this process has locked here               */
     uint8_t started : 1;   /* in the group of the open PSCW access epoch                          */
     uint8_t asked : 1;     /* a thread waits in the queue of its lock                             */
-    uint32_t disp_unit;
+    int rank;
+    uint64_t disp_unit;
     char *base;            /* window memory in this process; NULL unless mapped                   */
     uint64_t size;         /* bytes                                                               */
     uint64_t remote;       /* address in the owner's address space                                */
     struct acc_ctl *acc;
     struct shmlock *lockword;
     struct rma_peer *peer; /* its record in the node segment                                      */
-    int rank, host_index;
     struct mem_segment *seg; /* attached memory, or NULL                                          */
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
     uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
+    int host_index;
     uint32_t unread;         /* one.c: a question that was taken back and not read yet, or 0      */
     uint8_t misses, rest;    /* late answers in a row; operations by CMA until it is asked again  */
     uint8_t naps, knocks;    /* operations in a row while it slept; times it was woken since it answered in time */

@@ -253,7 +253,7 @@ void rma_node_record(struct rma_win *w)
     p->host_index = boot_host_index(boot_rank());
     p->base = (uint64_t)(uintptr_t)w->base;
     p->size = (uint64_t)w->bytes;
-    p->disp_unit = (uint32_t)w->disp_unit;
+    p->disp_unit = (uint64_t)w->disp_unit;
     struct rma *r = rma_room();
     if (!r->cookie)
         r->cookie = random_bits();

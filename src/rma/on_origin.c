@@ -261,13 +261,13 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         told.aop = f.cls;
         earlier = rma_far_error(&told, (const char *)&f);
     }
-    /* Never more than was asked for: what comes goes into the user's memory. */
+    /* Never more than was asked for by message: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
-        h->count <= op->sent - op->answered && h->disp <= op->bytes && len <= op->bytes - h->disp) {
+        h->count <= op->sent - op->answered - op->native_bytes && h->disp <= op->bytes && len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
         /* Refused before it was known how much that is: no more comes of what has left. */
-        size_t count = err && !h->count ? op->sent - op->answered : h->count;
+        size_t count = err && !h->count ? op->sent - op->answered - op->native_bytes : h->count;
         if (len)
             dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, len);
         op->answered += count;

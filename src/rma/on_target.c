@@ -8,8 +8,6 @@
 
 #include "base/atomic.h"
 
-enum { FAR_ERRORS = 64 }; /* origins whose errors are remembered; beyond it only the first ones are */
-
 /* One packet under way: what its answers must carry. */
 struct turn {
     struct rma_win *w;
@@ -145,7 +143,7 @@ static int window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, u
         *at = (char *)(uintptr_t)disp;
         return lo != hi && rma_win_local(w, disp + (uint64_t)lo, (uint64_t)(hi - lo));
     }
-    if (rma_offset(disp, (uint32_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
+    if (rma_offset(disp, (uint64_t)w->disp_unit, lo, hi, (uint64_t)w->bytes, off))
         return 0;
     *at = (char *)((uintptr_t)w->base + (uintptr_t)*off);
     return 1;
@@ -401,7 +399,7 @@ static struct rma_fault fault_of(const struct rma_win *w, const struct rma_hdr *
 /* The first error of an origin is kept for its next answer. */
 static void error_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
 {
-    if (map_get(&w->far_errors, (uint64_t)rank + 1) || w->far_errors.count >= FAR_ERRORS)
+    if (map_get(&w->far_errors, (uint64_t)rank + 1))
         return;
     struct rma_fault *kept = malloc(sizeof *kept);
     if (kept)

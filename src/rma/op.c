@@ -38,8 +38,23 @@ static struct errhandler *request_blame(struct request *r, int *win)
     return errhandler_ref(w ? w->errhandler : q->errhandler);
 }
 
-static void request_fail(struct rma_request *q, const struct rma_win *w)
+/* Many may have been refused since, each with a text of its own: the user is told at least where. */
+static int request_tell(struct request *r, MPI_Status *st)
 {
+    (void)st;
+    const struct rma_request *q = (struct rma_request *)r;
+    char text[ERR_TEXT];
+    if (r->error) {
+        err_text(err_class(r->error), text, sizeof text);
+        r->error = err_retell(r->error, "%s: an operation on rank %d of window 0x%x: %s (what else there was to say of it has gone with later errors)",
+                              rma_call(), q->rank, (unsigned)q->win_handle, text);
+    }
+    return MPI_SUCCESS;
+}
+
+static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
+{
+    q->rank = rank;
     q->errhandler = errhandler_ref(w->errhandler);
     q->win_handle = w->near.obj.handle;
 }
@@ -50,7 +65,7 @@ static void request_free(struct request *r)
     free(r);
 }
 
-static const struct request_ops request_table = {.poke = request_poke, .blame = request_blame, .free = request_free};
+static const struct request_ops request_table = {.poke = request_poke, .query = request_tell, .blame = request_blame, .free = request_free};
 
 static int request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req)
 {
@@ -73,10 +88,10 @@ static int request_make(const struct rma_win *w, struct rma_request **out, MPI_R
 
 /* --- near ---------------------------------------------------------------------------------- */
 
-int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
+int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
 {
     uint64_t start;
-    if (disp > INT64_MAX || __builtin_mul_overflow(disp, (uint64_t)unit, &start) || start > INT64_MAX)
+    if (disp > INT64_MAX || __builtin_mul_overflow(disp, unit, &start) || start > INT64_MAX)
         return -ERANGE;
     int64_t first, end;
     if (__builtin_add_overflow((int64_t)start, lo, &first) || __builtin_add_overflow((int64_t)start, hi, &end) ||
@@ -379,7 +394,7 @@ void rma_op_finish(struct rma_op *op)
     if (op->req) {
         op->req->op = NULL;
         if (op->err)
-            request_fail(op->req, w);
+            request_fail(op->req, w, t->rank);
         request_complete(&op->req->r, op->err);
     }
     type_drop(op->a.otype);
@@ -496,8 +511,8 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
                 return err;
         }
         int err = MPI_SUCCESS;
-        if (!t && rma_gone_err(w, a->rank))
-            return rma_cut_error(w, a->rank, rma_gone_err(w, a->rank));
+        if (!t && rma_gone_err(&w->gone, a->rank))
+            return rma_cut_error(w, a->rank, rma_gone_err(&w->gone, a->rank));
         if (!t && !(t = target_make(w, a->rank, v))) {
             if ((err = rma_restore_target(w)) != MPI_SUCCESS)
                 return err;

@@ -144,11 +144,11 @@ enum rma_key_flag {
 enum { RMA_KEY_ALIGN = 64 };
 struct rma_key_data {
     uint64_t size;     /* of the window (bytes)                                                 */
-    uint32_t unit;     /* displacement unit (bytes)                                             */
+    uint64_t unit;     /* displacement unit (bytes)                                             */
     uint32_t len;      /* of the key, which follows; 0: by messages only                        */
+    uint16_t flags;    /* enum rma_key_flag                                                     */
+    uint16_t align;    /* address of the window modulo RMA_KEY_ALIGN                            */
     char transport[8]; /* name, cut: whose key it is                                            */
-    uint32_t flags;    /* enum rma_key_flag                                                     */
-    uint32_t align;    /* address of the window modulo RMA_KEY_ALIGN                            */
 };
 _Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
 

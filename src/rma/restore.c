@@ -125,37 +125,25 @@ static int settled(void *arg)
     return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
 }
 
-/* --- what is kept of evicted elements ------------------------------------------------------ */
-
-/* So that calls on ranks that are not locked, and double locks, are errors still.  16 bytes each for the locks that the program
- * has open; beyond that many the target tells, as far as it can (rma.md 5.11). */
-enum { GONE_MAX = 4096 };
-
-void rma_gone_put(struct rma_win *w, int rank, int cut)
+/* What tells of the element when it has gone, made before it goes: without memory for it the element stays. */
+static int remember(struct rma_win *w, const struct rma_target *t, int cut)
 {
-    if (w->gone.count >= GONE_MAX || map_put(&w->gone, (uint64_t)rank + 1, (void *)((intptr_t)1 - cut)))
-        w->evicted = 1;
-}
-
-void rma_gone_clear(struct rma_win *w)
-{
-    w->evicted = 0;
-    if (w->gone.slots) {
-        map_destroy(&w->gone);
-        map_init(&w->gone);
-    }
+    return rma_gone_put(&w->gone, t->rank, cut)
+               ? err_make(MPI_ERR_NO_MEM, "%s: no memory to give up the element of rank %d", rma_call(), t->rank)
+               : MPI_SUCCESS;
 }
 
 /* What a dead target never confirmed must be known to the next flush, which finds no element. */
-static void forget(struct rma_win *w, struct rma_target *t)
+static int forget(struct rma_win *w, struct rma_target *t)
 {
+    int err = t->cut && rma_ask(w, ASK_IN_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
+    if (err)
+        return err;
     if (t->flags & TARGET_DEAD && !w->err)
         w->err = rma_dead_error(w, t->rank);
     rma_count(w, PVAR_RMA_EVICTIONS, 1);
-    int rank = t->rank, cut = rma_ask(w, ASK_IN_LOCK_ALL) ? t->cut : 0;
     rma_target_del(w, t);
-    if (cut)
-        rma_gone_put(w, rank, cut);
+    return MPI_SUCCESS;
 }
 
 /* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
@@ -178,7 +166,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops))
-        forget(w, t);
+        return forget(w, t);
     return MPI_SUCCESS;
 }
 
@@ -231,11 +219,11 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
         return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+        err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut); /* leaving: its lock has been given back */
+        if (err)
+            return err;
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
-        int rank = t->rank, cut = t->cut, far = !(t->flags & TARGET_NEAR) && !t->leaving; /* leaving: its lock has been given back */
         rma_target_del(w, t);
-        if (far)
-            rma_gone_put(w, rank, cut);
     }
     return MPI_SUCCESS;
 }
@@ -247,10 +235,8 @@ static int forget_idle(struct rma_win *w)
     if (!forgettable(w))
         return 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        if (!rma_target_idle(t))
-            continue;
-        forget(w, t);
-        return 1;
+        if (rma_target_idle(t) && !forget(w, t))
+            return 1;
     }
     return 0;
 }

@@ -51,7 +51,8 @@ int rma_win_group(struct rma_win *w, struct group **out);
 int rma_win_set_info(struct rma_win *w, struct info *info); /* waits: collective */
 int rma_win_get_info(struct rma_win *w, struct info **out);
 /* Predefined attribute, or NULL for another keyval. */
-void *rma_win_attr(struct rma_win *w, int keyval);
+void *rma_win_attr(struct rma_win *w, int keyval); /* NULL: MPI_WIN_DISP_UNIT, more than an int holds; a base may be NULL, too */
+MPI_Aint rma_win_unit(const struct rma_win *w);
 struct attr_list *rma_win_attrs(struct rma_win *w);
 char *rma_win_name(struct rma_win *w); /* MPI_MAX_OBJECT_NAME bytes */
 struct errhandler **rma_win_errhandler(struct rma_win *w);

@@ -22,7 +22,7 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
 /* Dynamic windows: the same for packed bytes [from, from + len) of count t at addr, block by block. */
 int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len);
 /* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
-int rma_offset(uint64_t disp, uint32_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
+int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off);
 const char *rma_call(void); /* name of the MPI call under way, for texts */
 uint64_t rma_ops_total(const struct rma_win *w);
 
@@ -91,29 +91,33 @@ static inline int rma_train_type(const struct dt_type *t)
 /* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
 int rma_restore_target(struct rma_win *w);
 int rma_restore_op(struct rma_win *w);
-/* What is kept of the evicted elements of a passive epoch.  cut 0: rank is locked; -errno: it cannot be reached, holds no lock of
- * ours, and nothing goes there before the epoch is over. */
-void rma_gone_put(struct rma_win *w, int rank, int cut);
-void rma_gone_clear(struct rma_win *w);
-static inline void rma_gone_del(struct rma_win *w, int rank)
+
+/* --- gone.c: what is kept of the evicted elements of a passive epoch ------------------------ */
+void rma_gone_init(struct rma_gone *g);
+/* Of a rank without record.  cut 0: it is locked; -errno: it cannot be reached.  0, or -ENOMEM and nothing happened. */
+int rma_gone_put(struct rma_gone *g, int rank, int cut);
+int rma_gone_find(const struct rma_gone *g, int rank);
+int rma_gone_why(const struct rma_gone *g, int rank);
+void rma_gone_take(struct rma_gone *g, int rank);
+void rma_gone_forget(struct rma_gone *g); /* and its memory */
+/* Most epochs have none: one word is read. */
+static inline int rma_gone(const struct rma_gone *g, int rank)
 {
-    if (w->gone.count)
-        map_del(&w->gone, (uint64_t)rank + 1);
+    return g->count && rma_gone_find(g, rank);
 }
-static inline int rma_gone(const struct rma_win *w, int rank)
+static inline void rma_gone_clear(struct rma_gone *g) /* every end of an epoch comes here */
 {
-    return w->gone.count && map_get(&w->gone, (uint64_t)rank + 1);
+    if (g->locked.slots || g->cut.slots)
+        rma_gone_forget(g);
 }
-/* -errno, or 0 */
-static inline int rma_gone_err(const struct rma_win *w, int rank)
+static inline int rma_gone_err(const struct rma_gone *g, int rank) /* -errno, or 0: it is not cut */
 {
-    void *v = w->gone.count ? map_get(&w->gone, (uint64_t)rank + 1) : NULL;
-    return v ? (int)(1 - (intptr_t)v) : 0;
+    return g->count ? rma_gone_why(g, rank) : 0;
 }
-/* Locked, as far as this process knows, though it has no element. */
-static inline int rma_locked_gone(const struct rma_win *w, int rank)
+static inline void rma_gone_del(struct rma_gone *g, int rank)
 {
-    return w->evicted || rma_gone(w, rank);
+    if (g->count)
+        rma_gone_take(g, rank);
 }
 
 /* --- epoch.c -------------------------------------------------------------------------------- */
@@ -278,6 +282,8 @@ enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
 enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 /* Send a packet of header only, waiting for room. MPI error code. */
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
+/* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error code. */
+int rma_ask_alone(struct rma_win *w, int rank, unsigned flag);
 /* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where needed. */
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
 int rma_complete_all(struct rma_win *w, unsigned sync);

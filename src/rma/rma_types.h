@@ -78,7 +78,8 @@ struct rma_op {
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
-    unsigned natives;     /* its native pieces under way */
+    unsigned natives;     /* its native pieces under way ... */
+    size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
     struct rma_request *req;
     int err;
     char *train;          /* train.c: the operations that this element stands for, as they travel; NULL: it is one */
@@ -90,6 +91,7 @@ struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
     uint32_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
+    int rank;          /* with an error: of the target */
     /* Set by an error: the window may end before the user asks for the request. */
     struct errhandler *errhandler;
     int win_handle;
@@ -163,7 +165,7 @@ struct rma_key {
     const struct tp_ops *ops;
     struct tp_far *far;
     uint64_t size;     /* of the window there (bytes) */
-    uint32_t unit;
+    uint64_t unit;
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
@@ -215,7 +217,7 @@ struct rma_resp {
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
-    int alone;        /* asked past any element: flush_evicted(), unlock_others() */
+    int alone;        /* asked past any element: rma_ask_alone(), unlock_others() */
     int err;
 };
 
@@ -257,14 +259,13 @@ struct rma_attached { /* as its process knows it */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct acc_asked asked; /* what it asks of others (one.c) */
-    uint64_t base, size;
-    uint32_t disp_unit;
-    int32_t rank;        /* in the window */
+    uint64_t base, size, disp_unit;
     struct mem_key key;  /* size 0: no segment */
     uint64_t key_off;
     uint64_t cookie;     /* read by CMA to see whether it works */
     uint64_t cookie_at;  /* its address in the owner's space */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
+    int32_t rank;        /* in the window */
     int32_t host_index;
     uint32_t stripes;
     int32_t error;       /* MPI class: creation failed here */
@@ -299,6 +300,11 @@ struct rma_node { /* this window's node, private view */
     unsigned bars;           /* barriers arrived for */
 };
 
+struct rma_gone {     /* gone.c */
+    unsigned count;   /* of ranks in both */
+    struct map locked, cut;
+};
+
 /* --- window --------------------------------------------------------------------------- */
 enum { RMA_PAGE = 4096 }; /* bytes; what memory made for a window is aligned to, whatever the pages of the system */
 struct rma_win {
@@ -314,8 +320,7 @@ struct rma_win {
     uint8_t lock_all_nocheck;
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
-    uint8_t evicted;          /* elements of locked ranks were evicted that `gone` has no room for */
-    struct map gone;          /* passive epoch: rank + 1 of those without element that are locked, or that cannot be reached (restore.c) */
+    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that cannot be reached */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
@@ -336,8 +341,9 @@ struct rma_win {
     struct list active;       /* rma->active */
     /* what the user sees */
     void *base;
-    MPI_Aint bytes;
-    int disp_unit, create_flavor, model;
+    MPI_Aint bytes, disp_unit;
+    int attr_unit;              /* disp_unit where an int holds it: what the attribute points to */
+    int create_flavor, model;
     struct attr_list attrs;
     struct errhandler *errhandler;
     struct info *info;

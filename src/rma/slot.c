@@ -90,7 +90,7 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
         list_push(&w->slots_used, &s->used);
     list_push(&s->targets, &t->link);
     w->ntargets++;
-    rma_gone_del(w, rank);
+    rma_gone_del(&w->gone, rank);
     t->born = t->answered = t->out_token = w->token;
     rma_near_admit(w);
     if (rma_near_of(w, rank))

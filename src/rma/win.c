@@ -45,9 +45,6 @@ static int plan_check(const struct plan *p)
     if (p->disp_unit <= 0)
         return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive", rma_call(),
                         (long long)p->disp_unit);
-    if (p->disp_unit > INT_MAX) /* the attribute MPI_WIN_DISP_UNIT is an int */
-        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; this library takes units up to %d", rma_call(),
-                        (long long)p->disp_unit, INT_MAX);
     if (p->flavor == MPI_WIN_FLAVOR_CREATE && !p->base && p->size)
         return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)p->size);
     return MPI_SUCCESS;
@@ -76,7 +73,8 @@ static struct rma_win *win_blank(const struct plan *p)
     w->model = MPI_WIN_UNIFIED;
     w->base = p->base;
     w->bytes = p->size;
-    w->disp_unit = (int)p->disp_unit;
+    w->disp_unit = p->disp_unit;
+    w->attr_unit = p->disp_unit <= INT_MAX ? (int)p->disp_unit : 0;
     w->op_quota.size = w->op_quota.free = (unsigned)cvar.rma_op_win;
     w->target_quota.size = w->target_quota.free = (unsigned)cvar.rma_target_win;
     list_init(&w->link);
@@ -88,7 +86,7 @@ static struct rma_win *win_blank(const struct plan *p)
     map_init(&w->posts);
     map_init(&w->far_errors);
     map_init(&w->left);
-    map_init(&w->gone);
+    rma_gone_init(&w->gone);
     rma_lockq_init(&w->lockq);
     attr_list_init(&w->attrs);
     w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
@@ -118,7 +116,7 @@ void rma_win_drop(struct rma_win *w)
     map_destroy(&w->posts);
     rma_errors_free(w);
     map_destroy(&w->left);
-    map_destroy(&w->gone);
+    rma_gone_clear(&w->gone);
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
@@ -701,7 +699,7 @@ void *rma_win_attr(struct rma_win *w, int keyval)
     case MPI_WIN_SIZE:
         return &w->bytes;
     case MPI_WIN_DISP_UNIT:
-        return &w->disp_unit;
+        return w->attr_unit ? &w->attr_unit : NULL;
     case MPI_WIN_CREATE_FLAVOR:
         return &w->create_flavor;
     case MPI_WIN_MODEL:
@@ -709,6 +707,11 @@ void *rma_win_attr(struct rma_win *w, int keyval)
     default:
         return NULL;
     }
+}
+
+MPI_Aint rma_win_unit(const struct rma_win *w)
+{
+    return w->disp_unit;
 }
 
 struct attr_list *rma_win_attrs(struct rma_win *w)

@@ -29,6 +29,7 @@ static struct {
     size_t room, used;
     long live[SIM_RANKS], most[SIM_RANKS];
     int off, on;
+    int refused; /* rank + 1; 0: none */
 } book;
 
 static size_t place(const void *p)
@@ -110,6 +111,17 @@ void memory_begin(void)
     book.used = 0;
 }
 
+void memory_refuse(int rank)
+{
+    sim_memory_off = off;
+    book.refused = rank + 1;
+}
+
+static int refused(void)
+{
+    return book.refused && !book.off && the_sim && the_sim->now && the_sim->now->rank + 1 == book.refused;
+}
+
 /* --- what is left ----------------------------------------------------------------------------------- */
 
 static const char segment[] = "/memfd:windrose."; /* what the system calls those of src/mem */
@@ -174,12 +186,12 @@ void __wrap_free(void *p);
 
 void *__wrap_malloc(size_t n)
 {
-    return enter(__real_malloc(n), n);
+    return refused() ? NULL : enter(__real_malloc(n), n);
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return enter(__real_calloc(n, size), n * size);
+    return refused() ? NULL : enter(__real_calloc(n, size), n * size);
 }
 
 void *__wrap_realloc(void *p, size_t n)

@@ -269,9 +269,64 @@ static void program(void *arg)
         fig[AT_END] = f;
 }
 
+/* --- more locks than elements -------------------------------------------------------------------------- */
+
+enum { HALF = 6000 }; /* the even ranks are locked, all but 0, which is the acting one; 4 elements */
+
+/* What is not locked, and what is already: errors, and no message leaves. */
+static void wrong_calls(MPI_Win w)
+{
+    static const long v = 1;
+    long sent = sim_sent(0, -1);
+    for (int r = 1; r < 2 * HALF; r += 2) {
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(r, w));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Put(&v, 1, MPI_LONG, r, 0, 1, MPI_LONG, w));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush(r, w));
+    }
+    for (int r = 2; r < 2 * HALF; r += 2)
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w));
+    SIM_CHECK(sim_sent(0, -1) == sent);
+}
+
+/* Each of many origins is to be told of its own error. */
+static void many_refused(MPI_Win w)
+{
+    enum { MANY = 200 };
+    for (int r = 1; r <= MANY; r++)
+        virtual_put_refused(inside(w)->id, r);
+    for (long want = sim_received(0, -1) + MANY; sim_received(0, -1) < want;)
+        turn();
+    SIM_CHECK(inside(w)->far_errors.count == MANY);
+}
+
+static void many_locks(void *arg)
+{
+    (void)arg;
+    MPI_Win w;
+    long *base;
+    OK(MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w));
+    OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+    for (int r = 2; r < 2 * HALF; r += 2)
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w));
+    const struct rma_gone *g = &inside(w)->gone;
+    SIM_CHECK(g->count >= HALF - 1 - 4 && g->locked.count <= 2 * HALF / 64 + 1);
+    wrong_calls(w);
+    put(w, 2); /* evicted long ago */
+    OK(MPI_Win_flush(2, w));
+    SIM_CHECK(inside(w)->locks == HALF - 1);
+    wrong_calls(w);
+    struct counts c = mark(0);
+    for (int r = 2; r < 2 * HALF; r += 2)
+        OK(MPI_Win_unlock(r, w));
+    SENT(&c, HALF - 2, DONE); /* one UNLOCK each but for the last, whose LOCK had not left */
+    SIM_CHECK(rma_ask(inside(w), ASK_UNSET) && !g->count);
+    many_refused(w);
+    OK(MPI_Win_free(&w));
+}
+
 /* --- runs -------------------------------------------------------------------------------------------- */
 
-static void run(struct plan p, int virtual)
+static void run_program(struct plan p, int virtual, void (*main_of)(void *))
 {
     struct sim_knobs k = sim_defaults(1);
     plan = p;
@@ -289,7 +344,12 @@ static void run(struct plan p, int virtual)
     setenv("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", p.windows ? "4" : "256", 1);
     setenv("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", p.windows ? "0" : "16384", 1);
     memory_begin();
-    sim_run(&k, program, NULL, NULL, NULL);
+    sim_run(&k, main_of, NULL, NULL, NULL);
+}
+
+static void run(struct plan p, int virtual)
+{
+    run_program(p, virtual, program);
 }
 
 static int failures;
@@ -440,6 +500,7 @@ int main(int argc, char **argv)
         one(1000000, 77777, k, 0, table);
     for (int i = 0; i < (table ? 6 : 5); i++)
         one(sizes[i], sizes[i] / 2, 8, 1, table);
+    run_program((struct plan){2 * HALF, 0, 0, 1}, 1, many_locks);
     if (!failures)
         fprintf(stderr, "scale: the figures of 10 virtual ranks are those of 10 real ones; %s\n",
                 "a window costs the same for 1,000 and 1,000,000 processes");

@@ -2,7 +2,10 @@
  * by the window's counters, that the shortage it is about really came about. */
 #include "scripted.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#include "memory.h"
 
 /* --- 1: what may wait: pools of one element in every state ---------------------------------------------- */
 
@@ -200,7 +203,7 @@ static void dry_per_target(void *arg)
             OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
     flood(&j, v);
     dry(&j);
-    SIM_CHECK(inside(j.win)->gone.count > 0 && !inside(j.win)->evicted && inside(j.win)->locks == (unsigned)j.size - 1);
+    SIM_CHECK(inside(j.win)->gone.count > 0 && inside(j.win)->locks == (unsigned)j.size - 1);
     for (int t = j.size - 1; t >= 0; t--)
         if (t != j.rank) {
             OK(MPI_Win_unlock(t, j.win));
@@ -755,6 +758,82 @@ static void evicted_known(void *arg)
         OK(MPI_Win_unlock(last, j.win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    job_close(&j);
+}
+
+/* Without memory to remember it an element stays, and so does all that is known of it: the call that wanted its place fails. */
+static void evicted_no_memory(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    if (j.rank == 0) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        memory_refuse(j.rank);
+        for (int i = 0; i < 2; i++)
+            ERR(MPI_ERR_NO_MEM, MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
+        SIM_CHECK(rma_target_find(inside(j.win), 1) && !inside(j.win)->gone.count && inside(j.win)->locks == 1);
+        put1(&j, &v, 1, 1);
+        OK(MPI_Win_flush(1, j.win));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
+        memory_refuse(-1);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
+        put1(&j, &v, 2, 0);
+        OK(MPI_Win_flush(2, j.win));
+        SIM_CHECK(!rma_target_find(inside(j.win), 1) && inside(j.win)->gone.count == 1);
+        memory_refuse(j.rank); /* to give a lock back nothing is needed */
+        OK(MPI_Win_unlock(1, j.win));
+        memory_refuse(-1);
+        SIM_CHECK(rma_target_find(inside(j.win), 2) && !inside(j.win)->gone.count);
+        OK(MPI_Win_unlock(2, j.win));
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[1] == 1));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, j.rank, 0, j.win)); /* all was given back */
+    OK(MPI_Win_unlock(j.rank, j.win));
+    job_close(&j);
+}
+
+/* A LOCK_ALL's switch cannot reach 3, and has no memory to remember that: it is not over before it has. */
+static void cut_no_memory(void *arg)
+{
+    static int waits;
+    (void)arg;
+    struct job j = job_open(8);
+    long v = 1;
+    if (j.rank == 0) {
+        waits = 0;
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_flush(1, j.win));
+        sim_unreachable(3, -EMFILE);
+        memory_refuse(j.rank);
+        waits = 1;
+        put1(&j, &v, 2, 0);
+        SIM_CHECK(!waits && rma_ask(inside(j.win), ASK_ALL_LOCKED) && rma_gone_err(&inside(j.win)->gone, 3) == -EMFILE);
+        ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
+        sim_unreachable(3, 0); /* too late for this epoch */
+        ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
+        MPI_Win_flush(2, j.win); /* nothing is left to send but UNLOCKs */
+        struct counts c = mark(0);
+        ERR(MPI_ERR_OTHER, MPI_Win_unlock_all(j.win));
+        SIM_CHECK(since_all(&c) == 2); /* none to 3, which gave no lock */
+    } else if (j.rank == 1) {
+        while (!waits)
+            turn();
+        for (int i = 0; i < 300; i++)
+            turn();
+        waits = 0;
+        memory_refuse(-1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank == 0 || j.mem[0] == (j.rank != 3));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, j.win));
+    OK(MPI_Win_unlock(3, j.win));
     job_close(&j);
 }
 
@@ -1624,6 +1703,8 @@ const struct scenario scenarios_scripted[] = {
     {"s04-switch-refused", 4, 1, switch_refused, NULL, poor_small_queue},
     {"s05-nocheck-evicted", 4, 1, nocheck_evicted, NULL, far_and_poor},
     {"s05-evicted-known", 4, 1, evicted_known, NULL, poor_small_queue},
+    {"s05-evicted-no-memory", 3, 1, evicted_no_memory, NULL, far_and_poor},
+    {"s05-cut-no-memory", 4, 1, cut_no_memory, NULL, far_and_poor},
     {"s05-unlock-forged", 3, 1, unlock_forged, NULL, far_away},
     {"s06-late-ack", 3, 1, late_ack, NULL, far_away},
     {"s07-requests", 2, 1, requests, NULL, far_away},

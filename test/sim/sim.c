@@ -356,6 +356,12 @@ void sim_cut(int rank)
     the_sim->ranks[rank].cut = 1;
 }
 
+void sim_unreachable(int rank, int err)
+{
+    the_sim->ranks[rank].no_way = sim_rank();
+    the_sim->ranks[rank].no_way_err = err;
+}
+
 int sim_gone(int rank)
 {
     return the_sim->ranks[rank].dead || the_sim->ranks[rank].cut;

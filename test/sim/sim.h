@@ -72,6 +72,7 @@ uint64_t sim_random(void);            /* from the seed */
 uint64_t sim_seed(void);              /* the seed itself */
 void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -disable-auto-cleanup) */
 void sim_cut(int rank);               /* sends to it fail from now on, though nobody has said yet that it is dead */
+void sim_unreachable(int rank, int err); /* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */
 int sim_gone(int rank);               /* dead or cut off: errors that name it are true */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */

@@ -46,6 +46,7 @@ struct sim_rank_state {
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
     int cut;                 /* its connections are broken (sim_cut) */
+    int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all do */
     int barrier_round;       /* of the job services' barrier it is in */
 };
 

@@ -86,6 +86,8 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
         sim_event("cannot send type %d to %u", *(unsigned char *)iov[0].iov_base, peer);
         return -ENOTCONN;
     }
+    if (cls == TP_REQUEST && to->no_way_err && to->no_way == t->rank)
+        return to->no_way_err;
     if (cls == TP_REQUEST && (to->queued[cls] >= s->k.inbox || refused(s)))
         return TP_AGAIN;
     if (cls == TP_REPLY && refused(s))

@@ -162,6 +162,11 @@ void virtual_unlock(uint32_t win, int from)
     plain(win, from, RMA_PKT_DONE, RMA_F_UNLOCK);
 }
 
+void virtual_put_refused(uint32_t win, int from)
+{
+    plain(win, from, RMA_PKT_PUT, 0);
+}
+
 /* --- collectives: whatever the real rank has posted a receive for ------------------------------ */
 
 static int is_flying(const struct tp *t, const struct p2p_req *q)

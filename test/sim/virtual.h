@@ -19,5 +19,7 @@ void virtual_post(uint32_t win, int from);
 /* It calls MPI_Win_lock_all, gets something from the real rank and flushes; it calls MPI_Win_unlock_all. */
 void virtual_lock(uint32_t win, int from);
 void virtual_unlock(uint32_t win, int from);
+/* It puts what is of no type. */
+void virtual_put_refused(uint32_t win, int from);
 
 #endif

@@ -611,6 +611,63 @@ static void requests(MPI_Win w)
     MPI_Errhandler_free(&eh);
 }
 
+enum { MANY = 300 }; /* more than there are texts of errors */
+
+/* One that is out of range; the class of what the call says. */
+static int refused_one(MPI_Win w, int i, int next, int *v, int *r, MPI_Request *req)
+{
+    *req = MPI_REQUEST_NULL;
+    switch (i % 4) {
+    case 0: return mt_class(MPI_Rget(r, 1, MPI_INT, next, N + i, 1, MPI_INT, w, req));
+    case 1: return mt_class(MPI_Rget_accumulate(v, 1, MPI_INT, r, 1, MPI_INT, next, N + i, 1, MPI_INT, MPI_SUM, w, req));
+    case 2: return mt_class(MPI_Rput(v, 1, MPI_INT, next, N + i, 1, MPI_INT, w, req));
+    default: return mt_class(MPI_Raccumulate(v, 1, MPI_INT, next, N + i, 1, MPI_INT, MPI_SUM, w, req));
+    }
+}
+
+/* One of them has ended with `err`: the class, and a text that says at least where. */
+static void told(int err, int i, int next)
+{
+    char s[MPI_MAX_ERROR_STRING] = "", rank[40];
+    int n;
+    if (i % 4 > 1 && err == MPI_SUCCESS)
+        return; /* of what brings nothing the end of the epoch tells */
+    snprintf(rank, sizeof rank, " rank %d of ", next);
+    MPI_Error_string(err, s, &n);
+    MUST(mt_class(err) == MPI_ERR_RMA_RANGE, "request %d: class %d, \"%s\"", i, mt_class(err), s);
+    MUST(!strncmp(s, "MPI_", 4) && strstr(s, rank), "request %d: the text is \"%s\"", i, s);
+}
+
+/* However many are refused at once, asked for together or one by one. */
+static void many_refused(MPI_Win w)
+{
+    static MPI_Request req[MANY];
+    static MPI_Status st[MANY];
+    static int v[MANY], r[MANY];
+    int next = (mt_rank + 1) % mt_size, at_call, cls, err, i, turn;
+
+    for (turn = 0; turn < 2; turn++) {
+        GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+        for (i = at_call = 0; i < MANY; i++) {
+            cls = refused_one(w, i, next, &v[i], &r[i], &req[i]);
+            MUST(cls == MPI_SUCCESS || (cls == MPI_ERR_RMA_RANGE && req[i] == MPI_REQUEST_NULL), "call %d: class %d", i, cls);
+            at_call += cls != MPI_SUCCESS;
+        }
+        MUST(at_call == 0 || at_call == MANY, "%d of %d calls were refused at once", at_call, MANY);
+        if (turn == 0) {
+            err = MPI_Waitall(MANY, req, st);
+            CHECK_EQ(mt_class(err), at_call ? MPI_SUCCESS : MPI_ERR_IN_STATUS);
+        }
+        for (i = 0; i < MANY; i++) {
+            err = turn ? MPI_Wait(&req[i], MPI_STATUS_IGNORE) : st[i].MPI_ERROR;
+            if (!at_call)
+                told(err, i, next);
+        }
+        err = MPI_Win_unlock(next, w); /* puts and accumulates have nothing to come back with */
+        CHECK_EQ(mt_class(err), at_call ? MPI_SUCCESS : MPI_ERR_RMA_RANGE);
+    }
+}
+
 /* The request outlives the epoch and the window, whose handler answers all the same. */
 static void request_of_the_past(void)
 {
@@ -634,7 +691,7 @@ static void request_of_the_past(void)
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
 
-/* Displacement units; a large one is legal, and this library's limit is told. */
+/* Displacement units: what an int does not hold is told where an int is asked for. */
 static void units(void)
 {
     const MPI_Aint large = (MPI_Aint)INT_MAX + 1;
@@ -646,12 +703,13 @@ static void units(void)
          "MPI_Win_create: displacement unit is 0; it must be positive");
     SAYS(MPI_Win_create_c(mem, 4, -5, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
          "MPI_Win_create_c: displacement unit is -5; it must be positive");
-    SAYS(MPI_Win_create_c(mem, 4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &w), MPI_ERR_DISP,
-         "MPI_Win_create_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
-    SAYS(MPI_Win_allocate_c(4, large, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_DISP,
-         "MPI_Win_allocate_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
-    SAYS(MPI_Win_allocate_shared_c(4, large, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w), MPI_ERR_DISP,
-         "MPI_Win_allocate_shared_c: displacement unit is %lld; this library takes units up to %d", (long long)large, INT_MAX);
+    GOOD(MPI_Win_create_c(mem, sizeof mem, large, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    SAYS(MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &p, &unit), MPI_ERR_VALUE_TOO_LARGE,
+         "MPI_Win_get_attr: the displacement unit is %lld, more than an int holds", (long long)large);
+    SAYS(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p), MPI_ERR_VALUE_TOO_LARGE,
+         "MPI_Win_shared_query: the displacement unit is %lld, more than an int holds", (long long)large);
+    MPI_Win_free(&w);
     GOOD(MPI_Win_create_c(mem, sizeof mem, INT_MAX, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
     GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
     CHECK(p == mem && unit == INT_MAX);
@@ -726,6 +784,7 @@ int main(int argc, char **argv)
         texts_of_ranges(w);
         long_ones(w);
         requests(w);
+        many_refused(w);
         request_of_the_past();
     }
     /* still in order */

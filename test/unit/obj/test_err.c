@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "obj/err.h"
@@ -65,6 +66,30 @@ START_TEST(an_old_code_shows_its_class)
     ck_assert_int_gt(last, 0);
     ck_assert_int_lt(last, MPI_ERR_LASTCODE);
     ck_assert_str_eq(text(last), "x");
+}
+END_TEST
+
+START_TEST(told_again)
+{
+    enum { MANY = 3 * ERR_SLOTS };
+    int code[MANY], kept;
+    for (int i = 0; i < MANY; i++)
+        code[i] = err_make(i % 2 ? MPI_ERR_RMA_RANGE : MPI_ERR_TYPE, "MPI_Get: number %d", i);
+    kept = err_retell(code[MANY - 1], "never");
+    ck_assert_int_eq(kept, code[MANY - 1]); /* its text is there */
+    for (int i = 1; i < MANY; i += 2) {
+        char own[40];
+        snprintf(own, sizeof own, "MPI_Get: number %d", i);
+        int again = err_retell(code[i], "MPI_Wait: rank %d", 3);
+        ck_assert_int_eq(err_class(again), MPI_ERR_RMA_RANGE);
+        /* All that had lost theirs share one slot, which took that of one more. */
+        ck_assert_str_eq(text(again), i <= MANY - ERR_SLOTS ? "MPI_Wait: rank 3" : own);
+    }
+    int other = err_retell(code[0], "MPI_Wait: rank %d", 3); /* of another class */
+    ck_assert_int_eq(err_class(other), MPI_ERR_TYPE);
+    ck_assert_str_eq(text(other), "MPI_Wait: rank 3");
+    ck_assert_int_eq(err_retell(MPI_SUCCESS, "x"), MPI_SUCCESS);
+    ck_assert_str_eq(text(err_retell(MPI_ERR_TAG, "x")), "x"); /* a bare class has no text of its own */
 }
 END_TEST
 
@@ -133,5 +158,5 @@ START_TEST(long_texts_are_cut)
 }
 END_TEST
 
-OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class, every_class_has_a_text, classes_of_users,
+OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class, told_again, every_class_has_a_text, classes_of_users,
           errno_has_a_class, long_texts_are_cut)

@@ -95,7 +95,8 @@ START_TEST(fast_flags)
                                     1u << WIN_PER_TARGET;
     for (int s = 0; s < WIN_STATES; s++) {
         struct rma_win *w = window(s);
-        w->evicted = w->starved = 1;
+        w->starved = 1;
+        ck_assert_int_eq(rma_gone_put(&w->gone, 3, 0), 0);
         w->near.count = 3;
         rma_win_goto(w, s);
         ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
@@ -114,7 +115,8 @@ START_TEST(fast_flags)
         ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
         ck_assert_int_eq(atomic_load(&w->near.passive), passive >> s & 1);
         /* what belongs to an epoch ends with it */
-        ck_assert_int_eq(w->evicted && w->starved, s != WIN_UNSET);
+        ck_assert_int_eq(rma_gone(&w->gone, 3) && w->starved, s != WIN_UNSET);
+        rma_gone_clear(&w->gone);
     }
     /* near.open: locked, or posted in an open PSCW epoch */
     struct rma_win *w = window(WIN_PSCW_ISSUED);
@@ -147,9 +149,11 @@ START_TEST(admit)
             struct rma_win *w = window(s);
             struct rma_near n = {.lock = i == 6 ? RMA_LOCKED_EXCLUSIVE : RMA_UNLOCKED};
             struct rma_target t = {.w = w, .state = (uint8_t)(i - 2)};
-            w->evicted = i == 1;
+            if (i == 1)
+                ck_assert_int_eq(rma_gone_put(&w->gone, 1, 0), 0);
             enum verdict v = rma_admit(w, i == 7 ? 3 : 1, i == 5 || i == 6 ? &n : NULL, i >= 2 && i <= 4 ? &t : NULL);
             ck_assert_msg(letter(v) == want[s][i], "state %d, case %d: %c, not %c", s, i, letter(v), want[s][i]);
+            rma_gone_clear(&w->gone);
         }
 }
 END_TEST

@@ -92,6 +92,31 @@ static void refused(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
+/* Of a get whose first half is on its way by the network, which is not the answer's to count. */
+static void refused_beside_native(void)
+{
+    long r[2] = {-1, -1};
+    struct rma_op *op = under_way(r);
+    if (op) {
+        struct rma_hdr h = answer(RMA_PKT_DATA, op->id);
+        long evil[2] = {6, 6};
+        op->natives = op->t->natives = 1;
+        op->native_bytes = 8;
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0 && op->answered == 0 && r[0] == -1);
+        h.count = 0;
+        h.aop = MPI_ERR_TYPE;
+        job_check(rma_on_data(1, packet, build(h, NULL, 0)) == 0 && op->answered == 8 && !(op->flags & OP_DONE));
+        op->natives = op->t->natives = 0; /* it came */
+        op->native_bytes = 0;
+        op->answered += 8;
+        rma_op_settle(op);
+        job_check(op->flags & OP_DONE);
+        job_check(err_class(rma_flush(w, 1)) == MPI_ERR_TYPE && rma_unlock_all(w) == MPI_SUCCESS);
+    }
+    world_barrier();
+    job_check(rma_win_free(w) == MPI_SUCCESS);
+}
+
 /* Forged data do not reach the user's buffer. */
 static void data(void)
 {
@@ -379,7 +404,7 @@ static void taken_late(void)
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, explained, refused, together, tokens, out_of_order, doubled, locks, taken_late};
+static void (*const parts[])(void) = {data, explained, refused, refused_beside_native, together, tokens, out_of_order, doubled, locks, taken_late};
 
 START_TEST(forged)
 {

@@ -13,9 +13,13 @@ START_TEST(offset)
     ck_assert_int_eq(rma_offset(0, 1, 0, 0, 0, &off), 0);
     ck_assert_int_eq(rma_offset(4, 8, -8, 0, 32, &off), 0); /* a layout that begins before its address */
     ck_assert_uint_eq(off, 32);
+    ck_assert_int_eq(rma_offset(0, INT64_MAX, 0, 8, 8, &off), 0);
+    ck_assert_uint_eq(off, 0);
+    ck_assert_int_eq(rma_offset(1, (1ull << 33) + 8, 0, 8, (1ull << 33) + 16, &off), 0);
+    ck_assert_uint_eq(off, (1ull << 33) + 8);
     const struct {
         uint64_t disp;
-        uint32_t unit;
+        uint64_t unit;
         int64_t lo, hi;
         uint64_t size;
     } bad[] = {{4, 8, 0, 8, 32},
@@ -30,6 +34,11 @@ START_TEST(offset)
                {8, 1, INT64_MIN, 0, 32},
                {8, 1, 0, INT64_MAX, 32},
                {(uint64_t)INT64_MAX, UINT32_MAX, 0, 0, 32},
+               {1ull << 31, 1ull << 33, 0, 8, 32}, /* wraps to 0 */
+               {2, 1ull << 63, 0, 8, 32},          /* what a packet may say */
+               {1, UINT64_MAX, 0, 8, 32},
+               {1, INT64_MAX, 0, 8, UINT64_MAX},
+               {1, (1ull << 33) + 8, 0, 9, (1ull << 33) + 16},
                {33, 1, 0, 0, 32}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         off = 99;
@@ -37,6 +46,20 @@ START_TEST(offset)
                       "case %zu", i);
         ck_assert_uint_eq(off, 99);
     }
+}
+END_TEST
+
+/* The inline path with a unit that an int does not hold. */
+START_TEST(near_offsets)
+{
+    const uint64_t unit = (1ull << 33) + 8;
+    struct rma_near n = {.disp_unit = unit, .size = 2 * unit + 8, .units = 2};
+    uint64_t off = 99;
+    ck_assert(rma_near_at(&n, 1, 8, &off) && off == unit);
+    ck_assert(rma_near_at(&n, 0, n.size, &off) && off == 0);
+    ck_assert(!rma_near_at(&n, 1, unit + 9, &off));
+    ck_assert(!rma_near_at(&n, 2, 8, &off)); /* not a whole unit: for the long way */
+    ck_assert(!rma_near_at(&n, 1ll << 31, 8, &off) && !rma_near_at(&n, -1, 8, &off));
 }
 END_TEST
 
@@ -190,6 +213,7 @@ Suite *suite_op(void)
     TCase *t = tcase_create("op");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, offset);
+    tcase_add_test(t, near_offsets);
     tcase_add_test(t, argument_checks);
     tcase_add_test(t, messages_first);
     tcase_add_test(t, far_queue);

@@ -36,10 +36,11 @@ static void life(void)
     job_check(cls(rma_win_create(mem, -1, 1, NULL, c, &w)) == MPI_ERR_SIZE);
     job_check(cls(rma_win_create(mem, 8, 0, NULL, c, &w)) == MPI_ERR_DISP);
     job_check(cls(rma_win_create(mem, 8, -8, NULL, c, &w)) == MPI_ERR_DISP);
-    job_check(cls(rma_win_create(mem, 8, 1l << 40, NULL, c, &w)) == MPI_ERR_DISP);
     job_check(cls(rma_win_create(NULL, 8, 1, NULL, c, &w)) == MPI_ERR_BASE);
     job_check(cls(rma_win_allocate(-5, 1, NULL, c, &base, &w)) == MPI_ERR_SIZE && w == NULL);
     job_check(list_empty(&rma_room()->windows) && rma_room()->wins.count == 0); /* nothing is left of them */
+    job_check(rma_win_create(mem, 8, 1l << 40, NULL, c, &w) == MPI_SUCCESS && rma_win_unit(w) == 1l << 40);
+    job_check(!rma_win_attr(w, MPI_WIN_DISP_UNIT) && rma_win_free(w) == MPI_SUCCESS); /* an int does not hold it */
     w = world_window(4);
     v = world_window(4);
     job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v && !rma_win_find(v->id + 1));

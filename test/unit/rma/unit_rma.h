@@ -11,6 +11,7 @@ Suite *suite_epoch(void);
 Suite *suite_fence(void);
 Suite *suite_fetch(void);
 Suite *suite_flush(void);
+Suite *suite_gone(void);
 Suite *suite_issue(void);
 Suite *suite_leave(void);
 Suite *suite_lock(void);
