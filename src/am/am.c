@@ -252,136 +252,18 @@ void am_on_death(void (*fn)(void))
     a->on_death[i] = fn;
 }
 
-static int source_fd(void *arg, int arm)
-{
-    const struct am_tp *t = arg;
-    return t->ops->fd(t->tp, arm);
-}
-
 /* --- life ------------------------------------------------------------------------- */
-
-/* Tell what was opened and why, on one process of the job. */
-static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps, const char *why)
-{
-    char text[256] = "";
-    if (!cvar.debug_summary || boot_rank() != 0)
-        return;
-    if (!caps) {
-        log_warn("transport %s: not open (%s)", ops->name, why);
-        return;
-    }
-    if (ops->describe)
-        ops->describe(tp, text, sizeof text);
-    log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why, *text ? ": " : "", text,
-             caps->am_max, caps->flags & TP_PUT ? ", put" : "", caps->flags & TP_GET ? ", get" : "",
-             caps->flags & TP_ATOMIC ? ", atomics" : "", caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
-             caps->flags & TP_WAIT_FD ? "" : "; it has nothing to sleep on, so waiting keeps a core busy");
-}
-
-/* The network that is open, NULL: none. */
-static struct am_tp *network_of(struct am *a)
-{
-    for (int i = 0; i < a->ntps; i++)
-        if (!a->tps[i].ops->near)
-            return &a->tps[i];
-    return NULL;
-}
-
-static void tp_leave(struct am_tp *t)
-{
-    progress_source_del(&t->source);
-    t->ops->close(t->tp);
-}
-
-/* n was opened though a network is there: one of them goes.  Nothing was published or sent yet.  NULL: n went; else its place. */
-static struct am_tp *better_of(struct am_tp *there, const struct am_tp *n)
-{
-    if (!tp_better(&there->caps, &n->caps)) {
-        n->ops->close(n->tp);
-        tell(n->ops, NULL, NULL, "it has no native put either, and another network comes first");
-        return NULL;
-    }
-    tp_leave(there);
-    tell(there->ops, NULL, NULL, "closed: it has no native put, and a later network has");
-    return there;
-}
-
-/* Open one transport if this job wants it.  0 also when a network that nobody named does not open. */
-static int tp_join(struct am *a, const struct tp_ops *ops)
-{
-    const char *why;
-    struct am_tp *there = ops->near ? NULL : network_of(a);
-    if (!tp_wanted(ops, there ? &there->caps : NULL, &why)) {
-        if (!strcmp(cvar.transport, "auto"))
-            tell(ops, NULL, NULL, why);
-        return 0;
-    }
-    if (a->ntps == AM_TPS && !there)
-        return -ENOSPC;
-    struct am_tp n = {.ops = ops}, *t = &a->tps[a->ntps];
-    struct tp_env env = {.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
-    int err = ops->open(&env, &n.tp, &n.caps);
-    if (err && !ops->near && strcmp(cvar.transport, ops->name)) {
-        tell(ops, NULL, NULL, strerror(-err));
-        return 0;
-    }
-    if (err) {
-        char names[128];
-        tp_names(names, sizeof names);
-        log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err), names);
-        return err;
-    }
-    if (there && !(t = better_of(there, &n)))
-        return 0;
-    *t = n;
-    if (t->caps.replies == 0) /* the transport has no bound of its own */
-        t->caps.replies = UINT32_MAX;
-    t->credits = t->caps.replies;
-    t->local = ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
-    t->source = (struct progress_source){.fd = source_fd, .arg = t};
-    progress_source_add(&t->source);
-    if (!there) {
-        a->ntps++;
-        a->networks += !ops->near;
-    }
-    tell(ops, t->tp, &t->caps, why);
-    return 0;
-}
-
-/* MPIR_CVAR_TRANSPORT names one that exists. */
-static int check_name(void)
-{
-    char names[128];
-    if (!strcmp(cvar.transport, "auto") || tp_find(cvar.transport))
-        return 0;
-    tp_names(names, sizeof names);
-    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport, names);
-    return -EINVAL;
-}
 
 int am_networks(void)
 {
     return proc->am->networks;
 }
 
-/* A job over several hosts needs a network; better said now than at the first message. */
-static int check_reach(const struct am *a)
-{
-    char names[128];
-    if (a->networks || tp_active() != tp_list || boot_host_processes() == boot_size())
-        return 0;
-    tp_names(names, sizeof names);
-    log_warn("the %d processes of the job are on several hosts, and no network is open (MPIR_CVAR_TRANSPORT=%s); this "
-             "build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why each is not open", boot_size(), cvar.transport, names);
-    return -EHOSTUNREACH;
-}
-
 static void am_close(struct am *a)
 {
     size_t cursor = 0;
     progress_hook_del(&a->hook);
-    for (int i = a->ntps - 1; i >= 0; i--)
-        tp_leave(&a->tps[i]);
+    am_choice_close(a);
     for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;)
         am_peer_free(e->value);
     map_destroy(&a->peers);
@@ -407,11 +289,9 @@ static void descriptors_for(const struct am *a)
     (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
 }
 
-int am_init(void)
+/* The room, with nothing open. */
+static int am_make(void)
 {
-    int err = check_name();
-    if (err)
-        return err;
     struct am *a = calloc(1, sizeof *a);
     if (!a)
         return -ENOMEM;
@@ -421,10 +301,36 @@ int am_init(void)
     a->peers_max = AM_PEERS;
     list_init(&a->keepers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
-    for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++)
-        err = tp_join(a, *ops);
+    a->env = (struct tp_env){.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
+    return 0;
+}
+
+int am_open(void)
+{
+    int err = am_make();
+    if (err)
+        return err;
+    err = am_choice_open(proc->am);
+    err = err ? err : am_choice_tell(proc->am);
+    if (err) { /* progress/ is not there yet */
+        am_choice_close(proc->am);
+        free(proc->am);
+        proc->am = NULL;
+    }
+    return err;
+}
+
+int am_init(void)
+{
+    int err = 0, told = proc->am != NULL;
+    if (!told)
+        err = am_make();
+    if (err)
+        return err;
+    struct am *a = proc->am;
+    err = told ? am_choice_follow(a) : am_choice_open(a);
     if (!err)
-        err = check_reach(a);
+        err = am_choice_join(a);
     if (!err)
         descriptors_for(a);
     int blind = err ? 0 : boot_watch_start();

@@ -33,6 +33,9 @@ enum am_block { AM_INTERNAL = 0, AM_P2P = 16, AM_COLL = 48, AM_RMA = 64, AM_TEST
 /* 0: taken.  AM_AGAIN (requests only): offer it again later; nothing else of this peer's requests comes before. */
 typedef int am_fn(int src, const void *msg, size_t len);
 
+/* Before the first barrier of the start: opens the network, and rank 0 tells which it took.  Who calls it has am_init() open rank 0's where
+ * its own is another; without it each keeps its own. */
+int am_open(void);
 int am_init(void);     /* opens transports, publishes the address */
 void am_finalize(void); /* after a barrier: sends what is kept, closes */
 int am_networks(void);  /* how many networks are open */

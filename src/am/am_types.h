@@ -82,6 +82,8 @@ struct am_alive { /* alive.c */
 struct am {
     struct am_tp tps[AM_TPS];
     int ntps;
+    struct am_tp ready; /* choice.c: the network that is open and has no place in tps yet; ops NULL: none */
+    struct tp_env env;  /* for transports */
     int networks; /* of these: how many lead beyond the host */
     am_fn *handler[AM_TYPES];
     struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked to lately */
@@ -121,6 +123,16 @@ void am_peer_free(struct am_peer *p);
 size_t am_peer_card(int rank, void *card);
 /* Was it talked to?  Of records that were dropped: the place in a chunk. */
 int am_chunk_has(const struct am_chunk *c, unsigned i);
+
+/* choice.c, in this order.  The network that this process would take, opened. */
+int am_choice_open(struct am *a);
+/* Rank 0: which it is. */
+int am_choice_tell(const struct am *a);
+/* After a barrier: the others' network becomes rank 0's.  Where that does not open the job ends, and this does not return. */
+int am_choice_follow(struct am *a);
+/* All of them into tps. */
+int am_choice_join(struct am *a);
+void am_choice_close(struct am *a);
 
 /* alive.c: this process waits, for `peer` or somebody; `lasts`: in vain for long. */
 void am_stalled(int peer, int lasts);

@@ -9,6 +9,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "var/var.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address length (2 bytes),
  * address; and under the name "alive" what boot_watch_ask() needs. */
@@ -109,7 +110,14 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     char name[32];
     key_name(rank, name, sizeof name);
     *size = BOOT_VALUE_MAX;
-    return boot_get(name, text, size);
+    int err = boot_get(name, text, size);
+    if (err != -ETIMEDOUT || !boot_watch_turn() || atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+        return err;
+    /* The launcher asks that process's host, and is as patient as the watch: as after that, nobody shall wait for it. */
+    char why[96];
+    snprintf(why, sizeof why, "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)", (int)cvar.peer_timeout);
+    boot_dead_now(rank, why);
+    return -ENOTCONN;
 }
 
 size_t am_peer_card(int rank, void *card)
@@ -123,7 +131,7 @@ size_t am_peer_card(int rank, void *card)
         return p->card_bytes;
     }
     int err = a->warned & AM_WARN_CARD ? -EIO : read_key(rank, text, &size);
-    if (err && err != -ENOENT && err != -ETIMEDOUT) { /* the launcher is gone, which was said: never again */
+    if (err && err != -ENOENT && err != -EINPROGRESS && err != -ENOTCONN && err != -ETIMEDOUT) { /* the launcher is gone, which was said: never again */
         a->warned |= AM_WARN_CARD;
         return 0;
     }
@@ -291,10 +299,10 @@ struct am_peer *am_peer_get(int rank, int *err)
     return p->dead ? NULL : p;
 }
 
-/* What this process lacks now and may have later. */
+/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the launcher has been asked for; that ends by itself. */
 static int is_shortage(int err)
 {
-    return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+    return err == -EINPROGRESS || err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
 }
 
 /* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two that wait for ever. */
@@ -323,7 +331,7 @@ struct am_peer *am_peer_try(int rank, int *err)
         a->lack.since = now;
     a->lack.rank = rank;
     a->lack.next = now + CUT_RETRY_NS;
-    if (now - a->lack.since < CUT_MAX_NS)
+    if (*err == -EINPROGRESS || now - a->lack.since < CUT_MAX_NS)
         *err = AM_AGAIN;
     return NULL;
 }
@@ -344,7 +352,7 @@ int am_peer_way_back(int rank)
     now = time_now();
     if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS) /* whoever it was has ended meanwhile */
         a->cut.since = now;
-    if (now - a->cut.since > CUT_MAX_NS)
+    if (err != -EINPROGRESS && now - a->cut.since > CUT_MAX_NS)
         log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank, (int)(CUT_MAX_NS / 1000000000u),
                   strerror(-err), err == -EMFILE ? " (RLIMIT_NOFILE, ulimit -n)" : "");
     a->cut.next = now + CUT_RETRY_NS;

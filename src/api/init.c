@@ -109,6 +109,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     proc->api->main_thread = thread_self();
     if ((err = settings_tell()) != 0)
         start_fails("the job's key-value store", err);
+    if ((err = am_open()) != 0) /* before the first barrier, as above */
+        start_fails("am", err);
     for (int i = 0; i < ROOMS; i++) {
         err = rooms[i].init();
         if (err)

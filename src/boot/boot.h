@@ -51,7 +51,8 @@ const char *boot_job_id(void);
 /* The first part of a key (parts are parted by dots) that is a number is the rank of the process that puts it: there are launchers
  * that look for a value only where they are told to. */
 int boot_put(const char *key, const void *value, size_t len);
-/* Value put under key by anybody before the last barrier.  -ENOENT if none. */
+/* Value put under key by anybody before the last barrier.  -ENOENT if none; once MPI runs -EINPROGRESS: not yet, ask again, and -ETIMEDOUT: for
+ * longer than MPIR_CVAR_PEER_TIMEOUT the launcher has not brought it. */
 int boot_get(const char *key, void *value, size_t *len);
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);

@@ -17,6 +17,7 @@ struct pmi_client {
     char kvs[PMI_KVS_MAX];
     char in[PMI_LINE_MAX]; /* bytes read, not yet used */
     size_t have;
+    int late;    /* an answer did not come in time: no more is asked */
     int barrier; /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
 };
 

@@ -127,19 +127,31 @@ static int read_line(struct pmi_client *c, char line[PMI_LINE_MAX], uint64_t end
     }
 }
 
+/* How long an answer is awaited, in seconds; 0: for ever.  In a job over several hosts the launcher's part here may itself wait for a host
+ * that is cut off (Slurm's does in a barrier), and then hears nobody. */
+static int64_t patience(int starting)
+{
+    const struct boot *b = proc->boot;
+    return starting ? cvar.boot_timeout : !b->page && b->map.host_size != b->size ? cvar.peer_timeout : 0;
+}
+
 /* Send a request and wait for the line cmd=`answer`; `doing` is for messages. */
 static int ask(const char *request, const char *answer, const char *doing, char text[PMI_LINE_MAX],
                struct pmi_line *line)
 {
     struct pmi_client *c = &proc->boot->pmi;
     int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
-    uint64_t end = starting ? time_now() + (uint64_t)cvar.boot_timeout * 1000000000u : 0;
+    int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : patience(starting); /* others may still compute */
+    uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
+    if (c->late) /* its answer would be taken for that to this request */
+        return -ETIMEDOUT;
     int err = send_line(c, request, strlen(request), doing);
     if (err)
         return err;
     err = read_line(c, text, end);
     if (err == -ETIMEDOUT) {
-        log_warn("%lld seconds passed while %s (MPIR_CVAR_BOOT_TIMEOUT)", (long long)cvar.boot_timeout, doing);
+        c->late = 1;
+        log_warn("%lld seconds passed while %s (%s)", (long long)most, doing, starting ? "MPIR_CVAR_BOOT_TIMEOUT" : "MPIR_CVAR_PEER_TIMEOUT");
         return err;
     }
     if (err)

@@ -6,7 +6,8 @@
  * Values are put for everybody and fetched when asked for: a fence carries none (no PMIX_COLLECT_DATA), so nothing grows with the
  * job.  But under Slurm it does: the servers of 22.05 fetch a far process's second put wrongly or never (doc/design/hosts.md).
  * A get needs to know who put: by the rule of boot.h the first part of a key that is a number is the putter's rank.
- * What waits, waits with poll(2) on a descriptor that the library's thread writes. */
+ * What waits, waits with poll(2) on a descriptor that the library's thread writes.  A server asks the host that has a value, and where that
+ * is cut off never answers, whatever PMIX_TIMEOUT says (Open MPI 4.1): so gets have a time of their own, and are left under way. */
 #include "config.h"
 
 #include "boot/boot_types.h"
@@ -34,7 +35,22 @@
 
 #define PMIX_CALLS(C)                                                                                    \
     C(PMIx_Init) C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)  \
-    C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
+    C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
+
+/* A get under way.  The library's thread writes what came, then `over`. */
+struct fetch {
+    struct fetch *next;
+    struct pmix_client *c;
+    pmix_proc_t who;
+    char key[PMIX_MAX_KEYLEN + 1];
+    pmix_info_t info[2];
+    uint64_t since; /* ns */
+    atomic_int over;
+    pmix_status_t how;
+    int err;
+    size_t len;
+    char bytes[BOOT_PIECE_MAX];
+};
 
 struct pmix_client {
     void *so;
@@ -42,8 +58,9 @@ struct pmix_client {
     PMIX_CALLS(PMIX_CALL)
 #undef PMIX_CALL
     pmix_proc_t me;
-    int fd;             /* eventfd: a fence has ended */
-    pmix_info_t collect, get[2]; /* of the fence and the get under way */
+    int fd, got;        /* eventfds: a fence, a get has ended */
+    pmix_info_t collect, get; /* of the fence and a get that waits */
+    struct fetch *late; /* gets that nobody waits for any more; asked for again they may have come */
     atomic_int fence;   /* 0 none or under way, 1 it has ended */
     pmix_status_t how;  /* it did; written before `fence` */
 };
@@ -60,14 +77,14 @@ static void wish(pmix_info_t *info, const char *key)
 }
 
 /* What a get is told: the host that has the value may be cut off, and is held for dead no later by others (MPIR_CVAR_PEER_TIMEOUT).
- * Returns how many of client()->get are filled in. */
-static size_t patience(struct pmix_client *c)
+ * 1: *info is filled in. */
+static size_t patience(pmix_info_t *info)
 {
     if (!cvar.peer_timeout)
         return 0;
-    c->get[0] = (pmix_info_t){.value = {.type = PMIX_INT}};
-    c->get[0].value.data.integer = cvar.peer_timeout < INT_MAX ? (int)cvar.peer_timeout : INT_MAX;
-    snprintf(c->get[0].key, sizeof c->get[0].key, "%s", PMIX_TIMEOUT);
+    *info = (pmix_info_t){.value = {.type = PMIX_INT}};
+    info->value.data.integer = cvar.peer_timeout < INT_MAX ? (int)cvar.peer_timeout : INT_MAX;
+    snprintf(info->key, sizeof info->key, "%s", PMIX_TIMEOUT);
     return 1;
 }
 
@@ -103,8 +120,8 @@ static int number(pmix_rank_t rank, const char *key, uint32_t *out)
     pmix_proc_t who = c->me;
     pmix_value_t *v = NULL;
     who.rank = rank;
-    size_t n = patience(c);
-    pmix_status_t s = c->PMIx_Get(&who, key, n ? c->get : NULL, n, &v);
+    size_t n = patience(&c->get);
+    pmix_status_t s = c->PMIx_Get(&who, key, n ? &c->get : NULL, n, &v);
     if (s != PMIX_SUCCESS || !v)
         return -ENOENT;
     int known = v->type == PMIX_UINT32 || v->type == PMIX_PROC_RANK;
@@ -122,7 +139,8 @@ static int pmix_init(int *rank, int *size, int *appnum)
         return -ENOMEM;
     proc->boot->pmix = c;
     c->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    int err = c->fd < 0 ? -errno : load(c);
+    c->got = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int err = c->fd < 0 || c->got < 0 ? -errno : load(c);
     if (err)
         goto fail;
     sigfillset(&all);
@@ -145,6 +163,8 @@ static int pmix_init(int *rank, int *size, int *appnum)
 fail:
     if (c->fd >= 0)
         close(c->fd);
+    if (c->got >= 0)
+        close(c->got);
     proc->boot->pmix = NULL;
     free(c); /* the library stays loaded: it may have threads */
     return err;
@@ -156,6 +176,11 @@ static int pmix_finalize(void)
     pmix_status_t s = c->PMIx_Finalize(NULL, 0);
     int err = s == PMIX_SUCCESS ? 0 : trouble("saying goodbye to the launcher", s);
     close(c->fd);
+    close(c->got);
+    for (struct fetch *f; (f = c->late) != NULL;) { /* the library's thread has ended */
+        c->late = f->next;
+        free(f);
+    }
     proc->boot->pmix = NULL;
     free(c);
     return err;
@@ -189,35 +214,110 @@ static int pmix_put(const char *key, const void *value, size_t len)
     return s == PMIX_SUCCESS ? 0 : trouble("giving the launcher our address", s);
 }
 
+/* On the library's thread. */
+static void fetched(pmix_status_t status, pmix_value_t *v, void *arg)
+{
+    struct fetch *f = arg;
+    uint64_t one = 1;
+    int got = f->c->got;
+    f->how = status;
+    if (status == PMIX_SUCCESS && v) {
+        f->err = v->type != PMIX_BYTE_OBJECT ? -EPROTO : v->data.bo.size > sizeof f->bytes ? -EMSGSIZE : 0;
+        f->len = f->err ? 0 : v->data.bo.size;
+        memcpy(f->bytes, f->len ? v->data.bo.bytes : "", f->len);
+    } else {
+        f->err = status == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -ENOENT;
+    }
+    atomic_store_explicit(&f->over, 1, memory_order_release); /* pairs with is_over(); then f may be gone */
+    while (write(got, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+static int is_over(struct fetch *f)
+{
+    return atomic_load_explicit(&f->over, memory_order_acquire);
+}
+
+static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *key, int refresh)
+{
+    struct fetch *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->c = c;
+    f->who = c->me;
+    f->who.rank = (pmix_rank_t)rank;
+    f->since = time_now();
+    snprintf(f->key, sizeof f->key, "%s", key);
+    size_t n = patience(&f->info[0]);
+#ifdef PMIX_GET_REFRESH_CACHE
+    if (refresh) /* what was fetched of this process before may be older than its last put */
+        wish(&f->info[n++], PMIX_GET_REFRESH_CACHE);
+#else
+    (void)refresh;
+#endif
+    pmix_status_t s = c->PMIx_Get_nb(&f->who, f->key, n ? f->info : NULL, n, fetched, f);
+    if (s != PMIX_SUCCESS) { /* the function is not called */
+        f->err = s == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -ENOENT;
+        f->how = s;
+        atomic_store_explicit(&f->over, 1, memory_order_relaxed);
+    }
+    return f;
+}
+
+static void fetch_wait(struct fetch *f, uint64_t until) /* ns */
+{
+    for (uint64_t now, n; !is_over(f) && (now = time_now()) < until;) {
+        struct pollfd p = {.fd = f->c->got, .events = POLLIN};
+        uint64_t ms = (until - now) / 1000000u + 1;
+        poll(&p, 1, ms < 1000 ? (int)ms : 1000);
+        ssize_t ignored = read(p.fd, &n, sizeof n);
+        (void)ignored;
+    }
+}
+
+static struct fetch *late_take(struct pmix_client *c, int rank, const char *key)
+{
+    for (struct fetch **l = &c->late; *l; l = &(*l)->next)
+        if ((*l)->who.rank == (pmix_rank_t)rank && !strcmp((*l)->key, key)) {
+            struct fetch *f = *l;
+            *l = f->next;
+            return f;
+        }
+    return NULL;
+}
+
+/* Once MPI runs nobody is kept from serving others by a get: it is waited for this long, then it is under way. */
+static const uint64_t MOMENT_NS = 50000000u;
+
 static int pmix_get(const char *key, void *value, size_t *len)
 {
     struct pmix_client *c = client();
-    pmix_proc_t who = c->me;
-    pmix_value_t *v = NULL;
-    int rank = boot_key_rank(key);
+    int rank = boot_key_rank(key), starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
     if (rank < 0)
         return -EINVAL;
-    who.rank = (pmix_rank_t)rank;
-    size_t n = patience(c);
-    pmix_status_t s = c->PMIx_Get(&who, key, n ? c->get : NULL, n, &v);
-#ifdef PMIX_GET_REFRESH_CACHE
-    if (s == PMIX_ERR_NOT_FOUND) { /* what was fetched of this process before may be older than its last put */
-        wish(&c->get[n], PMIX_GET_REFRESH_CACHE);
-        s = c->PMIx_Get(&who, key, c->get, n + 1, &v);
+    uint64_t most = (uint64_t)(starting ? cvar.boot_timeout : cvar.peer_timeout) * 1000000000u;
+    struct fetch *f = late_take(c, rank, key);
+    uint64_t wait = starting ? most : f ? 0 : MOMENT_NS;
+    if (!f && !(f = fetch_begin(c, rank, key, 0)))
+        return -ENOMEM;
+    fetch_wait(f, f->since + wait);
+    if (is_over(f) && f->how == PMIX_ERR_NOT_FOUND) {
+        free(f);
+        if (!(f = fetch_begin(c, rank, key, 1)))
+            return -ENOMEM;
+        fetch_wait(f, f->since + wait);
     }
-#endif
-    if (s == PMIX_ERR_TIMEOUT)
-        return -ETIMEDOUT;
-    if (s != PMIX_SUCCESS || !v)
-        return -ENOENT;
-    int err = v->type != PMIX_BYTE_OBJECT ? -EPROTO : v->data.bo.size > *len ? -EMSGSIZE : 0;
+    if (!is_over(f)) {
+        f->next = c->late;
+        c->late = f;
+        return most && time_now() - f->since >= most ? -ETIMEDOUT : -EINPROGRESS;
+    }
+    int err = !f->err && f->len > *len ? -EMSGSIZE : f->err;
     if (!err) {
-        *len = v->data.bo.size;
-        memcpy(value, v->data.bo.bytes, *len);
+        *len = f->len;
+        memcpy(value, f->bytes, f->len);
     }
-    if (v->type == PMIX_BYTE_OBJECT)
-        free(v->data.bo.bytes);
-    free(v);
+    free(f);
     return err;
 }
 

@@ -62,6 +62,7 @@ struct tp_env {
     void (*lost)(void *up, unsigned peer, int err);
     void *up;
     struct proc *proc;
+    const char *variant; /* for open: this variant and no other; NULL: the transport chooses */
 };
 
 struct tp;     /* one open transport; each transport's own struct begins with what it likes */
@@ -113,6 +114,8 @@ struct tp_ops {
     int (*fd)(struct tp *tp, int arm);
     /* one line for the user about what was opened (device, provider), without newline; may be NULL */
     void (*describe)(struct tp *tp, char *text, size_t len);
+    /* what two processes must have the same to talk by this transport (a provider's name), cut to len; NULL: nothing */
+    void (*variant)(struct tp *tp, char *text, size_t len);
 };
 
 /* Transports of this build, in order of preference; ends with NULL (open.c).  "self" and "shm" are always there. */

@@ -230,9 +230,10 @@ int ofi_choose(struct ofi *o)
         FI_MSG | FI_MULTI_RECV | FI_RMA | FI_ATOMIC, FI_MSG | FI_MULTI_RECV | FI_RMA, FI_MSG | FI_MULTI_RECV,
         FI_MSG | FI_RMA | FI_ATOMIC,                 FI_MSG | FI_RMA,                 FI_MSG,
     };
+    const char *named = o->env.variant ? o->env.variant : cvar.ofi_provider;
     int err = -FI_ENODATA;
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
-        err = ask(o, wishes[i], cvar.ofi_provider);
+        err = ask(o, wishes[i], named);
     if (o->info) {
         inject_more(o);
         heed_quirks(o);
@@ -240,9 +241,9 @@ int ofi_choose(struct ofi *o)
     }
     char names[512];
     names_of_providers(o, names, sizeof names);
-    if (*cvar.ofi_provider)
-        log_warn("transport ofi: MPIR_CVAR_OFI_PROVIDER=%s: no such provider is usable (%s); libfabric has: %s",
-                 cvar.ofi_provider, o->lib.strerror(-err), *names ? names : "none");
+    if (*named)
+        log_warn("transport ofi: %s%s: no such provider is usable (%s); libfabric has: %s",
+                 o->env.variant ? "provider " : "MPIR_CVAR_OFI_PROVIDER=", named, o->lib.strerror(-err), *names ? names : "none");
     else
         log_warn("transport ofi: libfabric knows no provider between hosts (%s)", o->lib.strerror(-err));
     return -ENODEV;

@@ -353,6 +353,11 @@ static void ofi_describe(struct tp *tp, char *text, size_t len)
              i->fabric_attr->name ? i->fabric_attr->name : "", i->domain_attr->name ? i->domain_attr->name : "");
 }
 
+static void ofi_variant(struct tp *tp, char *text, size_t len)
+{
+    snprintf(text, len, "%s", ((const struct ofi *)tp)->info->fabric_attr->prov_name);
+}
+
 /* --- progress --------------------------------------------------------------------- */
 
 static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
@@ -478,5 +483,5 @@ const struct tp_ops tp_ofi_ops = {
     .name = "ofi", .open = ofi_open, .address = ofi_address, .connect = ofi_connect, .close = ofi_close,
     .am = ofi_am, .reg = ofi_reg, .pack = ofi_pack, .dereg = ofi_dereg, .import = ofi_import, .drop = ofi_drop,
     .put = ofi_put, .get = ofi_get, .atomic = ofi_atomic, .atomic_ok = ofi_atomic_ok, .flush = ofi_flush,
-    .progress = ofi_progress, .fd = ofi_fd, .describe = ofi_describe,
+    .progress = ofi_progress, .fd = ofi_fd, .describe = ofi_describe, .variant = ofi_variant,
 };

@@ -124,6 +124,7 @@ static void exposed(struct rw *w)
 enum { TIMES = 41, ROUNDS = 20, TIMED = 3 };
 static const char *const timed_names[TIMED] = { "put, flush", "fetch_and_op, flush", "lock, put, unlock" };
 static int figures;
+static double all[ROUNDS * TIMES]; /* of one operation, seconds */
 
 static void timed_one(struct rw *w, int what)
 {
@@ -152,10 +153,10 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median time of one operation, seconds. */
-static double timed(struct rw *w, int what)
+/* The times of one operation, ascending, and their median; seconds. */
+static double timed(struct rw *w, int what, double t[TIMES])
 {
-    double t[TIMES], start;
+    double start;
     int i;
 
     if (what != 2)
@@ -176,18 +177,23 @@ static void timed_origin(struct rw *w)
     double least, most, t;
     int64_t v = 0;
     int what, k;
+    const size_t n = sizeof all / sizeof *all;
 
     for (what = 0; what < TIMED; what++) {
         least = 1e9, most = 0;
         for (k = 0; k < ROUNDS && (k == 0 || figures || least > MOST_SECONDS); k++) {
-            t = timed(w, what);
+            t = timed(w, what, all + k * TIMES);
             least = t < least ? t : least;
             most = t > most ? t : most;
         }
         MUST(least <= MOST_SECONDS, "%s: %s to a target that computes: median %.0f us", rw_flavour_names[w->flavour],
              timed_names[what], 1e6 * least);
-        if (figures)
-            printf("%-10s %-20s medians %.1f to %.1f us\n", rw_flavour_names[w->flavour], timed_names[what], 1e6 * least, 1e6 * most);
+        if (!figures)
+            continue;
+        qsort(all, n, sizeof *all, by_size);
+        printf("%-10s %-20s medians %.1f to %.1f us; of %zu: p50 %.1f, p90 %.1f, p99 %.1f, most %.1f us\n", rw_flavour_names[w->flavour],
+               timed_names[what], 1e6 * least, 1e6 * most, n, 1e6 * all[n / 2], 1e6 * all[n * 9 / 10], 1e6 * all[n * 99 / 100],
+               1e6 * all[n - 1]);
     }
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
     v = 1;

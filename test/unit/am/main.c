@@ -2,10 +2,11 @@
 
 Suite *suite_alive(void);
 Suite *suite_am(void);
+Suite *suite_choice(void);
 Suite *suite_peer(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_peer, suite_am, suite_alive};
-    return unit_run(suites, 3);
+    Suite *(*const suites[])(void) = {suite_peer, suite_am, suite_choice, suite_alive};
+    return unit_run(suites, 4);
 }

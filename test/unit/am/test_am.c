@@ -383,97 +383,6 @@ START_TEST(finalize_drains)
 }
 END_TEST
 
-static void wrong_transport(void)
-{
-    job_check(mem_init() == 0);
-    job_check(progress_init() == 0);
-    job_check(am_init() == -EINVAL);
-    job_check(proc->am == NULL);
-    progress_finalize();
-    mem_finalize();
-}
-
-START_TEST(no_such_transport)
-{
-    static const char *const none[] = {"MPIR_CVAR_TRANSPORT=pigeons", NULL};
-    static const char *const cells[] = {"MPIR_CVAR_SHM_CELLS=48", NULL};
-    ck_assert_int_eq(job_run(1, none, wrong_transport, 20), 0);
-    ck_assert_int_eq(job_run(1, cells, wrong_transport, 20), 0);
-}
-END_TEST
-
-/* --- the choice of a network: fakes that count how often they are opened and closed ------------------- */
-
-static struct {
-    int opened, closed;
-} fakes[3]; /* two without put, one with it */
-
-static int fake_open(int which, unsigned flags, const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
-{
-    fakes[which].opened++;
-    int err = tp_none_ops.open(env, tp, caps);
-    caps->flags = flags;
-    return err;
-}
-
-static int plain_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(0, TP_GET, env, tp, caps); }
-static int other_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(1, 0, env, tp, caps); }
-static int put_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(2, TP_PUT, env, tp, caps); }
-
-static void plain_close(struct tp *tp) { fakes[0].closed++; tp_none_ops.close(tp); }
-static void other_close(struct tp *tp) { fakes[1].closed++; tp_none_ops.close(tp); }
-static void put_close(struct tp *tp) { fakes[2].closed++; tp_none_ops.close(tp); }
-
-/* Networks in the order given ("poP": plain, other, put): the one that is kept, and how many were opened for that. */
-static void chosen(const char *order, const char *kept, int opened)
-{
-    struct tp_ops nets[3];
-    const struct tp_ops *list[5] = {&tp_self_ops};
-    memset(fakes, 0, sizeof fakes);
-    for (int i = 0; order[i]; i++) {
-        nets[i] = tp_none_ops;
-        nets[i].name = order[i] == 'p' ? "plain" : order[i] == 'o' ? "other" : "put";
-        nets[i].open = order[i] == 'p' ? plain_open : order[i] == 'o' ? other_open : put_open;
-        nets[i].close = order[i] == 'p' ? plain_close : order[i] == 'o' ? other_close : put_close;
-        list[i + 1] = &nets[i];
-    }
-    job_check(tp_use(list) == 0);
-    job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
-    const struct am *a = proc->am;
-    job_check(a->ntps == 2 && am_networks() == 1 && !strcmp(a->tps[1].ops->name, kept));
-    job_check(fakes[0].opened + fakes[1].opened + fakes[2].opened == opened);
-    job_check(fakes[0].closed + fakes[1].closed + fakes[2].closed == opened - 1);
-    job_check(boot_barrier() == 0);
-    am_finalize();
-    progress_finalize();
-    mem_finalize();
-    job_check(fakes[0].closed + fakes[1].closed + fakes[2].closed == opened);
-    job_check(tp_use(NULL) == 0);
-}
-
-static void choices(void)
-{
-    chosen("P", "put", 1);
-    chosen("p", "plain", 1);
-    chosen("Ppo", "put", 1);   /* the rest stays shut */
-    chosen("pPo", "put", 2);
-    chosen("poP", "put", 3);
-    chosen("po", "plain", 2);  /* none has it: the first */
-}
-
-static void by_name(void)
-{
-    chosen("pPo", "other", 1);
-}
-
-START_TEST(networks)
-{
-    static const char *const other[] = {"MPIR_CVAR_TRANSPORT=other", NULL};
-    ck_assert_int_eq(job_run(1, NULL, choices, 20), 0);
-    ck_assert_int_eq(job_run(1, other, by_name, 20), 0);
-}
-END_TEST
-
 Suite *suite_am(void)
 {
     Suite *s = suite_create("am/am");
@@ -485,8 +394,6 @@ Suite *suite_am(void)
     tcase_add_test(t, unknown_types);
     tcase_add_test(t, late);
     tcase_add_test(t, finalize_drains);
-    tcase_add_test(t, no_such_transport);
-    tcase_add_test(t, networks);
     tcase_add_test(t, request_reply);
     tcase_add_test(t, pretended_nodes);
     suite_add_tcase(s, t);

@@ -116,6 +116,49 @@ static void addresses(void)
     stop();
 }
 
+/* The launcher takes its time with an address: until it is there requests are refused, then all is as ever; and nothing but that is at an
+ * end while it does not come. */
+static int slow, slow_gets;
+
+static int slow_get(const char *key, void *value, size_t *len)
+{
+    slow_gets++;
+    return slow ? slow : job_ops.get(key, value, len);
+}
+
+static void slow_launcher(void)
+{
+    static struct boot_ops ops;
+    start();
+    if (boot_rank() == 0) {
+        ops = job_ops;
+        ops.get = slow_get;
+        proc->boot->ops = &ops;
+        slow = -EINPROGRESS;
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets == 1);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets == 1); /* not so often */
+        job_check(am_max(1) == 0 && am_reach(1) == AM_AGAIN);
+        proc->am->lack.since -= 11000000000u; /* longer than a shortage may last */
+        usleep(11000);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets > 1);
+        job_check(am_peer_way_back(2) == TP_AGAIN);
+        proc->am->cut.since -= 11000000000u;
+        usleep(11000);
+        job_check(am_peer_way_back(2) == TP_AGAIN); /* and does not end the process */
+        slow = 0;
+        usleep(11000);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 && am_peer_way_back(2) == 0);
+        proc->boot->ops = &job_ops;
+    }
+    stop();
+}
+
+START_TEST(late_addresses)
+{
+    ck_assert_int_eq(job_run(3, NULL, slow_launcher, 20), 0);
+}
+END_TEST
+
 START_TEST(bad_addresses)
 {
     ck_assert_int_eq(job_run(2, NULL, addresses, 20), 0);
@@ -251,6 +294,7 @@ Suite *suite_peer(void)
     tcase_add_test(t, on_first_talk);
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, bad_addresses);
+    tcase_add_test(t, late_addresses);
     tcase_add_test(t, idle_peers);
     tcase_add_test(t, no_descriptor);
     suite_add_tcase(s, t);

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,6 +175,31 @@ START_TEST(timeout)
 }
 END_TEST
 
+/* Once MPI runs, over several hosts: a launcher that has stopped answering is given up, for good. */
+START_TEST(deaf)
+{
+    static const struct step steps[] = {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""}, {0}};
+    unsigned char v[4];
+    size_t n = sizeof v;
+    setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
+    pid_t pid = serve(steps, "1", "4");
+    int fd = atoi(getenv("PMI_FD"));
+    ck_assert_int_eq(boot_init(NULL), 0);
+    atomic_store(&proc->phase, PROC_INIT);
+    uint64_t start = time_now();
+    ck_assert_int_eq(boot_get("a", v, &n), -ETIMEDOUT);
+    uint64_t took = time_now() - start;
+    ck_assert_uint_ge(took, 1000000000u);
+    ck_assert_uint_lt(took, 5000000000u);
+    ck_assert_int_eq(boot_get("b", v, &n), -ETIMEDOUT); /* not asked: the answer might be a's */
+    ck_assert_int_eq(boot_finalize(), -ETIMEDOUT);
+    ck_assert_uint_lt(time_now() - start, took + 900000000u);
+    ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+    var_finalize();
+    served(pid);
+}
+END_TEST
+
 Suite *suite_pmi1(void)
 {
     Suite *s = suite_create("boot/pmi1");
@@ -184,6 +210,7 @@ Suite *suite_pmi1(void)
     tcase_add_test(t, endless_line);
     tcase_add_test(t, bad_environment);
     tcase_add_test(t, timeout);
+    tcase_add_test(t, deaf);
     suite_add_tcase(s, t);
     return s;
 }

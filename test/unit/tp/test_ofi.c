@@ -684,6 +684,21 @@ static void no_such_provider(void)
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
 }
 
+/* What rank 0 has overrules the variable, and is told again as it was. */
+static void variants(void)
+{
+    struct tp *tp;
+    struct tp_caps caps;
+    char text[64];
+    struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc, .variant = "udp;ofi_rxd"};
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
+    tp_ofi_ops.variant(tp, text, sizeof text);
+    job_check(!strcmp(text, "udp;ofi_rxd"));
+    tp_ofi_ops.close(tp);
+    env.variant = "pigeons";
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
+}
+
 #define RUN(name, size, set)                                              \
     START_TEST(name##_)                                                   \
     {                                                                     \
@@ -718,6 +733,7 @@ ONE(half_registered)
 ONE(failed_get)
 static void no_leak_all(void) { no_leak(); }
 static void no_such_provider_all(void) { no_such_provider(); }
+static void variants_all(void) { variants(); }
 
 RUN(strangers, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(liars, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
@@ -728,6 +744,7 @@ RUN(sleeper, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(window, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_leak, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_such_provider, 1, "MPIR_CVAR_OFI_PROVIDER=pigeons")
+RUN(variants, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 
 Suite *suite_ofi(void)
 {
@@ -753,6 +770,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, failed_get_);
     tcase_add_test(t, no_leak_);
     tcase_add_test(t, no_such_provider_);
+    tcase_add_test(t, variants_);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,251 @@
+/* choice.c - the network of the job.
+ *
+ * Each process opens what it would take by itself (tp_wanted), all at the same time; rank 0 tells what that is, and after the barrier
+ * that the start has anyway who took another closes it and opens rank 0's.  So one value is read by each, and a job has one network, though
+ * hosts may differ in cards and libraries.
+ *
+ *     am_open    rank 0: opens, puts "net.0" -------.      the others: open
+ *     mem_init   barrier                            |      barrier
+ *     am_init                                       '----> same? keep it.  Else close, open that one; it does not open: the job ends */
+#include "am/am_types.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "boot/boot.h"
+#include "var/var.h"
+
+static const char key[] = "net.0"; /* rank 0 puts it (boot.h, keys) */
+
+/* Name of a network, a blank, its variant; "": none. */
+enum { CHOICE = 96 };
+
+static void choice_text(const struct am_tp *t, char text[CHOICE])
+{
+    char variant[CHOICE] = "";
+    *text = 0;
+    if (t->ops && t->ops->variant)
+        t->ops->variant(t->tp, variant, sizeof variant);
+    if (t->ops)
+        snprintf(text, CHOICE, "%s%s%.64s", t->ops->name, *variant ? " " : "", variant);
+}
+
+/* Tell what was opened and why, on one process of the job. */
+static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps, const char *why)
+{
+    char text[256] = "";
+    if (!cvar.debug_summary || boot_rank() != 0)
+        return;
+    if (!caps) {
+        log_warn("transport %s: not open (%s)", ops->name, why);
+        return;
+    }
+    if (ops->describe)
+        ops->describe(tp, text, sizeof text);
+    log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why, *text ? ": " : "", text,
+             caps->am_max, caps->flags & TP_PUT ? ", put" : "", caps->flags & TP_GET ? ", get" : "",
+             caps->flags & TP_ATOMIC ? ", atomics" : "", caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
+             caps->flags & TP_WAIT_FD ? "" : "; it has nothing to sleep on, so waiting keeps a core busy");
+}
+
+static void ready_close(struct am *a)
+{
+    if (a->ready.ops)
+        a->ready.ops->close(a->ready.tp);
+    a->ready = (struct am_tp){0};
+}
+
+/* n was opened though a network is there: one of them goes.  Nothing was published or sent yet. */
+static void better_of(struct am *a, const struct am_tp *n)
+{
+    if (!tp_better(&a->ready.caps, &n->caps)) {
+        n->ops->close(n->tp);
+        tell(n->ops, NULL, NULL, "it has no native put either, and another network comes first");
+        return;
+    }
+    tell(a->ready.ops, NULL, NULL, "closed: it has no native put, and a later network has");
+    ready_close(a);
+    a->ready = *n;
+}
+
+/* Open one transport if this job wants it: *n, or n->ops stays NULL.  0 also when a network that nobody named does not open. */
+static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
+{
+    const char *why;
+    if (!tp_wanted(ops, !ops->near && a->ready.ops ? &a->ready.caps : NULL, &why)) {
+        if (!strcmp(cvar.transport, "auto"))
+            tell(ops, NULL, NULL, why);
+        return 0;
+    }
+    int err = ops->open(&a->env, &n->tp, &n->caps);
+    if (!err) {
+        n->ops = ops;
+        tell(ops, n->tp, &n->caps, why);
+    } else if (!ops->near && strcmp(cvar.transport, ops->name)) {
+        tell(ops, NULL, NULL, strerror(-err));
+        err = 0;
+    } else {
+        char names[128];
+        tp_names(names, sizeof names);
+        log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err), names);
+    }
+    return err;
+}
+
+/* MPIR_CVAR_TRANSPORT names one that exists. */
+static int check_name(void)
+{
+    char names[128];
+    if (!strcmp(cvar.transport, "auto") || tp_find(cvar.transport))
+        return 0;
+    tp_names(names, sizeof names);
+    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport, names);
+    return -EINVAL;
+}
+
+int am_choice_open(struct am *a)
+{
+    int err = check_name();
+    for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++) {
+        struct am_tp n = {0};
+        err = (*ops)->near ? 0 : open_wanted(a, *ops, &n);
+        if (n.ops && a->ready.ops)
+            better_of(a, &n);
+        else if (n.ops)
+            a->ready = n;
+    }
+    return err;
+}
+
+/* Is there to be a network?  The same on all processes, whatever opens. */
+static int wanted(void)
+{
+    const char *why;
+    for (const struct tp_ops *const *ops = tp_active(); *ops; ops++)
+        if (!(*ops)->near && tp_wanted(*ops, NULL, &why))
+            return 1;
+    return 0;
+}
+
+int am_choice_tell(const struct am *a)
+{
+    char text[CHOICE];
+    if (boot_rank() != 0 || boot_size() == 1 || !wanted())
+        return 0;
+    choice_text(&a->ready, text);
+    return boot_put(key, text, strlen(text) + 1);
+}
+
+static void __attribute__((noreturn)) cannot_follow(const char *theirs, const char *mine, const char *cause)
+{
+    char why[400];
+    snprintf(why, sizeof why,
+             "MPI_Init: rank %d cannot use the network of rank 0, which has %s%s; by itself this process would take %s.  MPIR_CVAR_TRANSPORT "
+             "and MPIR_CVAR_OFI_PROVIDER must name what all hosts have",
+             boot_rank(), *theirs ? theirs : "none open", cause, *mine ? mine : "none");
+    boot_abort(1, why);
+}
+
+int am_choice_follow(struct am *a)
+{
+    char theirs[CHOICE + 1], mine[CHOICE], name[CHOICE + 1];
+    size_t len = CHOICE;
+    if (boot_rank() == 0 || !wanted())
+        return 0;
+    int err = boot_get(key, theirs, &len);
+    if (err)
+        return err == -ENOENT ? 0 : err; /* a launcher of tests that keeps nothing */
+    theirs[len] = 0;
+    choice_text(&a->ready, mine);
+    if (!strcmp(theirs, mine))
+        return 0;
+    ready_close(a);
+    strcpy(name, theirs);
+    char *variant = strchr(name, ' ');
+    if (variant)
+        *variant++ = 0;
+    const struct tp_ops *ops = *name ? tp_find(name) : NULL;
+    if (!ops)
+        cannot_follow(theirs, mine, *name ? ": this build does not have it" : "");
+    struct tp_env env = a->env;
+    env.variant = variant;
+    err = ops->open(&env, &a->ready.tp, &a->ready.caps);
+    if (err) {
+        char cause[80];
+        snprintf(cause, sizeof cause, ": it does not open here (%s)", strerror(-err));
+        cannot_follow(theirs, mine, cause);
+    }
+    a->ready.ops = ops;
+    if (cvar.debug_summary)
+        log_warn("transport %s: open instead of %s, since it is what rank 0 has", theirs, *mine ? mine : "none");
+    return 0;
+}
+
+/* --- their places ------------------------------------------------------------------ */
+
+static int source_fd(void *arg, int arm)
+{
+    const struct am_tp *t = arg;
+    return t->ops->fd(t->tp, arm);
+}
+
+static int place(struct am *a, const struct am_tp *n)
+{
+    struct am_tp *t = &a->tps[a->ntps];
+    if (a->ntps == AM_TPS) {
+        n->ops->close(n->tp);
+        return -ENOSPC;
+    }
+    *t = *n;
+    if (t->caps.replies == 0) /* the transport has no bound of its own */
+        t->caps.replies = UINT32_MAX;
+    t->credits = t->caps.replies;
+    t->local = t->ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
+    t->source = (struct progress_source){.fd = source_fd, .arg = t};
+    progress_source_add(&t->source);
+    a->ntps++;
+    a->networks += !t->ops->near;
+    return 0;
+}
+
+/* A job over several hosts needs a network; better said now than at the first message. */
+static int check_reach(const struct am *a)
+{
+    char names[128];
+    if (a->networks || tp_active() != tp_list || boot_host_processes() == boot_size())
+        return 0;
+    tp_names(names, sizeof names);
+    log_warn("the %d processes of the job are on several hosts, and no network is open (MPIR_CVAR_TRANSPORT=%s); this "
+             "build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why each is not open", boot_size(), cvar.transport, names);
+    return -EHOSTUNREACH;
+}
+
+int am_choice_join(struct am *a)
+{
+    int err = 0;
+    for (const struct tp_ops *const *ops = tp_active(); *ops && !err; ops++) {
+        struct am_tp n = {0};
+        if ((*ops)->near)
+            err = open_wanted(a, *ops, &n);
+        else if (*ops == a->ready.ops) {
+            n = a->ready;
+            a->ready = (struct am_tp){0};
+        }
+        if (n.ops)
+            err = place(a, &n);
+    }
+    return err ? err : check_reach(a);
+}
+
+void am_choice_close(struct am *a)
+{
+    ready_close(a);
+    while (a->ntps > 0) {
+        struct am_tp *t = &a->tps[--a->ntps];
+        progress_source_del(&t->source);
+        t->ops->close(t->tp);
+    }
+}
