@@ -94,6 +94,28 @@ START_TEST(waits_until_the_condition_holds)
 }
 END_TEST
 
+static int always(void *arg)
+{
+    (void)arg;
+    return 1;
+}
+
+/* Programs spin on what is true at once, and others wait for them. */
+START_TEST(what_holds_at_once_looks_around)
+{
+    struct counting a = {.limit = 0};
+    a.hook = (struct progress_hook){.fn = count_up, .arg = &a};
+    progress_hook_add(&a.hook);
+    for (int i = 0; i < 128; i++)
+        progress_wait(always, NULL, "nothing", -1);
+    ck_assert_int_eq(a.runs, 2);
+    for (int i = 0; i < 128; i++)
+        progress_glance();
+    ck_assert_int_eq(a.runs, 4);
+    progress_hook_del(&a.hook);
+}
+END_TEST
+
 static int never(void *arg)
 {
     return 0;
@@ -305,6 +327,7 @@ Suite *suite_engine(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, hooks_run_and_leave);
     tcase_add_test(t, waits_until_the_condition_holds);
+    tcase_add_test(t, what_holds_at_once_looks_around);
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_test(t, long_waits_ask);
