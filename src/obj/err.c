@@ -199,11 +199,11 @@ int err_retell(int code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    struct err_slot *s = &e->slot[(e->next + ERR_SLOTS - 1) % ERR_SLOTS]; /* the last */
-    if (!s->code || err_class(s->code) != err_class(code) || strcmp(s->text, text) != 0) {
-        s = slot_take(e, err_class(code));
-        memcpy(s->text, text, sizeof text);
-    }
+    for (struct err_slot *s = e->slot; s < e->slot + ERR_SLOTS; s++)
+        if (s->code && err_class(s->code) == err_class(code) && !strcmp(s->text, text))
+            return s->code;
+    struct err_slot *s = slot_take(e, err_class(code));
+    memcpy(s->text, text, sizeof text);
     return s->code;
 }
 

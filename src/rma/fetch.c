@@ -82,7 +82,8 @@ static int has_result(const struct rma_op *op)
 static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
-    if (op->kind > RMA_GACC || op->train || op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
+    if (op->kind > RMA_GACC || op->train || op->natives || /* the network has pieces of it, and refused another: the rest by message */
+         op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
         !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
         (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
         return 0;
@@ -161,9 +162,9 @@ static int offered(struct rma_target *t, const struct rma_op *op)
 /* 0: on its way; AM_AGAIN; -ENOTSUP: by message; -errno */
 int rma_fetch_send(struct rma_target *t, struct rma_op *op)
 {
-    WR_ASSERT(!op->natives);
     if (!offered(t, op))
         return -ENOTSUP;
+    WR_ASSERT(!op->natives);
     struct rma_offer *o = t->offer;
     size_t bytes = o->d.key + o->d.result;
     struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0, .win = t->w->id, .src = (uint32_t)t->w->rank,

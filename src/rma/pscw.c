@@ -344,10 +344,10 @@ int rma_test(struct rma_win *w, int *flag)
     if (w->expo == EXPO_NONE)
         return sync_error(w, "no exposure epoch was posted");
     progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
-    *flag = completes_seen(w);
+    *flag = w->expo == EXPO_NONE || completes_seen(w); /* none: another thread has looked and ended it meanwhile */
     if (!*flag) {
         progress_test();
-        *flag = completes_seen(w);
+        *flag = w->expo == EXPO_NONE || completes_seen(w);
     }
-    return *flag ? exposure_over(w) : MPI_SUCCESS;
+    return *flag && w->expo != EXPO_NONE ? exposure_over(w) : MPI_SUCCESS;
 }

@@ -93,7 +93,7 @@ static void listen_to(int i)
 {
     struct iovec v = {in[i].bytes, OFI_BUFFER_BYTES};
     struct fi_msg m = {.msg_iov = &v, .desc = &in[i].desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in[i].op};
-    check(fi_recvmsg(memory.ep, &m, FI_COMPLETION | FI_MULTI_RECV), "fi_recvmsg");
+    check(fi_recvmsg(memory.ep, &m, FI_COMPLETION), "fi_recvmsg");
 }
 
 static void done(struct door *d, const struct fi_cq_data_entry *e)
@@ -101,7 +101,7 @@ static void done(struct door *d, const struct fi_cq_data_entry *e)
     struct once *op = e->op_context;
     if (op->kind == AMS) {
         raw_came += (e->flags & FI_RECV) != 0;
-        for (int i = 0; e->flags & FI_MULTI_RECV && i < OFI_BUFFERS; i++)
+        for (int i = 0; e->flags & FI_RECV && i < OFI_BUFFERS; i++)
             if (op == &in[i].op)
                 listen_to(i);
         return;
@@ -191,7 +191,7 @@ static void start(char *words, size_t len)
     job_check(ofi_load(&o.lib) == 0 && ofi_choose(&o) == 0);
     const struct fi_info *i = o.info;
     /* Without these there is no like of our rows. */
-    job_check(i->caps & FI_RMA && i->caps & FI_MULTI_RECV && i->tx_attr->inject_size >= 8);
+    job_check(i->caps & FI_RMA && i->tx_attr->inject_size >= 8);
     uint32_t v = o.lib.version();
     snprintf(words, len, "libfabric %u.%u, %s%s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
              raw_spin ? ", no descriptor" : "");
@@ -200,8 +200,6 @@ static void start(char *words, size_t len)
         idle = &store[k];
     }
     door_open(&memory, o.info, "ofi");
-    size_t least = OFI_EAGER;
-    check(fi_setopt(&memory.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least), "fi_setopt");
     for (int k = 0; k < OFI_BUFFERS; k++) {
         in[k].op.kind = AMS;
         in[k].bytes = aligned_alloc(4096, OFI_BUFFER_BYTES);

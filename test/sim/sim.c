@@ -17,7 +17,7 @@
 
 struct sim *the_sim;
 
-enum { STACK = 512 * 1024, QUIET_ROUNDS = 400, A_SECOND = 1000000 /* steps: now_ns() */ };
+enum { STACK = 512 * 1024, QUIET_ROUNDS = 2500 /* turns of each, 1 us: a refused LOCK waits for up to 2 ms */, A_SECOND = 1000000 /* steps: now_ns() */ };
 
 uint64_t sim_draw_bits(struct sim *s)
 {

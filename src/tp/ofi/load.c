@@ -12,7 +12,7 @@
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
-static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT";
+static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT", *const buffer_size = "FI_OFI_RXM_BUFFER_SIZE";
 
 /* The least version whose objects have all that we use. */
 static const uint32_t api_version = FI_VERSION(1, 11);
@@ -20,22 +20,37 @@ static const uint32_t api_version = FI_VERSION(1, 11);
 /* Settings of ofi_rxm, which has no other place for them; read once, when the library is opened, and what the user has set stays.
  *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our buffer and puts them into the
  *                receiver's; over verbs it must be the size of ofi_rxm's own buffers, so where there are cards it is left alone.
- *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by itself, 52 MB of every process */
+ *                Processes whose limits differ do not get a connection, so it is part of the variant (ofi_variant).
+ *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by itself, 52 MB of every process
+ * A program that has brought libfabric with it may have used it, and then they are read no more. */
 static void settings_make(void)
 {
     char text[32];
+    void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (there) {
+        dlclose(there);
+        return;
+    }
     snprintf(text, sizeof text, "%d", OFI_EAGER);
-    if (access("/sys/class/infiniband", F_OK) != 0 && !getenv("FI_OFI_RXM_BUFFER_SIZE"))
+    if (access("/sys/class/infiniband", F_OK) != 0 && !getenv(buffer_size))
         setenv(eager_limit, text, 0);
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "128", 0);
 }
 
+static size_t setting(const char *name)
+{
+    const char *set = getenv(name);
+    char *end = NULL;
+    long n = set ? strtol(set, &end, 10) : 0;
+    return n > OFI_EAGER_MIN && !*end ? (size_t)n : OFI_EAGER_MIN;
+}
+
 size_t ofi_eager(const struct ofi *o)
 {
-    const char *set = getenv(eager_limit);
-    char *end = NULL;
-    long n = set && !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") ? strtol(set, &end, 10) : 0;
-    return n > OFI_EAGER_MIN && !*end ? (size_t)n : OFI_EAGER_MIN;
+    if (strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm"))
+        return OFI_EAGER_MIN;
+    size_t eager = setting(eager_limit), buffer = setting(buffer_size);
+    return eager > buffer ? eager : buffer;
 }
 
 int ofi_load(struct ofi_lib *lib)
@@ -194,6 +209,7 @@ static const struct quirk {
      * that comes amid puts or gets damages them, and rma/ and p2p/ send messages all the time.  It has no connections that
      * could break. */
     {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1},
+    {"tcp;ofi_rxm", FI_MULTI_RECV, 0}, /* what comes while none is posted is put into the next ones at wrong places */
     {"shm", FI_ATOMIC, 0},          /* a compare-and-swap issued while an add is under way damages memory */
 };
 
@@ -230,10 +246,19 @@ int ofi_choose(struct ofi *o)
         FI_MSG | FI_MULTI_RECV | FI_RMA | FI_ATOMIC, FI_MSG | FI_MULTI_RECV | FI_RMA, FI_MSG | FI_MULTI_RECV,
         FI_MSG | FI_RMA | FI_ATOMIC,                 FI_MSG | FI_RMA,                 FI_MSG,
     };
-    const char *named = o->env.variant ? o->env.variant : cvar.ofi_provider;
+    char wanted[128] = "";
+    unsigned long eager = 0;
+    if (o->env.variant && sscanf(o->env.variant, "%127s %lu", wanted, &eager) < 1)
+        return -EINVAL;
+    const char *named = o->env.variant ? wanted : cvar.ofi_provider;
     int err = -FI_ENODATA;
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
         err = ask(o, wishes[i], named);
+    if (o->info && eager && ofi_eager(o) != eager) {
+        log_warn("transport ofi: ofi_rxm sends packets of up to %zu bytes at once here, and %lu at rank 0: such processes do not get a "
+                 "connection; FI_OFI_RXM_EAGER_LIMIT=%d on all of them makes them alike", ofi_eager(o), eager, OFI_EAGER_MIN);
+        return -EPROTO;
+    }
     if (o->info) {
         inject_more(o);
         heed_quirks(o);

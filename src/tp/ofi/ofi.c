@@ -355,7 +355,8 @@ static void ofi_describe(struct tp *tp, char *text, size_t len)
 
 static void ofi_variant(struct tp *tp, char *text, size_t len)
 {
-    snprintf(text, len, "%s", ((const struct ofi *)tp)->info->fabric_attr->prov_name);
+    const struct ofi *o = (const struct ofi *)tp;
+    snprintf(text, len, "%s %zu", o->info->fabric_attr->prov_name, ofi_eager(o));
 }
 
 /* --- progress --------------------------------------------------------------------- */

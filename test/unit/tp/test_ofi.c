@@ -693,8 +693,15 @@ static void variants(void)
     struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc, .variant = "udp;ofi_rxd"};
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0);
     tp_ofi_ops.variant(tp, text, sizeof text);
-    job_check(!strcmp(text, "udp;ofi_rxd"));
+    job_check(!strcmp(text, "udp;ofi_rxd 16384"));
     tp_ofi_ops.close(tp);
+    /* With packets of another length there would be no connection. */
+    setenv("FI_OFI_RXM_EAGER_LIMIT", "20000", 1);
+    env.variant = "tcp;ofi_rxm 20000";
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == 0 && caps.am_max < 20000 && caps.am_max > 19000);
+    tp_ofi_ops.close(tp);
+    env.variant = "tcp;ofi_rxm 16384";
+    job_check(tp_ofi_ops.open(&env, &tp, &caps) == -EPROTO);
     env.variant = "pigeons";
     job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
 }
