@@ -267,6 +267,11 @@ void var_env_off(const struct var_env *list, int n, unsigned set)
             unsetenv(list[i].name);
 }
 
+const char *var_env_get(const char *name)
+{
+    return getenv(name);
+}
+
 struct pvar_set *pvar_proc(void)
 {
     return &proc->var->pvars;

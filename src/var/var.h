@@ -50,6 +50,8 @@ struct var_env {
 };
 unsigned var_env_on(const struct var_env *list, int n);
 void var_env_off(const struct var_env *list, int n, unsigned set);
+/* What such a library will find, or found; NULL: not set. */
+const char *var_env_get(const char *name);
 /* Free what var_init and cvar_set allocated. */
 void var_finalize(void);
 /* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */

@@ -13,6 +13,9 @@
 #include "var/var.h"
 
 static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT", *const buffer_size = "FI_OFI_RXM_BUFFER_SIZE";
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"}, {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)}};
 
 /* The least version whose objects have all that we use. */
 static const uint32_t api_version = FI_VERSION(1, 11);
@@ -25,21 +28,18 @@ static const uint32_t api_version = FI_VERSION(1, 11);
  * A program that has brought libfabric with it may have used it, and then they are read no more. */
 static void settings_make(void)
 {
-    char text[32];
     void *there = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (there) {
         dlclose(there);
         return;
     }
-    snprintf(text, sizeof text, "%d", OFI_EAGER);
-    if (access("/sys/class/infiniband", F_OK) != 0 && !getenv(buffer_size))
-        setenv(eager_limit, text, 0);
-    setenv("FI_OFI_RXM_MSG_RX_SIZE", "128", 0);
+    int alone = access("/sys/class/infiniband", F_OK) == 0 || var_env_get(buffer_size);
+    var_env_on(settings, alone ? 1 : 2); /* for good: when they are read is the library's affair */
 }
 
 static size_t setting(const char *name)
 {
-    const char *set = getenv(name);
+    const char *set = var_env_get(name);
     char *end = NULL;
     long n = set ? strtol(set, &end, 10) : 0;
     return n > OFI_EAGER_MIN && !*end ? (size_t)n : OFI_EAGER_MIN;

@@ -35,8 +35,8 @@
 #include "base/map.h"
 #include "tp/tp_types.h"
 
+#define OFI_EAGER 69632 /* bytes of a packet that ofi_rxm over tcp shall send at once: 64 KiB of data and their headers */
 enum {
-    OFI_EAGER = 69632,          /* bytes of a packet that ofi_rxm over tcp shall send at once: 64 KiB of data and their headers */
     OFI_EAGER_MIN = 16384,      /* what it, and others, send so by themselves */
     OFI_AM_ROOM = 64,           /* of these bytes, for headers of ours and theirs */
     OFI_GATHER = 16384,         /* caps.gather (bytes) */

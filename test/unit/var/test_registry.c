@@ -130,10 +130,12 @@ START_TEST(environment_of_others)
     ck_assert_str_eq(getenv("WR_TEST_A"), "1");
     ck_assert_str_eq(getenv("WR_TEST_B"), "mine");
     ck_assert_str_eq(getenv("WR_TEST_C"), "3");
+    ck_assert_str_eq(var_env_get("WR_TEST_C"), "3");
     var_env_off(list, 3, set);
     ck_assert_ptr_null(getenv("WR_TEST_A"));
     ck_assert_str_eq(getenv("WR_TEST_B"), "mine");
     ck_assert_ptr_null(getenv("WR_TEST_C"));
+    ck_assert_ptr_null(var_env_get("WR_TEST_C"));
     unsetenv("WR_TEST_B");
 }
 END_TEST
