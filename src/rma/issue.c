@@ -37,8 +37,7 @@ static struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
 
 /* --- one operation as a packet -------------------------------------------------------- */
 
-/* The target layout as `count` elements of a predefined type, if it is that.  Of these op->bytes may be fewer. */
-static struct dt_type *simple_elem(const struct rma_op *op, size_t *count)
+struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count)
 {
     struct dt_type *t = op->a.ttype;
     if (t->flags & DT_PREDEFINED) {
@@ -69,7 +68,7 @@ static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem,
         *count = op->train_ops;
         return op->bytes;
     }
-    struct dt_type *e = simple_elem(op, count);
+    struct dt_type *e = rma_simple_elem(op, count);
     if (!e || op->sent || *count > UINT32_MAX || *count * (size_t)e->size != op->bytes)
         return SIZE_MAX;
     *elem = e;
@@ -194,7 +193,7 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
     size_t count, flat_len, len = op->bytes - op->sent;
     size_t room = cap - sizeof p->h - sizeof p->e;
     _Static_assert(sizeof p->e >= sizeof(struct rma_fault), "the answer to a part has room for a fault behind as many data");
-    struct dt_type *e = simple_elem(op, &count);
+    struct dt_type *e = rma_simple_elem(op, &count);
     size_t unit = op->elem ? op->elem->elem.bytes : e ? e->elem.bytes : 1;
     p->h.len = sizeof p->e;
     p->h.flags |= RMA_F_EXT;
@@ -335,10 +334,22 @@ static int unanswered(const struct rma_target *t)
     return t->flags & TARGET_DIRTY || t->tokens_out;
 }
 
+/* R11: is something in the packet that the target may refuse, and that has no answer of its own? */
+static int may_be_refused(struct rma_target *t, const struct packet *p)
+{
+    const struct list *l = t->next;
+    for (unsigned i = 0; i < p->ops; i++, l = l->next)
+        if (!(op_at(l)->flags & OP_ANSWERS) && !rma_route_certain(t, op_at(l)))
+            return 1;
+    return 0;
+}
+
 /* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
 static unsigned sync_flags(const struct rma_target *t, int dirty)
 {
     unsigned f = t->sync;
+    if (f & RMA_F_COMPLETE && !t->unsure && !t->tokens_out)
+        dirty = 0; /* R11 */
     if ((f & RMA_F_DONE) && !dirty && !(f & RMA_F_UNLOCK))
         f &= ~(unsigned)RMA_F_DONE;
     return f;
@@ -359,8 +370,11 @@ static void sync_left(struct rma_target *t, unsigned flags)
     uint32_t token = t->token;
     t->sync = 0;
     t->rode = (uint16_t)flags;
-    if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
+    if (flags & RMA_F_SYNC) {
         t->flags &= (uint8_t)~TARGET_DIRTY;
+        t->unsure = 0;
+    }
+    if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         /* One that was given out earlier than the last that left: a flush_all waits for each target's turn. */
         if ((int32_t)(token - t->out_token) <= 0)
             t->loose = 1;
@@ -589,6 +603,8 @@ static int send_ops(struct rma_target *t, int lock)
     packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
+    if (!t->unsure && p.dirty && rma_ask(t->w, ASK_IN_PSCW))
+        t->unsure = (uint8_t)may_be_refused(t, &p);
     unsigned sync = 0;
     int ends = p.ops == t->queued && (p.ops > 1 || op_at(t->next)->sent + p.part == op_at(t->next)->bytes);
     int rides = ends && t->sync && may_ride(t);

@@ -171,15 +171,14 @@ static struct rma_key *key_find(const struct rma_win *w, int rank)
     return NULL;
 }
 
-/* A place for the key of t, of which nothing is known yet; NULL: all are in use, or native access leads nowhere. */
+/* A place for what becomes known of t; NULL: all are in use. */
 static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp = am_tp(t->world, &ops, &caps);
     const struct rma_atomics *atomics = tp && w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
-    if (!tp || !ops->import || (pays_from(&caps) == SIZE_MAX && !atomics))
-        return NULL;
+    int leads = tp && ops->import && (pays_from(&caps) != SIZE_MAX || atomics);
     if (w->nkeys >= (unsigned)cvar.rma_keys) {
         struct rma_key *old = NULL;
         for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
@@ -194,7 +193,15 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     struct rma_key *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
-    *k = (struct rma_key){.rank = t->rank, .tp = tp, .ops = ops, .most = caps.rma_max};
+    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE};
+    list_init(&k->link);
+    list_push(&w->keys, &k->link);
+    w->nkeys++;
+    if (!leads)
+        return k;
+    k->tp = tp;
+    k->ops = ops;
+    k->most = caps.rma_max;
     k->put_min = put_min(&caps);
     k->get_min = get_min(&caps);
     k->lone_put = (uint8_t)lone_put(&caps);
@@ -203,10 +210,33 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
     k->put_inline = caps.put_inline;
     k->atomics = atomics;
-    list_init(&k->link);
-    list_push(&w->keys, &k->link);
-    w->nkeys++;
     return k;
+}
+
+/* t->key, if there is one; else, if it may, one is made. */
+static struct rma_key *key_of(struct rma_target *t, int make)
+{
+    struct rma_win *w = t->w;
+    if (t->key || (!(t->key = key_find(w, t->rank)) && !(make && (t->key = key_make(w, t)))))
+        return t->key;
+    t->key->refs++;
+    list_del(&t->key->link);
+    list_push(&w->keys, &t->key->link);
+    return t->key;
+}
+
+const struct rma_key *rma_native_known(struct rma_target *t)
+{
+    return key_of(t, 0);
+}
+
+void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
+{
+    struct rma_key *k = unit && bytes <= INT64_MAX && t->w->flavor != MPI_WIN_FLAVOR_DYNAMIC ? key_of(t, 1) : NULL;
+    if (!k || k->unit)
+        return; /* what came with a key holds */
+    k->size = bytes;
+    k->unit = unit;
 }
 
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
@@ -214,15 +244,8 @@ void rma_native_want(struct rma_target *t, const struct rma_op *op)
     struct rma_win *w = t->w;
     if (t->flags & TARGET_NEAR || op->train || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
         return;
-    if (!t->key) {
-        if (!(t->key = key_find(w, t->rank)) && !(t->key = key_make(w, t)))
-            return;
-        t->key->refs++;
-        list_del(&t->key->link);
-        list_push(&w->keys, &t->key->link);
-    }
-    struct rma_key *k = t->key;
-    if (k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
+    struct rma_key *k = key_of(t, 1);
+    if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
                                           : rma_route_moves(t, op)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};

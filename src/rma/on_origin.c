@@ -240,6 +240,9 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         if (rma_target_due(t))
             rma_ready(t);
     }
+    struct rma_target *t = h->count && w->ntargets ? rma_target_find(w, (int)h->src) : NULL;
+    if (t)
+        rma_native_told(t, h->disp, h->count);
     if (h->flags & RMA_F_SIGNALED)
         signaled(w, h, err);
     else if (err && !op && !w->err)

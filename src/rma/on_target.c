@@ -542,6 +542,10 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
             a.aop = f.cls;
         }
     }
+    if (h->flags & RMA_F_COMPLETE && x->w->flavor != MPI_WIN_FLAVOR_DYNAMIC && x->w->disp_unit <= UINT32_MAX) {
+        a.disp = (uint64_t)x->w->bytes; /* so that it need not ask again (R11) */
+        a.count = (uint32_t)x->w->disp_unit;
+    }
     answer(x, &a, &f, a.aop ? sizeof f : 0);
 }
 

@@ -203,6 +203,8 @@ void rma_hurry_all(struct rma_win *w); /* nothing is held back any more; to be i
 int rma_target_due(const struct rma_target *t);
 /* Ask that t's tail carries `sync` and the token (0: none). Nothing is sent yet. */
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token);
+/* The target layout as `count` elements of a predefined type, if it is that (of these op->bytes may be fewer); else NULL. */
+struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
 /* A LOCK by itself: 1 sent, 0 no room now. */
 int rma_lock_send(struct rma_target *t);
 /* A packet of header only to a rank, element or not: 0, AM_AGAIN, -errno. */
@@ -218,6 +220,8 @@ void rma_target_fail(struct rma_target *t, int err);
 /* --- route.c, native.c ------------------------------------------------------------------------- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
+/* Is it known here that the target will do it?  (R11) */
+int rma_route_certain(struct rma_target *t, const struct rma_op *op);
 /* Would it pay to do op natively, were the key known?  min: bytes of one put or get. */
 int rma_route_pays(const struct rma_op *op, size_t min);
 /* Would it pay for this put or get of a target whose key record is there? */
@@ -228,6 +232,9 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the wi
 void rma_native_close(struct rma_win *w); /* forget keys and memory */
 void rma_native_free(struct rma *r);
 void rma_native_want(struct rma_target *t, const struct rma_op *op); /* ask for the key if op could use it */
+const struct rma_key *rma_native_known(struct rma_target *t); /* what is known of the window there; NULL: nothing */
+/* The window there has so many bytes, in units of so many (0: it does not say).  An answer to COMPLETE tells it. */
+void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit);
 void rma_native_leave(struct rma_target *t); /* the element goes */
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
 /* Has all that was done natively on t reached it?  1 yes, 0 not yet (a completion makes t ready), AM_AGAIN: ask again. */

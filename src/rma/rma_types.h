@@ -18,6 +18,8 @@
  *     other one leaves for t then, by no route.
  * R10 t->train, where it is not NULL, is the last element of t's list, a train of which nothing is packed for sending: it takes
  *     more.  None is while t->sync is to leave.
+ * R11 In a PSCW access epoch t->unsure is set as soon as something has left that has no answer of its own and that the target may
+ *     refuse, for all that is known here.  Where it is not, COMPLETE asks for no answer: there is no error that it could tell.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -127,6 +129,7 @@ struct rma_target {
     uint8_t lock;      /* MPI_LOCK_: SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE */
     uint8_t flags;     /* enum target_flag */
     uint8_t atomics;   /* R9 */
+    uint8_t unsure;    /* R11 */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: to be carried by the tail */
     uint16_t rode;     /* of them left with the LOCK that is under way */
@@ -152,7 +155,8 @@ struct rma_target {
     int err;           /* first error since the last synchronization */
 };
 
-/* What native access to one rank needs; outlives the target element, so that the next epoch finds it. */
+/* What is known of the window at one rank, and what native access needs; outlives the target element, so that the next epoch
+ * finds it.  KEY_NONE: no native access. */
 enum key_state { KEY_NEW, KEY_ASKED, KEY_NONE, KEY_READY };
 struct rma_key {
     struct list link;  /* w->keys, last used at the end */
@@ -165,7 +169,7 @@ struct rma_key {
     const struct tp_ops *ops;
     struct tp_far *far;
     uint64_t size;     /* of the window there (bytes) */
-    uint64_t unit;
+    uint64_t unit;     /* displacement unit there (bytes); 0: both are not known */
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */

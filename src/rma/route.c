@@ -11,6 +11,8 @@
  *   out of range       message: the target's answer is the error, the same as ever */
 #include "rma/rma_types.h"
 
+#include <string.h>
+
 int rma_route_pays(const struct rma_op *op, size_t min)
 {
     if (op->elem || op->bytes < min || (op->flags & OP_BY_AM))
@@ -75,6 +77,24 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
     uint64_t off;
     return !dt_bounds(op->a.ttype, (size_t)op->a.tcount, &lo, &hi) &&
            !rma_offset((uint64_t)op->a.disp, k->unit, lo, hi, k->size, &off);
+}
+
+/* R11.  A derived type may meet a lack of memory there, a pair with a gap is looked at element by element. */
+int rma_route_certain(struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_key *k = rma_native_known(t);
+    size_t count;
+    if (!k || !k->unit)
+        return 0;
+    if (!op->train)
+        return rma_simple_elem(op, &count) && in_range(k, op);
+    for (const char *at = op->train; at != op->train + op->bytes; at += op->train_step) {
+        uint64_t disp, off;
+        memcpy(&disp, at, sizeof disp);
+        if (rma_offset(disp, k->unit, 0, (int64_t)op->train_each, k->size, &off))
+            return 0;
+    }
+    return 1;
 }
 
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)

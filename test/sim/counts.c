@@ -189,6 +189,101 @@ static void pscw_counts(void *arg)
     job_close(&j);
 }
 
+/* Epochs of a pair again and again.  The first answer tells the size of the window there; from then on what is known to lie in it
+ * needs none, and what does not, or may be refused for another reason, is answered and told (R11). */
+static void pscw_again(int trains)
+{
+    enum { LONGS = 64, FEW = 3, MANY = 40, ROUNDS = 9 };
+    struct job j = job_open(LONGS);
+    MPI_Group world, peer;
+    MPI_Datatype pairs;
+    int other = !j.rank;
+    OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &peer));
+    OK(MPI_Type_vector(2, 1, 2, MPI_LONG, &pairs));
+    OK(MPI_Type_commit(&pairs));
+    for (int round = 0; round < ROUNDS; round++) {
+        struct counts c = mark(0), b = mark(1);
+        long v[MANY], r = -1, acks = 0;
+        if (j.rank == 1) {
+            OK(MPI_Win_post(peer, 0, j.win));
+            OK(MPI_Win_wait(j.win));
+        } else {
+            OK(MPI_Win_start(peer, 0, j.win));
+            for (int i = 0; i < MANY; i++)
+                v[i] = 1000 * round + i;
+            switch (round) {
+            case 0: /* nothing is known */
+                put1(&j, v, 1, LONGS - 1);
+                acks = 1;
+                break;
+            case 1:
+                put1(&j, v, 1, LONGS - 1);
+                break;
+            case 2:
+                OK(MPI_Accumulate(v, 1, MPI_LONG, 1, LONGS - 1, 1, MPI_LONG, MPI_SUM, j.win));
+                break;
+            case 3:
+                for (int i = 0; i < FEW; i++)
+                    put1(&j, &v[i], 1, i);
+                break;
+            case 4:
+                for (int i = 0; i < MANY; i++)
+                    put1(&j, &v[i], 1, i);
+                break;
+            case 5: /* another layout may find no memory there */
+                OK(MPI_Put(v, 2, MPI_LONG, 1, 0, 1, pairs, j.win));
+                acks = 1;
+                break;
+            case 6: /* one too far, and one good behind it */
+                put1(&j, v, 1, LONGS);
+                put1(&j, v, 1, 0);
+                acks = 1;
+                break;
+            case 7: /* one of many */
+                for (int i = 0; i < MANY; i++)
+                    put1(&j, &v[i], 1, i == MANY / 2 ? LONGS : i);
+                acks = 1;
+                break;
+            case 8: /* a get answers for itself alone */
+                put1(&j, v, 1, 7);
+                OK(MPI_Get(&r, 1, MPI_LONG, 1, 7, 1, MPI_LONG, j.win));
+                break;
+            }
+            ERR(round == 6 || round == 7 ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, MPI_Win_complete(j.win));
+        }
+        SIM_CHECK(j.rank || r == (round == 8 ? 8000 : -1));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (j.rank == 0) {
+            SIM_CHECK(since(&b, RMA_PKT_ACK) == acks);
+            SIM_CHECK(since(&b, RMA_PKT_DATA) == (round == 8));
+            SIM_CHECK(trains || since(&c, RMA_PKT_DONE) == 0); /* COMPLETE rides */
+        } else {
+            static const int at[ROUNDS] = {LONGS - 1, LONGS - 1, LONGS - 1, FEW - 1, MANY - 1, 2, 0, MANY - 1, 7};
+            static const long is[ROUNDS] = {0, 1000, 3000, 3000 + FEW - 1, 4000 + MANY - 1, 5001, 6000, 7000 + MANY - 1, 8000};
+            SIM_CHECK(j.mem[at[round]] == is[round]);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_Type_free(&pairs));
+    OK(MPI_Group_free(&peer));
+    OK(MPI_Group_free(&world));
+    job_close(&j);
+}
+
+static void pscw_counts_again(void *arg)
+{
+    (void)arg;
+    pscw_again(0);
+}
+
+static void pscw_counts_trains(void *arg)
+{
+    (void)arg;
+    pscw_again(1);
+}
+
 /* LOCK_ALL by targets: K targets touched, K messages and K answers, silence towards the others. */
 static void lock_all_counts(void *arg)
 {
@@ -703,6 +798,8 @@ const struct scenario scenarios_counts[] = {
     {"count-pscw", 6, 1, pscw_counts, NULL, enough_credit},
     {"count-fence-get", 3, 1, fence_get_counts, NULL, enough_credit},
     {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
+    {"count-pscw-again", 2, 1, pscw_counts_again, NULL, enough_credit},
+    {"count-pscw-trains", 2, 1, pscw_counts_trains, NULL, gathering},
     {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},
     {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, enough_credit},
     {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, enough_credit},
