@@ -2,6 +2,7 @@
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,10 +258,29 @@ static int objects_open(struct ofi *o)
     return fi_enable(o->ep);
 }
 
+/* What the program does with signals.  Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others
+ * for themselves as soon as they are loaded, card or not.  (The provider shm does so later, for its files, and calls whoever was there.) */
+static void signals_are(struct sigaction *had)
+{
+    for (int s = 1; s < NSIG; s++)
+        if (sigaction(s, NULL, &had[s]) != 0)
+            had[s].sa_flags = -1; /* none, or the C library's */
+}
+
+static void signals_back(const struct sigaction *had)
+{
+    for (int s = 1; s < NSIG; s++)
+        if (had[s].sa_flags != -1)
+            (void)sigaction(s, &had[s], NULL);
+}
+
 static int open_all(struct ofi *o, struct tp_caps *caps)
 {
+    struct sigaction had[NSIG];
+    signals_are(had);
     int err = ofi_load(&o->lib);
     err = err ? err : ofi_choose(o);
+    signals_back(had);
     if (err)
         return err;
     const struct fi_info *i = o->info;
