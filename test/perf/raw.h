@@ -18,7 +18,7 @@ struct raw_ops {
     void (*put)(size_t len);               /* from raw_buf to the start of the peer's window */
     void (*get)(size_t len);               /* the other way, into raw_res */
     void (*flush)(void);                   /* all gets are here, and all puts in the peer's memory */
-    void (*am)(void);                      /* 8 bytes; raw_came counts them where they arrive */
+    void (*am)(size_t len);                /* from raw_buf; where they arrive raw_arrived() is called */
     void (*poll)(void);
     void (*open_tagged)(void);             /* both */
     void (*send)(size_t len);              /* from raw_buf, until the buffer is free */
@@ -30,6 +30,9 @@ extern int raw_me;        /* 0 measures, 1 serves */
 extern int raw_spin;      /* --spin: the library need not be able to sleep */
 extern char *raw_buf, *raw_res, *raw_window;
 extern uint64_t raw_came; /* active messages that arrived here */
+
+/* One has: a long one is a put, whose receiver brings it to its window. */
+void raw_arrived(const void *data, size_t len);
 
 /* Give the peer some bytes, and take its own of the same name; both.  Bytes that came. */
 size_t raw_swap(const char *name, const void *mine, size_t len, void *other, size_t room);

@@ -100,10 +100,11 @@ static void done(struct door *d, const struct fi_cq_data_entry *e)
 {
     struct once *op = e->op_context;
     if (op->kind == AMS) {
-        raw_came += (e->flags & FI_RECV) != 0;
         for (int i = 0; e->flags & FI_RECV && i < OFI_BUFFERS; i++)
-            if (op == &in[i].op)
+            if (op == &in[i].op) {
+                raw_arrived(in[i].bytes, e->len);
                 listen_to(i);
+            }
         return;
     }
     op->next = idle;
@@ -180,10 +181,17 @@ static void bare_flush(void)
         bare_poll();
 }
 
-static void bare_am(void)
+static void bare_am(size_t len)
 {
-    while (!taken(&memory, fi_inject(memory.ep, raw_buf, 8, memory.peer), "fi_inject"))
+    if (len <= memory.info->tx_attr->inject_size) {
+        while (!taken(&memory, fi_inject(memory.ep, raw_buf, len, memory.peer), "fi_inject"))
+            ;
+        return;
+    }
+    struct once *op = once_get(&memory);
+    while (!taken(&memory, fi_send(memory.ep, raw_buf, len, buf_desc, memory.peer, &op->ctx), "fi_send"))
         ;
+    memory.pending++;
 }
 
 static void start(char *words, size_t len)

@@ -40,7 +40,7 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 static ucs_status_t on_am(void *arg, const void *header, size_t hlen, void *data, size_t len,
                           const ucp_am_recv_param_t *param)
 {
-    raw_came++;
+    raw_arrived(data, len);
     return UCS_OK;
 }
 
@@ -131,13 +131,13 @@ static void bare_flush(void)
         bare_poll();
 }
 
-static void bare_am(void)
+static void bare_am(size_t len)
 {
     ucp_request_param_t p = plain;
     p.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     p.flags = UCP_AM_SEND_FLAG_EAGER;
     room();
-    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf, 8, &p), "ucp_am_send_nbx");
+    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf, len, &p), "ucp_am_send_nbx");
 }
 
 static void start(char *words, size_t len)
