@@ -120,7 +120,7 @@ static void broken(void)
         job_check(boot_dead_count() == 0);
         am_lost(a, 1, -ECONNRESET);
         am_lost(a, 1, -ECONNRESET);
-        job_check(a->alive.nlost == 1);
+        job_check(a->alive.nlost == 1 && am_is_lost(a, 1) && !am_is_lost(a, 2));
         uint64_t from = time_now();
         job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
         job_check(time_now() - from > 4000000000u && a->alive.nlost == 0);
@@ -138,12 +138,43 @@ START_TEST(lost_and_known)
 }
 END_TEST
 
+static int is_greeted(void *arg)
+{
+    return proc->am->alive.greeted;
+}
+
+static int word_is_set(void *arg)
+{
+    return *(volatile uint64_t *)job_words() != 0;
+}
+
+/* A greeting is answered, and the record has its credit back. */
+static void greet(void)
+{
+    start();
+    if (boot_rank() == 0) {
+        job_check(am_request(1, AM_INTERNAL, NULL, 0, 1) == 0 && am_peer_known(1)->owed == 1);
+        job_check(progress_wait_for(is_greeted, NULL, "an answer", 1, 8000000000u) == 0);
+        job_check(am_peer_known(1)->owed == 0);
+        job_words()[0] = 1;
+    }
+    job_check(progress_wait_for(word_is_set, NULL, "the end", 0, 8000000000u) == 0);
+    stop();
+}
+
+START_TEST(greeting)
+{
+    ck_assert_int_eq(job_run(2, quick, greet, 30), 0);
+}
+END_TEST
+
 Suite *suite_alive(void)
 {
     Suite *s = suite_create("alive");
     TCase *t = tcase_create("alive");
     tcase_add_test(t, named_and_told);
     tcase_add_test(t, lost_and_known);
+    tcase_add_test(t, greeting);
     suite_add_tcase(s, t);
     return s;
 }
