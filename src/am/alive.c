@@ -225,9 +225,13 @@ int am_alive_tell(void)
     int blind = boot_watch_start();
     if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
+    if (boot_host_processes() == boot_size())
+        return 0;
+    /* Who has none says so: there are launchers that wait for a value that nobody put. */
     size_t len = boot_watch_card(card, sizeof card);
+    card[0] = len ? card[0] : 0;
     card_key(boot_rank(), key);
-    return len ? boot_put(key, card, len) : 0;
+    return boot_put(key, card, len ? len : 1);
 }
 
 /* On another host; where all have as many processes everybody is somebody's. */
@@ -248,7 +252,7 @@ void am_alive_ask(void)
     size_t len = sizeof card;
     int rank = boot_watch_turn() ? neighbour() : -1;
     card_key(rank, key);
-    proc->am->alive.asked = rank >= 0 && boot_get(key, card, &len) == 0;
+    proc->am->alive.asked = rank >= 0 && boot_get(key, card, &len) == 0 && len > 1;
     if (proc->am->alive.asked)
         boot_watch_try(rank, card, len);
 }
