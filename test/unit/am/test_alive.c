@@ -12,6 +12,7 @@
 #include "boot/boot_types.h"
 #include "mem/mem.h"
 #include "progress/progress.h"
+#include "tp/tp_types.h"
 #include "var/var.h"
 
 Suite *suite_alive(void);
@@ -168,6 +169,37 @@ START_TEST(greeting)
 }
 END_TEST
 
+/* A network that both have, and that does not lead to the other: weather, until that one is dead. */
+static void apart(void)
+{
+    struct tp_ops cut = tp_none_ops;
+    const struct tp_ops *const list[] = {&tp_self_ops, &cut, NULL};
+    cut.name = "cut";
+    job_check(tp_use(list) == 0);
+    start();
+    if (boot_rank() == 0) {
+        struct am *a = proc->am;
+        int host = proc->boot->map.host;
+        proc->boot->map.host = host + 1; /* the other is elsewhere, for as long as it is tried */
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && am_is_lost(a, 1) && !boot_dead(1));
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && a->alive.nlost == 1);
+        proc->boot->map.host = host;
+        job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
+        job_check(strstr(boot_dead_why(1), "the connection to it broke (No route to host)") != NULL);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
+        job_words()[0] = 1;
+    }
+    while (!*(volatile uint64_t *)job_words())
+        usleep(1000);
+    stop();
+}
+
+START_TEST(unreachable)
+{
+    ck_assert_int_eq(job_run(2, quick, apart, 30), 0);
+}
+END_TEST
+
 Suite *suite_alive(void)
 {
     Suite *s = suite_create("alive");
@@ -175,6 +207,7 @@ Suite *suite_alive(void)
     tcase_add_test(t, named_and_told);
     tcase_add_test(t, lost_and_known);
     tcase_add_test(t, greeting);
+    tcase_add_test(t, unreachable);
     suite_add_tcase(s, t);
     return s;
 }
