@@ -21,17 +21,29 @@
 
 /* A connection broke: what the watch says in this time is a better reason (ns). */
 static const uint64_t GRACE_NS = 5000000000u;
+/* For an answer to a first question, which takes two ways and a thread's awakening (ns). */
+static const uint64_t ANSWER_NS = 1000000000u;
+/* For a first message and its answer, which take a connection: both sides are here at about the same time. */
+static const uint64_t HELLO_NS = 1000000000u;
 /* Between two looks whether a descriptor is free (ns). */
 static const uint64_t ROOM_NS = 1000000000u;
 
-static void ask(int rank)
+static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
 {
     unsigned char card[BOOT_CARD_MAX];
     if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_dead(rank))
         return;
     size_t len = am_peer_card(rank, card);
+    struct am_peer *p = len ? am_peer_known(rank) : NULL;
+    if (p)
+        p->asked = 1;
     if (len)
-        boot_watch_ask(rank, card, len);
+        fn(rank, card, len);
+}
+
+static void ask(int rank)
+{
+    ask_by(rank, boot_watch_ask);
 }
 
 /* --- named by rooms ------------------------------------------------------------------ */
@@ -57,13 +69,12 @@ static void name(int rank)
         l->named[n] = rank;
 }
 
-/* Who dies before anybody of another host ever answered is not found until somebody has (boot/watch.c, W2): anybody will do. */
-static int ask_anybody(void)
+static int ask_anybody(void (*fn)(int rank, const void *card, size_t len))
 {
     for (int i = 0; i < 8; i++) {
         int rank = (int)(random_bits() % (uint64_t)boot_size());
         if (boot_host_index(rank) < 0 && !boot_dead(rank)) {
-            ask(rank);
+            ask_by(rank, fn);
             return 1;
         }
     }
@@ -147,11 +158,14 @@ void am_stalled(int peer, int lasts)
         l->next = l->next_calm;
     ask(peer);
     ask(boot_watch_doubt());
+    /* Who dies before anybody of another host ever answered is not found until somebody has (boot/watch.c, W2): anybody will do. */
     if (!boot_watch_proven())
-        left -= ask_anybody();
+        left -= ask_anybody(boot_watch_try);
     l->nnamed = 0;
     for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
         l->on_stall[i](name);
+    if (peer < 0 && !l->nnamed && !l->met) /* nobody of another host is known: any may be the one */
+        left -= ask_anybody(boot_watch_ask);
     for (unsigned i = 0; i < l->nnamed && i < AM_NAMED; i++, left--)
         ask(l->named[i]);
     if (!l->started++ && a->peers.count)
@@ -167,14 +181,125 @@ void am_stalled(int peer, int lasts)
     }
 }
 
+/* --- heard ------------------------------------------------------------------------------- */
+
 /* The first of another host is asked at once: only who was seen to answer can be silent. */
-void am_met(const struct am_peer *p)
+void am_met(struct am_peer *p)
 {
     struct am_alive *l = &proc->am->alive;
     if (l->met || !p->card || boot_host_index(p->rank) >= 0)
         return;
     l->met = 1;
+    p->asked = 1;
     boot_watch_ask(p->rank, p->card, p->card_bytes);
+}
+
+void am_heard(struct am *a, int rank, struct am_peer *p)
+{
+    if (p)
+        p->asked = 0;
+    if (boot_host_index(rank) < 0)
+        a->alive.heard = 1;
+    boot_watch_hear(rank);
+}
+
+/* --- the start ----------------------------------------------------------------------------
+ *
+ *      am_open    the watch starts, its card is put
+ *      barrier    all live, and their cards are there
+ *      am_init    ask a neighbour on another host (W2) ... no barrier before he has answered, or will not: a firewall, very likely
+ *      barrier
+ *      am_greet   that is so: a message there and back, so that it is known to be one later (W7)
+ *
+ * So who dies after MPI_Init is found, had he talked to anybody or not. */
+
+static void card_key(int rank, char key[32])
+{
+    snprintf(key, 32, "alive.%d", rank);
+}
+
+int am_alive_tell(void)
+{
+    unsigned char card[BOOT_CARD_MAX];
+    char key[32];
+    int blind = boot_watch_start();
+    if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
+        log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
+    if (boot_host_processes() == boot_size())
+        return 0;
+    /* Who has none says so: there are launchers that wait for a value that nobody put. */
+    size_t len = boot_watch_card(card, sizeof card);
+    card[0] = len ? card[0] : 0;
+    card_key(boot_rank(), key);
+    return boot_put(key, card, len ? len : 1);
+}
+
+/* On another host; where all have as many processes everybody is somebody's. */
+static int neighbour(void)
+{
+    for (int i = 0; i <= boot_host_processes(); i++) {
+        int rank = (int)(((int64_t)boot_rank() + boot_host_processes() + i) % boot_size());
+        if (boot_host_index(rank) < 0)
+            return rank;
+    }
+    return -1;
+}
+
+void am_alive_ask(void)
+{
+    unsigned char card[BOOT_CARD_MAX];
+    char key[32];
+    size_t len = sizeof card;
+    int rank = boot_watch_turn() ? neighbour() : -1;
+    card_key(rank, key);
+    proc->am->alive.asked = rank >= 0 && boot_get(key, card, &len) == 0 && len > 1;
+    if (proc->am->alive.asked)
+        boot_watch_try(rank, card, len);
+}
+
+void am_alive_wait(void)
+{
+    if (proc->am->alive.asked)
+        boot_watch_wait(ANSWER_NS);
+}
+
+enum { HELLO = AM_INTERNAL, HELLO_BACK };
+
+static int on_hello(int src, const void *msg, size_t len)
+{
+    (void)msg, (void)len;
+    am_reply(src, HELLO_BACK, NULL, 0);
+    return 0;
+}
+
+static int on_hello_back(int src, const void *msg, size_t len)
+{
+    (void)src, (void)msg, (void)len;
+    proc->am->alive.greeted = 1;
+    return 0;
+}
+
+void am_alive_init(void)
+{
+    proc->am->alive.heard = !boot_watch_turn(); /* nobody wants to know */
+    am_handler(HELLO, on_hello);
+    am_handler(HELLO_BACK, on_hello_back);
+}
+
+/* Not before the answer: he who only heard the other's greeting may leave with his own still here. */
+static int is_greeted(void *arg)
+{
+    int *rank = arg; /* -1: the greeting has left */
+    if (*rank >= 0 && am_request(*rank, HELLO, NULL, 0, 1) != AM_AGAIN)
+        *rank = -1;
+    return proc->am->alive.greeted;
+}
+
+void am_greet(void)
+{
+    int rank = boot_watch_turn() && boot_watch_deaf() && am_networks() ? neighbour() : -1;
+    if (rank >= 0)
+        progress_wait_for(is_greeted, &rank, "the first message of another host", -1, HELLO_NS);
 }
 
 /* --- connections that broke -------------------------------------------------------------- */
@@ -187,13 +312,18 @@ static void give_up(struct am_alive *l, unsigned i)
     l->lost[i] = l->lost[--l->nlost];
 }
 
+int am_is_lost(const struct am *a, int rank)
+{
+    for (unsigned i = 0; i < a->alive.nlost; i++)
+        if (a->alive.lost[i].rank == rank)
+            return 1;
+    return 0;
+}
+
 void am_lost(void *am, unsigned peer, int err)
 {
     struct am_alive *l = &((struct am *)am)->alive;
-    for (unsigned i = 0; i < l->nlost; i++)
-        if (l->lost[i].rank == (int)peer)
-            return;
-    if (boot_dead((int)peer))
+    if (am_is_lost(am, (int)peer) || boot_dead((int)peer))
         return;
     if (l->nlost == AM_LOST)
         give_up(l, 0);

@@ -83,6 +83,16 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     return ret ? TP_AGAIN : 0;
 }
 
+/* From a network, which is slow enough for a look. */
+static int am_recv_far(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+{
+    struct am *a = proc->am;
+    struct am_peer *p = am_peer_known((int)peer);
+    if (!p || p->asked || !a->alive.heard)
+        am_heard(a, (int)peer, p);
+    return am_recv(up, peer, cls, msg, len);
+}
+
 /* --- send ------------------------------------------------------------------------- */
 
 /* Put our header before the room's pieces; the number of pieces, or -EINVAL. */
@@ -301,7 +311,8 @@ static int am_make(void)
     a->peers_max = AM_PEERS;
     list_init(&a->keepers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
-    a->env = (struct tp_env){.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
+    a->env = a->far_env = (struct tp_env){.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
+    a->far_env.recv = am_recv_far;
     return 0;
 }
 
@@ -312,8 +323,10 @@ int am_open(void)
         return err;
     err = am_choice_open(proc->am);
     err = err ? err : am_choice_tell(proc->am);
+    err = err ? err : am_alive_tell();
     if (err) { /* progress/ is not there yet */
         am_choice_close(proc->am);
+        boot_watch_stop();
         free(proc->am);
         proc->am = NULL;
     }
@@ -328,16 +341,16 @@ int am_init(void)
     if (err)
         return err;
     struct am *a = proc->am;
+    if (told)
+        am_alive_ask();
     err = told ? am_choice_follow(a) : am_choice_open(a);
     if (!err)
         err = am_choice_join(a);
     if (!err)
         descriptors_for(a);
-    int blind = err ? 0 : boot_watch_start();
-    if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
-        log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
     if (!err)
         err = am_publish();
+    am_alive_wait();
     if (!err)
         err = boot_barrier(); /* every address is there, and every record of the host page */
     if (err) {
@@ -345,6 +358,7 @@ int am_init(void)
         return err;
     }
     progress_hook_add(&a->hook);
+    am_alive_init();
     if (boot_watch_turn() || a->networks)
         progress_on_stall(am_stalled);
     return 0;

@@ -37,6 +37,8 @@ typedef int am_fn(int src, const void *msg, size_t len);
  * its own is another; without it each keeps its own. */
 int am_open(void);
 int am_init(void);     /* opens transports, publishes the address */
+/* When MPI runs: where nobody could be asked whether he lives, see whether messages come from another host (alive.c). */
+void am_greet(void);
 void am_finalize(void); /* after a barrier: sends what is kept, closes */
 int am_networks(void);  /* how many networks are open */
 

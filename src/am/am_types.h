@@ -39,6 +39,7 @@ struct am_chunk {
 struct am_peer {
     int rank;
     uint8_t dead, nonsense;
+    uint8_t asked;     /* whether it lives; its next message is to be told to the watch */
     struct am_tp *t;
     unsigned owed;     /* replies it may still send us */
     struct list kept;  /* replies to it that found no room, oldest first */
@@ -65,6 +66,9 @@ struct am_alive { /* alive.c */
     int named[AM_NAMED];  /* a sample of those for which rooms wait */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
+    int heard;            /* a message has come from another host */
+    int asked;            /* a neighbour was, at the start */
+    int greeted;          /* one whom this process greeted has */
     int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
@@ -83,7 +87,7 @@ struct am {
     struct am_tp tps[AM_TPS];
     int ntps;
     struct am_tp ready; /* choice.c: the network that is open and has no place in tps yet; ops NULL: none */
-    struct tp_env env;  /* for transports */
+    struct tp_env env, far_env; /* for transports of the host, for networks */
     int networks; /* of these: how many lead beyond the host */
     am_fn *handler[AM_TYPES];
     struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked to lately */
@@ -136,10 +140,19 @@ void am_choice_close(struct am *a);
 
 /* alive.c: this process waits, for `peer` or somebody; `lasts`: in vain for long. */
 void am_stalled(int peer, int lasts);
+/* Publish what others need to ask for this process (before a barrier); after it ask one of another host; before the next one wait for its
+ * answer, so that whoever lives to leave MPI_Init has answered. */
+int am_alive_tell(void);
+void am_alive_ask(void);
+void am_alive_wait(void);
+void am_alive_init(void);
 /* A process was talked to for the first time. */
-void am_met(const struct am_peer *p);
+void am_met(struct am_peer *p);
+/* A message of it has come by a network; p: its record, NULL: none. */
+void am_heard(struct am *a, int rank, struct am_peer *p);
 /* A transport cannot reach it any more. */
 void am_lost(void *am, unsigned peer, int err);
+int am_is_lost(const struct am *a, int rank);
 /* Those that were lost a while ago are dead; from progress while there are any. */
 void am_lost_look(struct am *a);
 

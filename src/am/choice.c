@@ -80,7 +80,7 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
             tell(ops, NULL, NULL, why);
         return 0;
     }
-    int err = ops->open(&a->env, &n->tp, &n->caps);
+    int err = ops->open(ops->near ? &a->env : &a->far_env, &n->tp, &n->caps);
     if (!err) {
         n->ops = ops;
         tell(ops, n->tp, &n->caps, why);
@@ -170,7 +170,7 @@ int am_choice_follow(struct am *a)
     const struct tp_ops *ops = *name ? tp_find(name) : NULL;
     if (!ops)
         cannot_follow(theirs, mine, *name ? ": this build does not have it" : "");
-    struct tp_env env = a->env;
+    struct tp_env env = a->far_env;
     env.variant = variant;
     err = ops->open(&env, &a->ready.tp, &a->ready.caps);
     if (err) {

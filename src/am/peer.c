@@ -159,10 +159,10 @@ static int choose(struct am_peer *p)
     struct am *a = proc->am;
     unsigned char text[BOOT_VALUE_MAX];
     size_t size;
-    int rank = p->rank, err = read_key(rank, text, &size);
+    int rank = p->rank, err = am_is_lost(a, rank) ? -EINPROGRESS : read_key(rank, text, &size);
     if (err)
         return err;
-    int near = boot_same_node(rank), worst = -EHOSTUNREACH;
+    int near = boot_same_node(rank), worst = -EHOSTUNREACH, tried = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < a->ntps; i++) {
             struct am_tp *t = &a->tps[i];
@@ -171,6 +171,7 @@ static int choose(struct am_peer *p)
             if (t->ops->near != (pass ? !near : near) || !(addr = find_address(text, size, t->ops->name, &len)))
                 continue;
             err = t->ops->connect(t->tp, (unsigned)rank, addr, len);
+            tried |= !t->ops->near;
             if (!err) {
                 p->t = t;
                 keep_card(p, text, size);
@@ -179,8 +180,15 @@ static int choose(struct am_peer *p)
             if (err != -EHOSTUNREACH)
                 worst = err;
         }
-    if (worst == -EHOSTUNREACH)
-        say_unreachable(rank, text, size);
+    if (worst != -EHOSTUNREACH)
+        return worst;
+    /* A network that both have says so of a host that is cut off, after seconds of trying (UCX): the watch knows better, or it ends as a
+     * broken connection does. */
+    if (tried && boot_watch_turn() && boot_host_index(rank) < 0) {
+        am_lost(a, (unsigned)rank, worst);
+        return -EINPROGRESS;
+    }
+    say_unreachable(rank, text, size);
     return worst;
 }
 
@@ -299,7 +307,8 @@ struct am_peer *am_peer_get(int rank, int *err)
     return p->dead ? NULL : p;
 }
 
-/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the launcher has been asked for; that ends by itself. */
+/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the launcher has been asked for, or whether it lives;
+ * both end by themselves. */
 static int is_shortage(int err)
 {
     return err == -EINPROGRESS || err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;

@@ -123,6 +123,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
     atomic_store_explicit(&proc->phase, PROC_INIT, memory_order_relaxed);
+    am_greet();
     proc->call = NULL;
     if (proc->threaded)
         lock_release(&proc->lock);

@@ -120,6 +120,15 @@ uint64_t boot_watch_turn(void);
  * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what
  * is too much is forgotten, so ask again. */
 void boot_watch_ask(int rank, const void *card, size_t len);
+/* Ask it for the sake of a proof (boot_watch_proven), not of itself: nobody waits for it, and where others have answered and it has not,
+ * nothing follows from that. */
+void boot_watch_try(int rank, const void *card, size_t len);
+/* A message of `rank` has come over a network: it lived when it was asked for, if it was.  Returns at once. */
+void boot_watch_hear(int rank);
+/* Wait until a process of another host has answered, no longer than that (ns).  1: one has, or nobody watches. */
+int boot_watch_wait(uint64_t ns);
+/* 1: nothing whatever, neither answer nor message, has come from another host. */
+int boot_watch_deaf(void);
 /* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
 int boot_watch_doubt(void);
 /* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */

@@ -25,6 +25,10 @@
  *      its port is full: the kernel refuses for a process that has ended.
  *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
  *      wait in the kernel until the question is there, and then for a free place.
+ *   W7 Who has never had an answer, nor a message by a network, from any other host cannot tell a firewall from death (W2), and shall
+ *      not wait for ever: the process that it waits for is given up after DEAF times the time-out.  After one message from anybody
+ *      this rule is off: then it is a firewall.
+ *   W8 A message that came after the question is an answer: silence counts from there, and no more if nobody has asked since.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,6 +60,7 @@ enum {
     DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
     REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
     WITNESSES = 2, /* processes of different hosts that have answered: one is not of the host that is silent */
+    DEAF = 10, /* W7, time-outs */
     SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
     STACK = 256 * 1024
 };
@@ -63,6 +69,7 @@ static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)
 
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
+    enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why; /* the last is no question: a message came from it */
     struct watch_card card;
 };
 _Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
@@ -87,6 +94,9 @@ struct probe {
     uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
     uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
     int called; /* a witness was asked */
+    int proof; /* nobody waits for it: asked for the sake of W2 alone */
+    int spoke; /* W8: a message came since it was asked last */
+    uint64_t begun; /* the first question (ns) */
     uint64_t since; /* last sign of life, or the first question (ns) */
     uint64_t asked; /* by our process, last (ns) */
     int shut;       /* connections that ended without an answer */
@@ -102,9 +112,11 @@ struct watch {
     struct boot *b;
     struct watch_card card;
     int listen_fd, ask_fd; /* ask_fd: written by the process */
+    int answer_fd;         /* readable once `answered` */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
     atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
+    atomic_int answered, heard; /* W7: a process of another host has, ever; a message has come from one */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
@@ -389,6 +401,28 @@ static void line_close(struct line *l)
     l->fd = -1;
 }
 
+/* W2: a way out is known to work from now on.  What was not heard before may have been its fault. */
+static void way_is_good(struct watch *w, const struct watch_spot *via, uint64_t now)
+{
+    if (w->ngood == OWN || spot_among(via, w->good, w->ngood))
+        return;
+    w->good[w->ngood++] = *via;
+    atomic_store_explicit(&w->answered, 1, memory_order_relaxed);
+    (void)!eventfd_write(w->answer_fd, 1);
+    for (int i = 0; i < PROBES; i++)
+        if (w->probe[i].rank >= 0) {
+            w->probe[i].since = w->probe[i].host_since = now;
+            w->probe[i].vouched = 0;
+            w->probe[i].called = 0;
+        }
+}
+
+/* W7 */
+static int is_deaf(const struct watch *w)
+{
+    return !atomic_load_explicit(&w->answered, memory_order_relaxed) && !atomic_load_explicit(&w->heard, memory_order_relaxed);
+}
+
 /* Its kernel has taken the question. */
 static int probe_open(const struct probe *p)
 {
@@ -532,8 +566,8 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
     if (n >= head && a.secret == p->card.answer && a.deaths <= WATCH_TOLD) {
         int want = head + (int)(a.deaths * sizeof a.death[0]);
         if (n >= want) {
-            if (!p->near && w->ngood < OWN && !spot_among(&l->via, w->good, w->ngood))
-                w->good[w->ngood++] = l->via;
+            if (!p->near)
+                way_is_good(w, &l->via, now);
             probe_heard(w, p, now);
             if (!p->near)
                 host_vouches(w, p, now);
@@ -565,17 +599,75 @@ static void line_reads(struct watch *w, struct probe *p, struct line *l, uint64_
         l->state = LINE_REFUSED;
 }
 
+/* The addresses that were tried, and what came of it. */
+static void lines_tell(const struct probe *p, char *text, size_t size)
+{
+    size_t n = 0;
+    *text = 0;
+    for (unsigned i = 0; i < p->card.spots && n < size; i++) {
+        const struct line *l = &p->line[i];
+        const struct watch_spot *s = &p->card.spot[i];
+        char to[INET6_ADDRSTRLEN] = "?", from[INET6_ADDRSTRLEN] = "";
+        inet_ntop(s->v6 ? AF_INET6 : AF_INET, s->bytes, to, sizeof to);
+        if (l->via.port)
+            inet_ntop(l->via.v6 ? AF_INET6 : AF_INET, l->via.bytes, from, sizeof from);
+        const char *what = l->again == UINT64_MAX ? "an address of this host, too" : l->state == LINE_REFUSED ? "refused" :
+                           l->via.port ? "no answer, from " : "no way there";
+        n += (size_t)snprintf(text + n, size - n, "%s%s port %d (%s%s)", n ? ", " : "", to, ntohs(s->port), what, l->state == LINE_REFUSED ? "" : from);
+    }
+}
+
+static void cannot_ask(struct watch *w, const struct probe *p)
+{
+    int tried = 0;
+    for (unsigned i = 0; i < p->card.spots; i++)
+        tried |= p->line[i].again != UINT64_MAX;
+    /* One process of the host says it. */
+    if (!p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
+        log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
+                 p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
+                                                "this host has all its addresses, too");
+}
+
+/* W7: nothing was ever heard of any other host. */
+static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint64_t now)
+{
+    char why[BOOT_WHY_MAX], tried[360];
+    long long s = (long long)w->timeout * DEAF;
+    if (silent)
+        cannot_ask(w, p);
+    if (now - p->asked > patience(w)) { /* nobody waits for it any more */
+        if (silent)
+            probe_end(p);
+        return;
+    }
+    if (!p->proof && now - p->begun > DEAF * patience(w)) {
+        lines_tell(p, tried, sizeof tried);
+        log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it was waited for, and this process has never had "
+                 "a message or an answer from any other host.  Tried by TCP: %s.  Either that host or this one is cut off, or the process has "
+                 "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
+                 "is asked or given up", p->rank, p->card.host, s, DEAF, tried);
+        snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s", p->card.host, s);
+        boot_bury(w->b, p->rank, BOOT_APART, why);
+        probe_end(p);
+        return;
+    }
+    for (unsigned i = 0; i < p->card.spots && silent; i++) /* what refused it may not last */
+        if (p->line[i].state == LINE_REFUSED) {
+            p->line[i].refusals = 0;
+            line_retry(&p->line[i], now);
+        }
+}
+
 /* What the lines of a probe say together. */
 static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
-    int left = 0, tried = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
     if (probe_open(p)) /* W1: it stays, however long it is stopped */
         return;
-    for (unsigned i = 0; i < p->card.spots; i++) {
+    for (unsigned i = 0; i < p->card.spots; i++)
         left |= p->line[i].tried && p->line[i].via.port;
-        tried |= p->line[i].again != UINT64_MAX;
-    }
     for (unsigned i = 0; i < p->card.spots; i++) {
         const struct line *l = &p->line[i];
         int counts = line_counts(w, p, l, left);
@@ -587,7 +679,13 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
     }
     int silent = p->lost || now - p->since > patience(w);
     int host_silent = silent && now - p->host_since > patience(w);
-    if (lines && refused && (silent || (refused == lines && !doubt))) {
+    if (is_deaf(w) && !p->near) {
+        probe_judge_deaf(w, p, silent, now);
+    } else if (p->proof && (silent || (lines && refused == lines))) {
+        probe_end(p);
+    } else if (silent && p->spoke) { /* W8 */
+        probe_end(p);
+    } else if (lines && refused && (silent || (refused == lines && !doubt))) {
         snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
         boot_bury(w->b, p->rank, BOOT_ONE, why);
         probe_end(p);
@@ -600,13 +698,26 @@ static void probe_judge(struct watch *w, struct probe *p, uint64_t now)
     } else if (silent && lines && !p->near && now - p->asked <= patience(w)) {
         return; /* W5: others of its host speak.  It is tried on, so that the end of that host is not found a time-out later */
     } else if (silent) {
-        /* One process of the host says it. */
-        if (!lines && !p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
-            log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
-                     p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
-                                                    "this host has all its addresses, too");
+        if (!lines)
+            cannot_ask(w, p);
         probe_end(p);
     }
+}
+
+/* W8 */
+static void probe_spoke(struct watch *w, int rank, uint64_t now)
+{
+    for (int i = 0; i < PROBES; i++)
+        if (w->probe[i].rank == rank) {
+            w->probe[i].spoke = 1;
+            probe_heard(w, &w->probe[i], now);
+        }
+}
+
+/* It lives, or is asked for as long as W7 says: others first. */
+static int probe_yields(const struct watch *w, const struct probe *p, uint64_t now)
+{
+    return probe_open(p) || (is_deaf(w) && now - p->since > patience(w));
 }
 
 static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
@@ -616,18 +727,23 @@ static void probe_take(struct watch *w, const struct ask *a, uint64_t now)
         struct probe *q = &w->probe[i];
         if (q->rank == a->rank) {
             q->asked = now;
+            if (a->why == ASK_LIFE && q->proof)
+                q->begun = now;
+            if (a->why == ASK_LIFE)
+                q->proof = q->spoke = 0;
             return;
         }
         if (q->rank < 0)
             p = q;
-        else if (probe_open(q) && (!p || (p->rank >= 0 && q->asked < p->asked))) /* it lives: others first */
+        else if (probe_yields(w, q, now) && (!p || (p->rank >= 0 && q->asked < p->asked)))
             p = q;
     }
     if (!p)
         return; /* it will be asked again */
     if (p->rank >= 0)
         probe_end(p);
-    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now, .host_since = now};
+    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now, .host_since = now, .begun = now,
+                        .proof = a->why == ASK_PROOF};
     p->host = node_map_host(&w->b->map, a->rank);
     p->card.host[sizeof p->card.host - 1] = 0;
     if (p->card.spots > WATCH_SPOTS)
@@ -647,7 +763,9 @@ static int control(struct watch *w, uint64_t now)
 {
     struct ask a;
     while (read(w->control_fd, &a, sizeof a) == sizeof a)
-        if (a.rank >= 0)
+        if (a.rank >= 0 && a.why == ASK_HEARD)
+            probe_spoke(w, a.rank, now);
+        else if (a.rank >= 0)
             probe_take(w, &a, now);
     return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_watch_stop() */
 }
@@ -680,6 +798,7 @@ static void was_away(struct watch *w, uint64_t ns)
         struct probe *p = &w->probe[i];
         p->since += ns;
         p->host_since += ns;
+        p->begun += ns;
         if (p->vouched)
             p->vouched += ns;
     }
@@ -798,7 +917,7 @@ static void in_child(void)
 
 static void watch_free(struct watch *w)
 {
-    int fds[] = {w->listen_fd, w->ask_fd, w->control_fd, w->spare_fd};
+    int fds[] = {w->listen_fd, w->ask_fd, w->control_fd, w->spare_fd, w->answer_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -833,6 +952,8 @@ static int watch_open(struct watch *w)
         return -errno;
     w->control_fd = fd[0];
     w->ask_fd = fd[1];
+    if ((w->answer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        return -errno;
     spare_take(w);
     w->card.hello = random_bits();
     w->card.answer = random_bits();
@@ -852,7 +973,7 @@ int boot_watch_start(void)
         return -ENOMEM;
     w->b = b;
     w->timeout = cvar.peer_timeout;
-    w->listen_fd = w->ask_fd = w->control_fd = w->spare_fd = -1;
+    w->listen_fd = w->ask_fd = w->control_fd = w->spare_fd = w->answer_fd = -1;
     w->wake_by = UINT64_MAX;
     for (int i = 0; i < WITNESSES; i++)
         w->witness[i].rank = -1;
@@ -923,13 +1044,49 @@ int boot_watch_doubt(void)
     return w ? atomic_exchange_explicit(&w->doubt, 0, memory_order_relaxed) - 1 : -1;
 }
 
-void boot_watch_ask(int rank, const void *card, size_t len)
+static void put_question(int rank, enum ask_why why, const void *card, size_t len)
 {
     const struct watch *w = proc->boot->watch;
-    struct ask a = {.rank = rank};
+    struct ask a = {.rank = rank, .why = why};
     if (!w || len != sizeof a.card || rank == w->b->rank || boot_dead(rank))
         return;
     a.near = boot_host_index(rank) >= 0;
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
+}
+
+void boot_watch_ask(int rank, const void *card, size_t len)
+{
+    put_question(rank, ASK_LIFE, card, len);
+}
+
+void boot_watch_try(int rank, const void *card, size_t len)
+{
+    put_question(rank, ASK_PROOF, card, len);
+}
+
+void boot_watch_hear(int rank)
+{
+    struct watch *w = proc->boot->watch;
+    struct ask a = {.rank = rank, .why = ASK_HEARD};
+    if (!w || boot_host_index(rank) >= 0)
+        return;
+    atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
+    (void)!write(w->ask_fd, &a, sizeof a); /* full: the next message says it again */
+}
+
+int boot_watch_wait(uint64_t ns)
+{
+    const struct watch *w = proc->boot->watch;
+    struct pollfd f = {.fd = w ? w->answer_fd : -1, .events = POLLIN};
+    uint64_t end = time_now() + ns, now;
+    while (w && !atomic_load_explicit(&w->answered, memory_order_relaxed) && (now = time_now()) < end)
+        poll(&f, 1, (int)((end - now) / MS) + 1);
+    return !w || atomic_load_explicit(&w->answered, memory_order_relaxed);
+}
+
+int boot_watch_deaf(void)
+{
+    const struct watch *w = proc->boot->watch;
+    return w && is_deaf(w);
 }

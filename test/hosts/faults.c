@@ -5,7 +5,8 @@
  * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim: kill (SIGKILL), spin or stop
  * (computes, or is stopped, for SECONDS and then takes part: all must end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file FAULTS_OUT.go,
  * before which somebody cuts the victim's host off; but longacc and longget go on until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
- * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay. */
+ * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay.
+ * With FAULTS_FIRST=1 nobody has talked to anybody before: no window, and only the kinds that need none. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 enum { N = 4, BIG = 1 << 20 };
 
 static int rank, size, victim;
-static double began;
+static double began, seconds;
 static MPI_Win win;
 static double *mem, big[BIG / sizeof(double)];
 
@@ -238,6 +239,31 @@ static int served(void) /* as test, but there is always something from a neighbo
     return 0;
 }
 
+static int any(void)
+{
+    int n = 0;
+    if (rank == victim)
+        return recv();
+    return MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static int chatter(void) /* what comes is not what is waited for */
+{
+    int n = 0;
+    double end = now() + 4 * seconds, next = now();
+    if (rank != victim)
+        return recv();
+    while (now() < end) {
+        if (now() > next)
+            for (int r = 0; r < victim; r++)
+                TRY(MPI_Send(&n, 1, MPI_INT, r, 6, MPI_COMM_WORLD));
+        next = now() > next ? next + 0.2 : next;
+        TRY(MPI_Iprobe(0, 7, MPI_COMM_WORLD, &n, MPI_STATUS_IGNORE));
+        usleep(10000);
+    }
+    return recv();
+}
+
 static int barrier(void)
 {
     return MPI_Barrier(MPI_COMM_WORLD);
@@ -260,11 +286,11 @@ static const struct {
     const char *name;
     int (*part)(void);
 } kinds[] = {{"fence", fence}, {"start", exposed}, {"wait", exposing}, {"lock", lock}, {"lockall", lockall}, {"recv", recv},
-             {"send", send}, {"test", test}, {"served", served}, {"barrier", barrier}, {"create", create}, {"finalize", finalize},
+             {"send", send}, {"test", test}, {"served", served}, {"any", any}, {"chatter", chatter}, {"barrier", barrier}, {"create", create}, {"finalize", finalize},
              {"longacc", longacc}, {"longget", longget}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void become(const char *action, double seconds)
+static void become(const char *action)
 {
     if (!strcmp(action, "kill"))
         raise(SIGKILL);
@@ -288,31 +314,35 @@ int main(int argc, char **argv)
 {
     int kind = 0, cls, len;
     char text[MPI_MAX_ERROR_STRING];
-    const char *fatal = getenv("FAULTS_FATAL"), *action = argc > 2 ? argv[2] : "spin";
+    const char *fatal = getenv("FAULTS_FATAL"), *first = getenv("FAULTS_FIRST"), *action = argc > 2 ? argv[2] : "spin";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     victim = size - 1;
+    seconds = argc > 3 ? atof(argv[3]) : 0;
     while (kind < KINDS && argc > 1 && strcmp(argv[1], kinds[kind].name))
         kind++;
     if (argc < 3 || kind == KINDS || size < 2)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    MPI_Win_allocate(BIG, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    if (!fatal || *fatal != '1') {
+    int returns = !fatal || *fatal != '1';
+    if (returns)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    if (!first || *first != '1') {
+        MPI_Win_allocate(BIG, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+        if (returns)
+            MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+        mem[0] = 0;
+        MPI_Win_fence(0, win);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+        MPI_Barrier(MPI_COMM_WORLD);
     }
-    mem[0] = 0;
-    MPI_Win_fence(0, win);
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    MPI_Barrier(MPI_COMM_WORLD);
     say("ready");
     /* As after a computation: the first exchange is over everywhere. */
     began = now();
-    while (now() < began + 0.3)
+    while (mem && now() < began + 0.3)
         usleep(10000);
     if (rank == victim)
-        become(action, argc > 3 ? atof(argv[3]) : 0);
+        become(action);
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
@@ -331,7 +361,7 @@ int main(int argc, char **argv)
     } else {
         say("right after %.1f", now() - began);
     }
-    if (!err)
+    if (!err && mem)
         MPI_Win_free(&win);
     MPI_Finalize();
     say("finalized after %.1f", now() - began);

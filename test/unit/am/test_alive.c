@@ -12,6 +12,7 @@
 #include "boot/boot_types.h"
 #include "mem/mem.h"
 #include "progress/progress.h"
+#include "tp/tp_types.h"
 #include "var/var.h"
 
 Suite *suite_alive(void);
@@ -120,7 +121,7 @@ static void broken(void)
         job_check(boot_dead_count() == 0);
         am_lost(a, 1, -ECONNRESET);
         am_lost(a, 1, -ECONNRESET);
-        job_check(a->alive.nlost == 1);
+        job_check(a->alive.nlost == 1 && am_is_lost(a, 1) && !am_is_lost(a, 2));
         uint64_t from = time_now();
         job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
         job_check(time_now() - from > 4000000000u && a->alive.nlost == 0);
@@ -138,12 +139,75 @@ START_TEST(lost_and_known)
 }
 END_TEST
 
+static int is_greeted(void *arg)
+{
+    return proc->am->alive.greeted;
+}
+
+static int word_is_set(void *arg)
+{
+    return *(volatile uint64_t *)job_words() != 0;
+}
+
+/* A greeting is answered, and the record has its credit back. */
+static void greet(void)
+{
+    start();
+    if (boot_rank() == 0) {
+        job_check(am_request(1, AM_INTERNAL, NULL, 0, 1) == 0 && am_peer_known(1)->owed == 1);
+        job_check(progress_wait_for(is_greeted, NULL, "an answer", 1, 8000000000u) == 0);
+        job_check(am_peer_known(1)->owed == 0);
+        job_words()[0] = 1;
+    }
+    job_check(progress_wait_for(word_is_set, NULL, "the end", 0, 8000000000u) == 0);
+    stop();
+}
+
+START_TEST(greeting)
+{
+    ck_assert_int_eq(job_run(2, quick, greet, 30), 0);
+}
+END_TEST
+
+/* A network that both have, and that does not lead to the other: weather, until that one is dead. */
+static void apart(void)
+{
+    struct tp_ops cut = tp_none_ops;
+    const struct tp_ops *const list[] = {&tp_self_ops, &cut, NULL};
+    cut.name = "cut";
+    job_check(tp_use(list) == 0);
+    start();
+    if (boot_rank() == 0) {
+        struct am *a = proc->am;
+        int host = proc->boot->map.host;
+        proc->boot->map.host = host + 1; /* the other is elsewhere, for as long as it is tried */
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && am_is_lost(a, 1) && !boot_dead(1));
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && a->alive.nlost == 1);
+        proc->boot->map.host = host;
+        job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
+        job_check(strstr(boot_dead_why(1), "the connection to it broke (No route to host)") != NULL);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
+        job_words()[0] = 1;
+    }
+    while (!*(volatile uint64_t *)job_words())
+        usleep(1000);
+    stop();
+}
+
+START_TEST(unreachable)
+{
+    ck_assert_int_eq(job_run(2, quick, apart, 30), 0);
+}
+END_TEST
+
 Suite *suite_alive(void)
 {
     Suite *s = suite_create("alive");
     TCase *t = tcase_create("alive");
     tcase_add_test(t, named_and_told);
     tcase_add_test(t, lost_and_known);
+    tcase_add_test(t, greeting);
+    tcase_add_test(t, unreachable);
     suite_add_tcase(s, t);
     return s;
 }

@@ -208,6 +208,8 @@ START_TEST(refused_once)
 }
 END_TEST
 
+static void told(uint32_t rank, struct watch_answer *a);
+
 enum { FILL = 4 };
 
 /* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers nothing, as a host that is
@@ -238,6 +240,115 @@ static void hosts_close(struct hosts *h)
     close(h->first_fd);
     end();
 }
+
+/* W2: how long it was silent before any way out was known to work does not count. */
+START_TEST(silent_before)
+{
+    struct watch_card c;
+    int fill[FILL];
+    begin();
+    ck_assert_int_eq(boot_watch_wait(20000000), 0);
+    ck_assert_int_eq(boot_watch_deaf(), 1);
+    int fd = peer_open(3, 0, &c);
+    struct sockaddr_in a = card_address(&c);
+    for (int i = 0; i < FILL; i++) {
+        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)!connect(fill[i], (struct sockaddr *)&a, sizeof a);
+    }
+    usleep(50000);
+    boot_watch_ask(2, &c, sizeof c);
+    usleep(800000);
+    prove();
+    ck_assert_int_eq(boot_watch_wait(0), 1);
+    ck_assert_int_eq(boot_watch_deaf(), 0);
+    until_dead(2, 0.7, 4);
+    for (int i = 0; i < FILL; i++)
+        close(fill[i]);
+    close(fd);
+    end();
+}
+END_TEST
+
+/* W8: its messages arrive, though it cannot be asked. */
+START_TEST(spoke)
+{
+    struct hosts h;
+    hosts_open(&h);
+    for (int i = 0; i < 25; i++) {
+        boot_watch_ask(2, &h.silent, sizeof h.silent);
+        boot_watch_hear(2);
+        usleep(100000);
+    }
+    usleep(2500000); /* nobody has asked since it spoke */
+    ck_assert_int_eq(boot_dead_count(), 0);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    until_dead(2, 0.9, 3);
+    hosts_close(&h);
+}
+END_TEST
+
+/* Whoever is asked for a proof alone is not judged. */
+START_TEST(only_tried)
+{
+    struct hosts h;
+    struct watch_card c;
+    hosts_open(&h);
+    peer_open(4, -1, &c);
+    for (int i = 0; i < 25; i++) {
+        boot_watch_try(2, &h.silent, sizeof h.silent);
+        boot_watch_try(4, &c, sizeof c);
+        usleep(100000);
+    }
+    ck_assert_int_eq(boot_dead_count(), 0);
+    boot_watch_ask(4, &c, sizeof c);
+    until_dead(4, 0.2, 2);
+    hosts_close(&h);
+}
+END_TEST
+
+/* W7: nothing ever came from another host.  Rank 2 is waited for, 1 is not; rank 3 has heard of somebody, so to it all this is a firewall. */
+START_TEST(deaf)
+{
+    struct proc *first = proc, second = {0};
+    struct watch_card c, d;
+    struct watch_answer a;
+    begin();
+    peer_open(3, -1, &c);
+    peer_open(4, -1, &d);
+    proc = &second;
+    me = 3;
+    ck_assert_int_eq(boot_init(&mine), 0);
+    ck_assert_int_eq(boot_watch_start(), 0);
+    boot_watch_hear(6); /* of this host: nothing new */
+    ck_assert_int_eq(boot_watch_deaf(), 1);
+    boot_watch_hear(1);
+    ck_assert_int_eq(boot_watch_deaf(), 0);
+    uint64_t from = time_now();
+    do {
+        proc = &second;
+        boot_watch_ask(2, &c, sizeof c);
+        ck_assert_int_eq(boot_dead_count(), 0);
+        proc = first;
+        boot_watch_ask(2, &c, sizeof c);
+        boot_watch_try(1, &d, sizeof d);
+        usleep(200000);
+    } while (!boot_dead(2) && time_now() - from < 20000000000u);
+    ck_assert_int_eq(boot_dead(2), 1);
+    ck_assert_uint_gt(time_now() - from, 9500000000u);
+    ck_assert_str_eq(boot_dead_why(2), "nothing was ever heard from its host there, for 10 s");
+    ck_assert_int_eq(boot_dead(5), 1);
+    ck_assert_int_eq(boot_dead(1), 0);
+    told(1, &a); /* perhaps it is this host that is cut off */
+    ck_assert_uint_eq(a.deaths, 0);
+    proc = &second;
+    ck_assert_int_eq(boot_dead_count(), 0);
+    boot_watch_stop();
+    boot_finalize();
+    me = 0;
+    proc = first;
+    end();
+}
+END_TEST
 
 static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a);
 
@@ -771,6 +882,10 @@ Suite *suite_watch(void)
     tcase_add_test(t, vouched);
     tcase_add_test(t, vouched_too_soon);
     tcase_add_test(t, silent_alone);
+    tcase_add_test(t, silent_before);
+    tcase_add_test(t, spoke);
+    tcase_add_test(t, only_tried);
+    tcase_add_test(t, deaf);
     tcase_add_test(t, second_address);
     tcase_add_test(t, was_stopped);
     tcase_add_test(t, stopped);
