@@ -161,8 +161,9 @@ static void on_abort(void *arg, int rank, int code, const char *why)
 {
     struct job *j = arg;
     char text[64];
-    enum { PROC_FAILED = 101 }; /* MPIX_ERR_PROC_FAILED: a call met a dead process */
-    if (j->phase == JOB_RUNNING && code == PROC_FAILED && !j->ended && !j->hearing) { /* others' aborts come from within */
+    enum { PROC_FAILED = 101, IN_STATUS = 17 }; /* classes: a call met a dead process; one of its requests failed, perhaps for this */
+    int met_death = code == PROC_FAILED || code == IN_STATUS;
+    if (j->phase == JOB_RUNNING && met_death && !j->ended && !j->hearing) { /* others' aborts come from within */
         j->hearing = 1;
         hear_of_death(j, rank);
         j->hearing = 0;
