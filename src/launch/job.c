@@ -140,6 +140,23 @@ static void drain(struct stream *t)
 
 static void on_exit_of(struct job *j, int rank, int ws);
 
+/* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED says so; MPI_ERR_IN_STATUS, that some request
+ * failed, perhaps for this. */
+static int tells_of_death(int code)
+{
+    enum { PROC_FAILED = 101, IN_STATUS = 17 };
+    return code == PROC_FAILED || code == IN_STATUS;
+}
+
+/* Has a rank ended in a way of its own?  Several may notice a death and exit before the kernel tells of the dead one. */
+static int ended_by_itself(pid_t pid)
+{
+    siginfo_t s = {0};
+    if (waitid(P_PID, (id_t)pid, &s, WEXITED | WNOHANG | WNOWAIT) || !s.si_pid)
+        return 0;
+    return s.si_code != CLD_EXITED || !tells_of_death(s.si_status);
+}
+
 /* A rank gives up because another has died: its memory goes a moment before the kernel tells us, and the report should
  * name who died, not who noticed. */
 static void hear_of_death(struct job *j, int noticed_by)
@@ -149,7 +166,8 @@ static void hear_of_death(struct job *j, int noticed_by)
     for (int turn = 0; turn < TURNS && j->ended == ended; turn++) {
         for (int r = 0; r < j->size && j->phase == JOB_RUNNING; r++) {
             int ws;
-            if (r != noticed_by && j->rank[r].pid > 0 && waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
+            if (r != noticed_by && j->rank[r].pid > 0 && ended_by_itself(j->rank[r].pid) &&
+                waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
                 on_exit_of(j, r, ws);
         }
         if (j->ended == ended)
@@ -161,8 +179,7 @@ static void on_abort(void *arg, int rank, int code, const char *why)
 {
     struct job *j = arg;
     char text[64];
-    enum { PROC_FAILED = 101 }; /* MPIX_ERR_PROC_FAILED: a call met a dead process */
-    if (j->phase == JOB_RUNNING && code == PROC_FAILED && !j->ended && !j->hearing) { /* others' aborts come from within */
+    if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) { /* others' aborts come from within */
         j->hearing = 1;
         hear_of_death(j, rank);
         j->hearing = 0;

@@ -399,6 +399,15 @@ static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
     }
 }
 
+/* What was under way when a connection broke comes back as cancelled; the provider's code tells that it was for this. */
+static int why_failed(const struct fi_cq_err_entry *e)
+{
+    if (e->err == FI_ECANCELED && (e->prov_errno == ENOTCONN || e->prov_errno == ECONNRESET || e->prov_errno == EPIPE))
+        return -ENOTCONN;
+    int err = ofi_err(-e->err);
+    return err == TP_AGAIN ? -EIO : err;
+}
+
 /* One operation failed.  Its peer, where it is known, is dealt with; a broken receive buffer is posted again. */
 static void complain(struct ofi *o)
 {
@@ -411,7 +420,7 @@ static void complain(struct ofi *o)
         log_warn("transport ofi: an operation failed: %s (provider's code %d); more are not reported",
                  o->lib.strerror(e.err), e.prov_errno);
     struct fi_cq_data_entry d = {.op_context = e.op_context, .flags = e.flags};
-    complete(o, &d, ofi_err(-e.err) == TP_AGAIN ? -EIO : ofi_err(-e.err));
+    complete(o, &d, why_failed(&e));
 }
 
 static int ofi_progress(struct tp *tp)

@@ -72,6 +72,17 @@ static int die(void) /* RANK SIGNAL */
     return 0;
 }
 
+static int mourn(void) /* RANK CODE: the others give up, with CODE, before the kernel tells of its death */
+{
+    start();
+    together();
+    if (boot_rank() != arg[0])
+        boot_abort(arg[1], "somebody died");
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+
 static int leave(void) /* RANK STATUS: without finalize */
 {
     start();
@@ -194,9 +205,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*fn)(void);
-    } modes[] = {{"hello", hello}, {"abort", abort_job}, {"die", die}, {"leave", leave}, {"finish", finish},
-                 {"early", early}, {"stay", stay}, {"children", children}, {"torn", torn}, {"survive", survive},
-                 {"catch", catch_signal}};
+    } modes[] = {{"hello", hello}, {"abort", abort_job}, {"die", die}, {"mourn", mourn}, {"leave", leave},
+                 {"finish", finish}, {"early", early}, {"stay", stay}, {"children", children}, {"torn", torn},
+                 {"survive", survive}, {"catch", catch_signal}};
     for (int i = 2; i < argc && i < 6; i++)
         arg[i - 2] = atoi(argv[i]);
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
