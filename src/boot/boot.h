@@ -13,6 +13,7 @@
 #ifndef BOOT_BOOT_H
 #define BOOT_BOOT_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -133,5 +134,13 @@ int boot_watch_deaf(void);
 int boot_watch_doubt(void);
 /* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */
 int boot_watch_proven(void);
+
+/* What the program does with each signal, noted before a library is loaded that may take some for itself, and given back after it:
+ * what others have changed, and nothing else. */
+struct boot_signals {
+    struct sigaction act[NSIG]; /* sa_flags -1: not to be had */
+};
+void boot_signals_are(struct boot_signals *had);
+void boot_signals_back(const struct boot_signals *had);
 
 #endif

@@ -239,6 +239,24 @@ static void survive(int sig)
     (void)sig;
 }
 
+void boot_signals_are(struct boot_signals *had)
+{
+    for (int s = 1; s < NSIG; s++)
+        if (sigaction(s, NULL, &had->act[s]) != 0)
+            had->act[s].sa_flags = -1; /* none, or the C library's */
+}
+
+void boot_signals_back(const struct boot_signals *had)
+{
+    for (int s = 1; s < NSIG; s++) {
+        const struct sigaction *was = &had->act[s];
+        struct sigaction is;
+        /* Only what is another's now: to say it again would discard a signal that is blocked and pending. */
+        if (was->sa_flags != -1 && !sigaction(s, NULL, &is) && (is.sa_handler != was->sa_handler || is.sa_flags != was->sa_flags))
+            (void)sigaction(s, was, NULL);
+    }
+}
+
 void boot_where_on(struct boot *b)
 {
     struct sigaction now;

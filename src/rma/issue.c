@@ -23,6 +23,7 @@ struct packet {
     unsigned replies, most_replies; /* of the second: what the transport can have under way, if that is known */
     unsigned ops;     /* operations in it */
     int dirty;        /* something in it has no answer of its own */
+    int unsure;       /* R11 */
 };
 
 static struct rma_op *op_at(const struct list *l)
@@ -224,6 +225,13 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
     p->e.want = p->part;
 }
 
+/* R11: may the target refuse op, which has no answer of its own? */
+static int is_unsure(const struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_ask(t->w, ASK_IN_PSCW) && !rma_route_certain(t, op);
+}
+
 static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
 {
     char *scratch = rma_room()->scratch;
@@ -245,6 +253,7 @@ static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
     data_piece(p, op, scratch);
     p->replies = (op->flags & OP_ANSWERS) || (p->h.flags & RMA_F_ACK) ? 1 : 0;
     p->dirty = !(op->flags & OP_ANSWERS);
+    p->unsure = is_unsure(op);
 }
 
 /* --- several small ones ------------------------------------------------------------------- */
@@ -263,11 +272,12 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     size_t at = 0;
     struct rma_hdr *last = NULL;
     p->ops = p->replies = 0;
-    p->dirty = 0;
+    p->dirty = p->unsure = 0;
     if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n && !op_at(l)->sent) {
         p->ops = had->ops;
         p->replies = had->replies;
         p->dirty = had->dirty;
+        p->unsure = had->unsure;
         at = had->bytes;
         l = had->last->next;
     }
@@ -291,6 +301,7 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
         p->ops++;
         p->replies += (op->flags & OP_ANSWERS) != 0;
         p->dirty |= !(op->flags & OP_ANSWERS);
+        p->unsure |= !p->unsure && is_unsure(op);
     }
     if (p->ops < 2)
         return;
@@ -298,6 +309,7 @@ static void packet_batch(struct packet *p, struct rma_target *t, unsigned n, siz
     had->ops = p->ops;
     had->replies = p->replies;
     had->dirty = p->dirty;
+    had->unsure = p->unsure;
     had->bytes = at;
     p->h = header(t, RMA_PKT_BATCH);
     p->h.count = p->ops;
@@ -332,16 +344,6 @@ static int answers(const struct rma_hdr *h)
 static int unanswered(const struct rma_target *t)
 {
     return t->flags & TARGET_DIRTY || t->tokens_out;
-}
-
-/* R11: is something in the packet that the target may refuse, and that has no answer of its own? */
-static int may_be_refused(struct rma_target *t, const struct packet *p)
-{
-    const struct list *l = t->next;
-    for (unsigned i = 0; i < p->ops; i++, l = l->next)
-        if (!(op_at(l)->flags & OP_ANSWERS) && !rma_route_certain(t, op_at(l)))
-            return 1;
-    return 0;
 }
 
 /* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
@@ -508,10 +510,10 @@ static int must_wait_turn(struct rma_target *t, const struct rma_op *op)
     return 0;
 }
 
-/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way. */
+/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way, no part of the same operation either. */
 static int may_ride(const struct rma_target *t)
 {
-    return cvar.rma_hold > 0 && (t->ordered || t->ops.next == t->next) && !t->natives && !t->native_out;
+    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
 }
 
 static int send_lock(struct rma_target *t)
@@ -603,8 +605,7 @@ static int send_ops(struct rma_target *t, int lock)
     packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
-    if (!t->unsure && p.dirty && rma_ask(t->w, ASK_IN_PSCW))
-        t->unsure = (uint8_t)may_be_refused(t, &p);
+    t->unsure |= (uint8_t)p.unsure; /* R11 */
     unsigned sync = 0;
     int ends = p.ops == t->queued && (p.ops > 1 || op_at(t->next)->sent + p.part == op_at(t->next)->bytes);
     int rides = ends && t->sync && may_ride(t);

@@ -6,8 +6,8 @@
  *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
  *
  * Nothing waits for a key: what comes before it goes by message.  A record per call stands between the transport and the
- * operation, which may be gone when the transport answers (its target died).  Keys are a bounded cache by rank, so there
- * is no table of all ranks; those that an element uses stay.
+ * operation, which may be gone when the transport answers (its target died).  Keys, and what else is known of a window there (R11),
+ * are a bounded cache by rank, so there is no table of all ranks; those that an element uses stay.
  *
  * Own and near memory is never reached so.  Accumulates are, where all who act on the element, however they reach it, use
  * the processor's atomics (acc.h), the transport's agree with these (TP_CPU_COHERENT), and no order is broken (R9): one
@@ -161,24 +161,28 @@ void rma_native_free(struct rma *r)
 
 /* --- keys ------------------------------------------------------------------------------ */
 
+/* Most epochs want the one that was used last, or, where they go round, the one that was not for longest. */
 static struct rma_key *key_find(const struct rma_win *w, int rank)
 {
-    for (struct list *l = w->keys.prev; l != &w->keys; l = l->prev) {
-        struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
-        if (k->rank == rank)
+    const struct list *old = w->keys.next, *young = w->keys.prev;
+    for (unsigned i = 0; i < w->nkeys; i += 2, old = old->next, young = young->prev) {
+        struct rma_key *k = LIST_OBJ(young, struct rma_key, link);
+        if (k->rank == rank || (k = LIST_OBJ(old, struct rma_key, link))->rank == rank)
             return k;
     }
     return NULL;
 }
 
-/* A place for what becomes known of t; NULL: all are in use. */
+/* A place for what becomes known of t; NULL: all are in use, or there is no way to it now. */
 static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp = am_tp(t->world, &ops, &caps);
-    const struct rma_atomics *atomics = tp && w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
-    int leads = tp && ops->import && (pays_from(&caps) != SIZE_MAX || atomics);
+    if (!tp) /* no way there now */
+        return NULL;
+    const struct rma_atomics *atomics = w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
+    int leads = ops->import && (pays_from(&caps) != SIZE_MAX || atomics);
     if (w->nkeys >= (unsigned)cvar.rma_keys) {
         struct rma_key *old = NULL;
         for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
@@ -193,7 +197,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     struct rma_key *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
-    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE};
+    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE, .leaves = (caps.flags & TP_AM_LEAVES) != 0};
     list_init(&k->link);
     list_push(&w->keys, &k->link);
     w->nkeys++;

@@ -11,7 +11,7 @@
  *                                                     -> GRANTED with DROPPED: granted, send the data again
  *                                                     -> REFUSED with a stamp: come again later with the stamp
  *   end of epoch        => UNLOCK | DONE              -> ACK (token)
- *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with the size of the window there)
+ *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there)
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   a long operation    => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them; a put or get: aop is 0

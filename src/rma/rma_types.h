@@ -18,8 +18,9 @@
  *     other one leaves for t then, by no route.
  * R10 t->train, where it is not NULL, is the last element of t's list, a train of which nothing is packed for sending: it takes
  *     more.  None is while t->sync is to leave.
- * R11 In a PSCW access epoch t->unsure is set as soon as something has left that has no answer of its own and that the target may
- *     refuse, for all that is known here.  Where it is not, COMPLETE asks for no answer: there is no error that it could tell.
+ * R11 In a PSCW access epoch t->unsure is set before anything leaves that has no answer of its own and that the target may
+ *     refuse, for all that is known here, or that may need later calls of ours to get there.  Where it is not, COMPLETE asks for no
+ *     answer: there is no error that it could tell.  (Before the element is evicted DONE asks about what has left.)
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -163,6 +164,7 @@ struct rma_key {
     int rank;
     uint8_t state;     /* enum key_state */
     uint8_t then_am;   /* TP_PUT_THEN_AM: a later DONE confirms puts */
+    uint8_t leaves;    /* TP_AM_LEAVES */
     uint8_t reg_local; /* TP_REG_LOCAL */
     unsigned refs;     /* target elements that point to it */
     struct tp *tp;
@@ -211,7 +213,7 @@ struct rma_packed {
     uint32_t first;             /* its first operation (id) */
     struct list *last;          /* its last operation */
     unsigned ops, replies;
-    int dirty;
+    int dirty, unsure;          /* R11 */
     size_t bytes;
 };
 

@@ -84,7 +84,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = rma_native_known(t);
     size_t count;
-    if (!k || !k->unit)
+    if (!k || !k->unit || !k->leaves)
         return 0;
     if (!op->train)
         return rma_simple_elem(op, &count) && in_range(k, op);

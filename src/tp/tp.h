@@ -35,7 +35,8 @@ enum tp_flag {
     TP_PUT_THEN_AM = 16,                   /* an AM sent after a put is delivered after its data; not so an atomic */
     TP_REG_LOCAL = 32,                     /* local buffers must be registered (smem != NULL)       */
     TP_CPU_COHERENT = 64,                  /* its atomics on integers are atomic with CPU atomics   */
-    TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512
+    TP_WAIT_FD = 128, TP_THREADS = 256, TP_DEVICE_MEM = 512,
+    TP_AM_LEAVES = 1024                    /* an AM that was taken arrives though its sender calls nothing more, unless a connection is new or full */
 };
 
 struct tp_caps {

@@ -16,7 +16,7 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
 {
     struct tp *t = sim_alloc(sizeof *t);
     *t = (struct tp){.env = *env, .rank = boot_rank()};
-    *caps = (struct tp_caps){.flags = the_sim->k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)the_sim->k.am_max,
+    *caps = (struct tp_caps){.flags = TP_AM_LEAVES | (the_sim->k.ordered ? TP_AM_ORDERED : 0), .am_max = (size_t)the_sim->k.am_max,
                              .gather = (size_t)the_sim->k.gather, .replies = (unsigned)the_sim->k.replies};
     sim_native_caps(the_sim, caps);
     *out = t;

@@ -2,7 +2,6 @@
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,29 +257,15 @@ static int objects_open(struct ofi *o)
     return fi_enable(o->ep);
 }
 
-/* What the program does with signals.  Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others
- * for themselves as soon as they are loaded, card or not.  (The provider shm does so later, for its files, and calls whoever was there.) */
-static void signals_are(struct sigaction *had)
-{
-    for (int s = 1; s < NSIG; s++)
-        if (sigaction(s, NULL, &had[s]) != 0)
-            had[s].sa_flags = -1; /* none, or the C library's */
-}
-
-static void signals_back(const struct sigaction *had)
-{
-    for (int s = 1; s < NSIG; s++)
-        if (had[s].sa_flags != -1)
-            (void)sigaction(s, &had[s], NULL);
-}
-
 static int open_all(struct ofi *o, struct tp_caps *caps)
 {
-    struct sigaction had[NSIG];
-    signals_are(had);
+    /* Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others for themselves as soon as they
+     * are loaded, card or not.  (The provider shm does so later, for its files, and calls whoever was there.) */
+    struct boot_signals had;
+    boot_signals_are(&had);
     int err = ofi_load(&o->lib);
     err = err ? err : ofi_choose(o);
-    signals_back(had);
+    boot_signals_back(&had);
     if (err)
         return err;
     const struct fi_info *i = o->info;
@@ -300,6 +285,10 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->cq_fd >= 0)
         o->flags |= TP_WAIT_FD;
+    /* The kernel's, a card's or memory's affair from then on; ofi_rxd and sockets send by the sender's later calls. */
+    const char *provider = i->fabric_attr->prov_name;
+    if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
+        o->flags |= TP_AM_LEAVES;
     *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .gather = OFI_GATHER,
                              .replies = OFI_REPLIES};
     ofi_rma_caps(o, caps);

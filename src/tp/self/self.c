@@ -39,7 +39,7 @@ static int self_open(const struct tp_env *env, struct tp **tp, struct tp_caps *c
     s->rank = (unsigned)boot_rank();
     list_init(&s->queue[TP_REQUEST]);
     list_init(&s->queue[TP_REPLY]);
-    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_WAIT_FD, .am_max = AM_MAX, .replies = QUEUE_MAX};
+    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = AM_MAX, .replies = QUEUE_MAX};
     *tp = (struct tp *)s;
     return 0;
 }

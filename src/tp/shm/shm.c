@@ -150,7 +150,7 @@ static int shm_open_(const struct tp_env *env, struct tp **tp, struct tp_caps *c
         list_init(&s->sources[i].held);
         list_init(&s->sources[i].link);
     }
-    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_WAIT_FD,
+    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES,
                              .am_max = s->in[TP_REQUEST].room,
                              .replies = s->in[TP_REPLY].count};
     *tp = (struct tp *)s;

@@ -30,7 +30,15 @@ int main(int argc, char **argv)
 {
     for (int i = 0; i < OWN; i++)
         CHECK_EQ(sigaction(own[i].sig, &(struct sigaction){.sa_handler = own[i].does}, NULL), 0);
+    /* One that waits for sigwait() or a signalfd. */
+    sigset_t child, waits;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    CHECK_EQ(sigprocmask(SIG_BLOCK, &child, NULL), 0);
+    raise(SIGCHLD);
     mt_init(&argc, &argv);
+    CHECK_EQ(sigpending(&waits), 0);
+    CHECK(sigismember(&waits, SIGCHLD));
     look();
     int sum, one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
