@@ -515,7 +515,7 @@ static void count_handlers(void)
     memcpy(lone.handler, proc->am->handler, sizeof lone.handler);
 #define PUT(n) am_handler(n, counted_##n);
     ALL(PUT)
-    for (int t = 0; t < AM_TYPES; t++)
+    for (int t = AM_P2P; t < AM_TYPES; t++) /* am's own, the greeting of alive.c, looks at nothing that came */
         FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t])); /* none is left out */
 }
 
