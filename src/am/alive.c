@@ -37,6 +37,8 @@ static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
     struct am_peer *p = len ? am_peer_known(rank) : NULL;
     if (p)
         p->asked = 1;
+    else if (len)
+        proc->am->alive.blind = rank + 1;
     if (len)
         fn(rank, card, len);
 }
@@ -198,6 +200,8 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
 {
     if (p)
         p->asked = 0;
+    else
+        a->alive.blind = 0;
     if (boot_host_index(rank) < 0)
         a->alive.heard = 1;
     boot_watch_hear(rank);
@@ -211,7 +215,7 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
  *      barrier
  *      am_greet   that is so: a message there and back, so that it is known to be one later (W7)
  *
- * So who dies after MPI_Init is found, had he talked to anybody or not. */
+ * So who dies after MPI_Init is found, had he talked to anybody or not, by who waits for him, or for anybody and has met nobody. */
 
 static void card_key(int rank, char key[32])
 {
@@ -263,12 +267,10 @@ void am_alive_wait(void)
         boot_watch_wait(ANSWER_NS);
 }
 
-enum { HELLO = AM_INTERNAL, HELLO_BACK };
-
 static int on_hello(int src, const void *msg, size_t len)
 {
     (void)msg, (void)len;
-    am_reply(src, HELLO_BACK, NULL, 0);
+    am_reply(src, AM_HELLO_BACK, NULL, 0);
     return 0;
 }
 
@@ -282,17 +284,18 @@ static int on_hello_back(int src, const void *msg, size_t len)
 void am_alive_init(void)
 {
     proc->am->alive.heard = !boot_watch_turn(); /* nobody wants to know */
-    am_handler(HELLO, on_hello);
-    am_handler(HELLO_BACK, on_hello_back);
+    am_handler(AM_HELLO, on_hello);
+    am_handler(AM_HELLO_BACK, on_hello_back);
 }
 
-/* Not before the answer: he who only heard the other's greeting may leave with his own still here. */
+/* Not before the answer: he who only heard the other's greeting may leave with his own still here.  Where there are more than two, others'
+ * greetings may yet come, who would stay deaf if this process computed then: it serves to the end of the time. */
 static int is_greeted(void *arg)
 {
     int *rank = arg; /* -1: the greeting has left */
-    if (*rank >= 0 && am_request(*rank, HELLO, NULL, 0, 1) != AM_AGAIN)
+    if (*rank >= 0 && am_request(*rank, AM_HELLO, NULL, 0, 1) != AM_AGAIN)
         *rank = -1;
-    return proc->am->alive.greeted;
+    return proc->am->alive.greeted && boot_size() == 2;
 }
 
 void am_greet(void)

@@ -61,7 +61,7 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     (void)up;
     struct am *a = proc->am;
     const struct am_hdr *h = msg;
-    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type]) {
+    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type] || (cls == TP_REPLY && h->type == AM_HELLO)) {
         am_nonsense((int)peer, "a message of a type");
         if (cls == TP_REPLY)
             credit_back(a, peer);
@@ -88,7 +88,7 @@ static int am_recv_far(void *up, unsigned peer, enum tp_class cls, const void *m
 {
     struct am *a = proc->am;
     struct am_peer *p = am_peer_known((int)peer);
-    if (!p || p->asked || !a->alive.heard)
+    if ((p ? p->asked : a->alive.blind == (int)peer + 1) || !a->alive.heard)
         am_heard(a, (int)peer, p);
     return am_recv(up, peer, cls, msg, len);
 }

@@ -36,6 +36,8 @@ struct am_chunk {
     uint8_t tp[AM_CHUNK / 2];
 };
 
+enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK }; /* alive.c */
+
 struct am_peer {
     int rank;
     uint8_t dead, nonsense;
@@ -67,6 +69,7 @@ struct am_alive { /* alive.c */
     unsigned nnamed;      /* how many they named */
     int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
     int heard;            /* a message has come from another host */
+    int blind;            /* rank + 1 of the last that was asked and has no record; 0: none */
     int asked;            /* a neighbour was, at the start */
     int greeted;          /* one whom this process greeted has */
     int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */

@@ -253,6 +253,8 @@ static void peers_shrink(struct am *a)
     map_init(&a->peers);
     for (struct map_entry *e; (e = map_next(&old, &cursor)) != NULL;) {
         struct am_peer *p = e->value;
+        if (is_idle(p) && p->asked)
+            a->alive.blind = p->rank + 1;
         if (is_idle(p))
             am_peer_free(p);
         else if (map_put(&a->peers, e->key, p))

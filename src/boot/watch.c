@@ -316,6 +316,8 @@ static void guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct watch_answer a = {.secret = w->card.answer};
+        if (node_map_host_index(&w->b->map, (int)h.rank) < 0) /* W7: something has come from another host, if no answer */
+            atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
         a.deaths = deaths_tell(w, h.rank, a.death);
         /* An empty socket takes it whole. */
         (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -166,7 +166,8 @@ static void hear_of_death(struct job *j, int noticed_by)
     for (int turn = 0; turn < TURNS && j->ended == ended; turn++) {
         for (int r = 0; r < j->size && j->phase == JOB_RUNNING; r++) {
             int ws;
-            if (r != noticed_by && j->rank[r].pid > 0 && ended_by_itself(j->rank[r].pid) &&
+            /* In the end any: one may have had such a status of its own. */
+            if (r != noticed_by && j->rank[r].pid > 0 && (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
                 waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
                 on_exit_of(j, r, ws);
         }
