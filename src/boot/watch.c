@@ -25,8 +25,8 @@
  *      its port is full: the kernel refuses for a process that has ended.
  *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
  *      wait in the kernel until the question is there, and then for a free place.
- *   W7 Who has never had an answer, nor a message by a network, from any other host cannot tell a firewall from death (W2), and shall
- *      not wait for ever: the process that it waits for is given up after DEAF times the time-out.  After one message from anybody
+ *   W7 Who has never had an answer, a question, nor a message by a network, from any other host cannot tell a firewall from death (W2), and shall
+ *      not wait for ever: the process that it waits for is given up after DEAF times the time-out.  After one of these from anybody
  *      this rule is off: then it is a firewall.
  *   W8 A message that came after the question is an answer: silence counts from there, and no more if nobody has asked since.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its. */
@@ -116,7 +116,7 @@ struct watch {
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
     atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
-    atomic_int answered, heard; /* W7: a process of another host has, ever; a message has come from one */
+    atomic_int answered, heard; /* W7: a process of another host has, ever; a message or question has come from one */
     atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
     int64_t timeout; /* seconds */
     /* the thread's */
