@@ -2,25 +2,33 @@
  *
  * Blocks of 1, 2, 4, 8, 16, 32, 64, 128 bytes are a few loads and stores (memcpy with a constant size: no alignment is
  * assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in overlapping steps; the rest is
- * memcpy. */
+ * memcpy.
+ *
+ * Steps and displacements are added to integers: with MPI_BOTTOM, and in layouts from the wire whose large displacements
+ * cancel out, the address they start from, or the one after the last block, need not be one that C allows a pointer. */
 #include "dt/dt_types.h"
 
 #include <string.h>
 
+static inline __attribute__((always_inline)) void copy_at(uintptr_t dst, uintptr_t src, size_t blk)
+{
+    memcpy((void *)dst, (const void *)src, blk);
+}
+
 /* n blocks of constant size; four at a time, so that address updates overlap with the memory's latency. */
-static inline __attribute__((always_inline)) void strided_fixed(char *dst, int64_t ds, const char *src, int64_t ss,
+static inline __attribute__((always_inline)) void strided_fixed(uintptr_t dst, uintptr_t ds, uintptr_t src, uintptr_t ss,
                                                                 size_t n, size_t blk)
 {
     for (; n >= 4; n -= 4) {
-        memcpy(dst, src, blk);
-        memcpy(dst + ds, src + ss, blk);
-        memcpy(dst + 2 * ds, src + 2 * ss, blk);
-        memcpy(dst + 3 * ds, src + 3 * ss, blk);
+        copy_at(dst, src, blk);
+        copy_at(dst + ds, src + ss, blk);
+        copy_at(dst + 2 * ds, src + 2 * ss, blk);
+        copy_at(dst + 3 * ds, src + 3 * ss, blk);
         dst += 4 * ds;
         src += 4 * ss;
     }
     for (; n; n--) {
-        memcpy(dst, src, blk);
+        copy_at(dst, src, blk);
         dst += ds;
         src += ss;
     }
@@ -32,8 +40,9 @@ static inline __attribute__((always_inline)) void copy_by16(char *dst, const cha
         memcpy(dst, src, 16);
 }
 
-void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n, size_t blk)
+void kernel_strided(char *to, int64_t to_step, const char *from, int64_t from_step, size_t n, size_t blk)
 {
+    uintptr_t dst = (uintptr_t)to, src = (uintptr_t)from, ds = (uintptr_t)to_step, ss = (uintptr_t)from_step;
     switch (blk) {
     case 1: strided_fixed(dst, ds, src, ss, n, 1); return;
     case 2: strided_fixed(dst, ds, src, ss, n, 2); return;
@@ -47,18 +56,18 @@ void kernel_strided(char *dst, int64_t ds, const char *src, int64_t ss, size_t n
     }
     if (blk % 16 == 0 && blk <= 256) {
         for (; n; n--, dst += ds, src += ss)
-            copy_by16(dst, src, blk);
+            copy_by16((char *)dst, (const char *)src, blk);
         return;
     }
     for (; n; n--, dst += ds, src += ss)
-        copy_block(dst, src, blk);
+        copy_block((char *)dst, (const char *)src, blk);
 }
 
 static inline __attribute__((always_inline)) void gather_fixed(char *dst, const char *src, const int64_t *off,
                                                                size_t n, size_t blk)
 {
     for (size_t i = 0; i < n; i++, dst += blk)
-        memcpy(dst, src + off[i], blk);
+        memcpy(dst, (const char *)((uintptr_t)src + (uintptr_t)off[i]), blk);
 }
 
 void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, size_t blk)
@@ -72,14 +81,14 @@ void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, siz
     default: break;
     }
     for (size_t i = 0; i < n; i++, dst += blk)
-        copy_block(dst, src + off[i], blk);
+        copy_block(dst, (const char *)((uintptr_t)src + (uintptr_t)off[i]), blk);
 }
 
 static inline __attribute__((always_inline)) void scatter_fixed(char *dst, const int64_t *off, const char *src,
                                                                 size_t n, size_t blk)
 {
     for (size_t i = 0; i < n; i++, src += blk)
-        memcpy(dst + off[i], src, blk);
+        memcpy((char *)((uintptr_t)dst + (uintptr_t)off[i]), src, blk);
 }
 
 void kernel_scatter(char *dst, const int64_t *off, const char *src, size_t n, size_t blk)
@@ -93,5 +102,5 @@ void kernel_scatter(char *dst, const int64_t *off, const char *src, size_t n, si
     default: break;
     }
     for (size_t i = 0; i < n; i++, src += blk)
-        copy_block(dst + off[i], src, blk);
+        copy_block((char *)((uintptr_t)dst + (uintptr_t)off[i]), src, blk);
 }

@@ -21,6 +21,9 @@ struct cquad { /* of alignment 1, as all types in memory here */
     quad __attribute__((aligned(1))) re, im;
 } __attribute__((packed, may_alias));
 
+/* What follows the last element need not be an address that C allows a pointer (kernel.c). */
+#define STEPPED(p, step) ((void *)((uintptr_t)(p) + (uintptr_t)(step)))
+
 /* x: from `in`, y: from `io`; EXPR is the new y. */
 #define KERNEL_AS(NAME, T, MEMORY, EXPR)                                                       \
     KERNEL_TARGET static void NAME(const char *in, int64_t is, char *io, int64_t ios, size_t n) \
@@ -35,7 +38,7 @@ struct cquad { /* of alignment 1, as all types in memory here */
                 b[i] = EXPR;                                                                 \
             }                                                                                  \
         } else {                                                                               \
-            for (; n; n--, in += is, io += ios) {                                              \
+            for (; n; n--, in = STEPPED(in, is), io = STEPPED(io, ios)) {                      \
                 const T x = *(const any *)in, y = *(any *)io;                                  \
                 *(any *)io = EXPR;                                                            \
             }                                                                                  \
@@ -87,7 +90,7 @@ struct cquad { /* of alignment 1, as all types in memory here */
         };                                                                                      \
         enum { PACKED = sizeof(V) + sizeof(I), INDEX = offsetof(struct natural, i) };           \
         const size_t ai = is == PACKED ? sizeof(V) : INDEX, bi = ios == PACKED ? sizeof(V) : INDEX; \
-        for (; n; n--, in += is, io += ios) {                                                   \
+        for (; n; n--, in = STEPPED(in, is), io = STEPPED(io, ios)) {                           \
             V x, y;                                                                             \
             I xi, yi;                                                                           \
             memcpy(&x, in, sizeof x);                                                           \

@@ -42,11 +42,40 @@ START_TEST(strided_gather_scatter)
 }
 END_TEST
 
+/* Starts no memory is at: MPI_BOTTOM, and large displacements and steps of which only the sum is a place.  (What is added
+ * to what matters to `maint/sanitize address`: an address beyond all memory is not a pointer in C.) */
+START_TEST(far_displacements)
+{
+    static const int64_t FAR = INT64_MAX - 4095;
+    char from[64], to[64];
+    for (int i = 0; i < 64; i++)
+        from[i] = (char)(3 * i);
+    for (size_t blk = 1; blk <= 24; blk++) {
+        const int64_t at[2] = {FAR + 40, FAR}, absolute[2] = {(int64_t)(uintptr_t)from + 40, (int64_t)(uintptr_t)from};
+        memset(to, 0, sizeof to);
+        kernel_gather(to, (const char *)((uintptr_t)from - (uintptr_t)FAR), at, 2, blk);
+        ck_assert_mem_eq(to, from + 40, blk);
+        ck_assert_mem_eq(to + blk, from, blk);
+        memset(to, 0, sizeof to);
+        kernel_gather(to, NULL, absolute, 2, blk);
+        ck_assert_mem_eq(to, from + 40, blk);
+        memset(to, 0, sizeof to);
+        kernel_scatter((char *)((uintptr_t)to - (uintptr_t)FAR), at, from, 2, blk);
+        ck_assert_mem_eq(to + 40, from, blk);
+        ck_assert_mem_eq(to, from + blk, blk);
+        memset(to, 0, sizeof to);
+        kernel_strided(to, -FAR, from, FAR, 1, blk);
+        ck_assert_mem_eq(to, from, blk);
+    }
+}
+END_TEST
+
 Suite *suite_kernel(void)
 {
     Suite *s = suite_create("dt/kernel");
     TCase *t = tcase_create("kernel");
     tcase_add_test(t, strided_gather_scatter);
+    tcase_add_test(t, far_displacements);
     suite_add_tcase(s, t);
     return s;
 }
