@@ -159,7 +159,7 @@ void rma_target_bury(struct rma_target *t)
         rma_token_done(w, t->rank, t->token, err);
     }
     int owes = t->tokens_out || t->doubt; /* whoever may wait for it is told: a wait that goes on would have no end */
-    t->tokens_out = 0;
+    t->tokens_out = t->early = t->early_for = 0;
     resps_bury(w, t->rank, owes, !t->cut, err);
     if (!t->nops)
         list_del(&t->ready);

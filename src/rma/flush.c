@@ -11,10 +11,14 @@
 
 #include "base/atomic.h"
 
+uint32_t rma_token_next(const struct rma_win *w)
+{
+    return w->token + 1 ? w->token + 1 : 1; /* 0 names the window's counter */
+}
+
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)
 {
-    if (++w->token == 0) /* 0 names the window's counter */
-        w->token = 1;
+    w->token = rma_token_next(w);
     *r = (struct rma_resp){.token = w->token, .rank = rank};
     list_push(&w->resps, &r->link);
 }

@@ -357,11 +357,11 @@ static unsigned sync_flags(const struct rma_target *t, int dirty)
     return f;
 }
 
-static void put_sync(const struct rma_target *t, struct rma_hdr *h, unsigned flags, unsigned *replies)
+static void put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *replies)
 {
     rma_room()->packed.t = NULL; /* h may be in there, and others may come behind it */
     h->flags |= (uint16_t)flags;
-    h->token = t->token;
+    h->token = token;
     if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !answers(h) && !(h->flags & RMA_F_ACK))
         ++*replies;
 }
@@ -388,6 +388,40 @@ static void sync_left(struct rma_target *t, unsigned flags)
     } else {
         rma_token_done(t->w, t->rank, token, 0);
     }
+}
+
+/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way, no part of the same operation either. */
+static int may_ride(const struct rma_target *t)
+{
+    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
+}
+
+/* --- asked early -------------------------------------------------------------------------------- */
+
+/* A long operation leaves when it is called, and the flush behind it is one more message for both.  So the last packet of what has
+ * left asks at once, where flushes came like that before and no answer is under way (R12). */
+static int asks_early(const struct rma_target *t, const struct packet *p)
+{
+    return t->w->asks_early && !t->w->starved && !t->sync && !t->tokens_out && t->ordered && p->dirty && !(p->h.flags & RMA_F_ACK) && may_ride(t) &&
+           rma_ask(t->w, ASK_IN_PASSIVE);
+}
+
+static void early_left(struct rma_target *t, uint32_t token)
+{
+    t->w->token = t->early = t->out_token = token;
+    t->early_for = 0;
+    t->tokens_out++;
+    t->flags &= (uint8_t)~TARGET_DIRTY;
+}
+
+/* 1: the flush whose DONE is to leave waits for the answer to the early one. */
+static int takes_early(struct rma_target *t)
+{
+    if (!t->early || t->early_for || t->tokens_out != 1 || t->flags & TARGET_DIRTY)
+        return 0;
+    t->early_for = t->token;
+    t->sync = 0;
+    return 1;
 }
 
 static void lock_flags(const struct rma_target *t, struct rma_hdr *h)
@@ -510,12 +544,6 @@ static int must_wait_turn(struct rma_target *t, const struct rma_op *op)
     return 0;
 }
 
-/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way, no part of the same operation either. */
-static int may_ride(const struct rma_target *t)
-{
-    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
-}
-
 static int send_lock(struct rma_target *t)
 {
     struct packet p = {.h = header(t, RMA_PKT_LOCK), .n = 1, .replies = 1};
@@ -611,13 +639,18 @@ static int send_ops(struct rma_target *t, int lock)
     int rides = ends && t->sync && may_ride(t);
     if (rides) {
         sync = sync_flags(t, p.dirty || unanswered(t));
-        put_sync(t, tail_header(&p), sync, &p.replies);
+        put_sync(tail_header(&p), sync, t->token, &p.replies);
     }
     if (lock) {
         lock_flags(t, &p.h);
         if (!p.replies)
             p.replies = 1;
     }
+    uint32_t early = ends && !lock && asks_early(t, &p) ? rma_token_next(t->w) : 0;
+    if (early)
+        put_sync(tail_header(&p), RMA_F_DONE, early, &p.replies);
+    else if (t->early)
+        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
         return STEP_AGAIN;
@@ -625,6 +658,10 @@ static int send_ops(struct rma_target *t, int lock)
         return failed(t, err);
     packet_left(t, &p, lock);
     t->rode = 0;
+    if (early) {
+        rma_count(t->w, PVAR_RMA_PIGGY, 1);
+        early_left(t, early);
+    }
     if (rides) {
         if (sync)
             rma_count(t->w, PVAR_RMA_PIGGY, 1);
@@ -647,8 +684,11 @@ static int send_sync(struct rma_target *t)
         sync_left(t, 0);
         return STEP_SENT;
     }
+    if (flags == RMA_F_DONE && takes_early(t))
+        return STEP_SENT;
+    t->w->asks_early = flags == RMA_F_DONE;
     struct packet p = {.h = header(t, RMA_PKT_DONE), .n = 1};
-    put_sync(t, &p.h, flags, &p.replies);
+    put_sync(&p.h, flags, t->token, &p.replies);
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
         return STEP_AGAIN;

@@ -174,10 +174,22 @@ static int may_be_due(const struct rma_target *t, uint32_t token)
     return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
 }
 
+/* The answer to what asked early: for the flush that has taken it, or an error for the next one (R12). */
+static void early_answered(struct rma_target *t, int err)
+{
+    uint32_t token = t->early_for;
+    t->early = t->early_for = 0;
+    if (token)
+        rma_token_done(t->w, t->rank, token, err);
+    else if (err && !t->err)
+        t->err = err;
+}
+
 static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
 {
     struct rma_target *t = rma_target_find(w, (int)h->src);
-    enum rma_asked asked = h->token ? rma_token_asked(w, (int)h->src, h->token) : RMA_ASKED_NOBODY;
+    int early = t && h->token && h->token == t->early;
+    enum rma_asked asked = early ? RMA_ASKED : h->token ? rma_token_asked(w, (int)h->src, h->token) : RMA_ASKED_NOBODY;
     if (h->token && !t && asked != RMA_ASKED_ALONE)
         return; /* elements stay until they are answered: this one asked nothing, and another has yet to answer its flush_all */
     if (t && h->token) {
@@ -195,6 +207,10 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
             t->answered = h->token;
         if (!t->tokens_out)
             t->loose = 0;
+    }
+    if (early) {
+        early_answered(t, err);
+        return;
     }
     rma_token_done(w, (int)h->src, h->token, err);
 }

@@ -274,6 +274,7 @@ int rma_nothing_under_way(const struct rma_target *t);
 void rma_op_settle(struct rma_op *op);
 
 /* --- sync helpers (flush.c) -------------------------------------------------------------------- */
+uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out next */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
 void rma_resp_close(struct rma_win *w, struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */

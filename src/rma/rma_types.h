@@ -21,6 +21,8 @@
  * R11 In a PSCW access epoch t->unsure is set before anything leaves that has no answer of its own and that the target may
  *     refuse, for all that is known here, or that may need later calls of ours to get there.  Where it is not, COMPLETE asks for no
  *     answer: there is no error that it could tell.  (Before the element is evicted DONE asks about what has left.)
+ * R12 t->early, where it is not 0, is the token of a DONE that left with an operation before anybody flushed, and was not answered.
+ *     A flush that finds nothing that left after it takes its answer: t->early_for is that flush's token.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -142,6 +144,7 @@ struct rma_target {
     uint8_t loose;     /* those that are out left in another order than they were given out */
     uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of another */
     unsigned tokens_out;
+    uint32_t early, early_for; /* R12 */
     int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
     uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
     uint32_t born;      /* last token of the window when this element was made */
@@ -326,6 +329,7 @@ struct rma_win {
     uint8_t lock_all_nocheck;
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
+    uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by itself (R12) */
     struct rma_gone gone;     /* passive epoch: those without element that are locked, or that cannot be reached */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */

@@ -785,6 +785,67 @@ static void near_counts(void *arg)
     job_close(&j);
 }
 
+/* Long ones leave when they are called.  Once a flush had to ask by itself they ask, too; but not where another follows. */
+static void early_counts(void *arg)
+{
+    (void)arg;
+    enum { LONG = 200 };
+    long v[LONG] = {3};
+    struct job j = job_open(2 * LONG);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        struct counts c = mark(0), b = mark(1);
+        for (int i = 0; i < 4; i++) {
+            OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
+            while (since(&c, RMA_PKT_PUT) <= i) /* at once, unless the network has no room */
+                turn();
+            OK(i % 2 ? MPI_Win_flush_all(j.win) : MPI_Win_flush(1, j.win));
+        }
+        SENT2(&c, 4, PUT, 1, DONE);
+        SENT(&b, 4, ACK);
+        OK(MPI_Win_flush(1, j.win)); /* nothing has left since */
+        SENT2(&c, 4, PUT, 1, DONE);
+
+        c = mark(0), b = mark(1); /* the answer may be there before anybody asks */
+        OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
+        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->recent->tokens_out)
+            turn();
+        OK(MPI_Win_flush(1, j.win));
+        SENT(&c, 1, PUT);
+
+        c = mark(0), b = mark(1); /* out of range, and told then */
+        OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG + 1, LONG, MPI_LONG, j.win));
+        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->recent->tokens_out)
+            turn();
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG + 1, LONG, MPI_LONG, j.win));
+        ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush_all(j.win));
+        SENT(&c, 2, PUT);
+
+        c = mark(0), b = mark(1); /* a stream asks at its end: not by each */
+        for (int i = 0; i < 8; i++)
+            OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
+        /* No answer came between them, and all have left. */
+        int stream = !inside(j.win)->asks_early && !inside(j.win)->recent->queued;
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(since(&c, RMA_PKT_PUT) == 8 && since(&c, RMA_PKT_DONE) <= 1 && since_all(&b) <= 8);
+        if (stream)
+            SIM_CHECK(since(&c, RMA_PKT_DONE) == 1 && since_all(&b) < 8);
+
+        c = mark(0); /* the end of the epoch, where nobody flushed */
+        int asks = inside(j.win)->asks_early;
+        OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG, LONG, MPI_LONG, j.win));
+        OK(MPI_Win_unlock_all(j.win));
+        SIM_CHECK(asks || !stream); /* the stream's end asked by itself */
+        if (asks)
+            SENT(&c, 1, PUT);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(j.rank == 0 || (j.mem[0] == 3 && j.mem[LONG] == 3));
+    job_close(&j);
+}
+
 static void together(struct sim_knobs *k)
 {
     k->nodes = 1;
@@ -806,6 +867,7 @@ const struct scenario scenarios_counts[] = {
     {"count-lock-long", 2, 1, lock_counts_long, NULL, small_packets},
     {"count-lock-order", 5, 1, lock_order_counts, NULL, enough_credit},
     {"count-flush", 5, 1, flush_counts, NULL, enough_credit},
+    {"count-early", 2, 1, early_counts, NULL, enough_credit},
     {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, poor_enough_credit},
     {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
