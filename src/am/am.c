@@ -107,7 +107,7 @@ static int prepend(struct am_hdr *h, int type, const struct iovec *iov, int n, s
     return n + 1;
 }
 
-int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies)
+int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies, struct tp_done *d)
 {
     int err;
     struct am_hdr h;
@@ -126,8 +126,8 @@ int am_request(int dst, int type, const struct iovec *iov, int n, unsigned repli
     /* Before it goes: an idle record may be dropped. */
     t->credits -= replies;
     p->owed += replies;
-    err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, NULL);
-    if (err) {
+    err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, d);
+    if (err && err != TP_PENDING) {
         if (replies) {
             t->credits += replies;
             p->owed -= replies;
@@ -139,7 +139,12 @@ int am_request(int dst, int type, const struct iovec *iov, int n, unsigned repli
     pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
     if (t->local) /* another thread may sleep and is to deliver it */
         progress_signal();
-    return 0;
+    return err;
+}
+
+int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies)
+{
+    return am_request_kept(dst, type, iov, n, replies, NULL);
 }
 
 /* Copy a reply that finds no room. */
@@ -396,6 +401,13 @@ size_t am_max(int dst)
     int err;
     const struct am_peer *p = am_peer_try(dst, &err);
     return p && p->t->caps.am_max > sizeof(struct am_hdr) ? p->t->caps.am_max - sizeof(struct am_hdr) : 0;
+}
+
+unsigned am_replies_free(int dst)
+{
+    int err;
+    const struct am_peer *p = am_peer_try(dst, &err);
+    return p ? p->t->credits : 0;
 }
 
 int am_reach(int dst)

@@ -5,7 +5,7 @@
  * Addressing is by world rank; the transport is chosen per peer (self, shm, network) on the
  * first message, and peers live in a hash: no table of all ranks.
  *
- * The bytes of a message are copied before am_send returns, so buffers are always reusable.
+ * The bytes of a message are copied before am_request() and am_reply() return, so buffers are always reusable.
  * Messages of one class from A to B arrive in the order sent, unless am_ordered(B) is 0; the two
  * classes are not ordered with each other.
  *
@@ -51,6 +51,10 @@ int am_ordered(int dst);
 /* Send a request.  0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress hook;
  * < 0: -errno (-ENOTCONN when dst is dead).  iov[0] is the room's header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
+/* The same without a copy of the last piece, where that may be (tp.h, am_keep): TP_PENDING: it is read until d->fn. */
+int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies, struct tp_done *d);
+/* Replies for which there is room now, from whomever dst's transport brings them (count). */
+unsigned am_replies_free(int dst);
 /* Connect to dst if that has not been done: 0; AM_AGAIN: this process lacks descriptors or memory for it now (A11); or -errno. */
 int am_reach(int dst);
 /* Send a reply from anywhere.  Never fails for lack of room.  < 0 only when dst is dead. */

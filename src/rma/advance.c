@@ -158,7 +158,8 @@ void rma_target_bury(struct rma_target *t)
         t->sync = 0;
         rma_token_done(w, t->rank, t->token, err);
     }
-    int owes = t->tokens_out || t->doubt; /* whoever may wait for it is told: a wait that goes on would have no end */
+    /* Whoever may wait for it is told: a wait that goes on would have no end.  For an early one that no flush has taken nobody waits. */
+    int owes = t->tokens_out > (unsigned)(t->early && !t->early_for) || t->doubt;
     t->tokens_out = t->early = t->early_for = 0;
     resps_bury(w, t->rank, owes, !t->cut, err);
     if (!t->nops)

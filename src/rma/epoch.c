@@ -273,7 +273,7 @@ static void check_lock(const struct rma_win *w, const struct rma_target *t)
 
 static unsigned check_target(const struct rma_win *w, const struct rma_target *t)
 {
-    unsigned n = 0, queued = 0, past = 0, natives = 0;
+    unsigned n = 0, queued = 0, past = 0, natives = 0, kept = 0;
     for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
         WR_ASSERT(op->t == t);
@@ -281,6 +281,8 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
         queued += past;
         n++;
         natives += op->natives;
+        kept += op->kept;
+        WR_ASSERT(!op->kept || !(op->flags & (OP_DONE | OP_RIDES)));
         if (op->natives && op->elem && !(t->flags & TARGET_DEAD))
             WR_ASSERT(t->atomics); /* R9 */
         if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
@@ -293,6 +295,7 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
     if (t->train)
         WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train && !t->train->sent && !t->sync); /* R10 */
     WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
+    WR_ASSERT(kept == t->kept); /* R13 */
     check_lock(w, t);
     WR_ASSERT(t->w == w);
     return n;

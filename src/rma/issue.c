@@ -24,6 +24,7 @@ struct packet {
     unsigned ops;     /* operations in it */
     int dirty;        /* something in it has no answer of its own */
     int unsure;       /* R11 */
+    struct rma_op *keep; /* R13: whose data its last piece is, where the program has them; NULL: it is copied */
 };
 
 static struct rma_op *op_at(const struct list *l)
@@ -131,7 +132,7 @@ static void data_out(const struct rma_op *op, char *out)
 }
 
 /* Data [sent, sent + part) as a piece: in place, or packed into `room` of the scratch buffer. */
-static void data_piece(struct packet *p, const struct rma_op *op, char *scratch)
+static void data_piece(struct packet *p, struct rma_op *op, char *scratch)
 {
     if (!has_data(op))
         return;
@@ -145,6 +146,7 @@ static void data_piece(struct packet *p, const struct rma_op *op, char *scratch)
         v->iov_len = 2 * op->bytes;
     } else if (dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
         v->iov_base = (char *)dt_start(op->a.otype, op->a.origin) + op->sent;
+        p->keep = p->part >= op->t->keep ? op : NULL;
     } else {
         dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, op->sent, scratch, p->part);
         v->iov_base = scratch;
@@ -239,6 +241,7 @@ static void packet_op(struct packet *p, struct rma_op *op, size_t cap)
     op_header(op->t, op, &p->h);
     p->n = 1;
     p->ops = 1;
+    p->keep = NULL;
     if (whole_bytes(op, cap) != SIZE_MAX) {
         struct dt_type *e;
         size_t count;
@@ -371,6 +374,7 @@ static void sync_left(struct rma_target *t, unsigned flags)
 {
     uint32_t token = t->token;
     t->sync = 0;
+    t->unasked = 0;
     t->rode = (uint16_t)flags;
     if (flags & RMA_F_SYNC) {
         t->flags &= (uint8_t)~TARGET_DIRTY;
@@ -402,14 +406,20 @@ static int may_ride(const struct rma_target *t)
  * left asks at once, where flushes came like that before and no answer is under way (R12). */
 static int asks_early(const struct rma_target *t, const struct packet *p)
 {
-    return t->w->asks_early && !t->w->starved && !t->sync && !t->tokens_out && t->ordered && p->dirty && !(p->h.flags & RMA_F_ACK) && may_ride(t) &&
-           rma_ask(t->w, ASK_IN_PASSIVE);
+    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !may_ride(t))
+        return 0;
+    /* It never waits for room for an answer that nobody needs yet: what holds that room may need this packet. */
+    return rma_ask(t->w, ASK_IN_PASSIVE) && am_replies_free(t->world) > p->replies;
 }
 
 static void early_left(struct rma_target *t, uint32_t token)
 {
     t->w->token = t->early = t->out_token = token;
     t->early_for = 0;
+    /* It is the only one out.  Numbers may have gone half round since the last. */
+    t->answered = token - 1;
+    if ((int32_t)(token - t->born) <= 0)
+        t->born = token - 1;
     t->tokens_out++;
     t->flags &= (uint8_t)~TARGET_DIRTY;
 }
@@ -421,6 +431,7 @@ static int takes_early(struct rma_target *t)
         return 0;
     t->early_for = t->token;
     t->sync = 0;
+    t->unasked = 0;
     return 1;
 }
 
@@ -442,7 +453,11 @@ static int failed(struct rma_target *t, int err)
 static int send_packet(struct rma_target *t, struct packet *p)
 {
     p->iov[0] = (struct iovec){&p->h, sizeof p->h};
-    int err = am_request(t->world, AM_RMA + p->h.type, p->iov, p->n, p->replies);
+    int err;
+    if (p->keep)
+        err = rma_kept_request(t, p->keep, AM_RMA + p->h.type, p->iov, p->n, p->replies);
+    else
+        err = am_request(t->world, AM_RMA + p->h.type, p->iov, p->n, p->replies);
     if (!err)
         rma_count(t->w, PVAR_RMA_MSGS, 1);
     return err;
@@ -452,7 +467,7 @@ void rma_op_settle(struct rma_op *op)
 {
     int over = op->sent == op->bytes && !op->acks && !(op->flags & OP_RIDES) &&
                (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
-    if (!op->natives && (over || op->t->flags & TARGET_DEAD))
+    if (!op->natives && !op->kept && (over || op->t->flags & TARGET_DEAD))
         op->flags |= OP_DONE;
 }
 
@@ -479,7 +494,7 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
     t->next = t->next->next;
     t->queued--;
     rma_count(t->w, PVAR_RMA_AM, operations(op));
-    /* The data were copied: a put is complete for the origin, and the answer to DONE covers the rest. */
+    /* Where the data were copied, or have left: a put is complete for the origin, and the answer to DONE covers the rest. */
     rma_op_settle(op);
 }
 
@@ -645,12 +660,13 @@ static int send_ops(struct rma_target *t, int lock)
         lock_flags(t, &p.h);
         if (!p.replies)
             p.replies = 1;
+        p.keep = NULL; /* it may have to be sent again */
     }
+    if (t->early || t->unasked)
+        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
     uint32_t early = ends && !lock && asks_early(t, &p) ? rma_token_next(t->w) : 0;
     if (early)
         put_sync(tail_header(&p), RMA_F_DONE, early, &p.replies);
-    else if (t->early)
-        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
         return STEP_AGAIN;

@@ -3,9 +3,9 @@
  * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
  * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
  * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): one at a time, again after
- * a while where it is not.  Who asks is there, and need not be asked.  Nobody waits for
- * an answer in order to give one, so there is no circle; a process that dies meanwhile ends the wait for it.  O(P)
- * messages, but only after a death. */
+ * a while where it is not.  Who asks is there, and need not be asked; a post or complete of it for which somebody waits does not
+ * come any more (pscw.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
+ * the wait for it.  O(P) messages, but only after a death. */
 #include "rma/rma_types.h"
 
 #include <string.h>
@@ -19,9 +19,14 @@ static int is_dead(const struct rma_win *w)
     return boot_dead(rma_world(w, w->leave_rank));
 }
 
+int rma_has_left(const struct rma_win *w, int rank)
+{
+    return map_get(&w->left, (uint64_t)rank + 1) != NULL;
+}
+
 static int has_asked(const struct rma_win *w)
 {
-    return map_get(&w->left, (uint64_t)w->leave_rank + 1) != NULL;
+    return rma_has_left(w, w->leave_rank);
 }
 
 static int told(void *arg)

@@ -327,7 +327,7 @@ int rma_on_key(int src, const void *msg, size_t len)
     return 0;
 }
 
-/* --- pieces ------------------------------------------------------------------------------ */
+/* --- records of what is under way ---------------------------------------------------------- */
 
 static struct rma_native *record_get(struct rma *r)
 {
@@ -388,6 +388,47 @@ static void piece_done(struct tp_done *d, int err)
     }
     record_put(r, x);
 }
+
+/* --- data of messages that the transport reads where they are ------------------------------- */
+
+static void kept_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) {
+        free(x);
+        return;
+    }
+    struct rma_op *op = rma_op_by_id(x->op);
+    if (op && op->kept) {
+        struct rma_target *t = op->t;
+        op->kept--;
+        t->kept--;
+        if (err && !op->err)
+            op->err = error_of(t, err);
+        rma_op_settle(op);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies)
+{
+    struct rma_native *x = record_get(rma_room());
+    if (!x)
+        return am_request(t->world, type, iov, n, replies);
+    *x = (struct rma_native){.d.fn = kept_done, .op = op->id};
+    int err = am_request_kept(t->world, type, iov, n, replies, &x->d);
+    if (err != TP_PENDING) {
+        record_put(rma_room(), x);
+        return err;
+    }
+    op->kept++;
+    t->kept++;
+    return 0;
+}
+
+/* --- pieces by the network ---------------------------------------------------------------------- */
 
 /* The next stretch of op that is one block at both ends; *off: in the window there. */
 static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **here, uint64_t *off)
@@ -556,7 +597,7 @@ void rma_native_bury(struct rma_target *t)
     t->native_out = t->flushing = 0;
     t->flush = 0;
     t->atomics = 0;
-    if (!t->natives) {
+    if (!t->natives && !t->kept) {
         rma_fetch_over(t); /* of one for whose packet there was no room */
         return;
     }
@@ -565,14 +606,14 @@ void rma_native_bury(struct rma_target *t)
     int over = now >= t->retry_at;
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        if (!op->natives)
+        if (!op->natives && !op->kept)
             continue;
         if (over)
-            op->natives = 0;
+            op->natives = op->kept = 0;
         op->flags = (uint8_t)(over ? op->flags | OP_DONE : op->flags & ~OP_DONE);
     }
     if (over) {
-        t->natives = 0;
+        t->natives = t->kept = 0;
         rma_fetch_over(t);
     } else {
         rma_ready(t);

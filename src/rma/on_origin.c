@@ -179,7 +179,8 @@ static void early_answered(struct rma_target *t, int err)
 {
     uint32_t token = t->early_for;
     t->early = t->early_for = 0;
-    if (token)
+    t->unasked = !token && !t->tokens_out; /* else a flush has come and asked by itself */
+    if (token && rma_token_asked(t->w, t->rank, token) != RMA_ASKED_NOBODY)
         rma_token_done(t->w, t->rank, token, err);
     else if (err && !t->err)
         t->err = err;
@@ -207,11 +208,11 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
             t->answered = h->token;
         if (!t->tokens_out)
             t->loose = 0;
+        if (early || (t->early && !t->tokens_out)) /* or it has been answered by a forged one */
+            early_answered(t, early ? err : 0);
     }
-    if (early) {
-        early_answered(t, err);
+    if (early)
         return;
-    }
     rma_token_done(w, (int)h->src, h->token, err);
 }
 

@@ -94,15 +94,33 @@ static unsigned near_index(const struct rma_win *w, const struct rma_near *n)
     return (unsigned)(n - w->near.near);
 }
 
-/* A post of rank is there: use it up. 1, 0, or -EOWNERDEAD. */
+/* rank died, or is in MPI_Win_free after a death (leave.c): what it has not sent does not come any more.  Asked before one looks
+ * for that. */
+static int has_gone(const struct rma_win *w, int rank)
+{
+    return boot_dead_count() && (boot_dead(rma_world(w, rank)) || (rma_has_left(w, rank) && am_ordered(rma_world(w, rank))));
+}
+
+static void gone_error(struct rma_win *w, int rank)
+{
+    if (w->err)
+        return;
+    w->err = boot_dead(rma_world(w, rank))
+                 ? rma_dead_error(w, rank)
+                 : err_make(MPIX_ERR_PROC_FAILED, "%s: process %d died, and rank %d of the window (process %d) is in MPI_Win_free", rma_call(),
+                            boot_dead_last(), rank, rma_world(w, rank));
+}
+
+/* A post of rank is there: use it up. 1, 0, or < 0: it will not come. */
 static int take_post(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
+    int gone = has_gone(w, rank), got = n ? shmpair_start(w->node.pairs, &w->node.n, near_index(w, n)) : 0;
     if (n)
-        return shmpair_start(w->node.pairs, &w->node.n, near_index(w, n));
+        return got ? got : -gone;
     uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
     if (!posts)
-        return boot_dead_count() && boot_dead(rma_world(w, rank)) ? -1 : 0;
+        return -gone;
     if (posts == 1)
         map_del(&w->posts, (uint64_t)rank + 1);
     else
@@ -117,8 +135,8 @@ int rma_start_poll(struct rma_win *w)
         return 0;
     for (unsigned i = 0; i < w->nstart; i++) {
         int got = w->waiting[i] ? take_post(w, w->start[i]) : 0;
-        if (got < 0 && !w->err)
-            w->err = rma_dead_error(w, w->start[i]);
+        if (got < 0)
+            gone_error(w, w->start[i]);
         if (got) {
             w->waiting[i] = 0;
             w->nwaiting--;
@@ -289,12 +307,12 @@ void rma_on_complete(struct rma_win *w, int rank)
 }
 
 /* The others are waited for: they may still write. */
-static void dead_starters(struct rma_win *w)
+static void gone_starters(struct rma_win *w)
 {
     for (unsigned i = 0; i < w->nexpo_far; i++) {
-        if (w->expo_far[i].over || !boot_dead(rma_world(w, w->expo_far[i].rank)))
+        if (w->expo_far[i].over || !has_gone(w, w->expo_far[i].rank))
             continue;
-        w->err = w->err ? w->err : rma_dead_error(w, w->expo_far[i].rank);
+        gone_error(w, w->expo_far[i].rank);
         w->expo_far[i].over = 1;
         w->completes_due--;
     }
@@ -306,16 +324,19 @@ static int completes_seen(void *arg)
     struct rma_win *w = arg;
     unsigned open = 0;
     for (unsigned i = 0; i < w->nexpo_near; i++) {
-        int got = w->expo_near[i] < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
-        if (got < 0 && !w->err)
-            w->err = rma_dead_error(w, w->near.near[w->expo_near[i]].rank);
+        int rank = w->expo_near[i] < 0 ? -1 : w->near.near[w->expo_near[i]].rank, gone = rank >= 0 && has_gone(w, rank);
+        int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
+        if (got < 0 || (!got && gone)) {
+            gone_error(w, rank);
+            got = -1;
+        }
         if (got)
             w->expo_near[i] = -1;
         else
             open++;
     }
     if (w->completes_due && boot_dead_count())
-        dead_starters(w);
+        gone_starters(w);
     return !open && !w->completes_due;
 }
 

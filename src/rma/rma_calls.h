@@ -236,6 +236,8 @@ const struct rma_key *rma_native_known(struct rma_target *t); /* what is known o
 /* The window there has so many bytes, in units of so many (0: it does not say).  An answer to COMPLETE tells it. */
 void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit);
 void rma_native_leave(struct rma_target *t); /* the element goes */
+/* A packet with data of op as its last piece, without a copy where that may be (R13): as am_request(). */
+int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
 /* Has all that was done natively on t reached it?  1 yes, 0 not yet (a completion makes t ready), AM_AGAIN: ask again. */
 int rma_native_settle(struct rma_target *t);
@@ -327,6 +329,7 @@ int rma_switch_granted(struct rma_win *w, int rank);
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 
 /* --- leave.c ---------------------------------------------------------------------------------------- */
+int rma_has_left(const struct rma_win *w, int rank); /* it said that it is in MPI_Win_free, after a death */
 void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
 int rma_on_left_ask(int src, const void *msg, size_t len);
 int rma_on_left(int src, const void *msg, size_t len);

@@ -23,6 +23,8 @@
  *     answer: there is no error that it could tell.  (Before the element is evicted DONE asks about what has left.)
  * R12 t->early, where it is not 0, is the token of a DONE that left with an operation before anybody flushed, and was not answered.
  *     A flush that finds nothing that left after it takes its answer: t->early_for is that flush's token.
+ * R13 op->kept counts the packets that have left with its data and whose data the transport may read yet from the program's buffer; t->kept is
+ *     the sum over its operations.  While it is not 0 the operation is not done.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -83,6 +85,7 @@ struct rma_op {
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
+    unsigned kept;        /* R13 */
     unsigned natives;     /* its native pieces under way ... */
     size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
     struct rma_request *req;
@@ -145,6 +148,7 @@ struct rma_target {
     uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of another */
     unsigned tokens_out;
     uint32_t early, early_for; /* R12 */
+    uint8_t unasked;   /* an early answer came, and nobody has flushed since it was asked for */
     int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
     uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
     uint32_t born;      /* last token of the window when this element was made */
@@ -152,6 +156,8 @@ struct rma_target {
     struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
     struct rma_offer *offer; /* of the operation that it fetches; NULL: none */
     unsigned natives;  /* R8 */
+    unsigned kept;     /* R13 */
+    uint32_t keep;     /* bytes of a contiguous part that are not copied; UINT32_MAX: all are */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */

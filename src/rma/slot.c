@@ -55,7 +55,10 @@ static void transport_of(struct rma_target *t)
     /* Half of the answers that this process can have under way: a packet never waits for all of them. */
     t->most_replies = 1;
     t->gather = t->small = 0;
+    t->keep = UINT32_MAX;
     if (am_tp(t->world, &ops, &caps)) {
+        if (caps.am_keep)
+            t->keep = (uint32_t)caps.am_keep;
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
         if (t->ordered) { /* else nothing shares a packet */
             t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);

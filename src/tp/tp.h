@@ -42,6 +42,7 @@ enum tp_flag {
 struct tp_caps {
     unsigned flags;
     size_t am_max;         /* bytes, header + payload of one AM                                   */
+    size_t am_keep;        /* bytes from which the last piece of an AM with d is read where it lies; 0: am() copies */
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the same; SIZE_MAX: never */
@@ -90,7 +91,8 @@ struct tp_ops {
     int (*connect)(struct tp *tp, unsigned peer, const void *addr, size_t len);
     void (*close)(struct tp *tp);
     /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to env->recv of peer.
-     * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.
+     * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.  TP_PENDING: the last piece, of at least
+     * caps.am_keep, must stay as it is until d->fn; the others and iov itself are the caller's at once.
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
     /* memory: reg/pack at the owner, import at the origin.  access: what others may do with it (enum tp_access), 0: it is for our own

@@ -232,6 +232,55 @@ static void free_late(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* Rank 3 died, and rank 1 gives up: those who wait for a post of it, or for a COMPLETE, are told. */
+static void free_instead(void *arg)
+{
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group all, g;
+    long v = 3;
+    if (j.rank == 3)
+        sim_die();
+    hear_of_death(3);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, (const int[]){1}, &g);
+    if (j.rank != 1 && sim_seed() % 2) {
+        OK(MPI_Win_post(g, 0, j.win));
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_wait(j.win));
+    } else if (j.rank != 1) {
+        OK(MPI_Win_start(g, 0, j.win));
+        put1(&j, &v, 1, 0);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_complete(j.win));
+    }
+    MPI_Group_free(&g);
+    MPI_Group_free(&all);
+    OK(MPI_Win_free(&j.win));
+}
+
+/* What was posted before MPI_Win_free counts. */
+static void free_after_post(void *arg)
+{
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group all, g;
+    long v = 3;
+    if (j.rank == 3)
+        sim_die();
+    hear_of_death(3);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, (const int[]){!j.rank}, &g);
+    if (j.rank == 0) {
+        OK(MPI_Win_start(g, 0, j.win));
+        put1(&j, &v, 1, 0);
+        OK(MPI_Win_complete(j.win));
+    } else if (j.rank == 1) {
+        OK(MPI_Win_post(g, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+        SIM_CHECK(j.mem[0] == 3);
+    }
+    MPI_Group_free(&g);
+    MPI_Group_free(&all);
+    OK(MPI_Win_free(&j.win));
+}
+
 /* One of the living has given up, and ends without MPI_Win_free. */
 static void free_not_all(void *arg)
 {
@@ -358,6 +407,8 @@ const struct scenario scenarios_deaths[] = {
     {"dead-flush-living", 4, 1, flush_living, NULL, mortal_poor},
     {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},
     {"dead-free-late", 4, 1, free_late, NULL, mortal_mixed},
+    {"dead-free-instead", 4, 1, free_instead, NULL, mortal_mixed},
+    {"dead-free-after-post", 4, 1, free_after_post, NULL, mortal_mixed},
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},
     {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},

@@ -192,6 +192,201 @@ static void dying(void *arg)
     MPI_Win_unlock_all(j.win);
 }
 
+/* --- scripts -------------------------------------------------------------------------------------------------------- */
+
+static long longs[SLICE] = {3};
+
+static void long_put(const struct job *j, int rank)
+{
+    OK(MPI_Put(longs, SLICE, MPI_LONG, rank, 0, SLICE, MPI_LONG, j->win));
+}
+
+static struct rma_target *element(const struct job *j, int rank)
+{
+    return rma_target_find(inside(j->win), rank);
+}
+
+/* Until long ones to rank ask early. */
+static void taught(const struct job *j, int rank)
+{
+    while (!inside(j->win)->asks_early) {
+        struct counts c = mark(j->rank);
+        long_put(j, rank);
+        while (since(&c, RMA_PKT_PUT) == 0)
+            turn();
+        OK(MPI_Win_flush(rank, j->win));
+    }
+}
+
+/* More than 2^31 flushes found nothing to do since the last that was answered: what came first after that is still told apart from
+ * what is forged. */
+static void old_tokens(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(SLICE);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        taught(&j, 1);
+        inside(j.win)->token += 0x80000010u;
+        if (sim_seed() % 2) {
+            put1(&j, longs, 1, 0);
+            OK(MPI_Win_flush(1, j.win));
+            inside(j.win)->asks_early = 1;
+        }
+        long_put(&j, 1);
+        for (int i = sim_seed() % 3 ? 300 : 0; i > 0; i--)
+            turn();
+        if (sim_seed() % 5)
+            put1(&j, longs, 1, 0);
+        for (int i = 0; i < 3; i++) {
+            OK(MPI_Win_flush(1, j.win));
+            put1(&j, longs, 1, 0);
+        }
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
+/* One that follows when the one before has been answered, and nobody flushes: a stream, too. */
+static void slow_stream(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(SLICE);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
+        taught(&j, 1);
+        struct counts b = mark(1);
+        for (int i = 0; i < 20; i++) {
+            long_put(&j, 1);
+            for (int k = 0; k < 300; k++)
+                turn();
+        }
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(since_all(&b) <= 2);
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    job_close(&j);
+}
+
+/* A thread waits for rank 2 alone, and rank 1 dies with an early question that nobody waits for: no matter of that thread. */
+static void not_awaited(void *arg)
+{
+    (void)arg;
+    struct meet *m = &meet[sim_rank()];
+    memset(m, 0, sizeof *m);
+    m->j = job_of_mortals(SLICE);
+    const struct job *j = &m->j;
+    if (j->rank == 1) {
+        hear(0);
+        while (!meet[0].done)
+            sim_compute(10);
+        sim_die();
+    }
+    if (j->rank == 2) {
+        while (!sim_gone(1))
+            sim_compute(10);
+        sim_compute(1000); /* it answers when the others have heard of that */
+        hear(0);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return; /* without MPI_Win_free, in which it would wait for the others */
+    }
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j->win));
+    taught(j, 1);
+    tell(1);
+    tell(2);
+    put1(j, longs, 2, 0);
+    m->open = 1;
+    OK(MPI_Win_flush_all(j->win)); /* called before the other thread's put */
+    SIM_CHECK(boot_dead(1) && m->done);
+    MPI_Send(NULL, 0, MPI_BYTE, 2, 8, MPI_COMM_WORLD);
+    MPI_Win_unlock_all(j->win);
+}
+
+static void puts_meanwhile(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    struct meet *m = &meet[sim_rank()];
+    if (sim_rank() != 0)
+        return;
+    while (!m->open || !element(&m->j, 2)->tokens_out)
+        sim_compute(1);
+    long_put(&m->j, 1);
+    SIM_CHECK(element(&m->j, 1)->early);
+    m->done = 1;
+}
+
+/* The one answer for which there is room is due from a lock that another process has, who waits for this put: it asks nothing. */
+static struct job other[SIM_RANKS];
+
+static void no_room(void *arg)
+{
+    (void)arg;
+    struct meet *m = &meet[sim_rank()];
+    memset(m, 0, sizeof *m);
+    m->j = job_open(SLICE);
+    struct job *x = &other[m->j.rank];
+    *x = job_open(SLICE);
+    if (m->j.rank == 2) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, x->win));
+        put1(x, longs, 1, 0);
+        OK(MPI_Win_flush(1, x->win));
+        tell(0);
+        hear(0);
+        OK(MPI_Win_unlock(1, x->win));
+    } else if (m->j.rank == 0) {
+        hear(2);
+        OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, m->j.win));
+        taught(&m->j, 1);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, x->win));
+        put1(x, longs, 1, 0);
+        m->open = 1;
+        OK(MPI_Win_unlock(1, x->win));
+        while (!m->done)
+            turn();
+        OK(MPI_Win_unlock_all(m->j.win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    job_close(x);
+    job_close(&m->j);
+}
+
+static void puts_without_room(int thread, void *arg)
+{
+    (void)thread, (void)arg;
+    struct meet *m = &meet[sim_rank()];
+    if (sim_rank() != 0)
+        return;
+    while (!m->open || element(&other[0], 1)->state != TARGET_LOCK_ISSUED)
+        sim_compute(1);
+    long_put(&m->j, 1);
+    OK(MPI_Win_flush_local(1, m->j.win));
+    tell(2);
+    m->done = 1;
+}
+
+static void plain(struct sim_knobs *k)
+{
+    far_away(k);
+    k->ordered = 1;
+    k->am_max = 8192;
+    k->native = 0;
+    k->replies = 0;
+}
+
+static void plain_mortal(struct sim_knobs *k)
+{
+    plain(k);
+    k->mortal = 1;
+    k->quiet_rank = -1;
+    k->inbox = k->refuse_percent = k->again_percent = 0;
+}
+
+static void one_answer(struct sim_knobs *k)
+{
+    plain(k);
+    k->replies = 1;
+}
+
 static void far_random(struct sim_knobs *k)
 {
     k->nodes = k->seed % 5 ? k->ranks : 2;
@@ -232,5 +427,9 @@ const struct scenario scenarios_early[] = {
     {"early-threads", 3, THREADS, program, other_thread, far_random},
     {"early-threads-poor", 3, THREADS, program, other_thread, poor},
     {"early-dying", 3, 1, dying, NULL, mortal},
+    {"early-old-tokens", 2, 1, old_tokens, NULL, plain},
+    {"early-slow-stream", 2, 1, slow_stream, NULL, plain},
+    {"early-not-awaited", 3, 2, not_awaited, puts_meanwhile, plain_mortal},
+    {"early-no-room", 3, 2, no_room, puts_without_room, one_answer},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

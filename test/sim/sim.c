@@ -1,5 +1,6 @@
 #include "sim.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,8 +380,10 @@ void sim_die(void)
     }
     sim_event("rank %d dies", f->rank);
     for (int c = 0; c < 2; c++)
-        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link)))
+        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link))) {
+            sim_kept_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
             s->in_flight--;
+        }
     r->queued[0] = r->queued[1] = 0;
     sim_native_close(s, f->rank);
     mem_wake_close(); /* the system closes its socket; what else it had stays until the end of the run: others look at it */
@@ -458,6 +461,7 @@ struct sim_knobs sim_draw(uint64_t seed, int ranks)
     k.native_ordered = sim_chance(&s, 50);
     k.replies = sim_chance(&s, 25) ? 2 + (int)(sim_draw_bits(&s) % 8) : 0;
     k.native_coherent = sim_chance(&s, 50);
+    k.am_keep = sim_chance(&s, 50) ? 16 << sim_draw_bits(&s) % 6 : 0;
     return k;
 }
 
@@ -504,6 +508,7 @@ void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*threa
         st->proc->sim = st;
         list_init(&st->inbox[0]);
         list_init(&st->inbox[1]);
+        list_init(&st->kept);
         list_init(&st->nic);
         for (int t = 0; t < (thread_program ? k->threads : 1); t++) {
             struct sim_fiber *f = &s->fibers[s->nfibers++];

@@ -27,7 +27,17 @@ struct sim_msg { /* an active message under way */
     long due;          /* step at which it may be delivered */
     uint64_t after;    /* native operations of src up to this one were called before it was sent */
     size_t len;
+    struct sim_kept *kept; /* its last piece is yet where the program has it */
     unsigned char data[];
+};
+
+struct sim_kept { /* what the transport reads when it pleases (caps.am_keep) */
+    struct list link; /* ranks[source].kept */
+    struct sim_msg *m; /* NULL: read, and to be told */
+    const char *from;
+    size_t at, len;   /* of m->data (bytes) */
+    int err;
+    struct tp_done *d;
 };
 
 struct sim_rank_state {
@@ -42,6 +52,7 @@ struct sim_rank_state {
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
+    struct list kept;        /* struct sim_kept of its messages */
     struct list nic;         /* native operations under way (tp_native.c) */
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
@@ -94,6 +105,7 @@ static inline int sim_chance(struct sim *s, int percent)
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
 void sim_barrier_check(struct sim *s); /* somebody will never come to it */
+void sim_kept_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
 void sim_count_sent(int rank, int type, size_t len);
 void sim_count_received(int rank, int type);

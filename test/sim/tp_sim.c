@@ -17,7 +17,7 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
     struct tp *t = sim_alloc(sizeof *t);
     *t = (struct tp){.env = *env, .rank = boot_rank()};
     *caps = (struct tp_caps){.flags = TP_AM_LEAVES | (the_sim->k.ordered ? TP_AM_ORDERED : 0), .am_max = (size_t)the_sim->k.am_max,
-                             .gather = (size_t)the_sim->k.gather, .replies = (unsigned)the_sim->k.replies};
+                             .am_keep = (size_t)the_sim->k.am_keep, .gather = (size_t)the_sim->k.gather, .replies = (unsigned)the_sim->k.replies};
     sim_native_caps(the_sim, caps);
     *out = t;
     return 0;
@@ -35,6 +35,41 @@ static int sim_connect(struct tp *t, unsigned peer, const void *addr, size_t len
     return 0;
 }
 
+void sim_kept_read(struct sim_msg *m, int err)
+{
+    struct sim_kept *k = m->kept;
+    if (!k)
+        return;
+    memcpy(m->data + k->at, k->from, k->len);
+    k->err = err;
+    k->m = NULL;
+    m->kept = NULL;
+    sim_moved(the_sim);
+}
+
+/* Some are read before they arrive; those that have been are told. */
+static int kept_progress(struct sim *s, struct sim_rank_state *r)
+{
+    int events = 0;
+    for (struct list *l = r->kept.next, *next; l != &r->kept; l = next) {
+        struct sim_kept *k = LIST_OBJ(l, struct sim_kept, link);
+        next = l->next;
+        if (k->m && sim_chance(s, 20))
+            sim_kept_read(k->m, 0);
+        if (k->m)
+            continue;
+        if (sim_chance(s, 60)) { /* later: others may have heard of a death first */
+            sim_moved(s);
+            continue;
+        }
+        list_del(l);
+        k->d->fn(k->d, k->err);
+        sim_release(k);
+        events++;
+    }
+    return events;
+}
+
 static void sim_close(struct tp *t)
 {
     struct sim_rank_state *r = &the_sim->ranks[t->rank];
@@ -44,8 +79,17 @@ static void sim_close(struct tp *t)
             r->queued[c]--;
             the_sim->in_flight--;
             sim_event("message of class %d left at the end", c);
+            sim_kept_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
             sim_release(LIST_OBJ(l, struct sim_msg, link));
         }
+    for (struct list *l; (l = list_pop(&r->kept)) != NULL;) {
+        struct sim_kept *k = LIST_OBJ(l, struct sim_kept, link);
+        if (!the_sim->k.mortal)
+            sim_fail("rank %d: a message has not left at the end", t->rank);
+        if (k->m)
+            sim_kept_read(k->m, 0);
+        sim_release(k);
+    }
     sim_release(t);
 }
 
@@ -103,6 +147,14 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     m->len = len;
     m->due = s->k.latency ? s->step + s->k.latency : s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
     size_t at = 0;
+    m->kept = NULL;
+    if (d && s->k.am_keep && iov[n - 1].iov_len >= (size_t)s->k.am_keep) {
+        n--;
+        m->kept = sim_alloc(sizeof *m->kept);
+        *m->kept = (struct sim_kept){.m = m, .from = iov[n].iov_base, .at = len - iov[n].iov_len, .len = iov[n].iov_len, .d = d};
+        list_push(&s->ranks[t->rank].kept, &m->kept->link);
+        memset(m->data + m->kept->at, 0xcc, m->kept->len);
+    }
     for (int i = 0; i < n; i++) {
         memcpy(m->data + at, iov[i].iov_base, iov[i].iov_len);
         at += iov[i].iov_len;
@@ -113,7 +165,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     sim_event("sends type %d to %u, class %d, %zu bytes, flags %#x", m->data[0], peer, (int)cls, len,
               len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0); /* of RMA packets */
     sim_moved(s);
-    return 0;
+    return m->kept ? TP_PENDING : 0;
 }
 
 /* Deliver the first message that is due; a later one of another sender may pass one that is not. */
@@ -131,6 +183,7 @@ static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
         }
         list_del(&m->link);
         r->queued[cls]--;
+        sim_kept_read(m, 0);
         int rc = t->env.recv(t->env.up, (unsigned)m->src, cls, m->data, m->len);
         if (rc == TP_AGAIN) { /* keep it in its place */
             list_push_front(&r->inbox[cls], &m->link);
@@ -154,6 +207,7 @@ static int sim_progress(struct tp *t)
     int events = 0;
     while (sim_native_progress(s, t->rank))
         events++;
+    events += kept_progress(s, r);
     if (sim_chance(s, s->k.refuse_percent))
         r->held_until = s->step + (long)(sim_draw_bits(s) % 50);
     for (int i = 0; i < 4; i++) {

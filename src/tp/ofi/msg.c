@@ -36,7 +36,10 @@ static struct ofi_send *send_get(struct ofi *o, size_t len)
     struct list *l = list_pop(&o->pool[big]);
     if (l) {
         o->pooled[big]--;
-        return LIST_OBJ(l, struct ofi_send, op.link);
+        struct ofi_send *m = LIST_OBJ(l, struct ofi_send, op.link);
+        m->kept.iov_base = NULL;
+        m->done = NULL;
+        return m;
     }
     size_t room = big ? wire_max(o) : OFI_SMALL;
     struct ofi_send *m = malloc(sizeof *m + room);
@@ -78,14 +81,29 @@ static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enu
     list_del(&p->in_owing);
 }
 
-static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
-                        size_t len)
+/* Its header and its first n pieces; the end of them. */
+static char *packet_begin(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
+                          size_t len)
 {
     struct ofi_wire w;
     wire_fill(o, p, &w, kind, len);
     memcpy(to, &w, sizeof w);
     tp_iov_gather(to + sizeof w, iov, n);
-    memset(to + sizeof w + len, 0, wire_bytes(len) - sizeof w - len);
+    return to + sizeof w + tp_iov_bytes(iov, n);
+}
+
+static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
+                        size_t len)
+{
+    char *end = packet_begin(o, p, to, kind, iov, n, len);
+    memset(end, 0, wire_bytes(len) - sizeof(struct ofi_wire) - len);
+}
+
+static ssize_t post_kept(struct ofi *o, struct ofi_send *m)
+{
+    static const uint64_t zeros;
+    struct iovec v[OFI_KEEP_IOV] = {{m->bytes, m->head}, m->kept, {(void *)(uintptr_t)&zeros, m->len - m->head - m->kept.iov_len}};
+    return fi_sendv(o->ep, v, NULL, v[2].iov_len ? 3 : 2, m->peer->addr, &m->op.ctx);
 }
 
 /* Give one buffer to the provider.  0, -FI_EAGAIN, or another error. */
@@ -98,7 +116,8 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
             send_put(o, m);
         return err;
     }
-    ssize_t err = fi_send(o->ep, m->bytes, m->len, m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
+    ssize_t err = m->kept.iov_base ? post_kept(o, m)
+                                   : fi_send(o->ep, m->bytes, m->len, m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
     if (!err) {
         list_del(&m->op.link);
         list_push(&o->flying, &m->op.link);
@@ -169,6 +188,21 @@ static void numbered(struct ofi *o, struct ofi_peer *p)
     list_push(&o->unheard, &p->in_unheard);
 }
 
+/* Send a message whose bytes are made, or let it wait. */
+static void enqueue_made(struct ofi *o, struct ofi_peer *p, struct ofi_send *m)
+{
+    numbered(o, p);
+    int alone = list_empty(&p->queue);
+    list_push(&p->queue, &m->op.link);
+    if (!alone)
+        return;
+    list_push(&o->queuing, &p->in_queue);
+    queue_run(o, p);
+    /* Another thread may sleep on the provider's descriptor alone, and be the one to try again. */
+    if (proc->threaded && !list_empty(&p->queue))
+        mem_wake(boot_host_index(boot_rank()));
+}
+
 /* Copy a message, and send it or let it wait.  0 or -ENOMEM. */
 static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
 {
@@ -178,17 +212,26 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
     m->peer = p;
     m->len = wire_bytes(len);
     packet_fill(o, p, m->bytes, kind, iov, n, len);
-    numbered(o, p);
-    int alone = list_empty(&p->queue);
-    list_push(&p->queue, &m->op.link);
-    if (!alone)
-        return 0;
-    list_push(&o->queuing, &p->in_queue);
-    queue_run(o, p);
-    /* Another thread may sleep on the provider's descriptor alone, and be the one to try again. */
-    if (proc->threaded && !list_empty(&p->queue))
-        mem_wake(boot_host_index(boot_rank()));
+    enqueue_made(o, p, m);
     return 0;
+}
+
+/* The same of a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0: not so. */
+static int enqueue_kept(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len,
+                        struct tp_done *d)
+{
+    size_t head = sizeof(struct ofi_wire) + len - iov[n - 1].iov_len;
+    struct ofi_send *m = o->am_keep && iov[n - 1].iov_len >= o->am_keep && head <= OFI_SMALL ? send_get(o, head) : NULL;
+    if (!m)
+        return 0;
+    m->peer = p;
+    m->len = wire_bytes(len);
+    m->head = head;
+    m->kept = iov[n - 1];
+    m->done = d;
+    packet_begin(o, p, m->bytes, kind, iov, n - 1, len);
+    enqueue_made(o, p, m);
+    return TP_PENDING;
 }
 
 /* Short packets go without a buffer of ours.  0: gone; -FI_EAGAIN: not now, or not so; or another error, which shows again when
@@ -214,9 +257,9 @@ static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, c
 
 int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
 {
-    (void)d;
     struct ofi *o = (struct ofi *)tp;
     size_t len = tp_iov_bytes(iov, n);
+    int pending = 0;
     if (len > o->am_max)
         return -EMSGSIZE;
     struct ofi_peer *p = map_get(&o->peers, peer);
@@ -229,11 +272,13 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     uint32_t wire = (uint32_t)wire_bytes(len);
     if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
         return TP_AGAIN;
-    if (inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
+    if (d)
+        pending = enqueue_kept(o, p, (enum ofi_packet)cls, iov, n, len, d);
+    if (!pending && inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
         return TP_AGAIN;
     if (cls == TP_REQUEST)
         p->sent += wire;
-    return 0;
+    return pending;
 }
 
 /* Our own, as HELLO and ASK bring it. */
@@ -252,10 +297,19 @@ int ofi_greet(struct ofi *o, struct ofi_peer *p)
     return err ? err : enqueue(o, p, OFI_HELLO, &v, 1, v.iov_len);
 }
 
+/* It has left, or will not. */
+static void send_over(struct ofi *o, struct ofi_send *m, int err)
+{
+    struct tp_done *d = m->done;
+    send_put(o, m);
+    if (d)
+        d->fn(d, err);
+}
+
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 {
     struct ofi_peer *p = m->peer;
-    send_put(o, m);
+    send_over(o, m, err);
     if (err)
         ofi_peer_lost(o, p, err);
 }
@@ -263,7 +317,7 @@ void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 void ofi_queue_drop(struct ofi *o, struct ofi_peer *p)
 {
     while (!list_empty(&p->queue))
-        send_put(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link));
+        send_over(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link), -ENOTCONN);
     list_del(&p->in_queue);
     list_del(&p->in_owing);
 }

@@ -289,7 +289,9 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     const char *provider = i->fabric_attr->prov_name;
     if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
         o->flags |= TP_AM_LEAVES;
-    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .gather = OFI_GATHER,
+    if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_KEEP_IOV)
+        o->am_keep = OFI_KEEP;
+    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .am_keep = o->am_keep, .gather = OFI_GATHER,
                              .replies = OFI_REPLIES};
     ofi_rma_caps(o, caps);
     o->flags = caps->flags;

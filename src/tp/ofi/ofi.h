@@ -46,6 +46,8 @@ enum {
     OFI_BUFFER_BYTES = 1048576, /* ... of this size */
     OFI_SINGLES = 64,           /* receive buffers posted where each takes one message */
     OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
+    OFI_KEEP = 16384,           /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its completion */
+    OFI_KEEP_IOV = 3,           /* ... our header, that piece, what fills its last word */
     OFI_INJECT = 4096,          /* bytes, wire included: what is asked for, where the provider has less */
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
     OFI_POOL = 256,             /* short send buffers kept for later */
@@ -135,6 +137,9 @@ struct ofi_send {
     struct ofi_peer *peer;
     size_t len;  /* bytes on the wire */
     size_t room; /* bytes */
+    size_t head; /* of len, in bytes[], where the rest is not ours: */
+    struct iovec kept; /* ... of the caller, who waits for done; iov_base NULL: all is in bytes[] */
+    struct tp_done *done;
     struct fid_mr *mr;
     _Alignas(8) char bytes[];
 };
@@ -186,7 +191,7 @@ struct ofi {
     int timer_fd, set_fd; /* made when first needed: cq_fd or a millisecond later */
     unsigned rank, size;
     uint64_t key;
-    size_t inject, am_max;
+    size_t inject, am_max, am_keep;
     int quiet;            /* the provider does not bear questions */
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
