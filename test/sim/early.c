@@ -308,7 +308,7 @@ static void puts_meanwhile(int thread, void *arg)
     struct meet *m = &meet[sim_rank()];
     if (sim_rank() != 0)
         return;
-    while (!m->open || !element(&m->j, 2)->tokens_out)
+    while (!m->open || !element(&m->j, 2)->tokens_out || element(&m->j, 1)->sync)
         sim_compute(1);
     long_put(&m->j, 1);
     SIM_CHECK(element(&m->j, 1)->early);
@@ -379,6 +379,7 @@ static void plain_mortal(struct sim_knobs *k)
     k->mortal = 1;
     k->quiet_rank = -1;
     k->inbox = k->refuse_percent = k->again_percent = 0;
+    k->am_keep = 0; /* else the put is not over, and fails: any thread's next flush_all may tell that */
 }
 
 static void one_answer(struct sim_knobs *k)
