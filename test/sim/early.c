@@ -283,6 +283,7 @@ static void not_awaited(void *arg)
         sim_die();
     }
     if (j->rank == 2) {
+        m->open = 1;
         while (!sim_gone(1))
             sim_compute(10);
         sim_compute(1000); /* it answers when the others have heard of that */
@@ -294,6 +295,8 @@ static void not_awaited(void *arg)
     taught(j, 1);
     tell(1);
     tell(2);
+    while (!meet[2].open)
+        turn();
     put1(j, longs, 2, 0);
     m->open = 1;
     OK(MPI_Win_flush_all(j->win)); /* called before the other thread's put */
