@@ -2,7 +2,7 @@
  *
  * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
  * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
- * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): one at a time, again after
+ * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after
  * a while where it is not.  Who asks is there, and need not be asked; a post or complete of it for which somebody waits does not
  * come any more (pscw.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
  * the wait for it.  O(P) messages, but only after a death. */
@@ -61,11 +61,46 @@ static void wait_one(struct rma_win *w, int rank)
     }
 }
 
+struct round {
+    struct rma_win *w;
+    int next; /* all before it have been asked, but the few in `late` */
+    int late[16], nlate;
+};
+
+/* 0: there was no room. */
+static int ask_one(struct rma_win *w, int rank)
+{
+    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
+    if (rank == w->rank || boot_dead(rma_world(w, rank)) || rma_has_left(w, rank))
+        return 1;
+    return rma_send_plain(w, rank, &ask, 1) != AM_AGAIN;
+}
+
+/* Each is asked as soon as it has room; while a few have none the others are. */
+static int all_asked(void *arg)
+{
+    struct round *x = arg;
+    for (int i = 0; i < x->nlate;)
+        if (ask_one(x->w, x->late[i]))
+            x->late[i] = x->late[--x->nlate];
+        else
+            i++;
+    for (; x->next < x->w->size && x->nlate < (int)(sizeof x->late / sizeof *x->late); x->next++)
+        if (!ask_one(x->w, x->next))
+            x->late[x->nlate++] = x->next;
+    return x->next == x->w->size && !x->nlate;
+}
+
 void rma_leave(struct rma_win *w)
 {
+    struct round x = {.w = w};
     int dead = 0;
     for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
         dead = boot_dead(rma_world(w, r));
+    /* First all at once, whatever they answer: one may wait for a post that does not come, for whom another waits who is asked before. */
+    w->leave_rank = w->rank;
+    if (dead && !all_asked(&x))
+        progress_wait(all_asked, &x, "room for a message to the others in MPI_Win_free", -1);
     for (int r = 0; dead && r < w->size; r++)
         if (r != w->rank)
             wait_one(w, r);

@@ -405,7 +405,7 @@ static void kept_done(struct tp_done *d, int err)
         op->kept--;
         t->kept--;
         if (err && !op->err)
-            op->err = error_of(t, err);
+            op->err = err == -ENOTCONN ? rma_dead_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
         go_on(t);
     }

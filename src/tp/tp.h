@@ -92,7 +92,8 @@ struct tp_ops {
     void (*close)(struct tp *tp);
     /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to env->recv of peer.
      * d == NULL: never TP_PENDING; the transport copies what it cannot send at once.  TP_PENDING: the last piece, of at least
-     * caps.am_keep, must stay as it is until d->fn; the others and iov itself are the caller's at once.
+     * caps.am_keep, must stay as it is until d->fn; the others and iov itself are the caller's at once.  d->fn with an error: it did
+     * not leave, and no later one will (-ENOTCONN, -EMFILE ... as env.lost).
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
     /* memory: reg/pack at the owner, import at the origin.  access: what others may do with it (enum tp_access), 0: it is for our own

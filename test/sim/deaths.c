@@ -256,6 +256,32 @@ static void free_instead(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* Rank 0 waits for rank 2, which waits for a post of rank 1, which is in MPI_Win_free. */
+static void free_chain(void *arg)
+{
+    struct job j = job_of_mortals(LONGS);
+    MPI_Group all, g;
+    long v = 3;
+    if (j.rank == 3)
+        sim_die();
+    hear_of_death(3);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    if (j.rank == 0) {
+        MPI_Group_incl(all, 1, (const int[]){2}, &g);
+        OK(MPI_Win_post(g, 0, j.win));
+        OK(MPI_Win_wait(j.win));
+        MPI_Group_free(&g);
+    } else if (j.rank == 2) {
+        MPI_Group_incl(all, 2, (const int[]){0, 1}, &g);
+        OK(MPI_Win_start(g, 0, j.win));
+        put1(&j, &v, 0, 0);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_complete(j.win));
+        MPI_Group_free(&g);
+    }
+    MPI_Group_free(&all);
+    OK(MPI_Win_free(&j.win));
+}
+
 /* What was posted before MPI_Win_free counts. */
 static void free_after_post(void *arg)
 {
@@ -408,6 +434,7 @@ const struct scenario scenarios_deaths[] = {
     {"dead-free-not-all", 4, 1, free_not_all, NULL, mortal_mixed},
     {"dead-free-late", 4, 1, free_late, NULL, mortal_mixed},
     {"dead-free-instead", 4, 1, free_instead, NULL, mortal_mixed},
+    {"dead-free-chain", 4, 1, free_chain, NULL, mortal_mixed},
     {"dead-free-after-post", 4, 1, free_after_post, NULL, mortal_mixed},
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},

@@ -110,7 +110,7 @@ static ssize_t post_kept(struct ofi *o, struct ofi_send *m)
 static ssize_t post(struct ofi *o, struct ofi_send *m)
 {
     struct ofi_peer *p = m->peer;
-    if (m->len <= o->inject) {
+    if (m->len <= o->inject && !m->kept.iov_base) {
         ssize_t err = fi_inject(o->ep, m->bytes, m->len, p->addr);
         if (!err)
             send_put(o, m);
@@ -309,7 +309,7 @@ static void send_over(struct ofi *o, struct ofi_send *m, int err)
 void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 {
     struct ofi_peer *p = m->peer;
-    send_over(o, m, err);
+    send_over(o, m, err ? -ENOTCONN : 0); /* whatever it was: the peer is lost */
     if (err)
         ofi_peer_lost(o, p, err);
 }
@@ -317,7 +317,7 @@ void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 void ofi_queue_drop(struct ofi *o, struct ofi_peer *p)
 {
     while (!list_empty(&p->queue))
-        send_over(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link), -ENOTCONN);
+        send_over(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link), ofi_is_shortage(p->broken) ? p->broken : -ENOTCONN);
     list_del(&p->in_queue);
     list_del(&p->in_owing);
 }

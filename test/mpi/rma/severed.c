@@ -1,6 +1,9 @@
 /* A process dies while others have long puts and gets under way to it.  The network knows first, by a connection that breaks;
  * the errors say that the process failed, whoever knew.  Run with mpiexec -disable-auto-cleanup; the last rank kills itself.
- * With an argument errors are fatal: for mpiexec to tell who died (test/mpi/launch/manners). */
+ *
+ *   severed          errors are returned
+ *   severed late     and the others call nothing meanwhile: what was sent has not been read, which breaks the connection otherwise
+ *   severed WORD     errors are fatal, for mpiexec to tell who died (test/mpi/launch/manners) */
 #include "rw.h"
 #include <signal.h>
 #include <unistd.h>
@@ -23,7 +26,7 @@ int main(int argc, char **argv)
     MPI_Comm rest;
     struct rw w;
     int64_t *buf;
-    int dead, err = 0, k, sum;
+    int dead, err = 0, k, sum, late = argc > 1 && !strcmp(argv[1], "late");
 
     mt_init(&argc, &argv);
     dead = mt_size - 1;
@@ -31,7 +34,7 @@ int main(int argc, char **argv)
     memset(buf, 0, LONGS * 8);
     MPI_Comm_split(MPI_COMM_WORLD, mt_rank == dead, mt_rank, &rest);
     rw_make(&w, RW_ALLOCATE, LONGS * 8, MPI_COMM_WORLD);
-    if (argc < 2)
+    if (argc < 2 || late)
         MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
     MPI_Win_lock_all(0, w.win);
     /* so that all have its key */
@@ -42,9 +45,15 @@ int main(int argc, char **argv)
         usleep(50000); /* outside MPI, so that what the others begin stays under way */
         kill(getpid(), SIGKILL);
     }
-    if (mt_rank % 2) {
+    if (late) {
+        MPI_Put(buf, 8192, MPI_INT64_T, dead, 0, 8192, MPI_INT64_T, w.win);
+        MPI_Win_flush_local(dead, w.win);
+        usleep(250000);
+    }
+    if (mt_rank % 2 || late) {
         for (k = 0; !err && k < 1000000; k++) {
-            err = MPI_Put(buf, LONGS, MPI_INT64_T, dead, 0, LONGS, MPI_INT64_T, w.win);
+            int n = late ? 8192 : LONGS;
+            err = MPI_Put(buf, n, MPI_INT64_T, dead, 0, n, MPI_INT64_T, w.win);
             if (!err)
                 err = MPI_Win_flush(dead, w.win);
         }
