@@ -176,6 +176,7 @@ struct reducer {
     const struct dt_op *op;
     const struct dt_elem *elem;
     const char *in;
+    int holed; /* elements have a hole in an array; what lies in one block (a layout from the wire may say so) has none */
 };
 
 static int reduce_block(struct sink *s, uintptr_t at, size_t len)
@@ -189,7 +190,7 @@ static int reduce_block(struct sink *s, uintptr_t at, size_t len)
 static int reduce_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
 {
     struct reducer *r = (struct reducer *)s;
-    if (blk == r->elem->bytes) {
+    if (blk == r->elem->bytes && !r->holed) { /* a kernel takes other steps than the packed one for an array's */
         elems(r->op, r->elem, r->in, (int64_t)blk, (char *)at, stride, n);
         r->in += n * blk;
         return 0;
@@ -245,7 +246,7 @@ size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t coun
         elems(op, &t->elem, in, t->elem.bytes, (char *)dt_start(t, buf) + from, t->elem.bytes, len / t->elem.bytes);
         return len;
     }
-    struct reducer r = {{&reduce_ops}, op, &t->elem, in};
+    struct reducer r = {{&reduce_ops}, op, &t->elem, in, t->basic && t->basic->node->kind != NODE_BLOCK};
     walk_type(t, count, buf, from, from + len, &r.sink);
     return len;
 }
