@@ -7,6 +7,7 @@
  * before which somebody cuts the victim's host off; but longacc and longget go on until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
  * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay.
  * With FAULTS_FIRST=1 nobody has talked to anybody before: no window, and only the kinds that need none. */
+#include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -310,8 +311,17 @@ static void become(const char *action)
     }
 }
 
+/* Somebody will soon say that this rank does not end: where it is, says itself. */
+static void lasts(int sig)
+{
+    void *frames[32];
+    (void)sig;
+    backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
+}
+
 int main(int argc, char **argv)
 {
+    enum { LASTS = 50 }; /* seconds; faults.test gives up after 60 */
     int kind = 0, cls, len;
     char text[MPI_MAX_ERROR_STRING];
     const char *fatal = getenv("FAULTS_FATAL"), *first = getenv("FAULTS_FIRST"), *action = argc > 2 ? argv[2] : "spin";
@@ -337,6 +347,8 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     say("ready");
+    signal(SIGALRM, lasts);
+    alarm(LASTS);
     /* As after a computation: the first exchange is over everywhere. */
     began = now();
     while (mem && now() < began + 0.3)

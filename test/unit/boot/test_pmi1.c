@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -200,6 +201,56 @@ START_TEST(deaf)
 }
 END_TEST
 
+static atomic_int signals;
+
+static void note(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&signals, 1);
+}
+
+/* Looks at a barrier that nobody ends, for `ns`; none may wait, whatever signals come. */
+static void looks(uint64_t ns)
+{
+    uint64_t start = time_now(), before = start, worst = 0;
+    while (before < start + ns) {
+        ck_assert_int_eq(boot_barrier_test(), 0);
+        uint64_t now = time_now();
+        worst = now - before > worst ? now - before : worst;
+        before = now;
+    }
+    ck_assert_uint_lt(worst, 2000000000u);
+}
+
+/* Hydra sends a signal to the living when a process has died: one that comes during a look must not make a wait of it, nor a line of which
+ * a part is there. */
+START_TEST(looks_only)
+{
+    static const struct step steps[][6] = {{HELLO, MAPPING, {"cmd=barrier_in\n", ""}, {0}},
+                                           {HELLO, MAPPING, {"cmd=barrier_in\n", "cmd=barr"}, {0}}};
+    struct sigaction sa = {.sa_handler = note, .sa_flags = SA_RESTART};
+    pid_t pid = serve(steps[_i], "1", "4"), parent = getpid();
+    int fd = atoi(getenv("PMI_FD")), at;
+    ck_assert_int_eq(boot_init(NULL), 0);
+    ck_assert_int_eq(sigaction(SIGUSR2, &sa, NULL), 0);
+    pid_t other = fork();
+    ck_assert_int_ge(other, 0);
+    while (!other) /* until it is ended */
+        if (kill(parent, SIGUSR2))
+            _exit(0);
+    ck_assert_int_eq(boot_barrier_begin(&at), 0);
+    ck_assert_int_eq(at, fd);
+    while (atomic_load(&signals) < 20000)
+        looks(10000000);
+    kill(other, SIGKILL);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    looks(100000000);
+    close(fd);
+    served(pid);
+    var_finalize();
+}
+END_TEST
+
 Suite *suite_pmi1(void)
 {
     Suite *s = suite_create("boot/pmi1");
@@ -211,6 +262,7 @@ Suite *suite_pmi1(void)
     tcase_add_test(t, bad_environment);
     tcase_add_test(t, timeout);
     tcase_add_test(t, deaf);
+    tcase_add_loop_test(t, looks_only, 0, 2);
     suite_add_tcase(s, t);
     return s;
 }
