@@ -2,16 +2,19 @@
  *
  * A program calls mt_init(), checks with CHECK() and CHECK_EQ(), and returns mt_finish().  Rank 0
  * prints " No Errors" only if no rank counted an error; else each failure stands on a line with
- * rank, file and line, and the exit status is 1.  Programs run on any number of ranks. */
+ * rank, file and line, and the exit status is 1.  Programs run on any number of ranks.
+ * MT_SIGNALS=N in the environment: a signal every N microseconds, from before MPI_Init on, as a profiler or the program's own timer brings. */
 #ifndef MT_H
 #define MT_H
 
 #include <mpi.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #if defined(__GNUC__)
 #define MT_UNUSED __attribute__((unused))
@@ -51,8 +54,34 @@ static MT_UNUSED int mt_check_eq(long long got, long long want, const char *file
     return mt_check(got == want, file, line, "%s is %lld, expected %s = %lld", got_text, got, want_text, want);
 }
 
+static volatile sig_atomic_t mt_signals;
+
+static MT_UNUSED void mt_signal(int sig)
+{
+    (void)sig;
+    mt_signals++;
+}
+
+/* The handler restarts no call: nothing in the library may take one that was cut short for news, for an error, or for the end of a wait. */
+static MT_UNUSED void mt_storm(void)
+{
+    const char *every = getenv("MT_SIGNALS");
+    struct itimerval t;
+    struct sigaction sa;
+
+    if (!every)
+        return;
+    memset(&sa, 0, sizeof sa);
+    sa.sa_handler = mt_signal;
+    sigaction(SIGALRM, &sa, NULL);
+    memset(&t, 0, sizeof t);
+    t.it_interval.tv_usec = t.it_value.tv_usec = atoi(every);
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
 static MT_UNUSED void mt_init(int *argc, char ***argv)
 {
+    mt_storm();
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
@@ -63,6 +92,7 @@ static MT_UNUSED int mt_init_threads(int *argc, char ***argv)
 {
     int provided;
 
+    mt_storm();
     MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mt_size);
@@ -72,8 +102,10 @@ static MT_UNUSED int mt_init_threads(int *argc, char ***argv)
 /* Gathers the counts with plain sends, so that programs of other chapters need no collective. */
 static MT_UNUSED int mt_finish(void)
 {
-    int total = mt_errors, one, r;
+    int total, one, r;
 
+    CHECK(!getenv("MT_SIGNALS") || mt_signals > 0);
+    total = mt_errors;
     if (mt_rank) {
         MPI_Send(&mt_errors, 1, MPI_INT, 0, 4711, MPI_COMM_WORLD);
         MPI_Recv(&total, 1, MPI_INT, 0, 4712, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
