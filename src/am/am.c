@@ -252,6 +252,7 @@ static int am_progress(void *arg)
         am_peers_bury();
         for (int i = 0; i < AM_MOURNERS && a->on_death[i]; i++)
             a->on_death[i]();
+        am_peers_bury(); /* of whom they heard meanwhile (the watch's thread): who is dead for a room is so here, before it sends again */
         events++;
     }
     return events;

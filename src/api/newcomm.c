@@ -316,17 +316,24 @@ static int remote_color(struct comm *c, const struct split_item *all, int color,
     int64_t count, their_count = 0;
     int err = color_table(c, all, &mine, &n);
     count = n;
-    if (!err)
-        err = swap_groups(c, &count, &their_count, 1);
+    /* Rank 0 alone may meet the other side's death; the others wait for it, which lives: it goes on as if there were nobody. */
+    int lost = err ? MPI_SUCCESS : swap_groups(c, &count, &their_count, 1);
+    if (c->rank != 0) {
+        err = err ? err : lost;
+        lost = MPI_SUCCESS;
+    }
     if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
         err = no_memory(call_name());
     struct dt_type *byte = dt_find(MPI_BYTE);
-    if (!err && c->rank == 0)
-        err = p2p_sendrecv(mine, (MPI_Aint)((size_t)n * sizeof *mine), byte, 0, TAG_NEWCOMM, theirs,
-                           (MPI_Aint)((size_t)their_count * sizeof *theirs), byte, 0, TAG_NEWCOMM, c, P2P_COLL,
-                           MPI_STATUS_IGNORE);
+    if (!err && !lost && c->rank == 0)
+        lost = p2p_sendrecv(mine, (MPI_Aint)((size_t)n * sizeof *mine), byte, 0, TAG_NEWCOMM, theirs,
+                            (MPI_Aint)((size_t)their_count * sizeof *theirs), byte, 0, TAG_NEWCOMM, c, P2P_COLL,
+                            MPI_STATUS_IGNORE);
+    if (lost && theirs)
+        memset(theirs, 0xff, ((size_t)their_count + 1) * sizeof *theirs); /* no color is negative */
     if (!err)
         err = coll_bcast_bytes(theirs, (size_t)their_count * sizeof *theirs, 0, c->local);
+    err = lost ? lost : err;
     *first = -1;
     for (int64_t i = 0; !err && i < their_count; i++)
         if (theirs[i].color == color)

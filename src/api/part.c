@@ -30,6 +30,7 @@ struct part {
     struct dt_type *type;
     int peer, tag;
     int number;           /* the sender's; 0: the setup message has not come */
+    int lost;             /* the error that came in its place: its sender has died */
     struct progress_hook hook; /* a started receive waits for the number */
 };
 
@@ -85,10 +86,10 @@ static int part_recv(struct part *p)
 static int part_look(void *arg)
 {
     struct part *p = arg;
-    if (!p->number)
+    if (!p->number && !p->lost)
         return 0;
     progress_hook_del(&p->hook);
-    int err = part_recv(p);
+    int err = p->lost ? p->lost : part_recv(p);
     if (err)
         request_complete(&p->r, err);
     return 1;
@@ -113,8 +114,10 @@ static const struct request_ops part_ops = {.start = part_start, .free = part_fr
 
 static void setup_done(struct request *inner, void *arg)
 {
-    request_finish(inner, MPI_STATUS_IGNORE);
-    part_drop(arg);
+    struct part *p = arg;
+    int err = request_finish(inner, MPI_STATUS_IGNORE);
+    p->lost = p->is_send ? 0 : err; /* a sender meets it with the data */
+    part_drop(p);
 }
 
 /* The receiver learns the number of the sender's request. */

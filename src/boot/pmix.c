@@ -45,6 +45,7 @@ struct fetch {
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[2];
     uint64_t since; /* ns */
+    int refreshed;  /* asked past the cache: what it says is the last word */
     atomic_int over;
     pmix_status_t how;
     int err;
@@ -247,6 +248,7 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
     f->who = c->me;
     f->who.rank = (pmix_rank_t)rank;
     f->since = time_now();
+    f->refreshed = refresh;
     snprintf(f->key, sizeof f->key, "%s", key);
     size_t n = patience(&f->info[0]);
 #ifdef PMIX_GET_REFRESH_CACHE
@@ -301,11 +303,13 @@ static int pmix_get(const char *key, void *value, size_t *len)
     if (!f && !(f = fetch_begin(c, rank, key, 0)))
         return -ENOMEM;
     fetch_wait(f, f->since + wait);
-    if (is_over(f) && f->how == PMIX_ERR_NOT_FOUND) {
+    if (is_over(f) && f->how == PMIX_ERR_NOT_FOUND && !f->refreshed) {
+        uint64_t since = f->since;
         free(f);
         if (!(f = fetch_begin(c, rank, key, 1)))
             return -ENOMEM;
         fetch_wait(f, f->since + wait);
+        f->since = since; /* one time-out for both */
     }
     if (!is_over(f)) {
         f->next = c->late;

@@ -62,6 +62,17 @@ static int check(uint32_t id)
     return id ? MPI_SUCCESS : err_make(MPI_ERR_OTHER, "no context id left: too many communicators are alive");
 }
 
+/* 0 is also told by a member that could not go on. */
+static int check_members(uint32_t id, const struct rankmap *map)
+{
+    for (int i = 0; !id && boot_dead_count() && i < map->size; i++)
+        if (boot_dead(rankmap_world(map, i)))
+            return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", rankmap_world(map, i),
+                            boot_dead_why(rankmap_world(map, i)));
+    return check(id);
+}
+
+
 uint32_t coll_ctx_alone(void)
 {
     return id_make();
@@ -151,11 +162,14 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
         int parent = rankmap_world(map, rank - mask);
         err = p2p_recv_world(&id, sizeof id, parent, stream, parent, tag);
     }
-    for (mask >>= 1; mask && !err; mask >>= 1)
-        if (rank + mask < p)
-            err = p2p_send_world(&id, sizeof id, rankmap_world(map, rank + mask), stream, me, tag);
+    /* Those below wait for this process, which lives: with an error, too, they are told, of no id. */
+    for (mask >>= 1; mask; mask >>= 1)
+        if (rank + mask < p) {
+            int e = p2p_send_world(&id, sizeof id, rankmap_world(map, rank + mask), stream, me, tag);
+            err = err ? err : e;
+        }
     *ctx = id;
-    return err ? err : check(id);
+    return err ? err : check_members(id, map);
 }
 
 int coll_ctx_merge(struct comm *c, uint32_t *ctx)
@@ -236,10 +250,12 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return no_memory();
-    if (leads)
-        err = swap_ranks(local, ranks, n, peer, remote_leader, tag);
-    if (!err)
-        err = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
+    if (leads && (err = swap_ranks(local, ranks, n, peer, remote_leader, tag)) != 0)
+        ranks[0] = -1; /* the others wait for this process, which lives */
+    berr = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
+    err = err ? err : berr;
+    if (!err && ranks[0] == -1)
+        err = err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the leaders could not meet");
     for (int i = 0; i < n && !err; i++)
         if (ranks[i] < 0 || ranks[i] >= boot_size())
             err = err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the other leader names process %d of the job", ranks[i]);

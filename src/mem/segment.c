@@ -21,7 +21,8 @@ enum {
     KEEP_FROM = 256 << 10, /* bytes; smaller segments are not worth a descriptor */
     KEEP_FDS = 128,       /* segments of this process with an open descriptor, at most, that are kept */
     POPULATE = 1 << 20,   /* bytes; larger ones may be touched in part only, and a page mapped in advance costs 2 us and more */
-    RESERVE_STEP = 64 << 20 /* bytes reserved by one system call, so that signals delay but never undo it */
+    RESERVE_STEP = 64 << 20, /* bytes reserved by one system call, which a signal undoes as a whole: fewer each time, down to */
+    RESERVE_LEAST = 64 << 10 /* ... what takes less time than lies between any two signals of a timer */
 };
 
 size_t mem_page(void)
@@ -31,11 +32,14 @@ size_t mem_page(void)
 
 static int fallocate_all(int fd, size_t off, size_t len)
 {
+    size_t step = RESERVE_STEP;
     while (len) {
-        size_t n = len < RESERVE_STEP ? len : RESERVE_STEP;
+        size_t n = len < step ? len : step;
         if (fallocate(fd, 0, (off_t)off, (off_t)n) != 0) {
-            if (errno == EINTR)
+            if (errno == EINTR) {
+                step = step > RESERVE_LEAST ? step / 2 : step;
                 continue;
+            }
             return errno == ENOSPC || errno == EFBIG ? -ENOMEM : -errno;
         }
         off += n;

@@ -79,6 +79,8 @@ struct comm {
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
     int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the dead; */
     int member_dead;        /* ... one is */
+    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls were last told of the dead; */
+    int dead_told;          /* ... members among them */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
 };

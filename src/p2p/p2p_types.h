@@ -220,6 +220,9 @@ void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the
 void peer_reap(void);
 /* The error of q, whose other side is dead. */
 int peer_death(const struct p2p_req *q, int world);
+/* Any-source calls on c that begin after a death are told of it as those under way are: one call for each change of the dead, so that who
+ * goes on with the living can.  A dead process that may send on c and of which none was told; -1. */
+int peer_untold(struct comm *c);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
 

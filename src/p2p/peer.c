@@ -186,6 +186,22 @@ static int waits_for(const struct p2p_req *q, int world)
     return c && rankmap_find(c->remote ? c->remote : c->map, world) >= 0;
 }
 
+int peer_untold(struct comm *c)
+{
+    const struct rankmap *senders = c->remote ? c->remote : c->map;
+    int deaths = boot_dead_count(), n = 0, dead = boot_dead_last();
+    if (c->deaths_told == deaths)
+        return -1;
+    c->deaths_told = deaths;
+    for (int r = 0; r < boot_size(); r++)
+        if (boot_dead(r) && rankmap_find(senders, r) >= 0 && n++ == 0 && rankmap_find(senders, dead) < 0)
+            dead = r;
+    if (n <= c->dead_told)
+        return -1;
+    c->dead_told = n;
+    return dead;
+}
+
 static void fail_list(struct list *head, int world, void (*done)(struct p2p_req *, int))
 {
     for (struct list *l = head->next; l != head;) {
@@ -197,6 +213,8 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
             match_unpost(q);
         else
             list_del(&q->op.link);
+        if (q->world < 0)
+            (void)peer_untold(q->r.comm); /* it is, now */
         done(q, peer_death(q, world));
     }
 }

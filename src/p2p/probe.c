@@ -12,10 +12,11 @@ struct p2p_message {
 struct look {
     uint32_t ctx;
     int rank, tag;
-    int world;
+    int world; /* -1: any */
+    struct comm *comm;
     uint64_t seen; /* arrivals when looked at last */
     struct p2p_unex *found;
-    int dead;
+    int dead; /* process whose death ends it; -1: none */
 };
 
 static int look(struct look *l)
@@ -25,14 +26,20 @@ static int look(struct look *l)
     return l->found != NULL;
 }
 
+static int look_for_death(struct look *l)
+{
+    if (__builtin_expect(boot_dead_count() != 0, 0))
+        l->dead = l->world < 0 ? peer_untold(l->comm) : boot_dead(l->world) ? l->world : -1;
+    return l->dead >= 0;
+}
+
 static int look_again(void *arg)
 {
     struct look *l = arg;
     if (l->seen != proc->p2p->arrivals && look(l))
         return 1;
     /* Another thread may have taken what was found. */
-    l->dead = boot_dead_count() != 0 && l->world >= 0 && boot_dead(l->world);
-    return l->dead;
+    return look_for_death(l);
 }
 
 static void message_free(struct request *r)
@@ -73,20 +80,20 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
             *message = NULL;
         return MPI_SUCCESS;
     }
-    struct look l = {.ctx = c->ctx_recv, .rank = source, .tag = tag,
+    struct look l = {.ctx = c->ctx_recv, .rank = source, .tag = tag, .comm = c, .dead = -1,
                      .world = source < 0 ? -1 : comm_peer_world(c, source)};
     if (!look(&l)) {
         if (flag)
             progress_test();
         else
             progress_wait(look_again, &l, "a message to probe", l.world);
-        if (flag && !look(&l)) {
+        if (flag && !look(&l) && !look_for_death(&l)) {
             *flag = 0;
             return MPI_SUCCESS;
         }
     }
     if (!l.found)
-        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.world, boot_dead_why(l.world));
+        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.dead, boot_dead_why(l.dead));
     if (flag)
         *flag = 1;
     if (keep) {

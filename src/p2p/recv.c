@@ -182,9 +182,12 @@ int recv_begin(struct p2p_req *q)
         return MPI_SUCCESS;
     }
     match_post(q);
-    if (__builtin_expect(boot_dead_count() != 0, 0) && q->world >= 0 && boot_dead(q->world)) {
-        match_unpost(q);
-        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job has died: %s", q->world, boot_dead_why(q->world)));
+    if (__builtin_expect(boot_dead_count() != 0, 0)) {
+        int dead = q->world < 0 ? peer_untold(q->r.comm) : boot_dead(q->world) ? q->world : -1;
+        if (dead >= 0) {
+            match_unpost(q);
+            recv_done(q, peer_death(q, dead));
+        }
     }
     return MPI_SUCCESS;
 }

@@ -1,7 +1,6 @@
 #include "rma/acc.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -12,6 +11,7 @@
 #include "dt/dt.h"
 #include "mem/mem.h"
 #include "rma/near.h"
+#include "rma/shmlock.h"
 
 /* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
  * into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
@@ -30,7 +30,7 @@ struct acc_ctl {
     struct stripe stripe[];
 };
 
-enum { PIECES = 64, ELEM_MAX = 64, DEAD_LOOK = 4096, ACC_AT_ONCE = 4 };
+enum { PIECES = 64, ELEM_MAX = 64, ACC_AT_ONCE = 4 };
 
 struct batch {
     const struct acc_target *t;
@@ -68,17 +68,6 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 
 /* --- stripes ------------------------------------------------------------------ */
 
-/* Nobody may have told of a death: this is no wait that asks, and calls that take no lock come here, too.  The kernel knows; processes of a
- * host have their numbers in common (boot_host_differs()).  A number in use again hides the death, no more. */
-static int holder_died(unsigned word)
-{
-    int index = (int)word - 1, rank = boot_host_rank(index);
-    pid_t pid = mem_pid(index);
-    if (pid > 0 && kill(pid, 0) && errno == ESRCH)
-        boot_dead_now(rank, "its process has ended, holding a part of a window");
-    return boot_dead_count() && boot_dead(rank);
-}
-
 /* The stripe is held: wait for it. */
 static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
 {
@@ -87,7 +76,7 @@ static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
         if (!seen && atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
-        if (seen && turn % DEAD_LOOK == DEAD_LOOK - 1 && holder_died(seen) &&
+        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && shm_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         if (seen)

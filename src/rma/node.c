@@ -130,11 +130,13 @@ static int page_share(struct rma_win *w, size_t bytes)
         int err = page_make(w, bytes);
         if (!err && w->node.seg)
             mem_segment_key(w->node.seg, &key);
-        for (unsigned i = 1; i < w->nears; i++) {
+        int lost = MPI_SUCCESS;
+        for (unsigned i = 1; i < w->nears; i++) { /* behind one that has died others wait */
             int e = p2p_send_world(&key, sizeof key, rma_world(w, w->near.near[i].rank), ctx, w->rank, SETUP_TAG);
-            if (e)
-                return e;
+            lost = lost ? lost : e;
         }
+        if (lost)
+            return lost;
         w->node.cookie = key.cookie >> 1;
         return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
     }

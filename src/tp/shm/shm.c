@@ -413,6 +413,8 @@ static int shm_fd(struct tp *tp, int arm)
         settle(s);
     if (ring_peek(&s->in[TP_REPLY], s->head[TP_REPLY]) || ring_peek(&s->in[TP_REQUEST], s->head[TP_REQUEST]))
         return TP_AGAIN;
+    if (boot_dead_count() > 0 && skip_holes(s)) /* a process that sleeps polls too seldom to come to it by idle turns */
+        return TP_AGAIN;
     return !list_empty(&s->blocked) && room_came(s) ? TP_AGAIN : 0;
 }
 

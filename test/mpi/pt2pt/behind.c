@@ -1,0 +1,110 @@
+/* Calls that begin when the death of a process is known already: who could wait for it gets an error, once where others may send as well,
+ * and nobody waits for one that lives and could not go on.  The last of four ranks dies. */
+#include "../mt.h"
+#include <signal.h>
+
+enum { DEAD = 3 };
+
+static void failed(int err, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int c, len;
+
+    MPI_Error_class(err, &c);
+    MPI_Error_string(err, text, &len);
+    MUST(c == MPIX_ERR_PROC_FAILED && strstr(text, "process 3"), "%s: class %d: %s", what, c, text);
+}
+
+/* From any of the living on `c`, round: rank 0 asks, 1 and 2 send. */
+static void living(MPI_Comm c)
+{
+    int got = 0, n, there;
+    MPI_Status st;
+
+    if (mt_rank) {
+        MPI_Send(&mt_rank, 1, MPI_INT, 0, 7, c);
+        return;
+    }
+    for (n = 0; n < 2; n++) {
+        CHECK_EQ(MPI_Probe(MPI_ANY_SOURCE, 7, c, &st), MPI_SUCCESS);
+        CHECK_EQ(MPI_Iprobe(MPI_ANY_SOURCE, 7, c, &there, &st), MPI_SUCCESS);
+        CHECK(there);
+        CHECK_EQ(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 7, c, &st), MPI_SUCCESS);
+        CHECK_EQ(got, st.MPI_SOURCE);
+    }
+}
+
+static int create(int a, int b, int c, int d)
+{
+    const int ranks[] = {a, b, c, d};
+    MPI_Group world, g;
+    MPI_Comm made = MPI_COMM_NULL;
+    int err;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, d < 0 ? 3 : 4, ranks, &g);
+    err = MPI_Comm_create_group(MPI_COMM_WORLD, g, 5, &made);
+    MPI_Group_free(&g);
+    MPI_Group_free(&world);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm recv, probe, iprobe, mprobe, held;
+    MPI_Request before, after, any;
+    MPI_Message m;
+    int buf[4] = {0}, n = 0, there = 0, err;
+
+    mt_init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &recv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &probe);
+    MPI_Comm_dup(MPI_COMM_WORLD, &iprobe);
+    MPI_Comm_dup(MPI_COMM_WORLD, &mprobe);
+    MPI_Comm_dup(MPI_COMM_WORLD, &held);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == DEAD)
+        raise(SIGKILL);
+    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &before);
+    MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, held, &any);
+    failed(MPI_Recv(&n, 1, MPI_INT, DEAD, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "a receive from it");
+
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, recv, MPI_STATUS_IGNORE), "a receive from any, later");
+    failed(MPI_Probe(MPI_ANY_SOURCE, 7, probe, MPI_STATUS_IGNORE), "a probe of any, later");
+    failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for any, later");
+    failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, mprobe, &m, MPI_STATUS_IGNORE), "a matched probe of any, later");
+    failed(MPI_Wait(&any, MPI_STATUS_IGNORE), "a receive from any, earlier");
+    failed(MPI_Iprobe(DEAD, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for its message");
+    failed(MPI_Probe(DEAD, 7, iprobe, MPI_STATUS_IGNORE), "a probe of its message");
+    for (n = 1; n < DEAD; n++) { /* what the living send would be taken first */
+        if (mt_rank == 0)
+            MPI_Send(NULL, 0, MPI_INT, n, 9, MPI_COMM_WORLD);
+        else if (mt_rank == n)
+            MPI_Recv(NULL, 0, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    living(recv);
+    living(probe);
+    living(iprobe);
+    living(mprobe);
+    living(held);
+
+    MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &after);
+    for (n = 0; n < 2; n++) {
+        MPI_Start(&before);
+        MPI_Start(&after);
+        failed(MPI_Wait(&after, MPI_STATUS_IGNORE), "a partitioned receive made later");
+        failed(MPI_Wait(&before, MPI_STATUS_IGNORE), "a partitioned receive made before");
+    }
+    MPI_Request_free(&before);
+    MPI_Request_free(&after);
+
+    failed(create(DEAD, 1, 2, 0), "a communicator of which it is the first");
+    err = create(0, 1, DEAD, -1 /* not 2 */);
+    if (mt_rank == 0) /* 1 may have been told of the communicator before, and succeed */
+        failed(err, "a communicator of which it is the last");
+    MPI_Finalize();
+    if (mt_rank == 0 && !mt_errors)
+        printf(" No Errors\n");
+    return mt_errors != 0;
+}
