@@ -196,15 +196,23 @@ int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **o
 
 /* --- between the groups of an intercommunicator --------------------------------------- */
 
+/* Rank 0 of this side could not reach that of the other. */
+#define OTHERS_LOST INT64_MIN
+static int others_lost(void)
+{
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: a process of the other group has died", call_name());
+}
+
 /* n numbers of rank 0 of each group go to all members of the other. */
 static int swap_groups(struct comm *c, const int64_t *mine, int64_t *theirs, int n)
 {
     int err = MPI_SUCCESS;
-    if (c->rank == 0)
-        err = p2p_sendrecv(mine, n, dt_find(MPI_INT64_T), 0, TAG_NEWCOMM, theirs, n, dt_find(MPI_INT64_T), 0,
-                           TAG_NEWCOMM, c, P2P_COLL, MPI_STATUS_IGNORE);
+    if (c->rank == 0 && (err = p2p_sendrecv(mine, n, dt_find(MPI_INT64_T), 0, TAG_NEWCOMM, theirs, n, dt_find(MPI_INT64_T), 0,
+                                            TAG_NEWCOMM, c, P2P_COLL, MPI_STATUS_IGNORE)) != 0)
+        theirs[0] = OTHERS_LOST; /* who waits for rank 0, which lives, is told */
     int err2 = coll_bcast_bytes(theirs, (size_t)n * sizeof *theirs, 0, c->local);
-    return err ? err : err2;
+    err = err ? err : err2;
+    return !err && theirs[0] == OTHERS_LOST ? others_lost() : err;
 }
 
 /* Rank in c's local group of the first member of map; -1 for an empty one. */
@@ -314,25 +322,23 @@ static int remote_color(struct comm *c, const struct split_item *all, int color,
     struct split_item *mine = NULL, *theirs = NULL;
     int n = 0;
     int64_t count, their_count = 0;
-    int err = color_table(c, all, &mine, &n);
+    int err = color_table(c, all, &mine, &n), lost = MPI_SUCCESS;
     count = n;
-    /* Rank 0 alone may meet the other side's death; the others wait for it, which lives: it goes on as if there were nobody. */
-    int lost = err ? MPI_SUCCESS : swap_groups(c, &count, &their_count, 1);
-    if (c->rank != 0) {
-        err = err ? err : lost;
-        lost = MPI_SUCCESS;
-    }
+    if (!err)
+        err = swap_groups(c, &count, &their_count, 1);
     if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
         err = no_memory(call_name());
     struct dt_type *byte = dt_find(MPI_BYTE);
-    if (!err && !lost && c->rank == 0)
+    if (!err && c->rank == 0)
         lost = p2p_sendrecv(mine, (MPI_Aint)((size_t)n * sizeof *mine), byte, 0, TAG_NEWCOMM, theirs,
                             (MPI_Aint)((size_t)their_count * sizeof *theirs), byte, 0, TAG_NEWCOMM, c, P2P_COLL,
                             MPI_STATUS_IGNORE);
-    if (lost && theirs)
-        memset(theirs, 0xff, ((size_t)their_count + 1) * sizeof *theirs); /* no color is negative */
+    if (lost)
+        theirs[0].color = -1; /* no color is negative; as above */
     if (!err)
         err = coll_bcast_bytes(theirs, (size_t)their_count * sizeof *theirs, 0, c->local);
+    if (!err && !lost && their_count && theirs[0].color == -1)
+        err = others_lost();
     err = lost ? lost : err;
     *first = -1;
     for (int64_t i = 0; !err && i < their_count; i++)

@@ -304,12 +304,10 @@ static int pmix_get(const char *key, void *value, size_t *len)
         return -ENOMEM;
     fetch_wait(f, f->since + wait);
     if (is_over(f) && f->how == PMIX_ERR_NOT_FOUND && !f->refreshed) {
-        uint64_t since = f->since;
         free(f);
         if (!(f = fetch_begin(c, rank, key, 1)))
             return -ENOMEM;
         fetch_wait(f, f->since + wait);
-        f->since = since; /* one time-out for both */
     }
     if (!is_over(f)) {
         f->next = c->late;

@@ -238,7 +238,7 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
         h.ours.err = err ? err_class(err) : 0;
     }
     int berr = coll_bcast_bytes(&h, sizeof h, local_leader, local);
-    if (err || berr)
+    if (err || (berr && !leads)) /* a leader's other side waits for it in the next step, whatever befell its own */
         return err ? err : berr;
     if (h.ours.err)
         return err_make((int)h.ours.err, "MPI_Intercomm_create: the leaders could not meet");
@@ -252,8 +252,8 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
         return no_memory();
     if (leads && (err = swap_ranks(local, ranks, n, peer, remote_leader, tag)) != 0)
         ranks[0] = -1; /* the others wait for this process, which lives */
-    berr = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
-    err = err ? err : berr;
+    int told = coll_bcast_bytes(ranks, (size_t)n * sizeof *ranks, local_leader, local);
+    err = err ? err : berr ? berr : told;
     if (!err && ranks[0] == -1)
         err = err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the leaders could not meet");
     for (int i = 0; i < n && !err; i++)

@@ -172,6 +172,7 @@ struct p2p {
     struct list busy;
     struct list open, pulls;
     struct list reads;     /* struct p2p_native of receives */
+    int deaths;                /* boot_dead_count() when the dead were last reaped */
     struct progress_hook bury; /* active while a dead process' data is on reads */
     struct p2p_cookie *cookie; /* cookie.c */
     uint32_t cookies, cookie_free;

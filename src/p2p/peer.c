@@ -186,16 +186,20 @@ static int waits_for(const struct p2p_req *q, int world)
     return c && rankmap_find(c->remote ? c->remote : c->map, world) >= 0;
 }
 
+/* Only of those that have been reaped: what is posted before that is ended by it. */
 int peer_untold(struct comm *c)
 {
+    const struct p2p *s = proc->p2p;
     const struct rankmap *senders = c->remote ? c->remote : c->map;
-    int deaths = boot_dead_count(), n = 0, dead = boot_dead_last();
-    if (c->deaths_told == deaths)
+    int n = 0, dead = boot_dead_last();
+    if (c->deaths_told == s->deaths)
         return -1;
-    c->deaths_told = deaths;
-    for (int r = 0; r < boot_size(); r++)
-        if (boot_dead(r) && rankmap_find(senders, r) >= 0 && n++ == 0 && rankmap_find(senders, dead) < 0)
+    c->deaths_told = s->deaths;
+    for (int r = 0; r < boot_size(); r++) {
+        const struct p2p_peer *p = boot_dead(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
+        if (p && p->dead && rankmap_find(senders, r) >= 0 && n++ == 0 && rankmap_find(senders, dead) < 0)
             dead = r;
+    }
     if (n <= c->dead_told)
         return -1;
     c->dead_told = n;
@@ -261,11 +265,17 @@ void peer_reap(void)
     struct p2p *s = proc->p2p;
     if (!s) /* finalized */
         return;
+    int deaths = boot_dead_count();
+    enum { DYING = 2 };
+    for (int r = 0; r < boot_size(); r++) { /* all first: who is told of one is told of all */
+        struct p2p_peer *p = boot_dead(r) ? peer_get(r) : NULL;
+        if (p && !p->dead)
+            p->dead = DYING;
+    }
+    s->deaths = deaths;
     for (int r = 0; r < boot_size(); r++) {
-        if (!boot_dead(r))
-            continue;
-        struct p2p_peer *p = map_get(&s->peers, (uint64_t)r);
-        if (!p || !p->dead)
+        const struct p2p_peer *p = boot_dead(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
+        if (boot_dead(r) && (!p || p->dead == DYING))
             peer_died(r);
     }
 }

@@ -170,6 +170,8 @@ void recv_consume(struct p2p_req *q, struct p2p_unex *u)
 /* q is filled in; from here to its completion by recv_done(). */
 int recv_begin(struct p2p_req *q)
 {
+    if (q->target == MPI_ANY_SOURCE) /* a persistent one has noted the last sender */
+        q->world = -1;
     if (q->target == MPI_PROC_NULL) {
         status_proc_null(&q->r.status);
         request_complete(&q->r, MPI_SUCCESS);

@@ -51,14 +51,14 @@ struct shmnode {
  * A far try never takes a place in the near queue and never spins for the lock itself. */
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
-struct shmlock; /* layout: shmlock.c; 64-byte aligned */
-
-size_t shmlock_bytes(unsigned peers); /* a multiple of 64 */
-/* In zeroed memory, by its owner (peer `owner` = the target), before any peer looks. */
 enum { SHM_DEAD_LOOK = 4096 }; /* turns of a wait for a word that its holder keeps for a few instructions, until it is asked for */
 /* `word` is a holder's host index + 1: is it dead?  Asks the kernel. */
 int shm_holder_died(unsigned word);
 
+struct shmlock; /* layout: shmlock.c; 64-byte aligned */
+
+size_t shmlock_bytes(unsigned peers); /* a multiple of 64 */
+/* In zeroed memory, by its owner (peer `owner` = the target), before any peer looks. */
 void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
 
 /* Ask for the lock.  1: held, at once or within some microseconds.  0: queued, poll. */

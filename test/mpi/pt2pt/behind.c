@@ -2,6 +2,7 @@
  * and nobody waits for one that lives and could not go on.  The last of four ranks dies. */
 #include "../mt.h"
 #include <signal.h>
+#include <unistd.h>
 
 enum { DEAD = 3 };
 
@@ -51,21 +52,43 @@ static int create(int a, int b, int c, int d)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm recv, probe, iprobe, mprobe, held;
-    MPI_Request before, after, any;
+    MPI_Comm first, recv, probe, iprobe, mprobe, held, kept;
+    MPI_Request before, after, any, again;
     MPI_Message m;
     int buf[4] = {0}, n = 0, there = 0, err;
 
     mt_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    MPI_Comm_dup(MPI_COMM_WORLD, &kept);
     MPI_Comm_dup(MPI_COMM_WORLD, &recv);
     MPI_Comm_dup(MPI_COMM_WORLD, &probe);
     MPI_Comm_dup(MPI_COMM_WORLD, &iprobe);
     MPI_Comm_dup(MPI_COMM_WORLD, &mprobe);
     MPI_Comm_dup(MPI_COMM_WORLD, &held);
+    MPI_Recv_init(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, kept, &again);
+    if (mt_rank == DEAD) {
+        for (n = 0; n < DEAD; n++)
+            MPI_Send(&n, 1, MPI_INT, n, 7, kept);
+    } else {
+        MPI_Start(&again);
+        CHECK_EQ(MPI_Wait(&again, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(n, mt_rank);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == DEAD)
         raise(SIGKILL);
+
+    /* The launcher knows, this process has not looked since: it is told once. */
+    usleep(300000);
+    if (mt_rank == 1)
+        MPI_Send(&mt_rank, 1, MPI_INT, 0, 8, first);
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, first, MPI_STATUS_IGNORE), "the first call after it, a receive from any");
+    if (mt_rank == 0) {
+        CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, first, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(n, 1);
+    }
+
     MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &before);
     MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, held, &any);
     failed(MPI_Recv(&n, 1, MPI_INT, DEAD, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "a receive from it");
@@ -75,6 +98,8 @@ int main(int argc, char **argv)
     failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for any, later");
     failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, mprobe, &m, MPI_STATUS_IGNORE), "a matched probe of any, later");
     failed(MPI_Wait(&any, MPI_STATUS_IGNORE), "a receive from any, earlier");
+    MPI_Start(&again);
+    failed(MPI_Wait(&again, MPI_STATUS_IGNORE), "a persistent receive from any, whose last message was its");
     failed(MPI_Iprobe(DEAD, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for its message");
     failed(MPI_Probe(DEAD, 7, iprobe, MPI_STATUS_IGNORE), "a probe of its message");
     for (n = 1; n < DEAD; n++) { /* what the living send would be taken first */
@@ -83,6 +108,14 @@ int main(int argc, char **argv)
         else if (mt_rank == n)
             MPI_Recv(NULL, 0, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    if (mt_rank == 0) {
+        MPI_Start(&again);
+        CHECK_EQ(MPI_Wait(&again, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(n, 1);
+    } else if (mt_rank == 1) {
+        MPI_Send(&mt_rank, 1, MPI_INT, 0, 7, kept);
+    }
+    MPI_Request_free(&again);
     living(recv);
     living(probe);
     living(iprobe);
