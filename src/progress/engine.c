@@ -23,6 +23,8 @@ enum { SPIN_MIN = 32 };
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
 /* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it runs again. */
 enum { NAP_SHORT = 60000 };
+/* The budget of who is woken soon again and again, though for nothing that it could count, grows to 2^this times as much. */
+enum { SERVED_MAX = 6 };
 /* At most 2^this waits go to sleep without a yield before one tries again. */
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
@@ -330,6 +332,21 @@ static void spin_less(struct progress *p)
     p->spin = p->spin / 2 > least ? p->spin / 2 : least;
 }
 
+/* A sleep has ended.  A network that does a peer's put or get here tells nobody: no look finds anything, and a process that puts there one after
+ * the other meets a sleeper every so often.  So a waiter that is woken soon looks longer in this wait and the next; where cores are few it
+ * would take them from others, and nobody waits for what the progress thread (what: NULL) does. */
+static void woken(struct progress *p, const char *what, uint64_t slept)
+{
+    if (slept && slept < NAP_SHORT)
+        spin_longer(p);
+    if (!what)
+        return;
+    if (!slept || slept >= NAP_SHORT || p->crowded)
+        p->served = 0;
+    else if (p->served < SERVED_MAX)
+        p->served++;
+}
+
 static void yield_measured(struct progress *p)
 {
     uint64_t before = time_now();
@@ -372,6 +389,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int met = cond(arg);
     enum mem_attention attends = MEM_BUSY;
     while (!met) {
+        int64_t spin = what ? p->spin << p->served : p->spin;
         if (what) {
             proc->wait_what = what;
             proc->wait_peer = peer;
@@ -391,10 +409,10 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             break;
         if (is_turn_to_look(p))
             look_after(p, &since, what, peer);
-        attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
+        attends = attend(attends, sched || idle <= spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
             step_aside(idle > 0 && !end); /* with an end it can go on when nobody else moves */
-        } else if (idle <= p->spin) {
+        } else if (idle <= spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
             if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
@@ -414,8 +432,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
              * the next may follow at once. */
             if (slept)
                 idle = yields = fruitless = 0;
-            if (slept && slept < NAP_SHORT)
-                spin_longer(p);
+            woken(p, what, slept);
         }
     }
     attend(attends, MEM_BUSY);

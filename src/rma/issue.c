@@ -510,6 +510,8 @@ static void packet_left(struct rma_target *t, const struct packet *p, int lock)
     }
     if (ops > 1)
         rma_count(t->w, PVAR_RMA_BATCH, ops - 1);
+    if (ops > 1 || t->native_out)
+        t->lone = 0;
     if (lock) {
         t->replies = (uint16_t)p->replies;
         rma_lock_left(t);

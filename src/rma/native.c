@@ -528,11 +528,37 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     err = handed_over(t, op, x, err, !put);
     if (err)
         return err;
+    int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE && t->nops == 1 && !t->native_out;
+    if (!alone)
+        t->lone = 0;
+    else if (t->lone < RMA_LONE_SOON)
+        t->lone++;
     if (put && k->then_am)
         t->flags |= TARGET_DIRTY; /* DONE is answered after it */
     else if (put)
         t->native_out++;
     return 0;
+}
+
+size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
+{
+    const struct rma_key *k = t->key;
+    size_t bytes;
+    uint64_t off;
+    if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am || a->otype != a->ttype || a->ocount != a->tcount ||
+        !(a->ttype->flags & DT_PREDEFINED) || !dt_is_block(a->ttype, (size_t)a->tcount))
+        return 0;
+    /* It is the first since a flush, nothing is to leave before it, and whatever else must be looked at the usual way looks at. */
+    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->leaving || rma_may_issue(t) != ADMIT_ISSUE ||
+        t->flags & (TARGET_DEAD | TARGET_DIRTY | TARGET_REFUSED | TARGET_HURRY) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
+        return 0;
+    if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
+        rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
+        k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
+        return 0;
+    t->native_out++;
+    rma_count(t->w, PVAR_RMA_NATIVE, 1);
+    return bytes;
 }
 
 /* --- completion at the target --------------------------------------------------------------- */

@@ -239,6 +239,8 @@ void rma_native_leave(struct rma_target *t); /* the element goes */
 /* A packet with data of op as its last piece, without a copy where that may be (R13): as am_request(). */
 int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
+/* R14.  The bytes of a short put that has left by the network; 0: it goes as ever. */
+size_t rma_native_soon(struct rma_target *t, const struct rma_args *a);
 /* Has all that was done natively on t reached it?  1 yes, 0 not yet (a completion makes t ready), AM_AGAIN: ask again. */
 int rma_native_settle(struct rma_target *t);
 void rma_native_bury(struct rma_target *t);

@@ -25,6 +25,8 @@
  *     A flush that finds nothing that left after it takes its answer: t->early_for is that flush's token.
  * R13 op->kept counts the packets that have left with its data and whose data the transport may read yet from the program's buffer; t->kept is
  *     the sum over its operations.  While it is not 0 the operation is not done.
+ * R14 t->lone counts flushes in a row that found one short put and had the network do it.  At RMA_LONE_SOON such a put leaves when it is called, without an
+ *     element, and is one of t->native_out like any.  Where more follows before the next flush the count begins anew.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H
@@ -116,6 +118,7 @@ enum target_flag {
     TARGET_DEAD = 128
 };
 
+enum { RMA_LONE_SOON = 4 }; /* R14 */
 struct rma_target {
     struct list link;  /* slot */
     struct list ready; /* R4 */
@@ -136,6 +139,7 @@ struct rma_target {
     uint8_t flags;     /* enum target_flag */
     uint8_t atomics;   /* R9 */
     uint8_t unsure;    /* R11 */
+    uint8_t lone;      /* R14 */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: to be carried by the tail */
     uint16_t rode;     /* of them left with the LOCK that is under way */

@@ -63,6 +63,8 @@ static inline int append(struct rma_win *w, const struct rma_args *a, size_t *by
         w->recent = t;
     }
     struct rma_op *op = t->train;
+    if (t->lone == RMA_LONE_SOON && !op)
+        return (*bytes = rma_native_soon(t, a)) != 0;
     if (!op || !alike(op, a) || !plain(a) || rma_train_full(op) || w->starved || (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
         return 0;
     *bytes = op->train_each;

@@ -437,6 +437,77 @@ static void gathering(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0; /* a refused packet takes more along when it comes again */
 }
 
+/* R14: a put that is flushed alone is the network's, and where each was so the next leaves when it is called.  Two before a flush: the second goes natively, too,
+ * and then the puts of a flush travel in one packet again. */
+static void lone_counts(void *arg)
+{
+    (void)arg;
+    struct job j = job_open(40);
+    long *far[2];
+    MPI_Allgather(&j.mem, sizeof j.mem, MPI_BYTE, far, sizeof j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    if (j.rank == 0) {
+        static const long v[40] = {[0 ... 39] = 9};
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
+        while (!inside(j.win)->ntargets || !rma_target_find(inside(j.win), 1)->key || rma_target_find(inside(j.win), 1)->key->state != KEY_READY) {
+            put1(&j, v, 1, 0);
+            OK(MPI_Win_flush(1, j.win));
+        }
+        struct counts c = mark(0);
+        const struct rma_target *t = rma_target_find(inside(j.win), 1);
+        long before = pvar(j.win, PVAR_RMA_NATIVE);
+        for (int i = 1; i < 12; i++) {
+            int soon = t->lone == RMA_LONE_SOON;
+            SIM_CHECK(soon == (i > RMA_LONE_SOON));
+            put1(&j, v, 1, i);
+            SIM_CHECK(pvar(j.win, PVAR_RMA_NATIVE) - before == i - !soon && t->nops == !soon);
+            if (i % 3 == 0) { /* another number out of range is told as ever, and does nothing */
+                ERR(MPI_ERR_DISP, MPI_Put(v, 1, MPI_LONG, 1, -1, 1, MPI_LONG, j.win));
+                ERR(MPI_ERR_COUNT, MPI_Put(v, -1, MPI_LONG, 1, 0, -1, MPI_LONG, j.win));
+                OK(MPI_Put(v, 0, MPI_LONG, 1, 0, 0, MPI_LONG, j.win));
+            }
+            OK(MPI_Win_flush(1, j.win));
+            SIM_CHECK(far[1][i] == 9 && t->native_out == 0);
+        }
+        SIM_CHECK(since_all(&c) == 0);
+        put1(&j, v, 1, 12);
+        put1(&j, v, 1, 13);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_NATIVE) - before == 12 && t->nops == 1);
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(t->lone == 0 && far[1][12] == 9 && far[1][13] == 9);
+        for (int burst = 2; burst <= 4; burst++) {
+            c = mark(0);
+            for (int i = 0; i < burst; i++)
+                put1(&j, v, 1, 14 + i);
+            OK(MPI_Win_flush(1, j.win));
+            SENT(&c, 1, BATCH);
+        }
+        while (t->lone < RMA_LONE_SOON) {
+            put1(&j, v, 1, 20);
+            OK(MPI_Win_flush(1, j.win));
+        }
+        c = mark(0);
+        for (int i = 0; i < 3; i++) /* one that left, two that share a packet, on which DONE does not ride: the one is out (R8) */
+            put1(&j, v, 1, 21 + i);
+        SIM_CHECK(t->native_out == 1 && t->nops == 2);
+        OK(MPI_Win_flush(1, j.win));
+        SENT2(&c, 1, BATCH, 1, DONE);
+        SIM_CHECK(t->lone == 0 && far[1][20] == 9 && far[1][21] == 9 && far[1][22] == 9 && far[1][23] == 9);
+        OK(MPI_Win_unlock(1, j.win));
+    }
+    job_close(&j);
+}
+
+static void lone_puts(struct sim_knobs *k)
+{
+    enough_credit(k);
+    k->native = SIM_NATIVE_PUT;
+    k->native_ordered = 0;
+    k->native_reg = k->seed % 2;
+    k->native_lone = 1;
+    k->native_min = 0;
+    k->again_percent = k->refuse_percent = k->inbox = 0;
+}
+
 /* Without piggybacking: the operation, DONE, its acknowledgement. */
 static void fence_counts_plain(void *arg)
 {
@@ -873,6 +944,7 @@ const struct scenario scenarios_counts[] = {
     {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
     {"count-answers", 2, 1, answers_counts, NULL, enough_credit},
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
+    {"count-lone", 2, 1, lone_counts, NULL, lone_puts},
     {"count-near", 3, 1, near_counts, NULL, together},
     {"count-lock-all", 5, 1, lock_all_counts, NULL, enough_credit},
     {"count-lock-all-window", 6, 1, lock_all_window, NULL, poor_enough_credit},

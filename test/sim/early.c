@@ -1,4 +1,5 @@
-/* early.c - random programs of passive epochs that flush often, behind long operations that have left (R12).
+/* early.c - random programs of passive epochs that flush often, behind long operations that have left (R12), or behind short puts that the network
+ * does as soon as they are called (R14).
  *
  * Each thread has a slice of its own in every window.  When a flush returns, the target's memory must hold what the thread has done there,
  * and an operation out of range must have been told by then: by that flush, or by none. */
@@ -13,6 +14,7 @@ static struct meet { /* of one rank; touched by its own fibers only */
     struct job j;
     long *all[MOST]; /* each rank's memory, to see without MPI what has come */
     int open, done;
+    int lone; /* most operations are short puts that are flushed at once */
 } meet[SIM_RANKS];
 
 struct side { /* what a thread has done */
@@ -53,6 +55,16 @@ static void must_tell(struct side *s, int t, int err)
     must_be(bad ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, err, __FILE__, __LINE__);
 }
 
+/* 0: it will not be done. */
+static int put_some(struct side *s, int t, const long *b, int n, MPI_Aint disp, int bad)
+{
+    if (MPI_Put(b, n, MPI_LONG, t, disp, n, MPI_LONG, s->m->j.win) != MPI_SUCCESS)
+        SIM_CHECK(bad); /* to itself: told at once */
+    else
+        s->bad[t] |= bad;
+    return !bad;
+}
+
 static void one(struct side *s, int step, int may_fail)
 {
     const struct job *j = &s->m->j;
@@ -80,20 +92,54 @@ static void one(struct side *s, int step, int may_fail)
         SIM_CHECK(!memcmp(s->back, model, (size_t)n * sizeof(long)));
         return;
     default:
-        if (MPI_Put(b, n, MPI_LONG, t, disp, n, MPI_LONG, j->win) != MPI_SUCCESS) {
-            SIM_CHECK(bad); /* to itself: told at once */
-            return;
-        }
-        s->bad[t] |= bad;
-        if (bad)
+        if (!put_some(s, t, b, n, disp, bad))
             return;
     }
     memcpy(model, b, (size_t)n * sizeof(long));
 }
 
+static void one_short(struct side *s, int step, int t, int may_fail)
+{
+    int n = 1 + below(2), bad = may_fail && below(25) == 0, at = s->used[t];
+    if (at + n > SLICE)
+        at = s->used[t] = (must_tell(s, t, MPI_Win_flush(t, s->m->j.win)), 0);
+    long *b = s->buf[step];
+    for (int i = 0; i < n; i++)
+        b[i] = below(100000);
+    s->used[t] = at + n;
+    if (put_some(s, t, b, n, bad ? (MPI_Aint)s->m->j.size * THREADS * SLICE - n + 1 : slice(s) + at, bad))
+        memcpy(s->model[t] + at, b, (size_t)n * sizeof(long));
+}
+
+static void steps_lone(struct side *s, int may_fail)
+{
+    MPI_Win win = s->m->j.win;
+    for (int i = 0, t = below(s->m->j.size); i < STEPS; i++) {
+        if (below(12) == 0)
+            t = below(s->m->j.size);
+        if (below(6) == 0)
+            one(s, i, may_fail);
+        else
+            one_short(s, i, t, may_fail);
+        for (int k = below(6) ? 0 : below(30); k > 0; k--)
+            turn();
+        switch (below(10)) {
+        case 0: break;
+        case 1: OK(MPI_Win_flush_local(t, win)); break;
+        case 2: must_tell(s, -1, MPI_Win_flush_all(win)); break;
+        default: must_tell(s, t, MPI_Win_flush(t, win));
+        }
+    }
+    must_tell(s, -1, MPI_Win_flush_all(win));
+}
+
 static void steps(struct side *s, int may_fail)
 {
     MPI_Win win = s->m->j.win;
+    if (s->m->lone) {
+        steps_lone(s, may_fail);
+        return;
+    }
     for (int i = 0; i < STEPS; i++) {
         int t = below(s->m->j.size);
         for (int k = below(3); k > 0 && i < STEPS; k--)
@@ -118,14 +164,14 @@ static struct side *side_open(int thread)
     return s;
 }
 
-static void program(void *arg)
+static void run(int lone)
 {
-    (void)arg;
     struct meet *m = &meet[sim_rank()];
     struct side *s = side_open(0);
     int size, threads = proc->threaded ? THREADS : 1;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     memset(m, 0, sizeof *m);
+    m->lone = lone;
     m->j = job_open(size * THREADS * SLICE);
     MPI_Allgather(&m->j.mem, sizeof m->j.mem, MPI_BYTE, m->all, sizeof m->j.mem, MPI_BYTE, MPI_COMM_WORLD);
     int each = threads == 1 && below(3) == 0;
@@ -146,6 +192,18 @@ static void program(void *arg)
     job_close(&m->j);
 }
 
+static void program(void *arg)
+{
+    (void)arg;
+    run(0);
+}
+
+static void lone_program(void *arg)
+{
+    (void)arg;
+    run(1);
+}
+
 static void other_thread(int thread, void *arg)
 {
     (void)arg;
@@ -158,15 +216,14 @@ static void other_thread(int thread, void *arg)
     m->done++;
 }
 
-/* Rank 1 dies with early questions to it and from it on their way; every call ends. */
-static void dying(void *arg)
+/* Rank 1 dies while puts of n longs to it and what asks for their end are on their way; every call ends. */
+static void dies(int n)
 {
-    (void)arg;
     long v[SLICE] = {7};
     struct job j = job_of_mortals(SLICE);
     OK(MPI_Win_lock_all(0, j.win));
-    for (int i = 0; i < 3 && j.rank != 1; i++) {
-        OK(MPI_Put(v, SLICE, MPI_LONG, 1, 0, SLICE, MPI_LONG, j.win));
+    for (int i = 0; i < 6 && j.rank != 1; i++) {
+        OK(MPI_Put(v, n, MPI_LONG, 1, 0, n, MPI_LONG, j.win));
         OK(MPI_Win_flush(1, j.win));
     }
     if (j.rank != 1)
@@ -180,7 +237,7 @@ static void dying(void *arg)
     }
     int err = MPI_SUCCESS, cls = MPI_SUCCESS;
     for (int i = 0; i < 1000 && !err; i++) {
-        err = MPI_Put(v, SLICE, MPI_LONG, 1, 0, SLICE, MPI_LONG, j.win);
+        err = MPI_Put(v, n, MPI_LONG, 1, 0, n, MPI_LONG, j.win);
         for (int k = below(3) ? 0 : below(60); k > 0; k--)
             turn();
         if (!err)
@@ -190,6 +247,18 @@ static void dying(void *arg)
     SIM_CHECK(cls == MPIX_ERR_PROC_FAILED);
     hear_of_death(1);
     MPI_Win_unlock_all(j.win);
+}
+
+static void dying(void *arg)
+{
+    (void)arg;
+    dies(SLICE);
+}
+
+static void dying_lone(void *arg)
+{
+    (void)arg;
+    dies(1);
 }
 
 /* --- scripts -------------------------------------------------------------------------------------------------------- */
@@ -407,6 +476,31 @@ static void far_native(struct sim_knobs *k)
     k->native_min = 2000;
 }
 
+static void lone(struct sim_knobs *k)
+{
+    far_random(k);
+    k->native = SIM_NATIVE_ALL;
+    k->native_ordered = k->seed / 2 % 4 == 0;
+    k->native_reg = k->seed / 3 % 2;
+    k->native_min = k->seed % 3 ? 0 : 2000;
+    k->native_lone = 1;
+}
+
+static void poor_lone(struct sim_knobs *k)
+{
+    far_and_poor(k);
+    lone(k);
+    if (k->seed % 2)
+        scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "2");
+}
+
+static void mortal_lone(struct sim_knobs *k)
+{
+    lone(k);
+    k->nodes = k->ranks;
+    k->mortal = 1;
+}
+
 static void poor(struct sim_knobs *k)
 {
     far_random(k);
@@ -431,6 +525,10 @@ const struct scenario scenarios_early[] = {
     {"early-threads", 3, THREADS, program, other_thread, far_random},
     {"early-threads-poor", 3, THREADS, program, other_thread, poor},
     {"early-dying", 3, 1, dying, NULL, mortal},
+    {"early-lone", 3, 1, lone_program, NULL, lone},
+    {"early-lone-poor", 3, 1, lone_program, NULL, poor_lone},
+    {"early-lone-threads", 3, THREADS, lone_program, other_thread, lone},
+    {"early-lone-dying", 3, 1, dying_lone, NULL, mortal_lone},
     {"early-old-tokens", 2, 1, old_tokens, NULL, plain},
     {"early-slow-stream", 2, 1, slow_stream, NULL, plain},
     {"early-not-awaited", 3, 2, not_awaited, puts_meanwhile, plain_mortal},

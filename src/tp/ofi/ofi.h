@@ -52,7 +52,8 @@ enum {
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
     OFI_POOL = 256,             /* short send buffers kept for later */
     OFI_POOL_BIG = 32,          /* and long ones */
-    OFI_PUT_INLINE = 256,       /* bytes of a put that are copied */
+    OFI_PUT_INLINE = 1024,      /* bytes of a put that are copied */
+    OFI_ATOMIC = 256,           /* bytes of one operand of an atomic, at most */
     OFI_BUDGET = 64,            /* completions handled by one progress() */
     OFI_TURNS = 8               /* calls of progress() between looks at the clock, while somebody has not heard us */
 };
@@ -116,7 +117,10 @@ struct ofi_rma {
     void *result;         /* fetched values go here from bytes */
     size_t len;
     struct fid_mr *mr;
-    _Alignas(16) char bytes[3][OFI_PUT_INLINE]; /* operand, compare, result */
+    union {
+        char put[OFI_PUT_INLINE];
+        _Alignas(16) char atom[3][OFI_ATOMIC]; /* operand, compare, result */
+    } bytes;
 };
 
 struct ofi_flush {
@@ -189,6 +193,7 @@ struct ofi {
     struct fid_ep *ep;
     int cq_fd;            /* -1: nothing to sleep on */
     int timer_fd, set_fd; /* made when first needed: cq_fd or a millisecond later */
+    int joined;           /* cq_fd is in that set now */
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max, am_keep;
@@ -207,7 +212,7 @@ struct ofi {
     int deaths;           /* boot_dead_count() as seen last */
     unsigned nameless;    /* operations that failed, of which the provider does not say to whom they went (count) */
     struct list flying;   /* struct ofi_send and ofi_rma that the provider has, but puts */
-    struct list pool[2], rma_pool;
+    struct list pool[2], rma_pool, flush_pool;
     int pooled[2];
     int warned, warned_failed, warned_gap;
     const char *reason;   /* where open failed */

@@ -61,7 +61,7 @@ static int atomic_known(struct ofi *o, int op, int type, size_t n, int fetch)
 {
     struct fi_atomic_attr attr = {0};
     int fop = fetch == 2 ? (int)FI_CSWAP : fi_op_of(op), ftype = fi_type_of(type);
-    if (fop < 0 || ftype < 0 || n == 0 || n > (size_t)OFI_PUT_INLINE >> (type & 15))
+    if (fop < 0 || ftype < 0 || n == 0 || n > (size_t)OFI_ATOMIC >> (type & 15))
         return 0;
     if (fop == (int)FI_ATOMIC_READ && fetch != 1)
         return 0;
@@ -86,8 +86,8 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size : SIZE_MAX / 2;
     /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves by itself needs nobody at the target. */
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
-    caps->put_min = alone ? OFI_PUT_INLINE : 4096;
-    caps->get_min = alone ? OFI_PUT_INLINE : 512;
+    caps->put_min = alone ? 256 : 4096;
+    caps->get_min = alone ? 256 : 512;
     caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
     caps->fetch_min = caps->lone_pays ? 131072 : SIZE_MAX; /* tp.md, "When native pays" */
     if (o->reg_local)
@@ -195,7 +195,7 @@ static struct ofi_rma *rma_get(struct ofi *o, struct ofi_peer *p, struct tp_done
             return NULL;
         memset(r, 0, offsetof(struct ofi_rma, bytes));
         list_init(&r->op.link);
-        if (ofi_local_reg(o, r->bytes, sizeof r->bytes, &r->mr) != 0) {
+        if (ofi_local_reg(o, &r->bytes, sizeof r->bytes, &r->mr) != 0) {
             free(r);
             return NULL;
         }
@@ -252,7 +252,7 @@ int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, si
     if (!r)
         return TP_AGAIN;
     if (small)
-        src = memcpy(r->bytes[0], src, len);
+        src = memcpy(r->bytes.put, src, len);
     struct fid_mr *mr = small ? r->mr : smem ? smem->mr : NULL;
     void *desc = mr ? fi_mr_desc(mr) : NULL;
     struct iovec v = {(void *)(uintptr_t)src, len};
@@ -287,19 +287,19 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
     int fetch = a->compare ? 2 : a->result != NULL, err = check(far, off, len);
     if (err)
         return err;
-    if (a->n > OFI_PUT_INLINE || !atomic_known(o, a->op, a->type, a->n, fetch))
+    if (a->n > OFI_ATOMIC || !atomic_known(o, a->op, a->type, a->n, fetch))
         return -ENOTSUP;
     struct ofi_rma *r = rma_get(o, far->peer, fetch ? d : NULL);
     if (!r)
         return TP_AGAIN;
     if (a->operand)
-        memcpy(r->bytes[0], a->operand, len);
+        memcpy(r->bytes.atom[0], a->operand, len);
     if (a->compare)
-        memcpy(r->bytes[1], a->compare, len);
+        memcpy(r->bytes.atom[1], a->compare, len);
     r->result = a->result;
     r->len = len;
     void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
-    struct fi_ioc v = {r->bytes[0], a->n}, cv = {r->bytes[1], a->n}, ov = {r->bytes[2], a->n};
+    struct fi_ioc v = {r->bytes.atom[0], a->n}, cv = {r->bytes.atom[1], a->n}, ov = {r->bytes.atom[2], a->n};
     struct fi_rma_ioc rv = {far->key.addr + off, a->n, far->key.key};
     struct fi_msg_atomic m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
                               .rma_iov_count = 1, .datatype = (enum fi_datatype)fi_type_of(a->type),
@@ -314,7 +314,7 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
 /* --- completion ---------------------------------------------------------------------------- */
 
 /* Flushes of a peer whose puts have all completed. */
-static void flushes_run(struct ofi_peer *p)
+static void flushes_run(struct ofi *o, struct ofi_peer *p)
 {
     while (!list_empty(&p->flushes)) {
         struct ofi_flush *f = LIST_OBJ(p->flushes.next, struct ofi_flush, link);
@@ -322,7 +322,7 @@ static void flushes_run(struct ofi_peer *p)
             return;
         struct tp_done *d = f->done;
         list_del(&f->link);
-        free(f);
+        list_push_front(&o->flush_pool, &f->link);
         d->fn(d, 0);
     }
 }
@@ -334,7 +334,7 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     struct tp_done *d = r->done;
     int put = r->seq != 0;
     if (r->result && !err)
-        memcpy(r->result, r->bytes[2], r->len);
+        memcpy(r->result, r->bytes.atom[2], r->len);
     rma_put(o, r);
     /* Nobody is told of it, and whose flush asks next is not known: none to this peer may say that all is well. */
     if (err && put && !d)
@@ -342,7 +342,7 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     if (d)
         d->fn(d, err);
     if (put && !p->broken) /* else ofi_rma_lost() ends them */
-        flushes_run(p);
+        flushes_run(o, p);
 }
 
 int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
@@ -355,7 +355,8 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
         return -ENOTCONN;
     if (list_empty(&p->puts))
         return 0;
-    struct ofi_flush *f = malloc(sizeof *f);
+    struct list *l = list_pop(&o->flush_pool);
+    struct ofi_flush *f = l ? LIST_OBJ(l, struct ofi_flush, link) : malloc(sizeof *f);
     if (!f)
         return TP_AGAIN;
     *f = (struct ofi_flush){.done = d, .seq = p->put_seq};

@@ -609,7 +609,7 @@ static void failed_get(void)
     struct fid_ep ep = {.rma = &ops};
     struct ofi o = {.ep = &ep};
     struct tp *tp = (struct tp *)&o;
-    struct list *all[] = {&o.flying, &o.rma_pool, &o.lost, &o.unheard};
+    struct list *all[] = {&o.flying, &o.rma_pool, &o.flush_pool, &o.lost, &o.unheard};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
     map_init(&o.peers);
@@ -649,6 +649,8 @@ static void failed_get(void)
     map_destroy(&o.peers);
     for (struct list *l; (l = list_pop(&o.rma_pool)) != NULL;)
         free(LIST_OBJ(l, struct ofi_rma, op.link));
+    for (struct list *l; (l = list_pop(&o.flush_pool)) != NULL;)
+        free(LIST_OBJ(l, struct ofi_flush, link));
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */
