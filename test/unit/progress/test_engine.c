@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "boot/boot.h"
 #include "mem/mem_types.h"
 #include "progress/progress.h"
+#include "progress/progress_types.h"
 #include "var/var.h"
 
 Suite *suite_engine(void);
@@ -273,6 +275,58 @@ static void on_stall(int peer, int lasts)
 }
 
 /* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
+struct servant {
+    struct progress_source source;
+    int fd, arms, limit, most;
+};
+
+static int servant_fd(void *arg, int arm)
+{
+    struct servant *s = arg;
+    s->arms += arm;
+    return arm ? 0 : s->fd;
+}
+
+static int slept_enough(void *arg)
+{
+    struct servant *s = arg;
+    s->most = proc->progress->served > s->most ? proc->progress->served : s->most;
+    return s->arms > s->limit;
+}
+
+static int served_after(struct servant *s, int sleeps, const char *what)
+{
+    s->arms = s->most = 0;
+    s->limit = sleeps;
+    progress_wait(slept_enough, s, what, -1);
+    return s->most;
+}
+
+/* What is put to it or taken from it by a network shows in its descriptor alone. */
+START_TEST(the_served_look_longer)
+{
+    struct progress *p = proc->progress;
+    struct servant s = {.fd = eventfd(1, EFD_NONBLOCK)};
+    uint64_t n;
+    s.source = (struct progress_source){.fd = servant_fd, .arg = &s};
+    progress_source_add(&s.source);
+    p->spin = p->spin_max = 32;
+    p->crowded = 1;
+    ck_assert_int_eq(served_after(&s, 100, "something"), 0);
+    p->crowded = 0;
+    ck_assert_int_eq(served_after(&s, 100, NULL), 0);
+    /* Of so many naps some in a row take their own time, whatever else the machine does. */
+    ck_assert_int_ge(served_after(&s, 300, "something"), 3);
+    ck_assert_int_le(s.most, 6);
+    ck_assert_int_eq(read(s.fd, &n, sizeof n), sizeof n);
+    p->served = 6;
+    ck_assert_int_eq(progress_wait_for(never, NULL, "something", -1, 30000000), -ETIMEDOUT);
+    ck_assert_int_eq(p->served, 0);
+    progress_source_del(&s.source);
+    close(s.fd);
+}
+END_TEST
+
 START_TEST(long_waits_ask)
 {
     progress_on_stall(on_stall);
@@ -330,6 +384,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, what_holds_at_once_looks_around);
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
+    tcase_add_test(t, the_served_look_longer);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
