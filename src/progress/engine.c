@@ -23,8 +23,8 @@ enum { SPIN_MIN = 32 };
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
 /* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it runs again. */
 enum { NAP_SHORT = 60000 };
-/* The budget of who is woken soon again and again, though for nothing that it could count, grows to 2^this times as much. */
-enum { SERVED_MAX = 6 };
+/* A look that took between these (ns) and found nothing has done something for a peer; one of more was without the core. */
+enum { SERVED_MIN = 2000, SERVED_MAX = 50000, SERVED_LOOKS = 4 /* so many, and it is no interrupt */ };
 /* At most 2^this waits go to sleep without a yield before one tries again. */
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
@@ -332,19 +332,17 @@ static void spin_less(struct progress *p)
     p->spin = p->spin / 2 > least ? p->spin / 2 : least;
 }
 
-/* A sleep has ended.  A network that does a peer's put or get here tells nobody: no look finds anything, and a process that puts there one after
- * the other meets a sleeper every so often.  So a waiter that is woken soon looks longer in this wait and the next; where cores are few it
- * would take them from others, and nobody waits for what the progress thread (what: NULL) does. */
-static void woken(struct progress *p, const char *what, uint64_t slept)
+/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here tells nobody: no look finds anything, and who puts
+ * there one after the other would meet a sleeper every so often.  But it takes its time: the system calls of such a look are 5 us, those of one
+ * that finds nothing 0.3.  Where cores are few others need this one, and nobody waits for what the progress thread does. */
+static int poll_timed(struct progress *p, int *served)
 {
-    if (slept && slept < NAP_SHORT)
-        spin_longer(p);
-    if (!what)
-        return;
-    if (!slept || slept >= NAP_SHORT || p->crowded)
-        p->served = 0;
-    else if (p->served < SERVED_MAX)
-        p->served++;
+    uint64_t before = time_now();
+    int events = progress_poll();
+    uint64_t ns = time_now() - before;
+    if (ns >= SERVED_MIN && ns <= SERVED_MAX && !p->crowded)
+        ++*served;
+    return events;
 }
 
 static void yield_measured(struct progress *p)
@@ -381,7 +379,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     WR_ASSERT_DEBUG(!p->polling);
     uint64_t end = timeout_ns ? time_now() + timeout_ns : 0, since = 0;
     int64_t idle = 0;
-    int fruitless = 0, err = 0, yields = 0;
+    int fruitless = 0, err = 0, yields = 0, served = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
     progress_glance(); /* first: nothing that happens here may come between the condition and its caller */
@@ -389,7 +387,6 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int met = cond(arg);
     enum mem_attention attends = MEM_BUSY;
     while (!met) {
-        int64_t spin = what ? p->spin << p->served : p->spin;
         if (what) {
             proc->wait_what = what;
             proc->wait_peer = peer;
@@ -398,10 +395,15 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             err = -ETIMEDOUT;
             break;
         }
-        if (progress_poll() > 0) {
+        int timed = what && !sched && idle > p->spin / 2 && idle <= p->spin;
+        if ((timed ? poll_timed(p, &served) : progress_poll()) > 0) {
             idle = 0;
             yields = 0;
             fruitless = 0;
+            served = 0;
+        } else if (served >= SERVED_LOOKS) {
+            idle = 0;
+            served = 0;
         } else {
             idle++;
         }
@@ -409,10 +411,10 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             break;
         if (is_turn_to_look(p))
             look_after(p, &since, what, peer);
-        attends = attend(attends, sched || idle <= spin ? MEM_SPINS : MEM_WAITS);
+        attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
             step_aside(idle > 0 && !end); /* with an end it can go on when nobody else moves */
-        } else if (idle <= spin) {
+        } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
             if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
@@ -431,8 +433,9 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             /* News, though none for this process perhaps: a network that does a peer's put or get here tells nobody, and
              * the next may follow at once. */
             if (slept)
-                idle = yields = fruitless = 0;
-            woken(p, what, slept);
+                idle = yields = fruitless = served = 0;
+            if (slept && slept < NAP_SHORT)
+                spin_longer(p);
         }
     }
     attend(attends, MEM_BUSY);

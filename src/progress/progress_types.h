@@ -18,7 +18,6 @@ struct progress {
     uint64_t polls;        /* passes so far */
     int crowded;           /* more processes on this host than cores, their progress threads counted */
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
-    int served;            /* sleeps in a row that ended soon: the budget is so many times doubled */
     int skip, skips_left;  /* waits that sleep without a yield: log2 of the last lot; still to come */
     int test_idle;         /* fruitless progress_test() calls in a row */
     unsigned glances;      /* progress_glance() */

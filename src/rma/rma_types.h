@@ -25,8 +25,8 @@
  *     A flush that finds nothing that left after it takes its answer: t->early_for is that flush's token.
  * R13 op->kept counts the packets that have left with its data and whose data the transport may read yet from the program's buffer; t->kept is
  *     the sum over its operations.  While it is not 0 the operation is not done.
- * R14 t->lone counts flushes in a row that found one short put and had the network do it.  At RMA_LONE_SOON such a put leaves when it is called, without an
- *     element, and is one of t->native_out like any.  Where more follows before the next flush the count begins anew.
+ * R14 t->lone counts short puts that were alone when they were flushed, so that the network did them.  At RMA_LONE_SOON such a put leaves when it is called,
+ *     without an element, and is one of t->native_out like any.  Where one was not alone the count begins anew.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_TYPES_H

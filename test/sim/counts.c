@@ -437,6 +437,49 @@ static void gathering(struct sim_knobs *k)
     k->again_percent = k->refuse_percent = k->inbox = 0; /* a refused packet takes more along when it comes again */
 }
 
+static void alone_until_soon(const struct job *j, const struct rma_target *t)
+{
+    static const long v = 9;
+    while (t->lone < RMA_LONE_SOON) {
+        put1(j, &v, 1, 20);
+        OK(MPI_Win_flush(1, j->win));
+    }
+}
+
+/* Puts that would leave soon, but for their sides: less than the target buffer has, other types, blocks, out of the window.  All is done, or told. */
+static void uneven_puts(const struct job *j, const struct rma_target *t, const long *there)
+{
+    static const long v[] = {1, 2, 3, 4};
+    MPI_Datatype two, odd;
+    OK(MPI_Type_contiguous(2, MPI_LONG, &two));
+    OK(MPI_Type_vector(2, 1, 2, MPI_LONG, &odd));
+    OK(MPI_Type_commit(&two));
+    OK(MPI_Type_commit(&odd));
+    const struct {
+        int n;
+        MPI_Datatype type;
+        int tn;
+        MPI_Datatype ttype;
+        long want[4];
+    } puts[] = {{1, MPI_LONG, 4, MPI_LONG, {1}}, {1, two, 2, MPI_LONG, {1, 2}}, {2, MPI_LONG, 1, two, {1, 2}}, {1, two, 1, two, {1, 2}},
+                {1, odd, 1, odd, {1, 0, 3}}, {1, odd, 2, MPI_LONG, {1, 3}}, {4, MPI_LONG, 4, MPI_LONG, {1, 2, 3, 4}}};
+    for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
+        static const long none[4];
+        OK(MPI_Put(none, 4, MPI_LONG, 1, 24, 4, MPI_LONG, j->win));
+        OK(MPI_Win_flush(1, j->win));
+        alone_until_soon(j, t);
+        OK(MPI_Put(v, puts[i].n, puts[i].type, 1, 24, puts[i].tn, puts[i].ttype, j->win));
+        OK(MPI_Win_flush(1, j->win));
+        SIM_CHECK(!memcmp(there + 24, puts[i].want, sizeof puts[i].want) && there[28] == 0);
+    }
+    alone_until_soon(j, t);
+    OK(MPI_Put(v, 2, MPI_LONG, 1, 39, 2, MPI_LONG, j->win));
+    ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j->win));
+    SIM_CHECK(there[39] == 0);
+    OK(MPI_Type_free(&two));
+    OK(MPI_Type_free(&odd));
+}
+
 /* R14: a put that is flushed alone is the network's, and where each was so the next leaves when it is called.  Two before a flush: the second goes natively, too,
  * and then the puts of a flush travel in one packet again. */
 static void lone_counts(void *arg)
@@ -458,13 +501,13 @@ static void lone_counts(void *arg)
         for (int i = 1; i < 12; i++) {
             int soon = t->lone == RMA_LONE_SOON;
             SIM_CHECK(soon == (i > RMA_LONE_SOON));
+            ERR(MPI_ERR_DISP, MPI_Put(v, 1, MPI_LONG, 1, -1, 1, MPI_LONG, j.win));
+            ERR(MPI_ERR_COUNT, MPI_Put(v, -1, MPI_LONG, 1, 0, -1, MPI_LONG, j.win));
+            ERR(MPI_ERR_RANK, MPI_Put(v, 1, MPI_LONG, 2, 0, 1, MPI_LONG, j.win));
+            OK(MPI_Put(v, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, j.win));
+            OK(MPI_Put(v, 0, MPI_LONG, 1, 0, 0, MPI_LONG, j.win));
             put1(&j, v, 1, i);
             SIM_CHECK(pvar(j.win, PVAR_RMA_NATIVE) - before == i - !soon && t->nops == !soon);
-            if (i % 3 == 0) { /* another number out of range is told as ever, and does nothing */
-                ERR(MPI_ERR_DISP, MPI_Put(v, 1, MPI_LONG, 1, -1, 1, MPI_LONG, j.win));
-                ERR(MPI_ERR_COUNT, MPI_Put(v, -1, MPI_LONG, 1, 0, -1, MPI_LONG, j.win));
-                OK(MPI_Put(v, 0, MPI_LONG, 1, 0, 0, MPI_LONG, j.win));
-            }
             OK(MPI_Win_flush(1, j.win));
             SIM_CHECK(far[1][i] == 9 && t->native_out == 0);
         }
@@ -480,11 +523,16 @@ static void lone_counts(void *arg)
                 put1(&j, v, 1, 14 + i);
             OK(MPI_Win_flush(1, j.win));
             SENT(&c, 1, BATCH);
+            for (int i = 0; i < burst; i++)
+                SIM_CHECK(far[1][14 + i] == 9);
         }
-        while (t->lone < RMA_LONE_SOON) {
-            put1(&j, v, 1, 20);
-            OK(MPI_Win_flush(1, j.win));
-        }
+        uneven_puts(&j, t, far[1]);
+        alone_until_soon(&j, t);
+        put1(&j, v, 1, 18);
+        OK(MPI_Accumulate(v, 1, MPI_LONG, 1, 19, 1, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Win_flush(1, j.win));
+        SIM_CHECK(t->lone == 0 && far[1][18] == 9 && far[1][19] == 9);
+        alone_until_soon(&j, t);
         c = mark(0);
         for (int i = 0; i < 3; i++) /* one that left, two that share a packet, on which DONE does not ride: the one is out (R8) */
             put1(&j, v, 1, 21 + i);

@@ -416,7 +416,13 @@ static void complain(struct ofi *o)
     complete(o, &d, why_failed(&e));
 }
 
-/* The queue's descriptor is in the set for the length of a sleep: each event below it would wake the set, too, 0.1 us of a put. */
+static int waits_for_provider(const struct ofi *o)
+{
+    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
+}
+
+/* The queue's descriptor is in the set as long as the provider refuses something: each event below it would wake the set, too, 0.1 us of a put.
+ * Who takes the last refusal away while another thread sleeps on the set has an event, and that thread is woken. */
 static int set_join(struct ofi *o)
 {
     struct epoll_event ev = {.events = EPOLLIN};
@@ -437,7 +443,7 @@ static int ofi_progress(struct tp *tp)
     struct ofi *o = (struct ofi *)tp;
     struct fi_cq_data_entry e[16];
     int events = 0;
-    if (__builtin_expect(o->joined, 0))
+    if (__builtin_expect(o->joined, 0) && !waits_for_provider(o))
         set_leave(o);
     if (__builtin_expect(boot_dead_count() != o->deaths, 0)) {
         o->deaths = boot_dead_count();
@@ -488,11 +494,6 @@ static int timed_fd(struct ofi *o)
     }
     o->set_fd = set;
     return 0;
-}
-
-static int waits_for_provider(const struct ofi *o)
-{
-    return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
 }
 
 static int arm(struct ofi *o)

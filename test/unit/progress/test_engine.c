@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -276,54 +275,62 @@ static void on_stall(int peer, int lasts)
 
 /* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
 struct servant {
+    struct progress_hook hook;
     struct progress_source source;
-    int fd, arms, limit, most;
+    uint64_t look_ns, until;
+    int arms;
 };
 
 static int servant_fd(void *arg, int arm)
 {
     struct servant *s = arg;
     s->arms += arm;
-    return arm ? 0 : s->fd;
+    return arm ? 0 : -1;
 }
 
-static int slept_enough(void *arg)
+static int serve(void *arg) /* and count nothing */
 {
     struct servant *s = arg;
-    s->most = proc->progress->served > s->most ? proc->progress->served : s->most;
-    return s->arms > s->limit;
+    for (uint64_t end = time_now() + s->look_ns; time_now() < end;)
+        ;
+    return 0;
 }
 
-static int served_after(struct servant *s, int sleeps, const char *what)
+static int slept_or_late(void *arg)
 {
-    s->arms = s->most = 0;
-    s->limit = sleeps;
-    progress_wait(slept_enough, s, what, -1);
-    return s->most;
+    const struct servant *s = arg;
+    return s->arms || time_now() >= s->until;
 }
 
-/* What is put to it or taken from it by a network shows in its descriptor alone. */
-START_TEST(the_served_look_longer)
+/* Whether a wait whose looks take that long comes to sleep within `ms`. */
+static int sleeps(struct servant *s, uint64_t look_ns, const char *what, unsigned ms)
+{
+    proc->progress->spin = proc->progress->spin_max = 64;
+    s->arms = 0;
+    s->look_ns = look_ns;
+    s->until = time_now() + ms * (uint64_t)1000000;
+    progress_wait(slept_or_late, s, what, -1);
+    return s->arms;
+}
+
+/* What a network does for peers shows in the time of a look alone. */
+START_TEST(who_serves_does_not_sleep)
 {
     struct progress *p = proc->progress;
-    struct servant s = {.fd = eventfd(1, EFD_NONBLOCK)};
-    uint64_t n;
+    struct servant s = {.look_ns = 0};
+    s.hook = (struct progress_hook){.fn = serve, .arg = &s};
     s.source = (struct progress_source){.fd = servant_fd, .arg = &s};
+    progress_hook_add(&s.hook);
     progress_source_add(&s.source);
-    p->spin = p->spin_max = 32;
-    p->crowded = 1;
-    ck_assert_int_eq(served_after(&s, 100, "something"), 0);
     p->crowded = 0;
-    ck_assert_int_eq(served_after(&s, 100, NULL), 0);
-    /* Of so many naps some in a row take their own time, whatever else the machine does. */
-    ck_assert_int_ge(served_after(&s, 300, "something"), 3);
-    ck_assert_int_le(s.most, 6);
-    ck_assert_int_eq(read(s.fd, &n, sizeof n), sizeof n);
-    p->served = 6;
-    ck_assert_int_eq(progress_wait_for(never, NULL, "something", -1, 30000000), -ETIMEDOUT);
-    ck_assert_int_eq(p->served, 0);
+    ck_assert_int_eq(sleeps(&s, 5000, "something", 50), 0);
+    ck_assert_int_eq(sleeps(&s, 0, "something", 5000), 1);
+    ck_assert_int_eq(sleeps(&s, 200000, "something", 5000), 1); /* they were without the core */
+    ck_assert_int_eq(sleeps(&s, 5000, NULL, 5000), 1); /* the progress thread */
+    p->crowded = 1;
+    ck_assert_int_eq(sleeps(&s, 5000, "something", 5000), 1);
     progress_source_del(&s.source);
-    close(s.fd);
+    progress_hook_del(&s.hook);
 }
 END_TEST
 
@@ -384,7 +391,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, what_holds_at_once_looks_around);
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
-    tcase_add_test(t, the_served_look_longer);
+    tcase_add_test(t, who_serves_does_not_sleep);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
