@@ -17,8 +17,8 @@ struct pmi_client {
     char kvs[PMI_KVS_MAX];
     char in[PMI_LINE_MAX]; /* bytes read, not yet used */
     size_t have;
-    int late;    /* an answer did not come in time: no more is asked */
-    int barrier; /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
+    const char *late; /* the answer that did not come in time: no more is asked before it has; NULL: none */
+    int barrier;      /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
 };
 
 enum boot_scope { /* of a death; also on the wire of the watch */

@@ -136,6 +136,47 @@ static int64_t patience(int starting)
     return starting ? cvar.boot_timeout : !b->page && b->map.host_size != b->size ? cvar.peer_timeout : 0;
 }
 
+/* A line that belongs to no question of now: an answer that was given up, or the end of a barrier begun before. */
+static int set_aside(struct pmi_client *c, const char *cmd)
+{
+    if (c->late && !strcmp(cmd, c->late)) {
+        c->late = NULL;
+        return 1;
+    }
+    if (c->barrier != 1 || strcmp(cmd, "barrier_out") != 0)
+        return 0;
+    c->barrier = 2; /* see pmi1_barrier_test() */
+    return 1;
+}
+
+/* One more line, for set_aside() only. */
+static int look(struct pmi_client *c)
+{
+    char text[PMI_LINE_MAX];
+    struct pmi_line line;
+    int err = read_line(c, text, AT_ONCE);
+    const char *cmd = err || pmi_line_parse(text, &line) ? NULL : pmi_line_get(&line, "cmd");
+    if (cmd)
+        set_aside(c, cmd);
+    return err;
+}
+
+/* The line cmd=`answer`. */
+static int read_answer(struct pmi_client *c, const char *answer, const char *doing, char text[PMI_LINE_MAX], struct pmi_line *line, uint64_t end)
+{
+    const char *cmd;
+    do {
+        int err = read_line(c, text, end);
+        if (err)
+            return err == -ETIMEDOUT ? err : lost(doing, err);
+        cmd = pmi_line_parse(text, line) ? NULL : pmi_line_get(line, "cmd");
+    } while (cmd && set_aside(c, cmd));
+    if (cmd && !strcmp(cmd, answer))
+        return 0;
+    log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
+    return -EPROTO;
+}
+
 /* Send a request and wait for the line cmd=`answer`; `doing` is for messages. */
 static int ask(const char *request, const char *answer, const char *doing, char text[PMI_LINE_MAX],
                struct pmi_line *line)
@@ -144,33 +185,18 @@ static int ask(const char *request, const char *answer, const char *doing, char 
     int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
     int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : patience(starting); /* others may still compute */
     uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
-    if (c->late) /* its answer would be taken for that to this request */
-        return -ETIMEDOUT;
+    while (c->late) /* its answer would be taken for that to this request */
+        if (look(c))
+            return -ETIMEDOUT;
     int err = send_line(c, request, strlen(request), doing);
     if (err)
         return err;
-    err = read_line(c, text, end);
+    err = read_answer(c, answer, doing, text, line, end);
     if (err == -ETIMEDOUT) {
-        c->late = 1;
+        c->late = answer;
         log_warn("%lld seconds passed while %s (%s)", (long long)most, doing, starting ? "MPIR_CVAR_BOOT_TIMEOUT" : "MPIR_CVAR_PEER_TIMEOUT");
-        return err;
     }
-    if (err)
-        return lost(doing, err);
-    err = pmi_line_parse(text, line);
-    const char *cmd = err ? NULL : pmi_line_get(line, "cmd");
-    if (cmd && c->barrier == 1 && !strcmp(cmd, "barrier_out")) { /* begun before: see pmi1_barrier_test() */
-        c->barrier = 2;
-        err = read_line(c, text, end);
-        if (err)
-            return lost(doing, err);
-        err = pmi_line_parse(text, line);
-        cmd = err ? NULL : pmi_line_get(line, "cmd");
-    }
-    if (cmd && !strcmp(cmd, answer))
-        return 0;
-    log_warn("the launcher answered \"%s\" while %s", cmd ? cmd : "?", doing);
-    return -EPROTO;
+    return err;
 }
 
 /* --- operations --------------------------------------------------------------- */
@@ -290,13 +316,14 @@ static int pmi1_barrier_begin(int *fd)
     return send_line(&proc->boot->pmi, in, sizeof in - 1, "waiting for all processes of the job to end");
 }
 
-/* Nothing else is asked of the launcher at this moment, so what comes is the answer.  Whoever tests has peers to serve, and an end of
+/* What comes is the answer, or a late one to what was asked before.  Whoever tests has peers to serve, and an end of
  * his own: signals come while he looks (Hydra tells of a death by one), and a line may come in pieces. */
 static int pmi1_barrier_test(void)
 {
     struct pmi_client *c = &proc->boot->pmi;
-    char text[PMI_LINE_MAX];
-    int err = c->barrier == 1 ? read_line(c, text, AT_ONCE) : 0;
+    int err = 0;
+    while (c->barrier == 1 && !err)
+        err = look(c);
     if (err == -ETIMEDOUT)
         return 0;
     c->barrier = 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -176,7 +177,7 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Once MPI runs, over several hosts: a launcher that has stopped answering is given up, for good. */
+/* Once MPI runs, over several hosts: a launcher that has stopped answering is given up for as long as it does not. */
 START_TEST(deaf)
 {
     static const struct step steps[] = {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""}, {0}};
@@ -252,6 +253,42 @@ START_TEST(looks_only)
 }
 END_TEST
 
+/* An answer that was given up comes after all, in the last barrier: it is neither its end nor the answer to a later question. */
+START_TEST(late_answer)
+{
+    static const struct step steps[][9] = {
+        {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""},
+         {"cmd=barrier_in\n", "cmd=get_result rc=0 msg=success value=01\n"},
+         {"cmd=get kvsname=kvs_7 key=b\n", "cmd=barrier_out\ncmd=get_result rc=0 msg=success value=02\n"},
+         {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0}},
+        {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""},
+         {"cmd=barrier_in\n", "cmd=get_result rc=0 msg=success value=01\ncmd=barrier_out\n"},
+         {"cmd=get kvsname=kvs_7 key=b\n", "cmd=get_result rc=0 msg=success value=02\n"},
+         {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0}},
+    };
+    unsigned char v[4];
+    size_t n = sizeof v;
+    int at;
+    setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
+    pid_t pid = serve(steps[_i], "1", "4");
+    ck_assert_int_eq(boot_init(NULL), 0);
+    atomic_store(&proc->phase, PROC_INIT);
+    ck_assert_int_eq(boot_get("a", v, &n), -ETIMEDOUT);
+    ck_assert_int_eq(boot_barrier_begin(&at), 0);
+    struct pollfd p = {.fd = at, .events = POLLIN};
+    ck_assert_int_eq(poll(&p, 1, 10000), 1);
+    if (_i == 0) /* the looking road */
+        looks(100000000);
+    ck_assert_int_eq(boot_get("b", v, &n), 0); /* the blocking one */
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(v[0], 2);
+    ck_assert_int_eq(boot_barrier_test(), 1);
+    ck_assert_int_eq(boot_finalize(), 0);
+    var_finalize();
+    served(pid);
+}
+END_TEST
+
 Suite *suite_pmi1(void)
 {
     Suite *s = suite_create("boot/pmi1");
@@ -264,6 +301,7 @@ Suite *suite_pmi1(void)
     tcase_add_test(t, timeout);
     tcase_add_test(t, deaf);
     tcase_add_loop_test(t, looks_only, 0, 2);
+    tcase_add_loop_test(t, late_answer, 0, 2);
     suite_add_tcase(s, t);
     return s;
 }
