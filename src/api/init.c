@@ -81,9 +81,13 @@ enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 static void start_fails(const char *room, int err)
 {
-    char why[256];
-    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s", room, strerror(-err),
-             err == -EFBIG ? " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)" : "");
+    char why[512], died[BOOT_WHY_MAX + 64] = "";
+    if (boot_dead_count()) { /* it may be what the room misses */
+        int dead = boot_dead_last();
+        snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead, boot_dead_why(dead));
+    }
+    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
+             err == -EFBIG ? " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)" : "", died);
     boot_abort(1, why);
 }
 

@@ -19,8 +19,10 @@ struct job_page {
     uint32_t magic, version;
     uint32_t size; /* ranks */
     atomic_uint dead_count;
-    _Atomic uint8_t dead[]; /* one per rank */
+    _Atomic uint8_t dead[]; /* one per rank: enum job_death */
 };
+
+enum job_death { JOB_LIVES = 0, JOB_DIED = 1, JOB_NEVER_CAME = 2 /* ended before MPI_Init */ };
 
 static inline size_t job_page_bytes(int size)
 {

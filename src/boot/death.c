@@ -137,9 +137,10 @@ int boot_dead_count(void)
     return b->page ? n + (int)atomic_load_explicit(&b->page->dead_count, memory_order_acquire) : n;
 }
 
+/* enum job_death */
 static int dead_by_page(const struct boot *b, int rank)
 {
-    return b->page && atomic_load_explicit(&b->page->dead[rank], memory_order_acquire);
+    return b->page ? atomic_load_explicit(&b->page->dead[rank], memory_order_acquire) : JOB_LIVES;
 }
 
 int boot_dead(int rank)
@@ -156,7 +157,11 @@ const char *boot_dead_why(int rank)
     for (const struct boot_death *d = atomic_load_explicit(&proc->boot->deaths, memory_order_acquire); d; d = d->next)
         if (d->rank == rank)
             return d->why;
-    return dead_by_page(proc->boot, rank) ? "the launcher says so" : "there is no connection to it";
+    switch (dead_by_page(proc->boot, rank)) {
+    case JOB_LIVES: return "there is no connection to it";
+    case JOB_NEVER_CAME: return "it ended before MPI_Init";
+    default: return "the launcher says so";
+    }
 }
 
 int boot_dead_last(void)

@@ -236,6 +236,26 @@ static void check_stuck(struct job *j)
     job_end(j, status ? status : 1, SIGTERM, JOB_GRACE_MS);
 }
 
+/* With -disable-auto-cleanup: who has ended before MPI_Init is missed by ranks that do call it, and by no others (`mpiexec -n 4 hostname`). */
+static void tell_absent(struct job *j)
+{
+    char text[64];
+    if (j->phase != JOB_RUNNING || !j->absent || !pmi_met(j->pmi))
+        return;
+    for (int r = 0; r < j->size; r++) {
+        struct rank *k = &j->rank[r];
+        if (!k->absent)
+            continue;
+        k->absent = 0;
+        int sig = WIFSIGNALED(k->wait_status) ? WTERMSIG(k->wait_status) : 0;
+        job_say(j, "rank %d (pid %ld) %s %d before MPI_Init%s", r, (long)k->shown, sig ? "was killed by signal" : "exited with status",
+                sig ? sig : WEXITSTATUS(k->wait_status), others(j, text));
+    }
+    j->absent = 0;
+    if (!j->status)
+        j->status = 1; /* as an open end */
+}
+
 void job_pmi_readable(struct job *j, int rank)
 {
     struct rank *r = &j->rank[rank];
@@ -252,16 +272,17 @@ void job_pmi_readable(struct job *j, int rank)
         }
         pmi_feed(j->pmi, rank, buf, (size_t)n);
     }
+    tell_absent(j);
     check_stuck(j);
 }
 
 /* --- deaths ------------------------------------------------------------------------ */
 
-static void mark_dead(struct job *j, int rank)
+static void mark_dead(struct job *j, int rank, enum job_death how)
 {
     if (!j->page)
         return;
-    atomic_store_explicit(&j->page->dead[rank], 1, memory_order_release);
+    atomic_store_explicit(&j->page->dead[rank], how, memory_order_release);
     atomic_fetch_add_explicit(&j->page->dead_count, 1, memory_order_release);
 }
 
@@ -275,7 +296,7 @@ static void on_death(struct job *j, int rank, int status, const char *how)
         return;
     job_say(j, "rank %d (pid %ld) %s%s", rank, (long)rank_pid(j, rank), how, others(j, text));
     if (j->args->no_cleanup)
-        mark_dead(j, rank);
+        mark_dead(j, rank, pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) ? JOB_DIED : JOB_NEVER_CAME);
     else
         job_end(j, status, SIGTERM, JOB_GRACE_MS);
 }
@@ -311,9 +332,14 @@ static void on_exit_of(struct job *j, int rank, int ws)
         if (j->phase == JOB_RUNNING && !j->status)
             j->status = 1; /* an open end is no success */
         on_death(j, rank, j->status, how);
+    } else if (j->args->no_cleanup && !pmi_finalized(j->pmi, rank)) {
+        r->absent = 1;
+        j->absent++;
+        mark_dead(j, rank, JOB_NEVER_CAME); /* before pmi_gone() lets the others pass */
     }
     pmi_gone(j->pmi, rank, j->args->no_cleanup);
     pmi_hang_up(r);
+    tell_absent(j);
     check_stuck(j);
 }
 

@@ -26,6 +26,7 @@ struct rank {
     int block;
     int exited;     /* reaped; how is in wait_status */
     int wait_status;
+    int absent;     /* ended before MPI_Init, and nobody was told */
     int pmi_fd;     /* -1: closed */
     char *pmi_out;  /* answers it has not taken yet */
     size_t pmi_have;
@@ -50,6 +51,7 @@ struct job {
     enum job_phase phase;
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */
+    int absent;                     /* ranks of which `absent` is set */
     int asked;                      /* at the time-out: the ranks have been asked where they are */
     int hearing;                    /* looking for who died, since a rank noticed it first */
     int status;

@@ -30,6 +30,7 @@ struct pmi_server {
     int size, universe;
     int waiting;   /* live ranks in the barrier */
     int gone;      /* ranks that will never enter it */
+    int met;       /* some rank has called MPI_Init */
     char job[PMI_KVS_MAX];
     struct kvs kvs;
     struct pmi_rank *rank;
@@ -91,6 +92,7 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
     int ok = version == 1;
     if (ok) {
         s->rank[rank].state = INITIALIZED;
+        s->met = 1;
         s->rank[rank].pid = pid;
     }
     say(s, rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n", ok ? 0 : -1);
@@ -301,6 +303,11 @@ int pmi_initialized(const struct pmi_server *s, int rank)
 int pmi_finalized(const struct pmi_server *s, int rank)
 {
     return s->rank[rank].state == FINALIZED;
+}
+
+int pmi_met(const struct pmi_server *s)
+{
+    return s->met;
 }
 
 pid_t pmi_pid(const struct pmi_server *s, int rank)

@@ -28,6 +28,7 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
 /* What a rank did so far. */
 int pmi_initialized(const struct pmi_server *s, int rank); /* and not finalized since */
 int pmi_finalized(const struct pmi_server *s, int rank);
+int pmi_met(const struct pmi_server *s);             /* some rank has called MPI_Init, ever */
 pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not say */
 int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
 /* The rank has ended.  go_on = 1: the others' barriers count it as arrived from now on. */

@@ -2,12 +2,14 @@
  *
  *   phases none
  *   phases before|init|after|between|finalize|end RANK HOW [US]
+ *   phases missed RANK HOW      as `before`; the others have errors returned, and print each
  *
  * HOW: a signal, 0 for an exit that looks like success, -N for exit status N.  `init`: a child sends SIGKILL after US
  * microseconds, somewhere inside MPI_Init; `finalize`: in a callback of MPI_Finalize. */
 #include <mpi.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +42,34 @@ static void shoot_later(unsigned us)
     _exit(0);
 }
 
+static void told(const char *call, int err)
+{
+    int class, rank, len;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Error_class(err, &class);
+    MPI_Error_string(err, text, &len);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    printf("rank %d: %s: class %d: %s\n", rank, call, class, text);
+}
+
+/* Every kind of wait for one that never came. */
+static void miss(int dead)
+{
+    MPI_Win win;
+    MPI_Request q;
+    void *base;
+    int x = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    told("MPI_Recv", MPI_Recv(&x, 1, MPI_INT, dead, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    told("MPI_Send", MPI_Send(&x, 1, MPI_INT, dead, 0, MPI_COMM_WORLD));
+    told("MPI_Probe", MPI_Probe(dead, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    told("MPI_Recv of any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    told("MPI_Barrier", MPI_Barrier(MPI_COMM_WORLD));
+    int err = MPI_Ibarrier(MPI_COMM_WORLD, &q);
+    told("MPI_Ibarrier", err ? err : MPI_Wait(&q, MPI_STATUS_IGNORE));
+    told("MPI_Win_allocate", MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+}
+
 int main(int argc, char **argv)
 {
     const char *rank = getenv("PMI_RANK");
@@ -50,10 +80,16 @@ int main(int argc, char **argv)
         mine = rank && atoi(rank) == atoi(argv[2]);
     }
     reach("before");
+    reach("missed");
     if (mine && argc > 4)
         shoot_later((unsigned)atoi(argv[4]));
     MPI_Init(&argc, &argv);
     reach("after");
+    if (!strcmp(phase, "missed")) {
+        miss(atoi(argv[2]));
+        MPI_Finalize();
+        return 0;
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     reach("between");
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, in_finalize, &key, NULL);

@@ -48,6 +48,10 @@ START_TEST(dead_ranks)
     atomic_store(&p->dead_count, 1);
     ck_assert_int_eq(boot_dead_count(), 1);
     ck_assert_int_eq(boot_dead(0), 1);
+    ck_assert_str_eq(boot_dead_why(0), "the launcher says so");
+    atomic_store(&p->dead[0], JOB_NEVER_CAME);
+    ck_assert_int_ne(boot_dead(0), 0);
+    ck_assert_str_eq(boot_dead_why(0), "it ended before MPI_Init");
     ck_assert_int_eq(boot_dead(1), 0); /* not of this job */
     ck_assert_int_eq(boot_dead(-1), 0);
     boot_finalize();

@@ -58,9 +58,9 @@ static void tell(struct pmi_server *s, int rank, const char *text, const char *e
 START_TEST(requests)
 {
     struct pmi_server *s = server();
-    ck_assert(!pmi_initialized(s, 1));
+    ck_assert(!pmi_initialized(s, 1) && !pmi_met(s));
     tell(s, 1, "cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
-    ck_assert(pmi_initialized(s, 1) && pmi_pid(s, 1) == 0);
+    ck_assert(pmi_initialized(s, 1) && pmi_pid(s, 1) == 0 && pmi_met(s));
     tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77\n",
          "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     ck_assert_int_eq(pmi_pid(s, 2), 77);
@@ -77,7 +77,7 @@ START_TEST(requests)
     tell(s, 2, "cmd=get kvsname=other key=k\n", "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
     tell(s, 2, "cmd=get kvsname=kvs_x\n", "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
     tell(s, 1, "cmd=finalize\n", "cmd=finalize_ack rc=0\n");
-    ck_assert(pmi_finalized(s, 1) && !pmi_initialized(s, 1));
+    ck_assert(pmi_finalized(s, 1) && !pmi_initialized(s, 1) && pmi_met(s));
     tell(s, 1, "cmd=lookup_name service=x\n", "cmd=lookup_result rc=-1 msg=not_supported info=not_supported\n");
     tell(s, 1, "mcmd=spawn\nnprocs=2\nargcnt=0\nendcmd\n", "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
     ck_assert_int_eq(broken_ranks, 0);
