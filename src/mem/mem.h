@@ -105,5 +105,7 @@ enum mem_attention mem_ask(int host_index); /* the same, and leave word: a messa
 int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
 int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
 pid_t mem_pid(int host_index); /* 0 until that process has passed mem_init() */
+/* A word in shared memory holds its holder's host index + 1: is that process dead?  Asks the kernel, too, and tells boot/. */
+int mem_holder_died(unsigned word);
 
 #endif

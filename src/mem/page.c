@@ -2,6 +2,7 @@
 #include "mem/mem_types.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -98,4 +99,15 @@ void mem_finalize(void)
     free(m->segs);
     free(m);
     proc->mem = NULL;
+}
+
+/* Nobody may have told of a death: who waits for such a word asks nobody, and holds no lock that would.  The kernel knows; processes of a
+ * host have their numbers in common (boot_host_differs()).  A number in use again hides the death, no more. */
+int mem_holder_died(unsigned word)
+{
+    int index = (int)word - 1, rank = boot_host_rank(index);
+    pid_t pid = mem_pid(index);
+    if (pid > 0 && kill(pid, 0) && errno == ESRCH)
+        boot_dead_now(rank, "its process has ended, holding what others wait for");
+    return boot_dead_count() && boot_dead(rank);
 }

@@ -76,7 +76,7 @@ static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
         if (!seen && atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
-        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && shm_holder_died(seen) &&
+        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         if (seen)

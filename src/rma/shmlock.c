@@ -1,7 +1,6 @@
 #include "rma/shmlock.h"
 
 #include <errno.h>
-#include <signal.h>
 
 #include "base/atomic.h"
 #include "base/sched.h"
@@ -65,17 +64,6 @@ static int peer_dead(const struct shmnode *n, unsigned peer)
 
 /* --- guard: a few instructions, never held across a wait ------------------------- */
 
-/* Nobody may have told of a death: this is no wait that asks, and calls that take no lock come here, too.  The kernel knows; processes of a
- * host have their numbers in common (boot_host_differs()).  A number in use again hides the death, no more. */
-int shm_holder_died(unsigned word)
-{
-    int index = (int)word - 1, rank = boot_host_rank(index);
-    pid_t pid = mem_pid(index);
-    if (pid > 0 && kill(pid, 0) && errno == ESRCH)
-        boot_dead_now(rank, "its process has ended, holding a part of a window");
-    return boot_dead_count() && boot_dead(rank);
-}
-
 static void guard_take(struct shmlock *l, const struct shmnode *n)
 {
     unsigned me = (unsigned)n->host_index[n->me] + 1;
@@ -86,7 +74,7 @@ static void guard_take(struct shmlock *l, const struct shmnode *n)
             sched_point();
             return;
         }
-        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && shm_holder_died(seen) &&
+        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         if (seen)

@@ -51,9 +51,8 @@ struct shmnode {
  * A far try never takes a place in the near queue and never spins for the lock itself. */
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
-enum { SHM_DEAD_LOOK = 4096 }; /* turns of a wait for a word that its holder keeps for a few instructions, until it is asked for */
-/* `word` is a holder's host index + 1: is it dead?  Asks the kernel. */
-int shm_holder_died(unsigned word);
+enum { SHM_DEAD_LOOK = 4096 }; /* turns of a wait for a word that its holder keeps for a few instructions, until it is asked for:
+                              * mem_holder_died() */
 
 struct shmlock; /* layout: shmlock.c; 64-byte aligned */
 

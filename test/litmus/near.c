@@ -65,8 +65,7 @@ const struct sched_ops *sched; /* none: the kernel's */
 int boot_host_rank(int index) { return index; }
 int boot_dead(int rank) { return rank < 0; }
 int boot_dead_count(void) { return 0; }
-void boot_dead_now(int rank, const char *why) { (void)rank, (void)why; }
-pid_t mem_pid(int host_index) { (void)host_index; return 0; } /* not told: nobody dies here */
+int mem_holder_died(unsigned word) { (void)word; return 0; } /* nobody dies here */
 void mem_wake(int host_index) { (void)host_index; }
 int mem_host_index(void) { return (int)node.me; }
 

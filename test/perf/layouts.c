@@ -28,8 +28,7 @@ struct proc *proc = &the_proc;
 int boot_dead_count(void) { return 0; }
 int boot_dead(int rank) { (void)rank; return 0; }
 int boot_host_rank(int index) { return index; }
-pid_t mem_pid(int index) { (void)index; return 0; }
-void boot_dead_now(int rank, const char *why) { (void)rank, (void)why; }
+int mem_holder_died(unsigned word) { (void)word; return 0; }
 void mem_wake(int host_index) { (void)host_index; fence_full(); }
 void thread_pause(unsigned turn)
 {

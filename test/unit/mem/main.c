@@ -5,9 +5,10 @@ Suite *suite_limit(void);
 Suite *suite_wake(void);
 Suite *suite_cma(void);
 Suite *suite_move(void);
+Suite *suite_page(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma, suite_move};
-    return unit_run(suites, 5);
+    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma, suite_move, suite_page};
+    return unit_run(suites, 6);
 }
