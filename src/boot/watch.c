@@ -393,7 +393,7 @@ static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
     }
     if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
         w->witness[1] = w->witness[0];
-    w->witness[0] = (struct ask){.rank = p->rank, .card = p->card};
+    w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card}; /* nobody waits for it when it is called */
 }
 
 static void line_close(struct line *l)

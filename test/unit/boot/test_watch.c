@@ -434,6 +434,27 @@ START_TEST(vouched)
 }
 END_TEST
 
+/* The witness is asked for the sake of the other alone: nobody waits for it, and it is not judged. */
+START_TEST(no_witness)
+{
+    struct hosts h;
+    struct watch_answer a;
+    hosts_open(&h);
+    close(h.first_fd);
+    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    until_dead(2, 0.9, 3);
+    usleep(1500000);
+    ck_assert_int_eq(boot_dead(1), 0);
+    ck_assert_int_eq(boot_dead_count(), SIZE / 3);
+    told(4, &a);
+    ck_assert_uint_eq(a.deaths, 0); /* BOOT_APART */
+    boot_watch_ask(1, &first_card, sizeof first_card);
+    until_dead(1, 0.2, 2);
+    h.first_fd = -1;
+    hosts_close(&h);
+}
+END_TEST
+
 /* What a third host says at the beginning is no proof for the time after. */
 START_TEST(vouched_too_soon)
 {
@@ -895,6 +916,7 @@ Suite *suite_watch(void)
     tcase_add_test(t, rejected);
     tcase_add_test(t, silent);
     tcase_add_test(t, vouched);
+    tcase_add_test(t, no_witness);
     tcase_add_test(t, vouched_too_soon);
     tcase_add_test(t, silent_alone);
     tcase_add_test(t, silent_before);
