@@ -309,9 +309,7 @@ void am_greet(void)
 
 static void give_up(struct am_alive *l, unsigned i)
 {
-    char why[BOOT_WHY_MAX];
-    snprintf(why, sizeof why, "the connection to it broke (%s)", l->lost[i].why);
-    boot_dead_now(l->lost[i].rank, why);
+    boot_dead_now(l->lost[i].rank, l->lost[i].why);
     l->lost[i] = l->lost[--l->nlost];
 }
 
@@ -323,18 +321,25 @@ int am_is_lost(const struct am *a, int rank)
     return 0;
 }
 
-void am_lost(void *am, unsigned peer, int err)
+void am_lost_why(struct am *a, int rank, const char *why)
 {
-    struct am_alive *l = &((struct am *)am)->alive;
-    if (am_is_lost(am, (int)peer) || boot_dead((int)peer))
+    struct am_alive *l = &a->alive;
+    if (am_is_lost(a, rank) || boot_dead(rank))
         return;
     if (l->nlost == AM_LOST)
         give_up(l, 0);
-    l->lost[l->nlost].rank = (int)peer;
+    l->lost[l->nlost].rank = rank;
     l->lost[l->nlost].at = time_now();
-    snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", strerror(-err));
+    snprintf(l->lost[l->nlost].why, sizeof l->lost[0].why, "%s", why);
     l->nlost++;
-    ask((int)peer);
+    ask(rank);
+}
+
+void am_lost(void *am, unsigned peer, int err)
+{
+    char why[BOOT_WHY_MAX];
+    snprintf(why, sizeof why, "the connection to it broke (%s)", strerror(-err));
+    am_lost_why(am, (int)peer, why);
 }
 
 void am_lost_look(struct am *a)

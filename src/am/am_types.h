@@ -5,6 +5,7 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "boot/boot.h"
 #include "progress/progress.h"
 
 enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64, AM_WARN_FDS = 128 }; /* in am.warned */
@@ -80,7 +81,7 @@ struct am_alive { /* alive.c */
     struct {
         int rank;
         uint64_t at; /* ns */
-        char why[40];
+        char why[BOOT_WHY_MAX];
     } lost[AM_LOST];
     unsigned nlost;
     void (*on_stall[AM_MOURNERS])(void (*ask)(int rank));
@@ -155,6 +156,8 @@ void am_met(struct am_peer *p);
 void am_heard(struct am *a, int rank, struct am_peer *p);
 /* A transport cannot reach it any more. */
 void am_lost(void *am, unsigned peer, int err);
+/* The same, for another reason than a connection that broke. */
+void am_lost_why(struct am *a, int rank, const char *why);
 int am_is_lost(const struct am *a, int rank);
 /* Those that were lost a while ago are dead; from progress while there are any. */
 void am_lost_look(struct am *a);

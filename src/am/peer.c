@@ -162,7 +162,8 @@ static int choose(struct am_peer *p)
     int rank = p->rank, err = am_is_lost(a, rank) ? -EINPROGRESS : read_key(rank, text, &size);
     if (err)
         return err;
-    int near = boot_same_node(rank), worst = -EHOSTUNREACH, tried = 0;
+    int near = boot_same_node(rank), worst = -EHOSTUNREACH;
+    const char *tried = NULL; /* a network that both have */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < a->ntps; i++) {
             struct am_tp *t = &a->tps[i];
@@ -171,7 +172,7 @@ static int choose(struct am_peer *p)
             if (t->ops->near != (pass ? !near : near) || !(addr = find_address(text, size, t->ops->name, &len)))
                 continue;
             err = t->ops->connect(t->tp, (unsigned)rank, addr, len);
-            tried |= !t->ops->near;
+            tried = t->ops->near ? tried : t->ops->name;
             if (!err) {
                 p->t = t;
                 keep_card(p, text, size);
@@ -183,9 +184,11 @@ static int choose(struct am_peer *p)
     if (worst != -EHOSTUNREACH)
         return worst;
     /* A network that both have says so of a host that is cut off, after seconds of trying (UCX): the watch knows better, or it ends as a
-     * broken connection does. */
+     * broken connection does.  Where the watch finds that it lives, the two use it in ways that do not meet. */
     if (tried && boot_watch_turn() && boot_host_index(rank) < 0) {
-        am_lost(a, (unsigned)rank, worst);
+        char why[BOOT_WHY_MAX];
+        snprintf(why, sizeof why, "%s, which both have, does not lead there: does UCX_NET_DEVICES or FI_TCP_IFACE differ?", tried);
+        am_lost_why(a, rank, why);
         return -EINPROGRESS;
     }
     say_unreachable(rank, text, size);
