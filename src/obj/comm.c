@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "boot/boot.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -30,6 +31,8 @@ static void comm_destroy(struct comm *c)
     errhandler_drop(c->errhandler);
     rankmap_drop(c->map);
     rankmap_drop(c->remote);
+    rankmap_drop(c->beside[0]);
+    rankmap_drop(c->beside[1]);
     if (c->ctx_recv != CTX_NONE && proc->obj->ctx_gone)
         proc->obj->ctx_gone(c->ctx_recv);
     free(c);
@@ -82,6 +85,19 @@ void comm_set_errhandler(struct comm *c, struct errhandler *e)
     c->errhandler = e;
 }
 
+void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b)
+{
+    WR_ASSERT(!c->beside[0] && !c->beside[1]); /* set once */
+    c->beside[0] = rankmap_ref(a);
+    c->beside[1] = rankmap_ref(b);
+}
+
+void comm_set_local(struct comm *c, struct comm *local)
+{
+    c->local = local;
+    comm_set_beside(local, c->remote, NULL);
+}
+
 static struct comm *builtin_comm(int handle, int first, int size, int rank, uint32_t ctx, const char *name)
 {
     struct comm *c = calloc(1, sizeof *c);
@@ -119,9 +135,17 @@ static void comm_forget(void *arg)
 {
     struct comm *c = arg;
     attr_forget(&c->attrs);
-    if (c->local)
-        c->local->obj.refs = 1;
     comm_destroy(c);
+}
+
+/* First, and their local ones with them: those have places of their own in the table, maybe lower ones. */
+static void intercomm_forget(void *arg)
+{
+    struct comm *c = arg;
+    if (!c->local)
+        return;
+    c->local->obj.refs = 1;
+    comm_forget(c);
 }
 
 static void group_forget(void *arg)
@@ -133,6 +157,7 @@ static void group_forget(void *arg)
 void comm_finalize(void)
 {
     struct obj_room *o = proc->obj;
+    obj_sweep(OBJ_COMM, intercomm_forget);
     obj_sweep(OBJ_COMM, comm_forget);
     obj_sweep(OBJ_GROUP, group_forget);
     if (o->self)

@@ -38,6 +38,8 @@ static inline int rankmap_world(const struct rankmap *m, int rank)
 }
 /* Rank of a world rank in the map, or -1. O(1) for strides, O(size) else. */
 int rankmap_find(const struct rankmap *m, int world);
+/* Rank of the first member, from `rank` on, that has died; -1: none. */
+int rankmap_dead(const struct rankmap *m, int rank);
 /* Same ranks in the same order. */
 int rankmap_equal(const struct rankmap *a, const struct rankmap *b);
 
@@ -70,6 +72,7 @@ struct comm {
     struct rankmap *map;    /* local group */
     struct rankmap *remote; /* remote group of an intercommunicator, else NULL */
     struct comm *local;     /* intercommunicator: intracommunicator of the local group (for collectives) */
+    struct rankmap *beside[2]; /* groups whose deaths end what it does, too (comm_set_beside), or NULL */
     struct errhandler *errhandler;
     struct attr_list attrs;
     struct info *info;
@@ -78,7 +81,7 @@ struct comm {
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
     int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the dead; */
-    int member_dead;        /* ... one is */
+    int member_dead;        /* ... and one that is: its number in the job + 1 */
     int deaths_told;        /* p2p/: boot_dead_count() when any-source calls were last told of the dead; */
     int dead_told;          /* ... members among them */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
@@ -106,6 +109,11 @@ void comm_drop(struct comm *c); /* last reference: freed (collective state, attr
  * (coll/ctxid.c), and is given back (ctx_gone) with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
  * NULL: out of memory. */
 struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send);
+/* Members of c may give up a collective operation because of a death in these groups (or NULL), though c has not those members: so
+ * the others end it by that death, too.  Takes its own references. */
+void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b);
+/* `local` becomes the local communicator of intercommunicator c (and goes with it), beside the other group. */
+void comm_set_local(struct comm *c, struct comm *local);
 /* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle goes, and the
  * object with its last reference. */
 int comm_release(struct comm *c);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/boot.h"
+
 /* A stride that fits ranks[0..size) or 0 in *ok. */
 static int regular(const int *ranks, int size, int *stride)
 {
@@ -71,6 +73,14 @@ int rankmap_find(const struct rankmap *m, int world)
     for (int i = 0; i < m->size; i++)
         if (m->table[i] == world)
             return i;
+    return -1;
+}
+
+int rankmap_dead(const struct rankmap *m, int rank)
+{
+    for (int deaths = boot_dead_count(); deaths && rank < m->size; rank++)
+        if (boot_dead(rankmap_world(m, rank)))
+            return rank;
     return -1;
 }
 

@@ -195,10 +195,11 @@ int peer_untold(struct comm *c)
     if (c->deaths_told == s->deaths)
         return -1;
     c->deaths_told = s->deaths;
-    for (int r = 0; r < boot_size(); r++) {
-        const struct p2p_peer *p = boot_dead(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
-        if (p && p->dead && rankmap_find(senders, r) >= 0 && n++ == 0 && rankmap_find(senders, dead) < 0)
-            dead = r;
+    for (int i = rankmap_dead(senders, 0); i >= 0; i = rankmap_dead(senders, i + 1)) {
+        int world = rankmap_world(senders, i);
+        const struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
+        if (p && p->dead && n++ == 0 && rankmap_find(senders, dead) < 0)
+            dead = world;
     }
     if (n <= c->dead_told)
         return -1;

@@ -5,6 +5,7 @@
 #include "obj/attr.h"
 #include "obj/comm.h"
 #include "obj/errhandler.h"
+#include "obj/obj_types.h"
 #include "obj/topo.h"
 
 static uint32_t gone;
@@ -97,5 +98,24 @@ START_TEST(intercommunicators_know_both_groups)
 }
 END_TEST
 
+/* Left over, its local one in an earlier place of the table. */
+START_TEST(forgotten_intercommunicators)
+{
+    struct rankmap *here = rankmap_stride(0, 1, 1), *there = rankmap_stride(5, 2, 3);
+    struct comm *before = comm_make(here, 0, NULL, CTX_NONE, CTX_NONE), *c = comm_make(here, 0, there, CTX_NONE, CTX_NONE);
+    comm_drop(before);
+    struct comm *local = comm_make(here, 0, NULL, CTX_NONE, CTX_NONE);
+    ck_assert_int_lt(local->obj.handle, c->obj.handle);
+    comm_set_local(c, local);
+    ck_assert_int_eq(there->refs, 3);
+    comm_finalize();
+    ck_assert_int_eq(there->refs, 1);
+    ck_assert_int_eq(here->refs, 1);
+    rankmap_drop(here);
+    rankmap_drop(there);
+    ck_assert_int_eq(comm_init(), 0);
+}
+END_TEST
+
 OBJ_SUITE(comm, predefined_communicators, made_and_released, a_refused_release_changes_nothing,
-          intercommunicators_know_both_groups)
+          intercommunicators_know_both_groups, forgotten_intercommunicators)
