@@ -10,11 +10,6 @@
 #include "obj/attr.h"
 #include "obj/err.h"
 #include "obj/topo.h"
-#include "p2p/p2p.h"
-
-/* Tag of this file's own messages on the collective stream of an intercommunicator, which has no other sends
- * between single processes at that moment. */
-enum { TAG_NEWCOMM = 0x6e63 };
 
 static int no_memory(const char *call)
 {
@@ -71,6 +66,16 @@ static int dup_rest(struct comm *c, const struct info *info, struct comm *n)
     return err ? err : attr_copy(OBJ_COMM, c->obj.handle, &c->attrs, n->obj.handle, &n->attrs);
 }
 
+/* A local communicator for n, from one of the same group. */
+static int dup_local(struct comm *local, struct comm *n)
+{
+    struct comm *copy;
+    int err = coll_comm_dup(local, &copy);
+    if (!err)
+        comm_set_local(n, copy);
+    return err;
+}
+
 int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
 {
     const char *call = call_name();
@@ -83,7 +88,7 @@ int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
     if (!(n = comm_make(c->map, c->rank, c->remote, recv, send)))
         return done(call, no_memory(call));
     if (c->remote)
-        err = coll_comm_dup(c->local, &n->local);
+        err = dup_local(c->local, n);
     if (!err)
         err = dup_rest(c, info, n);
     if (err) {
@@ -104,7 +109,8 @@ static void idup_part(struct request *part, void *arg)
 {
     struct idup *d = arg;
     int err = request_finish(part, MPI_STATUS_IGNORE);
-    d->error = d->error ? d->error : err;
+    if (!d->error || (err && err_class(err) == MPIX_ERR_PROC_FAILED)) /* else it may follow from a death only */
+        d->error = err;
     if (--d->waiting == 0)
         request_complete(&d->r, d->error);
 }
@@ -120,10 +126,13 @@ static int idup_inter(struct comm *c, struct comm *n, struct request **req)
 {
     struct idup *d = calloc(1, sizeof *d);
     struct request *a = NULL, *b = NULL;
-    if (!d || !(n->local = comm_make(c->local->map, c->local->rank, NULL, CTX_NONE, CTX_NONE))) {
+    struct comm *local = comm_make(c->local->map, c->local->rank, NULL, CTX_NONE, CTX_NONE);
+    if (!d || !local) {
+        comm_drop(local);
         free(d);
         return no_memory("MPI_Comm_idup");
     }
+    comm_set_local(n, local);
     request_init(&d->r, REQUEST_COLL, &idup_ops, c);
     d->r.what = "MPI_Comm_idup";
     d->error = coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, &a);
@@ -196,25 +205,6 @@ int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **o
 
 /* --- between the groups of an intercommunicator --------------------------------------- */
 
-/* Rank 0 of this side could not reach that of the other. */
-#define OTHERS_LOST INT64_MIN
-static int others_lost(void)
-{
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: a process of the other group has died", call_name());
-}
-
-/* n numbers of rank 0 of each group go to all members of the other. */
-static int swap_groups(struct comm *c, const int64_t *mine, int64_t *theirs, int n)
-{
-    int err = MPI_SUCCESS;
-    if (c->rank == 0 && (err = p2p_sendrecv(mine, n, dt_find(MPI_INT64_T), 0, TAG_NEWCOMM, theirs, n, dt_find(MPI_INT64_T), 0,
-                                            TAG_NEWCOMM, c, P2P_COLL, MPI_STATUS_IGNORE)) != 0)
-        theirs[0] = OTHERS_LOST; /* who waits for rank 0, which lives, is told */
-    int err2 = coll_bcast_bytes(theirs, (size_t)n * sizeof *theirs, 0, c->local);
-    err = err ? err : err2;
-    return !err && theirs[0] == OTHERS_LOST ? others_lost() : err;
-}
-
 /* Rank in c's local group of the first member of map; -1 for an empty one. */
 static int first_member(const struct comm *c, const struct rankmap *map)
 {
@@ -229,11 +219,14 @@ static int inter_subset(struct comm *c, struct rankmap *map, int remote_first, s
     *out = NULL;
     if (remote_first < 0)
         return MPI_SUCCESS;
-    int err = newcomm_subset(c->local, map, 0, &local);
+    if (remote_first >= c->remote->size)
+        return err_make(MPI_ERR_OTHER, "%s: the other group names its rank %d of %d", call_name(), remote_first, c->remote->size);
+    int err = newcomm_subset(c->local, map, COLL_WITHIN, &local);
     if (err || !local)
         return err;
+    comm_set_beside(local, c->map, c->remote);
     comm_set_errhandler(local, c->errhandler);
-    err = newcomm_inter(local, 0, c, remote_first, TAG_NEWCOMM, out);
+    err = newcomm_inter(local, 0, c, remote_first, COLL_WITHIN, out);
     if (!err)
         comm_set_errhandler(*out, c->errhandler);
     comm_drop(local);
@@ -247,7 +240,7 @@ int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out)
     const char *call = call_name();
     int64_t mine = first_member(c, map), theirs = -1;
     *out = NULL;
-    int err = swap_groups(c, &mine, &theirs, 1);
+    int err = coll_swap_bytes(&mine, sizeof mine, &theirs, sizeof theirs, c);
     if (!err)
         err = inter_subset(c, map, (int)theirs, out);
     return done(call, err);
@@ -322,24 +315,16 @@ static int remote_color(struct comm *c, const struct split_item *all, int color,
     struct split_item *mine = NULL, *theirs = NULL;
     int n = 0;
     int64_t count, their_count = 0;
-    int err = color_table(c, all, &mine, &n), lost = MPI_SUCCESS;
+    int err = color_table(c, all, &mine, &n);
     count = n;
     if (!err)
-        err = swap_groups(c, &count, &their_count, 1);
+        err = coll_swap_bytes(&count, sizeof count, &their_count, sizeof their_count, c);
+    if (!err && (their_count < 0 || their_count > c->remote->size))
+        err = err_make(MPI_ERR_OTHER, "%s: the other group says that it has %lld colors", call_name(), (long long)their_count);
     if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
         err = no_memory(call_name());
-    struct dt_type *byte = dt_find(MPI_BYTE);
-    if (!err && c->rank == 0)
-        lost = p2p_sendrecv(mine, (MPI_Aint)((size_t)n * sizeof *mine), byte, 0, TAG_NEWCOMM, theirs,
-                            (MPI_Aint)((size_t)their_count * sizeof *theirs), byte, 0, TAG_NEWCOMM, c, P2P_COLL,
-                            MPI_STATUS_IGNORE);
-    if (lost)
-        theirs[0].color = -1; /* no color is negative; as above */
     if (!err)
-        err = coll_bcast_bytes(theirs, (size_t)their_count * sizeof *theirs, 0, c->local);
-    if (!err && !lost && their_count && theirs[0].color == -1)
-        err = others_lost();
-    err = lost ? lost : err;
+        err = coll_swap_bytes(mine, (size_t)n * sizeof *mine, theirs, (size_t)their_count * sizeof *theirs, c);
     *first = -1;
     for (int64_t i = 0; !err && i < their_count; i++)
         if (theirs[i].color == color)
@@ -366,7 +351,7 @@ int newcomm_split(struct comm *c, int color, int key, struct comm **out)
         err = no_memory(call);
     free(all);
     if (!err && map)
-        err = c->remote ? inter_subset(c, map, first, out) : newcomm_subset(c, map, 0, out);
+        err = c->remote ? inter_subset(c, map, first, out) : newcomm_subset(c, map, COLL_WITHIN, out);
     rankmap_drop(map);
     return done(call, err);
 }
@@ -401,7 +386,7 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
         err = no_memory(call);
     rankmap_drop(remote);
     if (!err)
-        err = coll_comm_dup(local, &n->local);
+        err = dup_local(local, n);
     if (err) {
         discard(n);
         return done(call, err);
@@ -429,7 +414,7 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
     int64_t mine = high != 0, theirs = 0;
     uint32_t ctx;
     *out = NULL;
-    int err = swap_groups(c, &mine, &theirs, 1);
+    int err = coll_swap_bytes(&mine, sizeof mine, &theirs, sizeof theirs, c);
     if (!err)
         err = coll_ctx_merge(c, &ctx);
     if (err)

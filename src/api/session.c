@@ -13,7 +13,9 @@
 #include "api/api_types.h"
 #include "api/init.h"
 #include "api/newcomm.h"
+#include "coll/coll.h"
 #include "obj/attr.h"
+#include "obj/err.h"
 #include "obj/errhandler.h"
 
 struct session {
@@ -287,6 +289,13 @@ API(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MP
     return api_leave(MPI_COMM_NULL, err);
 }
 
+/* The other group's leader waits for this process, whatever befell its own group. */
+static int leads(MPI_Group group, int leader)
+{
+    struct group *g;
+    return api_group(group, &g) == MPI_SUCCESS && g->rank == leader;
+}
+
 API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
                                             int remote_leader, const char *stringtag, MPI_Info info,
                                             MPI_Errhandler errhandler, MPI_Comm *newintercomm))
@@ -307,6 +316,8 @@ API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_lea
     if (!err && local)
         err = newcomm_inter(local, local_leader, proc->obj->world, rankmap_world(remote->map, remote_leader),
                             tag_of(stringtag), &n);
+    else if (err && err_class(err) == MPIX_ERR_PROC_FAILED && leads(local_group, local_leader))
+        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader), tag_of(stringtag), err);
     comm_drop(local);
     if (n)
         comm_set_errhandler(n, e);

@@ -2,7 +2,6 @@
 #include "coll/coll.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +100,7 @@ int coll_barrier_living(struct comm *c)
         return err_make(MPI_ERR_NO_MEM, "no memory for a barrier");
     s->all_or_none = 1;
     s->stream = P2P_TOOL;
-    s->tags[0] = INT_MIN; /* the tags of that stream are users' */
+    s->tags[0] = TAG_LIVING;
     sched_global(s);
     coll_build(s);
     return sched_run(s);

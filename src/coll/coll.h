@@ -106,6 +106,9 @@ int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
 /* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in out. */
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c);
+/* Over an intercommunicator: n bytes of rank 0 of each group (`mine`, significant there) go to all members of the other.  A process that
+ * knows of the death of a member ends with that error before it sends anything. */
+int coll_swap_bytes(const void *mine, size_t n, void *theirs, size_t m, struct comm *c);
 /* Element-wise over n numbers, in place.  BAND/BOR act on bits. */
 enum coll_num { COLL_SUM, COLL_MAX, COLL_MIN, COLL_BAND, COLL_BOR };
 int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
@@ -125,16 +128,22 @@ int coll_ctx_agree(struct comm *c, uint32_t *recv, uint32_t *send);
 int coll_ctx_iagree(struct comm *c, uint32_t *recv, uint32_t *send, struct request **out);
 /* New id for the members of `map` (world ranks; this process is `rank` in it), all members of c, only they take
  * part.  tag keeps simultaneous calls of several threads apart (MPI_Comm_create_group's; 0 elsewhere).
- * Also for split and create: each subset calls it with its own map. */
+ * Also for split and create: each subset calls it with its own map.
+ * tag COLL_WITHIN: a step of a call of all members of c, in whose earlier steps some may have given up because of a death; who waits
+ * for them ends by that death, whoever of c it was.  Elsewhere only members of the map count. */
+enum { COLL_WITHIN = -1 };
 int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint32_t *ctx);
 /* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
 int coll_ctx_merge(struct comm *c, uint32_t *ctx);
 /* For MPI_Intercomm_create: leaders swap over `peer` (significant at the leader only) ids and world ranks; all
  * members of `local` learn them.  *remote: a new map of the other group (drop it), in its rank order.
- * `send_extra`/`recv_extra`: one number of each leader's choice, swapped too (or 0/NULL). */
+ * `send_extra`/`recv_extra`: one number of each leader's choice, swapped too (or 0/NULL).
+ * tag COLL_WITHIN: a step of a call of all members of `peer`, as above. */
 int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
                             uint32_t *recv, uint32_t *send, struct rankmap **remote, int64_t send_extra,
                             int64_t *recv_extra);
+/* Instead of it by a leader that could not go on: the other one, which waits for it, is told, and the class of err with it. */
+void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
 /* New id for a group of one (this process): no communication. */
 uint32_t coll_ctx_alone(void);
 

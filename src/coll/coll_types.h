@@ -2,9 +2,14 @@
 #ifndef COLL_TYPES_H
 #define COLL_TYPES_H
 
+#include <limits.h>
+
 #include "coll/coll.h"
 #include "coll/sched.h"
 #include "progress/progress.h"
+
+/* Of the stream P2P_TOOL, where tags that are not negative are users'. */
+enum aside_tag { TAG_LIVING = INT_MIN, TAG_SUBSET, TAG_LEADERS };
 
 struct coll_room {
     struct list active;      /* schedules driven by the hook */
@@ -64,6 +69,9 @@ void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct 
                           struct dt_type *t, struct dt_op *op);
 void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
+
+/* sched.c: a member of c, of either group or beside it, that has died, its number in the job; -1: none. */
+int coll_dead_member(struct comm *c);
 
 /* ctxid.c */
 void ctx_start(struct coll_room *room);

@@ -1,5 +1,32 @@
 /* Collectives on intercommunicators: phases in the local group (sched_local) and between the groups. */
+#include <string.h>
+
 #include "coll/coll_types.h"
+#include "obj/err.h"
+
+int coll_swap_bytes(const void *mine, size_t n, void *theirs, size_t m, struct comm *c)
+{
+    struct dt_type *byte = proc->coll->byte;
+    struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
+    char *out = s ? sched_bytes(s, n + 1) : NULL, *in = out ? sched_bytes(s, m + 1) : NULL;
+    if (!in) {
+        if (s)
+            sched_destroy(s);
+        return err_make(MPI_ERR_NO_MEM, "no memory for %zu bytes between two groups", n + m);
+    }
+    s->all_members = 1;
+    if (c->rank == 0) {
+        if (n)
+            memcpy(out, mine, n);
+        sched_recv(s, in, (MPI_Aint)m, byte, 0);
+        sched_send(s, out, (MPI_Aint)n, byte, 0);
+        sched_fence(s);
+    }
+    sched_local(s);
+    build_bcast_binomial(s, in, (MPI_Aint)m, byte, 0);
+    sched_move(s, in, theirs, m);
+    return sched_run(s);
+}
 
 static void signal_both(struct sched *s)
 {

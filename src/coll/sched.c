@@ -122,7 +122,7 @@ static void free_request(struct request *r)
 
 static const struct request_ops sched_ops = {.start = start, .free = free_request};
 
-struct sched *sched_make(const struct coll_args *a)
+static struct sched *make(const struct coll_args *a, int tag, int local_tag)
 {
     struct coll_room *room = proc->coll;
     struct sched *s = room->free;
@@ -144,9 +144,23 @@ struct sched *sched_make(const struct coll_args *a)
     s->holds = 0;
     s->stream = P2P_COLL;
     list_init(&s->link);
-    s->tags[0] = coll_tag(a->comm);
-    s->tags[1] = a->comm->local ? coll_tag(a->comm->local) : 0;
+    s->tags[0] = tag;
+    s->tags[1] = local_tag;
     sched_reset(s);
+    return s;
+}
+
+struct sched *sched_make(const struct coll_args *a)
+{
+    int tag = coll_tag(a->comm);
+    return make(a, tag, a->comm->local ? coll_tag(a->comm->local) : 0);
+}
+
+struct sched *sched_aside(struct comm *c, int tag)
+{
+    struct sched *s = make(&(struct coll_args){.call = COLL_BCAST, .comm = c}, tag, tag);
+    if (s)
+        s->stream = P2P_TOOL;
     return s;
 }
 
@@ -345,19 +359,33 @@ static void issue(struct sched *s, struct step *p)
 }
 
 /* Looked for once per death, not at every poll. */
-static int member_dead(struct comm *c)
+int coll_dead_member(struct comm *c)
 {
+    const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
     int deaths = boot_dead_count();
-    for (int i = 0; c->deaths_seen != deaths && !c->member_dead && i < boot_size(); i++)
-        if (boot_dead(i) && (rankmap_find(c->map, i) >= 0 || (c->remote && rankmap_find(c->remote, i) >= 0)))
-            c->member_dead = 1;
+    for (int i = 0, dead; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
+        if (groups[i] && (dead = rankmap_dead(groups[i], 0)) >= 0)
+            c->member_dead = rankmap_world(groups[i], dead) + 1;
     c->deaths_seen = deaths;
-    return c->member_dead;
+    return c->member_dead - 1;
+}
+
+static int member_dead(struct sched *s)
+{
+    return boot_dead_count() && coll_dead_member(s->args.comm) >= 0;
+}
+
+/* Found in the contents of a message: it may have been another call's, of a member that had met a death earlier and left for that. */
+static int doubtful(int err)
+{
+    return err && (err_class(err) == MPI_ERR_TRUNCATE || err_class(err) == MPI_ERR_OTHER);
 }
 
 static void end_by_death(struct sched *s)
 {
-    int world = boot_dead_last();
+    int member = coll_dead_member(s->args.comm), world = member < 0 ? boot_dead_last() : member;
+    if (doubtful(s->error))
+        s->error = MPI_SUCCESS;
     sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world, boot_dead_why(world)));
     s->doomed = 1;
 }
@@ -376,8 +404,7 @@ static void settle(struct sched *s, struct step *p)
                        want);
     if (!err)
         return;
-    /* Who has met the death earlier may have left for another call, whose message this is. */
-    if (err_class(err) == MPI_ERR_TRUNCATE && boot_dead_count() && member_dead(s->args.comm)) {
+    if (doubtful(err) && member_dead(s)) {
         end_by_death(s);
         return;
     }
@@ -421,10 +448,17 @@ static int receiving(struct sched *s)
     return n;
 }
 
+static int finished(struct sched *s)
+{
+    if (doubtful(s->error) && member_dead(s)) /* known by now */
+        end_by_death(s);
+    return 1;
+}
+
 /* As far as it goes without waiting.  1: the schedule is at its end. */
 static int advance(struct sched *s)
 {
-    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s->args.comm))))
+    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s))))
         end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {
@@ -432,7 +466,7 @@ static int advance(struct sched *s)
             if (!p->req)
                 continue;
             /* Whom it waits for may live and have given up because of the dead. */
-            if (!p->req->done && boot_dead_count() && member_dead(s->args.comm))
+            if (!p->req->done && member_dead(s))
                 end_by_death(s);
             else if (!p->req->done)
                 return 0;
@@ -444,7 +478,7 @@ static int advance(struct sched *s)
         if (s->doomed)
             break;
         if (s->at == s->n)
-            return 1;
+            return finished(s);
         while (s->at < s->n && !s->doomed) {
             struct step *p = &s->steps[s->at++];
             if (p->kind == STEP_FENCE)

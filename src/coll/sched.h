@@ -61,6 +61,9 @@ struct sched {
 
 /* life */
 struct sched *sched_make(const struct coll_args *a); /* NULL: out of memory */
+/* Messages between some members of c, told apart by a negative tag; they take no number of it.  As in an operation of all, the death of
+ * any member ends them. */
+struct sched *sched_aside(struct comm *c, int tag);
 void sched_reset(struct sched *s);
 void sched_destroy(struct sched *s);
 void sched_begin(struct sched *s);   /* driven by the hook from now on */

@@ -137,14 +137,12 @@ struct wait {
     struct shm *m;
     int from, to; /* ranks waited for */
     uint32_t n;
-    int dead;     /* rank that died, or -1 */
+    int dead;     /* who died, its number in the job, or -1 */
 };
 
 static int look_for_dead(struct wait *w)
 {
-    for (int i = 0; i < w->m->size && w->dead < 0; i++)
-        if (boot_dead(comm_world(w->m->comm, i)))
-            w->dead = i;
+    w->dead = coll_dead_member(w->m->comm);
     return w->dead >= 0;
 }
 
@@ -171,8 +169,7 @@ static int have_left(void *arg)
 static int death(struct wait *w)
 {
     w->m->state = SHM_NEVER; /* slots will never be in step again */
-    int world = comm_world(w->m->comm, w->dead);
-    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the communicator has died: %s", w->dead, boot_dead_why(world));
+    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead, boot_dead_why(w->dead));
 }
 
 static int wait_for(int (*cond)(void *), struct wait *w)

@@ -50,15 +50,43 @@ static int create(int a, int b, int c, int d)
     return err;
 }
 
+/* Ranks 0 and 1 on one side, 2 and the dead on the other: each of the living comes out of each call. */
+static void across(MPI_Comm inter)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Group world, sides[2], mine;
+    int range[2][3] = {{0, 1, 1}, {2, 3, 1}}, side = mt_rank > 1, err;
+
+    failed(MPI_Comm_split(inter, 0, 0, &made), "a split across");
+    failed(MPI_Comm_split(inter, mt_rank % 2, 0, &made), "a split across, in two");
+    MPI_Comm_group(inter, &mine);
+    failed(MPI_Comm_create(inter, mine, &made), "a subset across");
+    MPI_Group_free(&mine);
+    failed(MPI_Intercomm_merge(inter, 0, &made), "a merge");
+    (void)MPI_Comm_dup(inter, &made); /* 0 and 1 may have all they need */
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, &range[0], &sides[0]);
+    MPI_Group_range_incl(world, 1, &range[1], &sides[1]);
+    err = MPI_Intercomm_create_from_groups(sides[side], 0, sides[!side], 0, "behind", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    MPI_Error_class(err, &err);
+    CHECK_EQ(err, MPIX_ERR_PROC_FAILED); /* 0 and 1 are told by 2, in whose group it was */
+    MPI_Group_free(&sides[0]);
+    MPI_Group_free(&sides[1]);
+    MPI_Group_free(&world);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Comm first, recv, probe, iprobe, mprobe, held, kept;
+    MPI_Comm half, inter, first, recv, probe, iprobe, mprobe, held, kept;
     MPI_Request before, after, any, again;
     MPI_Message m;
     int buf[4] = {0}, n = 0, there = 0, err;
 
     mt_init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_split(MPI_COMM_WORLD, mt_rank > 1, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mt_rank > 1 ? 0 : 2, 1, &inter);
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
     MPI_Comm_dup(MPI_COMM_WORLD, &kept);
     MPI_Comm_dup(MPI_COMM_WORLD, &recv);
@@ -136,6 +164,7 @@ int main(int argc, char **argv)
     err = create(0, 1, DEAD, -1 /* not 2 */);
     if (mt_rank == 0) /* 1 may have been told of the communicator before, and succeed */
         failed(err, "a communicator of which it is the last");
+    across(inter);
     MPI_Finalize();
     if (mt_rank == 0 && !mt_errors)
         printf(" No Errors\n");

@@ -132,6 +132,36 @@ START_TEST(groups_meet)
 }
 END_TEST
 
+/* Process 2 holds the leader for dead and 3 knows nothing: it is told whose death it was.  What is no id of the leader's is none. */
+static void body_told(void)
+{
+    enum { LATER = 7 };
+    uint32_t id, step = CTX_STEP;
+    live_start();
+    struct comm *c = proc->obj->world;
+    if (c->rank == 2)
+        boot_dead_now(0, "for this test");
+    int err = coll_ctx_agree_map(c, c->map, c->rank, LATER, &id);
+    job_check(c->rank < 2 || err_class(err) == MPIX_ERR_PROC_FAILED);
+    job_check(c->rank == 2 || !boot_dead(0));
+    if (c->rank == 2) {
+        const uint32_t bad[] = {2, 3, 4 * step + 1, UINT32_MAX, (1u << proc->coll->ctx_bits) * step, 0};
+        for (unsigned i = 0; i < 6; i++)
+            job_check(p2p_send_world(&bad[i], sizeof *bad, 3, CTX_COLL, 2, INT_MIN | LATER) == 0);
+    }
+    for (int i = 0; i < 6 && c->rank == 3; i++)
+        job_check(err_class(coll_ctx_agree_map(c, c->map, 3, LATER, &id)) == MPI_ERR_OTHER);
+    job_check(rankmap_dead(c->map, 0) == (c->rank == 2 ? 0 : -1) && rankmap_dead(c->map, 1) == -1);
+    job_check(boot_barrier() == 0);
+    _exit(0); /* two of them would not meet again */
+}
+
+START_TEST(who_died_is_told)
+{
+    ck_assert_int_eq(job_run(4, NULL, body_told, 30), 0);
+}
+END_TEST
+
 Suite *suite_ctxid(void)
 {
     Suite *s = suite_create("coll/ctxid");
@@ -140,6 +170,7 @@ Suite *suite_ctxid(void)
     tcase_add_test(t, ids_are_new_and_common);
     tcase_add_test(t, ids_are_used_again);
     tcase_add_test(t, groups_meet);
+    tcase_add_test(t, who_died_is_told);
     suite_add_tcase(s, t);
     return s;
 }
