@@ -33,8 +33,8 @@ static int array_arg(const void *p, int n, const char *name)
     return n > 0 ? api_pointer(p, name) : MPI_SUCCESS;
 }
 
-/* The first n processes of c with topology t (which it takes over); NULL for the others. */
-static int first_n(struct comm *c, int n, struct comm_topo *t, struct comm **out)
+/* The first n processes of c with topology t (which it takes over); NULL for the others.  tag: 0 or COLL_WITHIN. */
+static int first_n(struct comm *c, int n, struct comm_topo *t, int tag, struct comm **out)
 {
     int *world = malloc(((size_t)n + 1) * sizeof *world);
     struct rankmap *map = NULL;
@@ -43,7 +43,7 @@ static int first_n(struct comm *c, int n, struct comm_topo *t, struct comm **out
         world[i] = comm_world(c, i);
     if (world)
         map = n == c->size ? rankmap_ref(c->map) : rankmap_make(world, n);
-    int err = map ? newcomm_subset(c, map, 0, out) : no_memory();
+    int err = map ? newcomm_subset(c, map, tag, out) : no_memory();
     if (!err && *out)
         (*out)->topo = topo_ref(t);
     rankmap_drop(map);
@@ -235,7 +235,7 @@ API(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const
     if (!err && !(t = cart_make(ndims, dims, periods)))
         err = no_memory();
     if (!err)
-        err = first_n(c, nodes, t, &n);
+        err = first_n(c, nodes, t, 0, &n);
     return api_leave_new(comm_old, err, n, comm_cart);
 }
 
@@ -446,7 +446,7 @@ API(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], co
         if (!err)
             err = copy_ints(&t->edges, edges, t->nedges = index[nnodes - 1]);
         if (!err)
-            err = first_n(c, nnodes, t, &n);
+            err = first_n(c, nnodes, t, 0, &n);
         else
             topo_drop(t);
     }
@@ -626,7 +626,7 @@ API(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const
     if (!err && (err = adjacent(sources, indegree, sourceweights, destinations, outdegree, destweights, t)) != 0)
         topo_drop(t);
     else if (!err)
-        err = first_n(c, c->size, t, &n);
+        err = first_n(c, c->size, t, 0, &n);
     return api_leave_new(comm_old, err, n, comm_dist_graph);
 }
 
@@ -697,16 +697,27 @@ static int edges_fill(struct edges *e, const struct comm *c, int n, const int *s
     return MPI_SUCCESS;
 }
 
+/* A member that has met a death sends nothing any more, or what belongs to another call. */
+static int edges_missing(const struct comm *c)
+{
+    return err_make(rankmap_dead(c->map, 0) >= 0 ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER,
+                    "%s: what came from other processes are no edges: one has met an error", proc->call);
+}
+
 static int edges_exchange(struct edges *e, struct comm *c)
 {
     struct dt_type *integer = dt_find(MPI_INT);
     int err = coll_alltoall(e->scounts, 1, integer, e->rcounts, 1, integer, c);
+    for (int i = 0; i < c->size && !err; i++)
+        if (e->rcounts[i] < 0 || e->rcounts[i] % EDGE_INTS)
+            err = edges_missing(c);
     if (!err)
         err = displs(e->rcounts, e->rdispls, c->size, &e->total);
     if (!err && !(e->recv = malloc(((size_t)e->total + 1) * sizeof *e->recv)))
         err = no_memory();
     if (err)
         return err;
+    memset(e->recv, 0xff, (size_t)e->total * sizeof *e->recv); /* no edges; less than announced may come */
     struct coll_args a = {.call = COLL_ALLTOALLV, .comm = c, .sbuf = e->send, .rbuf = e->recv, .stype = integer,
                           .rtype = integer, .scounts = coll_ints(e->scounts), .sdispls = coll_ints(e->sdispls),
                           .rcounts = coll_ints(e->rcounts), .rdispls = coll_ints(e->rdispls)};
@@ -714,11 +725,14 @@ static int edges_exchange(struct edges *e, struct comm *c)
 }
 
 /* What was received becomes the neighbours of this process. */
-static int edges_take(const struct edges *e, int weighted, struct comm_topo *t)
+static int edges_take(const struct edges *e, const struct comm *c, int weighted, struct comm_topo *t)
 {
     int n[2] = {0, 0};
-    for (int k = 0; k < e->total; k += EDGE_INTS)
+    for (int k = 0; k < e->total; k += EDGE_INTS) {
+        if (e->recv[k] < 0 || e->recv[k] > 1 || e->recv[k + 1] < 0 || e->recv[k + 1] >= c->size)
+            return edges_missing(c);
         n[e->recv[k]]++;
+    }
     t->outdegree = n[EDGE_OUT];
     t->indegree = n[EDGE_IN];
     t->weighted = weighted;
@@ -783,10 +797,10 @@ API(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], 
         err = edges_exchange(&e, c);
     if (!err && !(t = topo_make(TOPO_DIST)))
         err = no_memory();
-    if (!err && (err = edges_take(&e, weights != MPI_UNWEIGHTED, t)) != 0)
+    if (!err && (err = edges_take(&e, c, weights != MPI_UNWEIGHTED, t)) != 0)
         topo_drop(t);
     else if (!err)
-        err = first_n(c, c->size, t, &nc);
+        err = first_n(c, c->size, t, COLL_WITHIN, &nc);
     edges_free(&e);
     return api_leave_new(comm_old, err, nc, comm_dist_graph);
 }
