@@ -827,7 +827,8 @@ int rma_issue_win(struct rma_win *w)
         } else {
             idle++;
         }
-        if (s != STEP_NOTHING)
+        int settled = s == STEP_SENT && !t->queued && !t->sync && !(t->flags & (TARGET_HURRY | TARGET_REFUSED | TARGET_DEAD));
+        if (s != STEP_NOTHING && !settled)
             rma_ready(t); /* unless the step has done so */
     }
     return n;

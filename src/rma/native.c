@@ -352,7 +352,7 @@ static void record_put(struct rma *r, struct rma_native *x)
 static void go_on(struct rma_target *t)
 {
     rma_cleanup_target(t);
-    if (rma_target_due(t) || (t->flags & TARGET_DEAD))
+    if (t->sync || (t->flags & TARGET_DEAD) || rma_target_due(t)) /* with sync it is due most times */
         rma_ready(t);
     progress_signal();
 }
