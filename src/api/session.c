@@ -254,12 +254,13 @@ static int tag_of(const char *text)
     return (int)(h & 0x7fffffff);
 }
 
-static int from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
-                      struct errhandler **e, struct comm **out)
+static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, struct group **out,
+                           struct errhandler **e)
 {
-    struct group *g;
+    struct group *g = NULL;
     struct info *i;
     int err = api_group(group, &g);
+    *out = g;
     if (!err)
         err = api_pointer(stringtag, "stringtag");
     if (!err)
@@ -268,10 +269,14 @@ static int from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI
         err = api_errhandler(errhandler, OBJ_COMM, e);
     if (!err && g->map->size && g->rank == MPI_UNDEFINED)
         err = err_make(MPI_ERR_GROUP, "%s: this process is not in the group", proc->call);
-    if (!err)
-        err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
+    return err;
+}
+
+static int from_group(const struct group *g, const char *stringtag, struct errhandler *e, struct comm **out)
+{
+    int err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
     if (!err && *out)
-        comm_set_errhandler(*out, *e);
+        comm_set_errhandler(*out, e);
     return err;
 }
 
@@ -281,19 +286,15 @@ API(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MP
     api_enter("MPI_Comm_create_from_group");
     struct comm *n = NULL;
     struct errhandler *e;
+    struct group *g;
     int err = api_pointer(newcomm, "newcomm");
     if (!err)
-        err = from_group(group, stringtag, info, errhandler, &e, &n);
+        err = from_group_args(group, stringtag, info, errhandler, &g, &e);
+    if (!err)
+        err = from_group(g, stringtag, e, &n);
     if (newcomm)
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
     return api_leave(MPI_COMM_NULL, err);
-}
-
-/* The other group's leader waits for this process, whatever befell its own group. */
-static int leads(MPI_Group group, int leader)
-{
-    struct group *g;
-    return api_group(group, &g) == MPI_SUCCESS && g->rank == leader;
 }
 
 API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
@@ -302,7 +303,7 @@ API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_lea
 {
     api_enter("MPI_Intercomm_create_from_groups");
     struct comm *local = NULL, *n = NULL;
-    struct group *remote = NULL;
+    struct group *remote = NULL, *g;
     struct errhandler *e;
     int err = api_pointer(newintercomm, "newintercomm");
     if (!err)
@@ -310,14 +311,15 @@ API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_lea
     if (!err)
         err = api_rank(remote_leader, remote->map->size, 0);
     if (!err)
-        err = from_group(local_group, stringtag, info, errhandler, &e, &local);
-    if (!err && local)
-        err = api_rank(local_leader, local->size, 0);
+        err = from_group_args(local_group, stringtag, info, errhandler, &g, &e);
+    if (!err && g->map->size)
+        err = api_rank(local_leader, g->map->size, 0);
+    if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS && g->rank == local_leader)
+        /* The other group's leader waits for this process, whatever befell its own group. */
+        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader), tag_of(stringtag), err);
     if (!err && local)
         err = newcomm_inter(local, local_leader, proc->obj->world, rankmap_world(remote->map, remote_leader),
                             tag_of(stringtag), &n);
-    else if (err && err_class(err) == MPIX_ERR_PROC_FAILED && leads(local_group, local_leader))
-        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader), tag_of(stringtag), err);
     comm_drop(local);
     if (n)
         comm_set_errhandler(n, e);

@@ -18,6 +18,7 @@ struct pmi_client {
     char in[PMI_LINE_MAX]; /* bytes read, not yet used */
     size_t have;
     const char *late; /* the answer that did not come in time: no more is asked before it has; NULL: none */
+    uint64_t late_until; /* when it has been awaited for twice the time (ns) */
     int barrier;      /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
 };
 

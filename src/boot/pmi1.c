@@ -161,6 +161,15 @@ static int look(struct pmi_client *c)
     return err;
 }
 
+/* 0 once no answer is awaited that was given up. */
+static int outstanding(struct pmi_client *c)
+{
+    int err = 0;
+    while (c->late && !err)
+        err = look(c);
+    return c->late ? err : 0;
+}
+
 /* The line cmd=`answer`. */
 static int read_answer(struct pmi_client *c, const char *answer, const char *doing, char text[PMI_LINE_MAX], struct pmi_line *line, uint64_t end)
 {
@@ -185,15 +194,16 @@ static int ask(const char *request, const char *answer, const char *doing, char 
     int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
     int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : patience(starting); /* others may still compute */
     uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
-    while (c->late) /* its answer would be taken for that to this request */
-        if (look(c))
-            return -ETIMEDOUT;
-    int err = send_line(c, request, strlen(request), doing);
+    int err = outstanding(c); /* its answer would be taken for that to this request */
+    if (err)
+        return err == -ETIMEDOUT ? err : lost(doing, err);
+    err = send_line(c, request, strlen(request), doing);
     if (err)
         return err;
     err = read_answer(c, answer, doing, text, line, end);
     if (err == -ETIMEDOUT) {
         c->late = answer;
+        c->late_until = time_now() + (uint64_t)most * 1000000000u;
         log_warn("%lld seconds passed while %s (%s)", (long long)most, doing, starting ? "MPIR_CVAR_BOOT_TIMEOUT" : "MPIR_CVAR_PEER_TIMEOUT");
     }
     return err;
@@ -296,7 +306,11 @@ static int get_text(const char *key, char *value, size_t room)
 
 static int pmi1_get(const char *key, void *value, size_t *len)
 {
+    struct pmi_client *c = &proc->boot->pmi;
     char text[PMI_VALUE_MAX];
+    /* Who asks takes -ETIMEDOUT for what the launcher could not find in time.  It was not asked for this; an answer may come yet. */
+    if (outstanding(c) == -ETIMEDOUT && time_now() < c->late_until)
+        return -EINPROGRESS;
     int err = get_text(key, text, sizeof text);
     return err ? err : pmi_unhex(text, value, len);
 }

@@ -458,7 +458,7 @@ static int finished(struct sched *s)
 /* As far as it goes without waiting.  1: the schedule is at its end. */
 static int advance(struct sched *s)
 {
-    if (boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s))))
+    if (!s->doomed && boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s))))
         end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {
