@@ -192,6 +192,14 @@ static int source_fd(void *arg, int arm)
     return t->ops->fd(t->tp, arm);
 }
 
+_Static_assert((int)TP_FDS <= (int)PROGRESS_FDS, "what a transport sleeps on finds room in the engine");
+
+static int source_fds(void *arg, int *fd)
+{
+    const struct am_tp *t = arg;
+    return t->ops->fds(t->tp, fd);
+}
+
 static int place(struct am *a, const struct am_tp *n)
 {
     struct am_tp *t = &a->tps[a->ntps];
@@ -204,7 +212,7 @@ static int place(struct am *a, const struct am_tp *n)
         t->caps.replies = UINT32_MAX;
     t->credits = t->caps.replies;
     t->local = t->ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
-    t->source = (struct progress_source){.fd = source_fd, .arg = t};
+    t->source = (struct progress_source){.fd = source_fd, .fds = t->ops->fds ? source_fds : NULL, .arg = t, .network = !t->ops->near};
     progress_source_add(&t->source);
     a->ntps++;
     a->networks += !t->ops->near;

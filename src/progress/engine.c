@@ -89,12 +89,14 @@ void progress_source_add(struct progress_source *s)
 {
     list_push(&proc->progress->sources, &s->link);
     proc->progress->nsources++;
+    proc->progress->networks += s->network;
 }
 
 void progress_source_del(struct progress_source *s)
 {
     list_del(&s->link);
     proc->progress->nsources--;
+    proc->progress->networks -= s->network;
 }
 
 int progress_poll(void)
@@ -213,12 +215,13 @@ enum armed { NEWS, MAY_SLEEP, BLIND };
 static enum armed arm_all(struct progress *p, int *nfds)
 {
     enum armed is = MAY_SLEEP;
-    if (p->fds_room < p->nsources + 1) {
-        struct pollfd *bigger = realloc(p->fds, (size_t)(p->nsources + 1) * sizeof *bigger);
+    int room = p->nsources * PROGRESS_FDS + 1;
+    if (p->fds_room < room) {
+        struct pollfd *bigger = realloc(p->fds, (size_t)room * sizeof *bigger);
         if (!bigger)
             return NEWS;
         p->fds = bigger;
-        p->fds_room = p->nsources + 1;
+        p->fds_room = room;
     }
     int n = 0;
     p->fds[n++] = (struct pollfd){.fd = mem_wake_fd(), .events = POLLIN};
@@ -229,9 +232,11 @@ static enum armed arm_all(struct progress *p, int *nfds)
             return NEWS;
         if (err < 0)
             is = BLIND;
-        int fd = err ? -1 : s->fd(s->arg, 0);
-        if (fd >= 0)
-            p->fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        int fd[PROGRESS_FDS] = {-1}, many = 0;
+        if (!err)
+            many = s->fds ? s->fds(s->arg, fd) : (fd[0] = s->fd(s->arg, 0)) >= 0;
+        for (int i = 0; i < many; i++)
+            p->fds[n++] = (struct pollfd){.fd = fd[i], .events = POLLIN};
     }
     *nfds = n;
     return is;
@@ -395,7 +400,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             err = -ETIMEDOUT;
             break;
         }
-        int timed = what && !sched && idle > p->spin / 2 && idle <= p->spin;
+        int timed = what && !sched && p->networks && idle > p->spin / 2 && idle <= p->spin;
         if ((timed ? poll_timed(p, &served) : progress_poll()) > 0) {
             idle = 0;
             yields = 0;

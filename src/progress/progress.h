@@ -23,10 +23,15 @@ struct progress_hook {
     struct list link;
 };
 
-/* A descriptor to sleep on (a transport's).  fd(arg, 0): the descriptor or -1;
- * fd(arg, 1): 0 may sleep; > 0: events are waiting, poll again; < 0: nothing tells of events (now), look again soon. */
+enum { PROGRESS_FDS = 8 };
+
+/* Descriptors to sleep on (a transport's).  fd(arg, 0): the descriptor or -1;
+ * fd(arg, 1): 0 may sleep; > 0: events are waiting, poll again; < 0: nothing tells of events (now), look again soon.
+ * fds: of one that has several, after that 0: all of them, PROGRESS_FDS at most, into fd; how many.  NULL: the one of fd(arg, 0). */
 struct progress_source {
     int (*fd)(void *arg, int arm);
+    int (*fds)(void *arg, int *fd);
+    int network; /* it may do for a peer what no look tells of */
     void *arg;
     struct list link;
 };

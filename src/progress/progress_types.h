@@ -13,7 +13,7 @@ struct pollfd;
 struct progress {
     struct list hooks, sources;
     struct list *cursor;   /* next hook of the pass under way */
-    int nsources;
+    int nsources, networks;
     int polling;           /* a pass is under way */
     uint64_t polls;        /* passes so far */
     int crowded;           /* more processes on this host than cores, their progress threads counted */

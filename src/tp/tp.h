@@ -21,6 +21,8 @@
 
 enum { TP_PENDING = 1, TP_AGAIN = 2 };
 
+enum { TP_FDS = 8 }; /* descriptors of one transport, at most */
+
 enum tp_class { TP_REQUEST, TP_REPLY };
 
 enum tp_access { TP_MAY_READ = 1, TP_MAY_WRITE = 2 };
@@ -116,6 +118,8 @@ struct tp_ops {
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
     /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, < 0: there is nothing to sleep on (now) */
     int (*fd)(struct tp *tp, int arm);
+    /* of one that sleeps on several: what is to be slept on after fd(tp, 1) answered 0; how many, TP_FDS at most.  NULL: fd(tp, 0) alone */
+    int (*fds)(struct tp *tp, int *fd);
     /* one line for the user about what was opened (device, provider), without newline; may be NULL */
     void (*describe)(struct tp *tp, char *text, size_t len);
     /* what two processes must have the same to talk by this transport (a provider's name), cut to len; NULL: nothing */

@@ -51,7 +51,7 @@ static void check(ssize_t err, const char *what)
 static void door_open(struct door *d, struct fi_info *info, const char *name)
 {
     struct fi_av_attr av = {.type = info->domain_attr->av_type == FI_AV_UNSPEC ? FI_AV_TABLE : info->domain_attr->av_type};
-    struct fi_cq_attr cq = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = raw_spin ? FI_WAIT_NONE : FI_WAIT_FD};
+    struct fi_cq_attr cq = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = raw_spin ? FI_WAIT_NONE : ofi_wait_obj(&o)};
     char mine[OFI_NAME_MAX], other[OFI_NAME_MAX];
     size_t len = sizeof mine;
     d->info = info;

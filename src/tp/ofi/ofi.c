@@ -2,10 +2,10 @@
 #include "tp/ofi/ofi.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -187,8 +187,6 @@ static void ofi_close(struct tp *tp)
         close_fid(&o->fabric->fid);
     if (o->info)
         o->lib.freeinfo(o->info);
-    if (o->set_fd >= 0)
-        close(o->set_fd);
     if (o->timer_fd >= 0)
         close(o->timer_fd);
     /* The library stays: providers have threads and handlers of exit that must find their code. */
@@ -214,22 +212,53 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
     return ofi_err(err);
 }
 
-/* A queue that can be slept on, else one that cannot. */
-static int cq_open(struct ofi *o)
+/* A queue that can be slept on in the way asked for, else in another, else one that cannot. */
+static int cq_open(struct ofi *o, enum fi_wait_obj way)
 {
-    struct fi_cq_attr attr = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
-    o->cq_fd = -1;
+    struct fi_cq_attr attr = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = way};
+    o->nfds = 0;
+    o->wait = way;
     int err = fi_cq_open(o->domain, &attr, &o->cq, NULL);
-    if (!err) {
-        err = fi_control(&o->cq->fid, FI_GETWAIT, &o->cq_fd);
-        if (!err)
-            return 0;
-        o->cq_fd = -1;
-        close_fid(&o->cq->fid);
-        o->cq = NULL;
+    if (!err && way == FI_WAIT_FD) {
+        err = fi_control(&o->cq->fid, FI_GETWAIT, &o->fd[0]);
+        o->nfds = !err;
+        if (err) {
+            close_fid(&o->cq->fid);
+            o->cq = NULL;
+        }
     }
-    attr.wait_obj = FI_WAIT_NONE;
-    return fi_cq_open(o->domain, &attr, &o->cq, NULL);
+    if (!err || way == FI_WAIT_NONE)
+        return err;
+    return cq_open(o, way == FI_WAIT_POLLFD ? FI_WAIT_FD : FI_WAIT_NONE);
+}
+
+static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
+{
+    struct fi_wait_pollfd w = {.nfds = OFI_FDS, .fd = fds};
+    int err = fi_control(&o->cq->fid, FI_GETWAIT, &w);
+    *as_of = w.change_index;
+    return err ? err : (int)w.nfds;
+}
+
+/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when somebody waits by it, so that is done once,
+ * for the least time there is; nothing can come yet.  One descriptor is its own, each other one a change. */
+static int pollfds_learn(struct ofi *o)
+{
+    struct fi_cq_data_entry e;
+    struct pollfd fds[OFI_FDS];
+    ssize_t came = fi_cq_sread(o->cq, &e, 1, NULL, 1);
+    if (came != -FI_EAGAIN)
+        return -FI_ENOSYS;
+    int n = pollfds_of(o, fds, &o->fds_as_of);
+    if (n < 2 || (uint64_t)n != o->fds_as_of + 1)
+        return -FI_ENOSYS;
+    for (int i = 0; i < n; i++) {
+        if (fds[i].fd < 0 || fds[i].events != POLLIN)
+            return -FI_ENOSYS;
+        o->fd[i] = fds[i].fd;
+    }
+    o->nfds = n;
+    return 0;
 }
 
 /* Everything of libfabric, in its order; the error is libfabric's. */
@@ -248,15 +277,22 @@ static int objects_open(struct ofi *o)
     o->reason = "address vector";
     if ((err = fi_av_open(o->domain, &av, &o->av, NULL)))
         return err;
-    o->reason = "completion queue";
-    if ((err = cq_open(o)))
-        return err;
-    o->reason = "endpoint";
-    if ((err = fi_endpoint(o->domain, o->info, &o->ep, NULL)))
-        return err;
-    if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) || (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
-        return err;
-    return fi_enable(o->ep);
+    for (enum fi_wait_obj way = ofi_wait_obj(o);; way = FI_WAIT_FD) {
+        o->reason = "completion queue";
+        if ((err = cq_open(o, way)))
+            return err;
+        o->reason = "endpoint";
+        if ((err = fi_endpoint(o->domain, o->info, &o->ep, NULL)))
+            return err;
+        if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) || (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
+            return err;
+        if ((err = fi_enable(o->ep)) || o->wait != FI_WAIT_POLLFD || pollfds_learn(o) == 0)
+            return err;
+        close_fid(&o->ep->fid);
+        close_fid(&o->cq->fid);
+        o->ep = NULL;
+        o->cq = NULL;
+    }
 }
 
 static int open_all(struct ofi *o, struct tp_caps *caps)
@@ -285,7 +321,7 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
         return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
     }
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
-    if (o->cq_fd >= 0)
+    if (o->nfds)
         o->flags |= TP_WAIT_FD;
     /* The kernel's, a card's or memory's affair from then on; ofi_rxd and sockets send by the sender's later calls. */
     const char *provider = i->fabric_attr->prov_name;
@@ -309,7 +345,7 @@ static int ofi_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     o->rank = (unsigned)boot_rank();
     o->size = (unsigned)boot_size();
     o->key = random_bits();
-    o->cq_fd = o->timer_fd = o->set_fd = -1;
+    o->timer_fd = -1;
     map_init(&o->peers);
     struct list *all[] = {&o->queuing, &o->holders, &o->owing, &o->lost, &o->unposted, &o->unheard,
                           &o->flying,  &o->pool[0], &o->pool[1], &o->rma_pool, &o->flush_pool};
@@ -421,30 +457,11 @@ static int waits_for_provider(const struct ofi *o)
     return !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted);
 }
 
-/* The queue's descriptor is in the set as long as the provider refuses something: each event below it would wake the set, too, 0.1 us of a put.
- * Who takes the last refusal away while another thread sleeps on the set has an event, and that thread is woken. */
-static int set_join(struct ofi *o)
-{
-    struct epoll_event ev = {.events = EPOLLIN};
-    if (!o->joined && epoll_ctl(o->set_fd, EPOLL_CTL_ADD, o->cq_fd, &ev) != 0)
-        return -errno;
-    o->joined = 1;
-    return 0;
-}
-
-static void set_leave(struct ofi *o)
-{
-    o->joined = 0;
-    (void)epoll_ctl(o->set_fd, EPOLL_CTL_DEL, o->cq_fd, NULL);
-}
-
 static int ofi_progress(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
     struct fi_cq_data_entry e[16];
     int events = 0;
-    if (__builtin_expect(o->joined, 0) && !waits_for_provider(o))
-        set_leave(o);
     if (__builtin_expect(boot_dead_count() != o->deaths, 0)) {
         o->deaths = boot_dead_count();
         bury(o);
@@ -475,25 +492,13 @@ static int ofi_progress(struct tp *tp)
 
 /* --- sleep ------------------------------------------------------------------------ */
 
-/* A descriptor that becomes readable with the queue's, or a millisecond after it was wound up. */
-static int timed_fd(struct ofi *o)
+/* What the provider refused is tried again soon: nothing tells when it would take it. */
+static int timer_wind(struct ofi *o)
 {
-    struct epoll_event ev = {.events = EPOLLIN};
-    if (o->set_fd >= 0)
-        return 0;
-    o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    int set = epoll_create1(EPOLL_CLOEXEC);
-    if (o->timer_fd < 0 || set < 0 || epoll_ctl(set, EPOLL_CTL_ADD, o->timer_fd, &ev) != 0) {
-        int err = -errno;
-        if (set >= 0)
-            close(set);
-        if (o->timer_fd >= 0)
-            close(o->timer_fd);
-        o->timer_fd = -1;
-        return err;
-    }
-    o->set_fd = set;
-    return 0;
+    const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
+    if (o->timer_fd < 0)
+        o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return o->timer_fd < 0 || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0 ? -errno : 0;
 }
 
 static int arm(struct ofi *o)
@@ -501,16 +506,18 @@ static int arm(struct ofi *o)
     struct fid *f = &o->cq->fid;
     /* Who sleeps makes few turns: the next one looks at the clock. */
     o->turns = OFI_TURNS - 1;
-    if (o->cq_fd < 0)
+    if (!o->nfds)
         return -ENOTSUP;
-    if (waits_for_provider(o)) {
-        const struct itimerspec soon = {.it_value.tv_nsec = RETRY_NS};
-        int err = timed_fd(o);
-        err = err ? err : set_join(o);
-        if (err || timerfd_settime(o->timer_fd, 0, &soon, NULL) != 0)
-            return err ? err : -errno;
-    }
-    return fi_trywait(o->fabric, &f, 1) == 0 ? 0 : TP_AGAIN;
+    int err = waits_for_provider(o) ? timer_wind(o) : 0;
+    if (err)
+        return err;
+    if (fi_trywait(o->fabric, &f, 1) != 0)
+        return TP_AGAIN;
+    struct pollfd fds[OFI_FDS];
+    uint64_t as_of = o->fds_as_of;
+    if (o->wait == FI_WAIT_POLLFD)
+        (void)pollfds_of(o, fds, &as_of);
+    return as_of == o->fds_as_of ? 0 : -ENOTSUP;
 }
 
 static int ofi_fd(struct tp *tp, int armed)
@@ -518,12 +525,22 @@ static int ofi_fd(struct tp *tp, int armed)
     struct ofi *o = (struct ofi *)tp;
     if (armed)
         return arm(o);
-    return waits_for_provider(o) && o->set_fd >= 0 ? o->set_fd : o->cq_fd;
+    return o->nfds ? o->fd[0] : -1;
+}
+
+static int ofi_fds(struct tp *tp, int *fd)
+{
+    struct ofi *o = (struct ofi *)tp;
+    int n = o->nfds;
+    memcpy(fd, o->fd, (size_t)n * sizeof *fd);
+    if (waits_for_provider(o))
+        fd[n++] = o->timer_fd;
+    return n;
 }
 
 const struct tp_ops tp_ofi_ops = {
     .name = "ofi", .open = ofi_open, .address = ofi_address, .connect = ofi_connect, .close = ofi_close,
     .am = ofi_am, .reg = ofi_reg, .pack = ofi_pack, .dereg = ofi_dereg, .import = ofi_import, .drop = ofi_drop,
     .put = ofi_put, .get = ofi_get, .atomic = ofi_atomic, .atomic_ok = ofi_atomic_ok, .flush = ofi_flush,
-    .progress = ofi_progress, .fd = ofi_fd, .describe = ofi_describe, .variant = ofi_variant,
+    .progress = ofi_progress, .fd = ofi_fd, .fds = ofi_fds, .describe = ofi_describe, .variant = ofi_variant,
 };

@@ -55,6 +55,7 @@ enum {
     OFI_PUT_INLINE = 1024,      /* bytes of a put that are copied */
     OFI_ATOMIC = 256,           /* bytes of one operand of an atomic, at most */
     OFI_BUDGET = 64,            /* completions handled by one progress() */
+    OFI_FDS = TP_FDS - 1,       /* descriptors of the queue; one is a timer's */
     OFI_TURNS = 8               /* calls of progress() between looks at the clock, while somebody has not heard us */
 };
 
@@ -191,9 +192,10 @@ struct ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    int cq_fd;            /* -1: nothing to sleep on */
-    int timer_fd, set_fd; /* made when first needed: cq_fd or a millisecond later */
-    int joined;           /* cq_fd is in that set now */
+    enum fi_wait_obj wait; /* the queue's */
+    int fd[OFI_FDS], nfds; /* its descriptors; 0: nothing to sleep on */
+    uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD, when they were asked for */
+    int timer_fd;          /* made when first needed: a millisecond after it was wound up */
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max, am_keep;
@@ -222,6 +224,7 @@ struct ofi {
 int ofi_load(struct ofi_lib *lib);
 int ofi_choose(struct ofi *o);
 size_t ofi_eager(const struct ofi *o); /* bytes of a packet that the provider chosen sends at once */
+enum fi_wait_obj ofi_wait_obj(const struct ofi *o); /* what the queue is best slept on by */
 int ofi_delivers(struct ofi *o); /* the provider knows FI_DELIVERY_COMPLETE */
 uint32_t ofi_hash(const char *text);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <time.h>
@@ -264,6 +265,45 @@ START_TEST(the_restless_let_nap)
 }
 END_TEST
 
+static int several_fd(void *arg, int arm)
+{
+    return arm ? 0 : *(const int *)arg;
+}
+
+static int several_fds(void *arg, int *fd)
+{
+    memcpy(fd, arg, PROGRESS_FDS * sizeof *fd);
+    return PROGRESS_FDS;
+}
+
+/* A source of many descriptors, beside one of one: all are slept on. */
+START_TEST(all_of_several_are_slept_on)
+{
+    int fd[PROGRESS_FDS][2], ends[PROGRESS_FDS], lone[2];
+    for (int i = 0; i < PROGRESS_FDS; i++) {
+        ck_assert_int_eq(pipe(fd[i]), 0);
+        ends[i] = fd[i][0];
+    }
+    ck_assert_int_eq(pipe(lone), 0);
+    struct progress_source s = {.fd = several_fd, .fds = several_fds, .arg = ends}, one = {.fd = several_fd, .arg = lone};
+    progress_source_add(&s);
+    progress_source_add(&one);
+    ck_assert_int_eq(progress_wait_for(never, NULL, NULL, -1, 100000000), -ETIMEDOUT);
+    const struct pollfd *p = proc->progress->fds; /* those of the last sleep: the wake-up's is the first */
+    for (int i = 0; i < PROGRESS_FDS; i++)
+        ck_assert_int_eq(p[1 + i].fd, ends[i]);
+    ck_assert_int_eq(p[1 + PROGRESS_FDS].fd, lone[0]);
+    progress_source_del(&one);
+    progress_source_del(&s);
+    for (int i = 0; i < PROGRESS_FDS; i++) {
+        close(fd[i][0]);
+        close(fd[i][1]);
+    }
+    close(lone[0]);
+    close(lone[1]);
+}
+END_TEST
+
 static int stalls, stalled_peer, lasting;
 
 static void on_stall(int peer, int lasts)
@@ -319,7 +359,7 @@ START_TEST(who_serves_does_not_sleep)
     struct progress *p = proc->progress;
     struct servant s = {.look_ns = 0};
     s.hook = (struct progress_hook){.fn = serve, .arg = &s};
-    s.source = (struct progress_source){.fd = servant_fd, .arg = &s};
+    s.source = (struct progress_source){.fd = servant_fd, .arg = &s, .network = 1};
     progress_hook_add(&s.hook);
     progress_source_add(&s.source);
     p->crowded = 0;
@@ -328,6 +368,11 @@ START_TEST(who_serves_does_not_sleep)
     ck_assert_int_eq(sleeps(&s, 200000, "something", 5000), 1); /* they were without the core */
     ck_assert_int_eq(sleeps(&s, 5000, NULL, 5000), 1); /* the progress thread */
     p->crowded = 1;
+    ck_assert_int_eq(sleeps(&s, 5000, "something", 5000), 1);
+    p->crowded = 0;
+    progress_source_del(&s.source);
+    s.source.network = 0; /* such a look is somebody else's doing */
+    progress_source_add(&s.source);
     ck_assert_int_eq(sleeps(&s, 5000, "something", 5000), 1);
     progress_source_del(&s.source);
     progress_hook_del(&s.hook);
@@ -396,6 +441,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
     tcase_add_test(t, the_restless_let_nap);
+    tcase_add_test(t, all_of_several_are_slept_on);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);
     return s;

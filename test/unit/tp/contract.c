@@ -150,8 +150,12 @@ static void box_sleep(void)
         return;
     }
     if (box.e.ops->fd(box.e.tp, 1) == 0) {
-        struct pollfd p = {.fd = box.e.ops->fd(box.e.tp, 0), .events = POLLIN};
-        job_check(poll(&p, 1, 30000) == 1); /* a lost wake-up shows as a time-out */
+        struct pollfd p[TP_FDS];
+        int fd[TP_FDS] = {box.e.ops->fd(box.e.tp, 0)}, n = box.e.ops->fds ? box.e.ops->fds(box.e.tp, fd) : 1;
+        job_check(n >= 1 && n <= TP_FDS);
+        for (int i = 0; i < n; i++)
+            p[i] = (struct pollfd){.fd = fd[i], .events = POLLIN};
+        job_check(poll(p, (nfds_t)n, 30000) >= 1); /* a lost wake-up shows as a time-out */
     }
     mem_wake_disarm(); /* the engine's part */
     box_poll();
