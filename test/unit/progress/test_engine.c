@@ -379,6 +379,44 @@ START_TEST(who_serves_does_not_sleep)
 }
 END_TEST
 
+static int looks;
+
+static int look_300(void *arg)
+{
+    return ++looks == 300;
+}
+
+static int looked_300(void *arg)
+{
+    return looks >= 300;
+}
+
+/* What a wait of 300 looks makes of a budget of 1024: a yield doubles or halves it, nothing else here changes it. */
+static int64_t spin_after(int network)
+{
+    struct progress *p = proc->progress;
+    int none = -1;
+    struct progress_hook h = {.fn = look_300};
+    struct progress_source s = {.fd = several_fd, .arg = &none, .network = network};
+    progress_hook_add(&h);
+    progress_source_add(&s);
+    p->spin = 1024;
+    p->spin_max = 4096;
+    looks = 0;
+    progress_wait(looked_300, NULL, "something", -1);
+    progress_source_del(&s);
+    progress_hook_del(&h);
+    return p->spin;
+}
+
+/* Who looks at a network lets the one waited for run in time, should it be on this core. */
+START_TEST(who_looks_at_a_network_lets_others_run)
+{
+    ck_assert_int_eq(spin_after(0), 1024);
+    ck_assert_int_ne(spin_after(1), 1024);
+}
+END_TEST
+
 START_TEST(long_waits_ask)
 {
     progress_on_stall(on_stall);
@@ -437,6 +475,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
     tcase_add_test(t, who_serves_does_not_sleep);
+    tcase_add_test(t, who_looks_at_a_network_lets_others_run);
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
