@@ -188,16 +188,19 @@ static void retake(unsigned depth, const char *call)
     note_again(call);
 }
 
-/* Let other threads and processes run; returns with the lock as it was. */
-static void step_aside(int idle)
+/* Let other threads and processes run; returns with the lock as it was.  ns without the core; the lock is waited for besides. */
+static uint64_t step_aside(int idle)
 {
     const char *call = proc->call;
     unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
+    uint64_t before = time_now();
     if (sched) /* `proc` is this rank's again when it returns */
         sched->yield(proc->wait_what, proc->wait_peer, idle);
     else
         sched_yield();
+    uint64_t away = time_now() - before;
     retake(depth, call);
+    return away;
 }
 
 /* A turn that was to sleep and did not.  In fairness: a thread that waits for the lock has it before this one has it again. */
@@ -353,11 +356,10 @@ static int poll_timed(struct progress *p, int *served)
     return events;
 }
 
-static void yield_measured(struct progress *p)
+/* 1: others ran. */
+static int yield_measured(struct progress *p)
 {
-    uint64_t before = time_now();
-    step_aside(1);
-    uint64_t ns = time_now() - before;
+    uint64_t ns = step_aside(1);
     if (ns < YIELD_EMPTY) {
         spin_longer(p);
         p->skip = 0;
@@ -368,6 +370,7 @@ static void yield_measured(struct progress *p)
         p->skip = p->skip < SKIP_MAX ? p->skip + 1 : SKIP_MAX;
         p->skips_left = 1 << p->skip;
     }
+    return ns >= YIELD_EMPTY;
 }
 
 /* Tell host peers how soon messages to this process are answered.  At the end, when somebody has sent because of it, look for what
@@ -425,8 +428,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
-            if (p->networks && idle % SPIN_GLIMPSE == 0)
-                yield_measured(p);
+            if (p->networks && idle && idle % SPIN_GLIMPSE == 0 && !p->skips_left && cvar.progress_yield)
+                yields += yield_measured(p);
             if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
                 cpu_relax();
         } else if (yields < cvar.progress_yield && !p->skips_left) {

@@ -118,7 +118,8 @@ struct tp_ops {
     int (*progress)(struct tp *tp);      /* events handled, 0 = idle, < 0 error */
     /* arm=0: the fd or -1; arm=1: 0 may sleep on it, TP_AGAIN: events are waiting, < 0: there is nothing to sleep on (now) */
     int (*fd)(struct tp *tp, int arm);
-    /* of one that sleeps on several: what is to be slept on after fd(tp, 1) answered 0; how many, TP_FDS at most.  NULL: fd(tp, 0) alone */
+    /* of one that sleeps on several: what is to be slept on after fd(tp, 1) answered 0; how many, 1 to TP_FDS.  NULL: fd(tp, 0), which else
+     * tells only whether there is something */
     int (*fds)(struct tp *tp, int *fd);
     /* one line for the user about what was opened (device, provider), without newline; may be NULL */
     void (*describe)(struct tp *tp, char *text, size_t len);

@@ -188,6 +188,13 @@ static void numbered(struct ofi *o, struct ofi_peer *p)
     list_push(&o->unheard, &p->in_unheard);
 }
 
+/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be the one to try again. */
+static void wake_sleeper(void)
+{
+    if (proc->threaded)
+        mem_wake(boot_host_index(boot_rank()));
+}
+
 /* Send a message whose bytes are made, or let it wait. */
 static void enqueue_made(struct ofi *o, struct ofi_peer *p, struct ofi_send *m)
 {
@@ -198,9 +205,8 @@ static void enqueue_made(struct ofi *o, struct ofi_peer *p, struct ofi_send *m)
         return;
     list_push(&o->queuing, &p->in_queue);
     queue_run(o, p);
-    /* Another thread may sleep on the provider's descriptor alone, and be the one to try again. */
-    if (proc->threaded && !list_empty(&p->queue))
-        mem_wake(boot_host_index(boot_rank()));
+    if (!list_empty(&p->queue))
+        wake_sleeper();
 }
 
 /* Copy a message, and send it or let it wait.  0 or -ENOMEM. */
@@ -339,8 +345,10 @@ static int tell(struct ofi *o, struct ofi_peer *p)
         return 0;
     if (!p->known || inject(o, p, OFI_TAKEN, NULL, 0, 0) != 0) {
         /* Behind the queue, or when the provider has room, or when its HELLO has come. */
-        if (list_empty(&p->in_owing))
+        if (list_empty(&p->in_owing)) {
             list_push(&o->owing, &p->in_owing);
+            wake_sleeper();
+        }
         return 0;
     }
     return 1;
@@ -528,8 +536,10 @@ void ofi_recv_post(struct ofi *o, struct ofi_recv *r)
     if (err && err != -FI_EAGAIN)
         log_fatal("transport ofi: a receive buffer cannot be posted: %s", o->lib.strerror((int)-err));
     list_del(&r->op.link);
-    if (err)
+    if (err) {
         list_push(&o->unposted, &r->op.link);
+        wake_sleeper();
+    }
 }
 
 int ofi_recv_start(struct ofi *o)

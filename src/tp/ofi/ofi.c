@@ -240,16 +240,21 @@ static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
     return err ? err : (int)w.nfds;
 }
 
-/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when somebody waits by it, so that is done once,
- * for the least time there is; nothing can come yet.  One descriptor is its own, each other one a change. */
+/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when somebody waits by it, so that is done once;
+ * nothing can come yet.  Its milliseconds are whole ones, so the first may be over before it waits.  The list is complete when each descriptor but
+ * libfabric's first is a change of it. */
 static int pollfds_learn(struct ofi *o)
 {
+    enum { TRIES = 4, OWN = 2 };
     struct fi_cq_data_entry e;
     struct pollfd fds[OFI_FDS];
-    ssize_t came = fi_cq_sread(o->cq, &e, 1, NULL, 1);
-    if (came != -FI_EAGAIN)
-        return -FI_ENOSYS;
-    int n = pollfds_of(o, fds, &o->fds_as_of);
+    int n = 0;
+    for (int i = 0; i < TRIES && (n < 2 || (uint64_t)n != o->fds_as_of + 1); i++) {
+        ssize_t came = fi_cq_sread(o->cq, &e, 1, NULL, 1 + i);
+        if (came != -FI_EAGAIN && came != -FI_EINTR)
+            return -FI_ENOSYS;
+        n = pollfds_of(o, fds, &o->fds_as_of);
+    }
     if (n < 2 || (uint64_t)n != o->fds_as_of + 1)
         return -FI_ENOSYS;
     for (int i = 0; i < n; i++) {
@@ -257,7 +262,8 @@ static int pollfds_learn(struct ofi *o)
             return -FI_ENOSYS;
         o->fd[i] = fds[i].fd;
     }
-    o->nfds = n;
+    /* Its own two, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would wake who sleeps, by FI_WAIT_FD neither. */
+    o->nfds = n > OWN ? n : 0;
     return 0;
 }
 

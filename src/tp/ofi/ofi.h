@@ -195,7 +195,7 @@ struct ofi {
     enum fi_wait_obj wait; /* the queue's */
     int fd[OFI_FDS], nfds; /* its descriptors; 0: nothing to sleep on */
     uint64_t fds_as_of;    /* change_index of FI_WAIT_POLLFD, when they were asked for */
-    int timer_fd;          /* made when first needed: a millisecond after it was wound up */
+    int timer_fd;          /* made when first needed; readable a millisecond after it was wound up */
     unsigned rank, size;
     uint64_t key;
     size_t inject, am_max, am_keep;

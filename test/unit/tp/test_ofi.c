@@ -676,6 +676,31 @@ static void no_leak(void)
     job_check(descriptors() == before);
 }
 
+/* What is slept on: the sets of the provider besides libfabric's own; and nothing where only these are there. */
+static void pollfds(void)
+{
+    int answer = 0, fd[TP_FDS];
+    struct ofi *o = open_one(&answer);
+    job_check(o->lib.version() != FI_VERSION(1, 17) || ofi_wait_obj(o) == FI_WAIT_POLLFD);
+    job_check(o->wait == ofi_wait_obj(o) && o->flags & TP_WAIT_FD);
+    job_check(tp_ofi_ops.fds((struct tp *)o, fd) >= (o->wait == FI_WAIT_POLLFD ? 4 : 1));
+    while (tp_ofi_ops.fd((struct tp *)o, 1) != 0)
+        tp_ofi_ops.progress((struct tp *)o);
+    o->fds_as_of += o->wait == FI_WAIT_POLLFD; /* the list has changed since */
+    job_check(o->wait != FI_WAIT_POLLFD || tp_ofi_ops.fd((struct tp *)o, 1) == -ENOTSUP);
+    close_one(o);
+}
+
+static void deaf(void)
+{
+    int answer = 0;
+    setenv("FI_OFI_RXM_DEF_TCP_WAIT_OBJ", "pollfd", 1);
+    struct ofi *o = open_one(&answer);
+    job_check(o->lib.version() != FI_VERSION(1, 17) || !(o->flags & TP_WAIT_FD));
+    job_check(o->flags & TP_WAIT_FD || (tp_ofi_ops.fd((struct tp *)o, 0) == -1 && tp_ofi_ops.fd((struct tp *)o, 1) < 0));
+    close_one(o);
+}
+
 /* --- choices ------------------------------------------------------------------------------------ */
 
 static void no_such_provider(void)
@@ -741,6 +766,8 @@ ONE(buried)
 ONE(half_registered)
 ONE(failed_get)
 static void no_leak_all(void) { no_leak(); }
+static void pollfds_all(void) { pollfds(); }
+static void deaf_all(void) { deaf(); }
 static void no_such_provider_all(void) { no_such_provider(); }
 static void variants_all(void) { variants(); }
 
@@ -752,6 +779,8 @@ static void sleeper_all(void) { sleeper(); }
 RUN(sleeper, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(window, 2, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_leak, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
+RUN(pollfds, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
+RUN(deaf, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 RUN(no_such_provider, 1, "MPIR_CVAR_OFI_PROVIDER=pigeons")
 RUN(variants, 1, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 
@@ -778,6 +807,8 @@ Suite *suite_ofi(void)
     tcase_add_test(t, half_registered_);
     tcase_add_test(t, failed_get_);
     tcase_add_test(t, no_leak_);
+    tcase_add_test(t, pollfds_);
+    tcase_add_test(t, deaf_);
     tcase_add_test(t, no_such_provider_);
     tcase_add_test(t, variants_);
     suite_add_tcase(s, t);
