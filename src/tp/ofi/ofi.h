@@ -44,7 +44,7 @@ enum {
     OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
     OFI_BUFFERS = 4,            /* receive buffers posted where many messages fit into one ... */
     OFI_BUFFER_BYTES = 1048576, /* ... of this size */
-    OFI_SINGLES = 16,           /* receive buffers posted where each takes one message: long ones go round in 1 MiB, a core's cache */
+    OFI_SINGLES = 8,            /* receive buffers posted where each takes one message: long ones go round in half a MiB, half a core's cache */
     OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
     OFI_KEEP = 16384,           /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its completion */
     OFI_KEEP_IOV = 3,           /* ... our header, that piece, what fills its last word */
