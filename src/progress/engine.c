@@ -19,7 +19,7 @@
 enum { RELAX_FROM = 64 };
 /* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers within it. */
 enum { SPIN_MIN = 32 };
-/* Looks at a network are system calls, 0.3 to 0.5 us each: the whole budget is a millisecond of them.  The kernel may have put the one waited for on this
+/* Looks at a network are system calls, over tcp 0.3 to 0.5 us each: the whole budget is a millisecond of them.  The kernel may have put the one waited for on this
  * very core: after so many of them it is let run, if it is there. */
 enum { SPIN_GLIMPSE = 256 };
 /* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice to somebody who computes. */

@@ -31,7 +31,7 @@ enum { PROGRESS_FDS = 8 };
 struct progress_source {
     int (*fd)(void *arg, int arm);
     int (*fds)(void *arg, int *fd);
-    int network; /* it may do for a peer what no look tells of */
+    int network; /* a look costs system calls, and may do for a peer what nothing tells of */
     void *arg;
     struct list link;
 };

@@ -188,10 +188,11 @@ static void numbered(struct ofi *o, struct ofi_peer *p)
     list_push(&o->unheard, &p->in_unheard);
 }
 
-/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be the one to try again. */
+/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be the one to try again; while the rooms
+ * are opened nobody sleeps. */
 static void wake_sleeper(void)
 {
-    if (proc->threaded)
+    if (proc->threaded && proc->mem)
         mem_wake(boot_host_index(boot_rank()));
 }
 
@@ -535,11 +536,12 @@ void ofi_recv_post(struct ofi *o, struct ofi_recv *r)
     ssize_t err = fi_recvmsg(o->ep, &m, FI_COMPLETION | (o->multi ? FI_MULTI_RECV : 0));
     if (err && err != -FI_EAGAIN)
         log_fatal("transport ofi: a receive buffer cannot be posted: %s", o->lib.strerror((int)-err));
+    int waited = !list_empty(&r->op.link);
     list_del(&r->op.link);
-    if (err) {
+    if (err)
         list_push(&o->unposted, &r->op.link);
+    if (err && !waited)
         wake_sleeper();
-    }
 }
 
 int ofi_recv_start(struct ofi *o)

@@ -232,6 +232,8 @@ static int cq_open(struct ofi *o, enum fi_wait_obj way)
     return cq_open(o, way == FI_WAIT_POLLFD ? FI_WAIT_FD : FI_WAIT_NONE);
 }
 
+enum { POLLFDS_OWN = 2 }; /* descriptors of libfabric's on each such list */
+
 static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
 {
     struct fi_wait_pollfd w = {.nfds = OFI_FDS, .fd = fds};
@@ -240,30 +242,35 @@ static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
     return err ? err : (int)w.nfds;
 }
 
+/* Of n descriptors, or an error, as_of changes: each but libfabric's first is one.  Two are its own. */
+static int pollfds_whole(int n, uint64_t as_of)
+{
+    return n >= POLLFDS_OWN && (uint64_t)n == as_of + 1;
+}
+
 /* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when somebody waits by it, so that is done once;
- * nothing can come yet.  Its milliseconds are whole ones, so the first may be over before it waits.  The list is complete when each descriptor but
- * libfabric's first is a change of it. */
+ * nothing can come yet.  Its milliseconds are whole ones, so the first may be over before it waits. */
 static int pollfds_learn(struct ofi *o)
 {
-    enum { TRIES = 4, OWN = 2 };
+    enum { TRIES = 4 };
     struct fi_cq_data_entry e;
     struct pollfd fds[OFI_FDS];
     int n = 0;
-    for (int i = 0; i < TRIES && (n < 2 || (uint64_t)n != o->fds_as_of + 1); i++) {
+    for (int i = 0; i < TRIES && !pollfds_whole(n, o->fds_as_of); i++) {
         ssize_t came = fi_cq_sread(o->cq, &e, 1, NULL, 1 + i);
         if (came != -FI_EAGAIN && came != -FI_EINTR)
             return -FI_ENOSYS;
         n = pollfds_of(o, fds, &o->fds_as_of);
     }
-    if (n < 2 || (uint64_t)n != o->fds_as_of + 1)
+    if (!pollfds_whole(n, o->fds_as_of))
         return -FI_ENOSYS;
     for (int i = 0; i < n; i++) {
         if (fds[i].fd < 0 || fds[i].events != POLLIN)
             return -FI_ENOSYS;
         o->fd[i] = fds[i].fd;
     }
-    /* Its own two, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would wake who sleeps, by FI_WAIT_FD neither. */
-    o->nfds = n > OWN ? n : 0;
+    /* Its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would wake who sleeps, by FI_WAIT_FD neither. */
+    o->nfds = n > POLLFDS_OWN ? n : 0;
     return 0;
 }
 

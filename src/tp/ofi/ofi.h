@@ -55,7 +55,7 @@ enum {
     OFI_PUT_INLINE = 1024,      /* bytes of a put that are copied */
     OFI_ATOMIC = 256,           /* bytes of one operand of an atomic, at most */
     OFI_BUDGET = 64,            /* completions handled by one progress() */
-    OFI_FDS = TP_FDS - 1,       /* descriptors of the queue; one is a timer's */
+    OFI_FDS = TP_FDS - 1,       /* descriptors of the queue; one more is the timer's */
     OFI_TURNS = 8               /* calls of progress() between looks at the clock, while somebody has not heard us */
 };
 
