@@ -530,7 +530,7 @@ static void sleeper_of_receives(struct pollfd *fd, int woken)
 static void sleeper(void)
 {
     if (boot_rank() > 0) {
-        job_check(mem_init() == 0);
+        job_check(mem_init() == 0 && boot_barrier() == 0); /* who ends sooner takes away what others still look for */
         mem_finalize();
         return;
     }
@@ -539,7 +539,7 @@ static void sleeper(void)
     proc->threaded = 1;
     sleeper_of_receives(NULL, 0);
     list_del(&left.o->recv[0].op.link);
-    job_check(mem_init() == 0);
+    job_check(mem_init() == 0 && boot_barrier() == 0);
     struct pollfd fd = {.fd = mem_wake_fd(), .events = POLLIN};
     mem_wake_arm();
     sleeper_of_receives(&fd, 1);
