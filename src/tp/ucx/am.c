@@ -22,6 +22,65 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     u->lib.ucp_request_free(request);
 }
 
+/* A short message goes as a type of ours, so that UCX calls us to put it where it sends from: what is contiguous it hands to
+ * its tcp in three pieces, and a system call for pieces costs 0.2 to 0.4 us more than one for bytes that lie together.  Longer
+ * ones are in pieces either way. */
+static void *pack_start(void *context, const void *buffer, size_t count)
+{
+    return (void *)buffer;
+}
+
+static size_t pack_bytes(void *state)
+{
+    return ((const struct ucx_out *)state)->total;
+}
+
+static void pack_all(struct ucx_out *o, char *to)
+{
+    if (to != o->bytes)
+        memcpy(to, o->bytes, o->head);
+    tp_iov_gather(to + o->head, o->iov, o->n);
+}
+
+/* The rest of the message comes into our buffer: the caller's pieces are his again. */
+static void settle(struct ucx_out *o)
+{
+    if (o->iov)
+        pack_all(o, o->bytes);
+    o->iov = NULL;
+}
+
+static size_t pack(void *state, size_t offset, void *to, size_t room)
+{
+    struct ucx_out *o = state;
+    size_t n = o->total - offset < room ? o->total - offset : room;
+    if (o->iov && n == o->total) {
+        pack_all(o, to);
+    } else {
+        settle(o); /* in parts: who has set UCX_TCP_TX_SEG_SIZE so */
+        memcpy(to, o->bytes + offset, n);
+    }
+    return n;
+}
+
+static void pack_finish(void *state)
+{
+}
+
+/* Types of UCX are for receives, too; no receive of ours uses one. */
+static void *unpack_start(void *context, void *buffer, size_t count)
+{
+    return NULL;
+}
+
+static ucs_status_t unpack(void *state, size_t offset, const void *from, size_t n)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack = unpack_start, .packed_size = pack_bytes,
+                                         .pack = pack, .unpack = unpack, .finish = pack_finish};
+
 /* Hand one message to UCX, which takes any number: what bounds them is U3 and, for replies, am/. */
 static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len)
 {
@@ -33,22 +92,33 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     struct ucx_out *o = ucx_out_get(u, total);
     if (!o)
         return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
-    struct ucx_hdr h = {.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0,
-                        .taken = p->next[UCX_REQUEST], .cls = (uint8_t)cls, .addr_bytes = (uint16_t)greeting};
-    memcpy(o->bytes, &h, sizeof h);
+    const uint32_t taken = p->next[UCX_REQUEST];
+    *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0, .taken = taken,
+                                                   .cls = (uint8_t)cls, .addr_bytes = (uint16_t)greeting};
     if (greeting)
-        memcpy(o->bytes + sizeof h, u->addr, greeting);
-    tp_iov_gather(o->bytes + sizeof h + greeting, iov, n);
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = UCP_AM_SEND_FLAG_EAGER,
-        .cb.send = on_sent,
-        .user_data = o,
-    };
+        memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
+    o->head = sizeof(struct ucx_hdr) + greeting;
+    o->total = total;
+    o->iov = iov;
+    o->n = n;
+    ucp_request_param_t param; /* what the mask does not name is not read */
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    param.cb.send = on_sent;
+    param.user_data = o;
+    ucs_status_ptr_t r;
     u->inside++;
-    ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->bytes, total, &param);
+    if (u->packed && total <= UCX_PACKED_MAX) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        param.datatype = u->packed;
+        r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o, 1, &param);
+    } else {
+        settle(o);
+        r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->bytes, total, &param);
+    }
     u->inside--;
     if (UCS_PTR_IS_PTR(r)) {
+        settle(o);
         u->sending++;
     } else {
         ucx_out_put(o);
@@ -56,7 +126,7 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
             return p->failed ? -ENOTCONN : ucx_errno(UCS_PTR_STATUS(r));
     }
     p->greeted = 1;
-    p->told = h.taken;
+    p->told = taken;
     if (cls < UCX_TAKEN)
         p->seq[cls]++;
     return 0;

@@ -17,7 +17,6 @@ static const struct var_env defaults[] = {
     {"UCX_DEBUG_SIGNO", "0"},        /* SIGHUP too */
     {"UCX_MEM_EVENTS", "n"},         /* no hooks in the program's memory calls... */
     {"UCX_RCACHE_ENABLE", "n"},      /* ...so nothing may be cached that they would have to forget */
-    {"UCX_ADAPTIVE_PROGRESS", "n"},  /* else nobody wakes a sleeping process that has no peer yet (1.13, tcp) */
     {"UCX_TCP_CONN_NB", "y"},        /* else the call that opens a connection to a host that is cut off blocks for 12 to 127 s */
     {"UCX_VFS_ENABLE", "n"},         /* no thread and socket for file system views of itself */
 };

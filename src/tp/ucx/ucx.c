@@ -59,6 +59,7 @@ struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
     list_init(&o->link);
     o->u = u;
     o->d = NULL;
+    o->iov = NULL;
     o->room = room;
     return o;
 }
@@ -230,6 +231,8 @@ static ucs_status_t open_worker(struct ucx *u)
         .arg = u,
     };
     s = u->lib.ucp_worker_set_am_recv_handler(u->worker, &handler);
+    if (s == UCS_OK && !has_card())
+        s = u->lib.ucp_dt_create_generic(&ucx_packer, NULL, &u->packed);
     return s == UCS_OK ? u->lib.ucp_worker_get_efd(u->worker, &u->efd) : s;
 }
 
@@ -295,6 +298,8 @@ static void ucx_close(struct tp *tp)
         drain(u, &u->ops);
         u->lib.ucp_worker_destroy(u->worker);
     }
+    if (u->packed)
+        u->lib.ucp_dt_destroy(u->packed);
     if (u->context)
         u->lib.ucp_cleanup(u->context);
     for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
@@ -376,13 +381,11 @@ static int ucx_progress(struct tp *tp)
     struct ucx *u = (struct ucx *)tp;
     u->events = 0;
     u->fresh = 0;
-    /* A look costs a call of the kernel; before the first peer somebody may come, but not often. */
-    if (!u->peers.count && ++u->turns % UCX_TURNS)
-        return 0;
-    if (!list_empty(&u->holders))
+    if (__builtin_expect(!list_empty(&u->holders), 0))
         ucx_deliver_held(u);
-    u->lib.ucp_worker_progress(u->worker);
-    return u->events;
+    int n = (int)u->lib.ucp_worker_progress(u->worker);
+    u->quiet = n ? 0 : u->quiet + 1;
+    return n + u->events;
 }
 
 static int ucx_fd(struct tp *tp, int arm)
@@ -390,10 +393,13 @@ static int ucx_fd(struct tp *tp, int arm)
     struct ucx *u = (struct ucx *)tp;
     if (!arm)
         return u->efd;
-    if (u->fresh)
+    if (u->fresh || u->quiet < UCX_QUIET)
         return TP_AGAIN;
     /* Any other answer than UCS_OK: do not sleep, the next progress() meets the trouble. */
-    return u->lib.ucp_worker_arm(u->worker) == UCS_OK ? 0 : TP_AGAIN;
+    if (u->lib.ucp_worker_arm(u->worker) == UCS_OK)
+        return 0;
+    u->quiet = 0;
+    return TP_AGAIN;
 }
 
 static void ucx_describe(struct tp *tp, char *text, size_t len)

@@ -31,7 +31,10 @@ enum {
     UCX_OPS = 1024,        /* one-sided operations under way (count) */
     UCX_PUT_INLINE = 256,  /* bytes of a put that is copied first */
     UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
-    UCX_TURNS = 16,        /* calls of progress() without a peer that look once (count) */
+    UCX_PACKED_MAX = 4096, /* bytes of a message that UCX has packed for it, header included */
+    /* Calls of ucp_worker_progress that find nothing, UCX's own affairs included, before its descriptor tells of all that comes: they
+     * arm the interfaces that nobody uses yet, and one that has an event to clear says 0, too, and has to be asked again (count). */
+    UCX_QUIET = 2,
     UCX_BUDGET = 64        /* kept messages of a class delivered by one progress() */
 };
 
@@ -42,7 +45,8 @@ enum {
     C(ucp_worker_arm) C(ucp_worker_progress) C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx)   \
     C(ucp_am_send_nbx) C(ucp_request_free) C(ucp_request_check_status) C(ucp_mem_map) C(ucp_mem_unmap)                \
     C(ucp_rkey_pack) C(ucp_rkey_buffer_release) C(ucp_ep_rkey_unpack) C(ucp_rkey_destroy) C(ucp_put_nbx)              \
-    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx) C(ucp_get_version_string)
+    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx) C(ucp_get_version_string)             \
+    C(ucp_dt_create_generic) C(ucp_dt_destroy)
 struct ucx_lib {
 #define UCX_CALL(name) __typeof__(name) *name;
     UCX_CALLS(UCX_CALL)
@@ -93,6 +97,9 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     struct ucx *u;
     struct tp_done *d; /* NULL: nobody waits for it */
     size_t room;
+    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: all of it is in `bytes` */
+    int n;
+    size_t head, total; /* bytes */
     _Alignas(16) char bytes[];
 };
 
@@ -102,6 +109,7 @@ struct ucx {
     unsigned rank, size;
     ucp_context_h context;
     ucp_worker_h worker;
+    ucp_datatype_t packed; /* of short messages: ucx_packer; 0: a card sends them, as they lie */
     int efd;
     int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol (ucx.md) */
     uint64_t key;         /* U1: ours */
@@ -116,9 +124,9 @@ struct ucx {
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */
-    unsigned turns;       /* of progress() while there was no peer */
     int closing;          /* completions are told nobody */
-    int events;           /* of the progress() under way */
+    int events;           /* of ours, in the progress() under way */
+    unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm last refused: UCX_QUIET */
     int warned;           /* enum ucx_warn bits */
     _Alignas(16) char scratch[UCX_AM_MAX]; /* a message that did not lie on 8 bytes */
 };
@@ -146,6 +154,7 @@ struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes); /* NULL without memory
 void ucx_out_put(struct ucx_out *o);
 
 /* am.c */
+extern const ucp_generic_dt_ops_t ucx_packer; /* the count is 1, the buffer a struct ucx_out */
 int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
 ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
                             const ucp_am_recv_param_t *param);
