@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,6 +23,7 @@ static struct ucx *u;
 static struct tp_caps caps;
 static int taken[2], refuse;
 static size_t last_len;
+static void (*look)(const char *msg, size_t len); /* at what was taken; may be NULL */
 
 static int count(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
@@ -30,6 +32,8 @@ static int count(void *up, unsigned peer, enum tp_class cls, const void *msg, si
         return TP_AGAIN;
     taken[cls]++;
     last_len = len;
+    if (look)
+        look(msg, len);
     return 0;
 }
 
@@ -41,6 +45,13 @@ static void start(void)
     job_check(mem_init() == 0);
     job_check(tp_ucx_ops.open(&env, &tp, &caps) == 0);
     u = (struct ucx *)tp;
+}
+
+/* Until the descriptor may be armed. */
+static void be_quiet(void)
+{
+    while (u->quiet < UCX_QUIET)
+        tp_ucx_ops.progress((struct tp *)u);
 }
 
 static void stop(void)
@@ -100,6 +111,8 @@ static void disorder(void)
     const size_t h = sizeof(struct ucx_hdr);
     struct ucx_hdr x = {.key = u->key, .src = 1, .cls = UCX_REQUEST};
     static const uint32_t order[] = {3, 1, 2, 2, 5, 0};
+    be_quiet();
+    job_check(tp_ucx_ops.fd((struct tp *)u, 1) == 0);
     for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
         x.seq = order[i];
         offer(x, h + 8 * order[i], 0);
@@ -177,8 +190,6 @@ START_TEST(packets)
 }
 END_TEST
 
-/* --- a peer that dies ------------------------------------------------------------------------ */
-
 static void connect_to(int peer)
 {
     char name[16], addr[BOOT_VALUE_MAX];
@@ -191,6 +202,89 @@ static void connect_to(int peer)
     job_check(boot_get(name, addr, &len) == 0);
     job_check(tp_ucx_ops.connect((struct tp *)u, (unsigned)peer, addr, len) == 0);
 }
+
+/* --- short messages, which UCX has packed ----------------------------------------------------- */
+
+enum { BURST = 1000, LONGEST = 4000 }; /* in number fewer than UCX_REPLIES */
+
+static char byte_of(unsigned seq, size_t i)
+{
+    return (char)(seq * 31 + i * 7 + (i >> 8));
+}
+
+static size_t length_of(unsigned seq)
+{
+    return seq * LONGEST / (BURST - 1) / 8 * 8 + seq % 8;
+}
+
+static void same_bytes(const char *msg, size_t len)
+{
+    unsigned seq = (unsigned)taken[TP_REPLY] - 1;
+    job_check(len == length_of(seq));
+    for (size_t i = 0; i < len; i++)
+        job_check(msg[i] == byte_of(seq, i));
+}
+
+/* Sent before there is a connection: UCX keeps them, and the pieces are the caller's again. */
+static void burst(void)
+{
+    static char buf[LONGEST + 8];
+    start();
+    look = same_bytes;
+    connect_to(1 - boot_rank());
+    for (unsigned seq = 0; boot_rank() == 0 && seq < BURST; seq++) {
+        size_t len = length_of(seq), cut = len / 3;
+        struct iovec v[3] = {{buf, cut}, {buf + cut, 0}, {buf + cut, len - cut}};
+        for (size_t i = 0; i < len; i++)
+            buf[i] = byte_of(seq, i);
+        job_check(tp_ucx_ops.am((struct tp *)u, 1, TP_REPLY, v, 3, NULL) == 0);
+        memset(buf, 0x55, sizeof buf);
+        memset(v, 0x55, sizeof v);
+    }
+    job_check(boot_rank() == 1 || u->sending > BURST / 2);
+    while (boot_rank() == 0 ? u->sending > 0 : taken[TP_REPLY] < BURST)
+        tp_ucx_ops.progress((struct tp *)u);
+    job_check(boot_barrier() == 0);
+    stop();
+}
+
+START_TEST(packed)
+{
+    setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(2, NULL, burst, 20), 0);
+    setenv("UCX_TCP_TX_SEG_SIZE", "1k", 1); /* in parts */
+    ck_assert_int_eq(job_run(2, NULL, burst, 20), 0);
+}
+END_TEST
+
+/* --- sleep ------------------------------------------------------------------------------------- */
+
+/* UCX's descriptor tells of what comes once nothing was found, and then again nothing. */
+static void armed(void)
+{
+    start();
+    void *ucp = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
+    __typeof__(ucp_worker_signal) *wake = ucp ? (__typeof__(wake))dlsym(ucp, "ucp_worker_signal") : NULL;
+    job_check(wake && tp_ucx_ops.fd((struct tp *)u, 1) == TP_AGAIN);
+    be_quiet();
+    job_check(tp_ucx_ops.fd((struct tp *)u, 1) == 0);
+    job_check(wake(u->worker) == UCS_OK && tp_ucx_ops.fd((struct tp *)u, 1) == TP_AGAIN);
+    for (int i = 0; i < UCX_QUIET; i++) {
+        job_check(tp_ucx_ops.fd((struct tp *)u, 1) == TP_AGAIN);
+        job_check(tp_ucx_ops.progress((struct tp *)u) == 0);
+    }
+    job_check(tp_ucx_ops.fd((struct tp *)u, 1) == 0);
+    stop();
+}
+
+START_TEST(armed_)
+{
+    setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(1, NULL, armed, 20), 0);
+}
+END_TEST
+
+/* --- a peer that dies ------------------------------------------------------------------------ */
 
 static void death(void)
 {
@@ -349,6 +443,8 @@ Suite *suite_ucx(void)
     TCase *t = tcase_create("ucx");
     tcase_set_timeout(t, 80);
     tcase_add_test(t, packets);
+    tcase_add_test(t, packed);
+    tcase_add_test(t, armed_);
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, good_guest);
     tcase_add_test(t, one_sided_when_used);
