@@ -112,8 +112,8 @@ int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned 
     int err;
     struct am_hdr h;
     struct iovec v[AM_IOV];
-    struct am_peer *p = am_peer_try(dst, &err);
-    if (!p)
+    struct am_peer *p = am_peer_known(dst);
+    if (__builtin_expect(!p || p->dead, 0) && !(p = am_peer_try(dst, &err)))
         return err;
     struct am_tp *t = p->t;
     if (replies > t->credits) {

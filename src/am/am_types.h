@@ -5,6 +5,7 @@
 #include "am/am.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/proc.h"
 #include "boot/boot.h"
 #include "progress/progress.h"
 
@@ -120,7 +121,13 @@ struct am_peer *am_peer_get(int rank, int *err);
 /* The same where the caller can try again: while this process lacks something for a connection, which it may have soon, *err is AM_AGAIN,
  * for 10 s. */
 struct am_peer *am_peer_try(int rank, int *err);
-struct am_peer *am_peer_known(int rank);
+/* The record of a process that was talked to, NULL if there is none. */
+struct am_peer *am_peer_find(int rank);
+static inline struct am_peer *am_peer_known(int rank)
+{
+    struct am_peer *p = proc->am->last;
+    return __builtin_expect(p && p->rank == rank, 1) ? p : am_peer_find(rank);
+}
 /* A request of it came: may its answer leave?  0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);
 int am_publish(void);

@@ -195,11 +195,9 @@ static int choose(struct am_peer *p)
     return worst;
 }
 
-struct am_peer *am_peer_known(int rank)
+struct am_peer *am_peer_find(int rank)
 {
     struct am *a = proc->am;
-    if (a->last && a->last->rank == rank)
-        return a->last;
     struct am_peer *p = map_get(&a->peers, (uint64_t)rank);
     if (p)
         a->last = p;

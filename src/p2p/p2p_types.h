@@ -209,7 +209,13 @@ struct p2p_unex *match_find(uint32_t ctx, int rank, int tag);
 void match_take(struct p2p_unex *u);
 
 /* peer.c */
-struct p2p_peer *peer_get(int world); /* NULL: out of memory */
+struct p2p_peer *peer_find(int world);
+/* NULL: out of memory */
+static inline struct p2p_peer *peer_get(int world)
+{
+    struct p2p_peer *p = proc->p2p->last;
+    return __builtin_expect(p && p->world == world, 1) ? p : peer_find(world);
+}
 int peer_reach(struct p2p_peer *p); /* connect to it if there was no way before: 0 or -errno */
 void peer_drop(struct p2p_peer *p);
 int peer_retry(void *p2p); /* progress hook */

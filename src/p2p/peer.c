@@ -67,11 +67,9 @@ static struct p2p_peer *peer_make(int world)
     return p;
 }
 
-struct p2p_peer *peer_get(int world)
+struct p2p_peer *peer_find(int world)
 {
     struct p2p *s = proc->p2p;
-    if (s->last && s->last->world == world)
-        return s->last;
     struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
     if (!p)
         p = peer_make(world);

@@ -85,8 +85,8 @@ const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack
 static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len)
 {
     struct ucx *u = p->u;
-    int err = ucx_peer_open(p);
-    if (err)
+    int err;
+    if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
         return err;
     size_t greeting = p->greeted ? 0 : u->addr_bytes, total = sizeof(struct ucx_hdr) + greeting + len;
     struct ucx_out *o = ucx_out_get(u, total);
