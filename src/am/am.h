@@ -67,7 +67,7 @@ void am_on_death(void (*fn)(void));
  * AM_MOURNERS. */
 void am_on_stall(void (*fn)(void (*ask)(int rank)));
 /* Handlers: a packet of src that fits nothing was dropped.  The first of each process are reported, all are counted. */
-void am_nonsense(int src, const char *what);
+void am_nonsense(int src, const char *what) __attribute__((cold));
 /* A request that reserved k replies was answered by fewer: give the rest back. */
 void am_credit_return(int dst, unsigned replies);
 

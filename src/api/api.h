@@ -33,7 +33,7 @@
     ret P##name args
 
 /* Ends the job with a clear line when MPI is not initialised or already finalized. */
-void api_not_running(const char *call) __attribute__((noreturn));
+void api_not_running(const char *call) __attribute__((cold, noreturn));
 
 static inline void api_enter(const char *call)
 {
@@ -52,8 +52,8 @@ static inline void api_unlock(void)
 }
 
 /* Error half of the leave functions: unlock, then the handler. */
-int api_fail_comm(MPI_Comm comm, int err, const char *call);
-int api_fail_win(MPI_Win win, int err, const char *call);
+int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
+int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
 
 /* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's handler). */
 static inline int api_leave(MPI_Comm comm, int err)

@@ -35,7 +35,7 @@ int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 }
 
 /* Why a handle is not good: the null handle, or any other number. */
-static int bad_handle(int cls, const char *what, int handle, int null_handle, const char *null_name)
+static __attribute__((cold)) int bad_handle(int cls, const char *what, int handle, int null_handle, const char *null_name)
 {
     if (handle == null_handle)
         return err_make(cls, "%s: %s is %s", proc->call, what, null_name);

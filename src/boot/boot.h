@@ -66,7 +66,7 @@ int boot_barrier_test(void);
 int boot_barrier_for(uint64_t ns);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
-void boot_abort(int code, const char *why) __attribute__((noreturn));
+void boot_abort(int code, const char *why) __attribute__((cold, noreturn));
 
 /* --- node map ---------------------------------------------------------------
  * Nodes are numbered 0..boot_nodes()-1; local indexes follow world rank order. */

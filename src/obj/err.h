@@ -12,7 +12,7 @@
 enum { ERR_SLOTS = 128, ERR_TEXT = 400, ERR_CLASS_MASK = 0x7f };
 
 /* A new error code of `cls` with its text: name the call, the argument and the value. */
-int err_make(int cls, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int err_make(int cls, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 int err_class(int code);
 /* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
 void err_text(int code, char *buf, size_t len);
@@ -20,11 +20,11 @@ void err_text(int code, char *buf, size_t len);
 void err_name(int code, const char *call);
 /* code, or where its text has gone, a code of the same class with this one.  Those with the same text share a slot: what is left of
  * the others' texts stays. */
-int err_retell(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int err_retell(int code, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 /* Whether code is one that MPI_Error_class and MPI_Error_string accept. */
 int err_valid(int code);
 /* -errno of a lower room to an MPI error: class by errno, text "what: strerror". */
-int err_from_errno(int neg_errno, const char *what);
+int err_from_errno(int neg_errno, const char *what) __attribute__((cold));
 
 /* Classes, codes and texts added by the user (MPI-3.1 8.5). MPI error codes. */
 int err_add_class(int *cls);
@@ -37,7 +37,7 @@ struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
 
 /* Call the error handler that belongs to the object; returns the code for the caller.
  * NULL comm: MPI_COMM_WORLD's (MPI-3.1 8.3). `call` names the MPI function. */
-int err_report_comm(struct comm *c, int code, const char *call);
+int err_report_comm(struct comm *c, int code, const char *call) __attribute__((cold));
 /* For windows: the errhandler object and the window's handle. */
 int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call);
 

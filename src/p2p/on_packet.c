@@ -7,7 +7,7 @@
 #include "p2p/p2p_types.h"
 
 /* A packet that does not fit what was agreed or asked for: nothing of it is used. */
-static int nonsense(int src, const char *what)
+static __attribute__((cold)) int nonsense(int src, const char *what)
 {
     if (boot_dead(src)) /* what it sent may come after the requests it was about have ended here */
         return 0;

@@ -149,7 +149,7 @@ void progress_on_stall(void (*fn)(int peer, int lasts))
  * serves others from MPI_Init to MPI_Finalize, misses nobody.
  * Waits that end soon and tests that find something prove nothing: what came may be from others than the one that is missed, such as
  * a manager's work from all workers but the dead.  So there is a question once a second even then. */
-static void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
+static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
 {
     if (!p->on_stall || sched || !what)
         return;
@@ -270,7 +270,7 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 /* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.  Where something has no
  * descriptor, whoever naps looks again after nap_ms; for the others (0) a turn is as it was, and nobody follows one who naps.
  * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
-static int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int nap_ms, uint64_t *slept)
+static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int nap_ms, uint64_t *slept)
 {
     int met = 0, nfds = 0;
     *slept = 0;

@@ -156,7 +156,7 @@ static void tell_taken(struct ucx_peer *p)
 
 /* --- receive ---------------------------------------------------------------------- */
 
-static void warn_once(struct ucx *u, enum ucx_warn bit, const char *what)
+static __attribute__((cold)) void warn_once(struct ucx *u, enum ucx_warn bit, const char *what)
 {
     if (!(u->warned & bit))
         log_warn("%s; it is dropped, others like it are not reported", what);
