@@ -343,7 +343,7 @@ static void spin_less(struct progress *p)
     p->spin = p->spin / 2 > least ? p->spin / 2 : least;
 }
 
-/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here tells nobody: no look finds anything, and who puts
+/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here may tell nobody (libfabric): no look finds anything, and who puts
  * there one after the other would meet a sleeper every so often.  But it takes its time: the system calls of such a look are 5 us, those of one
  * that finds nothing 0.3.  Where cores are few others need this one, and nobody waits for what the progress thread does. */
 static int poll_timed(struct progress *p, int *served)
@@ -443,7 +443,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             uint64_t slept;
             int nap = nap_ms(p, what, fruitless);
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), nap, &slept);
-            /* News, though none for this process perhaps: a network that does a peer's put or get here tells nobody, and
+            /* News, though none for this process perhaps: a network that does a peer's put or get here may tell nobody, and
              * the next may follow at once. */
             if (slept)
                 idle = yields = fruitless = served = 0;

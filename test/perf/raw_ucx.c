@@ -163,7 +163,7 @@ static void bare_am(size_t len)
     p.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     p.flags = UCP_AM_SEND_FLAG_EAGER;
     room();
-    if (len <= UCX_PACKED_MAX) { /* one length at a time: there is no other while one is pending */
+    if (packed && len <= UCX_PACKED_MAX) { /* one length at a time: there is no other while one is pending */
         packed_len = len;
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = packed;
@@ -186,7 +186,8 @@ static void start(char *words, size_t len)
              raw_spin ? ", no descriptor" : "");
     door_open(&memory, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64, "ucx");
     ucx_defaults_off(set);
-    check(lib.ucp_dt_create_generic(&packer, NULL, &packed), "ucp_dt_create_generic");
+    if (!ucx_has_card())
+        check(lib.ucp_dt_create_generic(&packer, NULL, &packed), "ucp_dt_create_generic");
     const ucp_mem_map_params_t mp = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
                                      .address = raw_window, .length = RAW_BYTES};
     check(lib.ucp_mem_map(memory.context, &mp, &mem), "ucp_mem_map");

@@ -141,6 +141,7 @@ int ucx_peer_open(struct ucx_peer *p)
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {on_failure, p},
     };
+    u->quiet = 0; /* one that is not made after all takes an interface out of use */
     u->inside++;
     ucs_status_t s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
     if (s == UCS_ERR_UNREACHABLE || s == UCS_ERR_UNSUPPORTED) {
@@ -168,8 +169,7 @@ static int ucx_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
 
 /* --- life ------------------------------------------------------------------------- */
 
-/* Is there a card that UCX could use for put and get?  It does not say by what means it does them. */
-static int has_card(void)
+int ucx_has_card(void)
 {
     DIR *d = opendir("/sys/class/infiniband");
     int n = 0;
@@ -186,7 +186,7 @@ static int one_sided_wanted(void)
 {
     int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 || cvar.rma_native_atomic > 0 ||
                 cvar.rma_fetch_min >= 0 || cvar.p2p_native_min >= 0;
-    return cvar.rma_native && (asked || has_card());
+    return cvar.rma_native && (asked || ucx_has_card());
 }
 
 ucs_status_t ucx_open_context(struct ucx *u)
@@ -231,7 +231,7 @@ static ucs_status_t open_worker(struct ucx *u)
         .arg = u,
     };
     s = u->lib.ucp_worker_set_am_recv_handler(u->worker, &handler);
-    if (s == UCS_OK && !has_card())
+    if (s == UCS_OK && !ucx_has_card())
         s = u->lib.ucp_dt_create_generic(&ucx_packer, NULL, &u->packed);
     return s == UCS_OK ? u->lib.ucp_worker_get_efd(u->worker, &u->efd) : s;
 }
@@ -325,7 +325,7 @@ static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
         c.put_inline = UCX_PUT_INLINE;
         c.rma_max = SIZE_MAX / 2;
         /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
-        c.put_min = c.get_min = has_card() ? UCX_PUT_INLINE : SIZE_MAX;
+        c.put_min = c.get_min = ucx_has_card() ? UCX_PUT_INLINE : SIZE_MAX;
         c.fetch_min = SIZE_MAX; /* what a registration for each message costs where a card pins it was not measured */
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
@@ -396,10 +396,8 @@ static int ucx_fd(struct tp *tp, int arm)
     if (u->fresh || u->quiet < UCX_QUIET)
         return TP_AGAIN;
     /* Any other answer than UCS_OK: do not sleep, the next progress() meets the trouble. */
-    if (u->lib.ucp_worker_arm(u->worker) == UCS_OK)
-        return 0;
-    u->quiet = 0;
-    return TP_AGAIN;
+    u->quiet = 0; /* what the next look finds is new */
+    return u->lib.ucp_worker_arm(u->worker) == UCS_OK ? 0 : TP_AGAIN;
 }
 
 static void ucx_describe(struct tp *tp, char *text, size_t len)

@@ -3,7 +3,8 @@
  *      am() --- window, number, header ---> ucp_am_send_nbx ~~~> on_message --- key, order ---> env->recv
  *      put/get/atomic/flush --------------> ucp_*_nbx
  *
- * Messages.  One UCX active message each, always eager, in a buffer of ours with struct ucx_hdr in front.
+ * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer of ours, or if short, put together where UCX
+ * sends it from.
  *   U1 Every message carries the key that its receiver published through the launcher; one without it is dropped.
  *      Only processes of the job can have read it.
  *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX does.
@@ -32,9 +33,10 @@ enum {
     UCX_PUT_INLINE = 256,  /* bytes of a put that is copied first */
     UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
     UCX_PACKED_MAX = 4096, /* bytes of a message that UCX has packed for it, header included */
-    /* Calls of ucp_worker_progress that find nothing, UCX's own affairs included, before its descriptor tells of all that comes: they
-     * arm the interfaces that nobody uses yet, and one that has an event to clear says 0, too, and has to be asked again (count). */
-    UCX_QUIET = 2,
+    /* Calls of ucp_worker_progress in a row that find nothing, UCX's own affairs included, before its descriptor tells of all that comes (count).
+     * The first arms the interfaces that nobody uses.  By reading of 1.13.1: some (not tcp) first clear an event instead and say 0, and a
+     * call may take an interface out of use and say 0, too. */
+    UCX_QUIET = 3,
     UCX_BUDGET = 64        /* kept messages of a class delivered by one progress() */
 };
 
@@ -126,7 +128,7 @@ struct ucx {
     int fresh;            /* something is held that the next progress() can deliver */
     int closing;          /* completions are told nobody */
     int events;           /* of ours, in the progress() under way */
-    unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm last refused: UCX_QUIET */
+    unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm or a new endpoint: UCX_QUIET */
     int warned;           /* enum ucx_warn bits */
     _Alignas(16) char scratch[UCX_AM_MAX]; /* a message that did not lie on 8 bytes */
 };
@@ -141,6 +143,8 @@ void ucx_defaults_off(unsigned set);
 int ucx_defaults_cpu(unsigned set);
 
 /* ucx.c */
+/* Is there a card that UCX could use for put and get?  It does not say by what means it does them. */
+int ucx_has_card(void);
 int ucx_errno(ucs_status_t s); /* -errno */
 /* The context, with the features that u->one_sided says. */
 ucs_status_t ucx_open_context(struct ucx *u);

@@ -200,6 +200,7 @@ static void entries(void)
     job_check(!(f & (TP_PUT | TP_ATOMIC)) || o->flush);
     job_check(!(f & (TP_PUT | TP_GET)) == !box.e.caps.rma_max);
     job_check(o->progress(box.e.tp) == 0);
+    job_check(boot_barrier() == 0); /* nobody connects before */
     if (f & TP_WAIT_FD || !has_am())
         while (o->fd(box.e.tp, 1) != 0) /* somebody may be connecting */
             box_poll();
