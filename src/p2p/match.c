@@ -53,18 +53,26 @@ static struct p2p_req *first_posted(uint32_t ctx, int rank, int tag)
     return NULL;
 }
 
-struct p2p_req *match_arrival(const struct p2p_match *m)
+/* The first of the receives with a wildcard, where it was posted before `best` (NULL: any is). */
+static struct p2p_req *first_wild(const struct p2p_match *m, struct p2p_req *best)
 {
-    struct p2p *s = proc->p2p;
-    struct p2p_req *best = NULL;
-    for (int kind = 0; kind < P2P_KEYS; kind++) {
-        if (!s->posted_kind[kind])
+    for (int kind = 1; kind < P2P_KEYS; kind++) {
+        if (!proc->p2p->posted_kind[kind])
             continue;
         struct p2p_req *q =
             first_posted(m->ctx, kind & 2 ? MPI_ANY_SOURCE : m->rank, kind & 1 ? MPI_ANY_TAG : m->tag);
         if (q && (!best || q->serial < best->serial))
             best = q;
     }
+    return best;
+}
+
+struct p2p_req *match_arrival(const struct p2p_match *m)
+{
+    const struct p2p *s = proc->p2p;
+    struct p2p_req *best = s->posted_kind[0] ? first_posted(m->ctx, m->rank, m->tag) : NULL;
+    if (s->posted_kind[1] | s->posted_kind[2] | s->posted_kind[3])
+        best = first_wild(m, best);
     if (best)
         match_unpost(best);
     return best;

@@ -280,9 +280,13 @@ static int on_match(int type, int src, const void *msg, size_t len)
     return take(type, src, msg, len);
 }
 
+/* on_match(), the short way. */
 static int on_eager(int src, const void *msg, size_t len)
 {
-    return on_match(P2P_EAGER, src, msg, len);
+    const struct p2p_peer *p = peer_get(src);
+    if (__builtin_expect(len < sizeof(struct p2p_match) || (p && !p->ordered), 0))
+        return on_match(P2P_EAGER, src, msg, len);
+    return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
 }
 
 static int on_eager_sync(int src, const void *msg, size_t len)

@@ -117,7 +117,7 @@ int progress_poll(void)
     }
     p->cursor = NULL;
     p->polling = 0;
-    if (events && proc->threaded)
+    if (events)
         progress_signal();
     return events;
 }
@@ -127,11 +127,9 @@ uint64_t progress_polls(void)
     return proc->progress->polls;
 }
 
-void progress_signal(void)
+void progress_signal_threads(void)
 {
     struct progress *p = proc->progress;
-    if (!proc->threaded)
-        return;
     if (p->asleep) {
         p->asleep = 0; /* one write wakes the poller; it passes the news on */
         mem_wake_self();

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/proc.h"
 
 /* Work to be polled: fn returns the number of events handled (0: nothing).  Owner keeps the struct. */
 struct progress_hook {
@@ -58,7 +59,12 @@ void progress_wait(int (*cond)(void *arg), void *arg, const char *what, int peer
 int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns);
 
 /* Something completed: other threads that wait look again.  Cheap when nobody sleeps. */
-void progress_signal(void);
+void progress_signal_threads(void);
+static inline void progress_signal(void)
+{
+    if (__builtin_expect(proc->threaded, 0))
+        progress_signal_threads();
+}
 
 /* Call fn(peer, lasts) under proc->lock, at most after each sleep or some hundred turns: from waits that have lasted a second, and from
  * MPI_Test's that have been fruitless for so long (lasts: 1); once a second from others (0), however soon they end: what comes may be from

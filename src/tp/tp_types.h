@@ -11,7 +11,14 @@ extern const struct tp_ops tp_ucx_ops;  /* ucx/ucx.c, where UCX was found */
 extern const struct tp_ops tp_none_ops; /* none/none.c; in no list */
 
 /* Sum of the lengths; SIZE_MAX where it overflows. */
-size_t tp_iov_bytes(const struct iovec *iov, int n);
+static inline size_t tp_iov_bytes(const struct iovec *iov, int n)
+{
+    size_t sum = 0;
+    for (int i = 0; i < n; i++)
+        if (__builtin_add_overflow(sum, iov[i].iov_len, &sum))
+            return SIZE_MAX;
+    return sum;
+}
 /* Copy all pieces one after the other. */
 void tp_iov_gather(void *to, const struct iovec *iov, int n);
 

@@ -1,4 +1,4 @@
-/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U5 in ucx_types.h). */
+/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6 in ucx_types.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +39,8 @@ static void pack_all(struct ucx_out *o, char *to)
 {
     if (to != o->bytes)
         memcpy(to, o->bytes, o->head);
+    if (o->tail)
+        memset(to + o->total - o->tail, 0, o->tail);
     tp_iov_gather(to + o->head, o->iov, o->n);
 }
 
@@ -88,16 +90,19 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     int err;
     if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
         return err;
-    size_t greeting = p->greeted ? 0 : u->addr_bytes, total = sizeof(struct ucx_hdr) + greeting + len;
+    const size_t greeting = p->greeted ? 0 : u->addr_bytes, pad = p->pad[ucx_is_long(len)], tail = -len & 7;
+    const size_t head = sizeof(struct ucx_hdr) + greeting + pad, total = head + len + tail;
     struct ucx_out *o = ucx_out_get(u, total);
     if (!o)
         return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
     const uint32_t taken = p->next[UCX_REQUEST];
     *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0, .taken = taken,
-                                                   .cls = (uint8_t)cls, .addr_bytes = (uint16_t)greeting};
+                                                   .cls = (uint8_t)cls, .fill = UCX_FILL(pad, tail), .addr_bytes = (uint16_t)greeting};
     if (greeting)
         memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
-    o->head = sizeof(struct ucx_hdr) + greeting;
+    memset(o->bytes + head - pad, 0, 8); /* in one store; what lies behind the pad comes later, or is in no message */
+    o->head = head;
+    o->tail = tail;
     o->total = total;
     o->iov = iov;
     o->n = n;
@@ -213,12 +218,18 @@ static void arrive(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const v
     u->fresh |= u->inside != 0; /* nobody else tells the engine */
 }
 
+/* Bytes around the message. */
+static size_t around(const struct ucx_hdr *h)
+{
+    return sizeof *h + h->addr_bytes + ucx_pad(h) + ucx_tail(h);
+}
+
 /* The header says something that no process of ours would; NULL if not. */
 static const char *wrong_shape(const struct ucx *u, const struct ucx_hdr *h, size_t len)
 {
     if (h->cls >= UCX_CLASSES || h->src >= u->size)
         return "a message has a class or sender that does not exist";
-    if (sizeof *h + h->addr_bytes > len || len - sizeof *h - h->addr_bytes > UCX_AM_MAX)
+    if (around(h) > len || len - around(h) > UCX_AM_MAX)
         return "a message has a wrong length";
     return NULL;
 }
@@ -256,8 +267,11 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
     const char *body = (const char *)data + sizeof h;
     if (h.addr_bytes && ucx_peer_address(p, body, h.addr_bytes))
         warn_once(u, WARN_SHAPE, "a message brings an address that is none");
+    body += h.addr_bytes + ucx_pad(&h);
+    len -= around(&h);
+    p->pad[ucx_is_long(len)] = (unsigned)(ucx_pad(&h) - (uintptr_t)body) & 7; /* what leads here leads back */
     if (h.cls < UCX_TAKEN)
-        arrive(p, (enum ucx_class)h.cls, h.seq, body + h.addr_bytes, len - sizeof h - h.addr_bytes);
+        arrive(p, (enum ucx_class)h.cls, h.seq, body, len);
     return UCS_OK;
 }
 

@@ -13,7 +13,6 @@
 #include "tp/ucx/ucx_types.h"
 #include "var/var.h"
 
-enum { IDLE_MAX = 64 }; /* free buffers of a size that are kept (count) */
 /* Longest wait of close() for what the network has not taken yet (ns). */
 static const uint64_t CLOSE_NS = 1000000000u;
 
@@ -40,20 +39,13 @@ int ucx_errno(ucs_status_t s)
 
 /* --- buffers ---------------------------------------------------------------------- */
 
-struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
+struct ucx_out *ucx_out_make(struct ucx *u, size_t bytes)
 {
     int large = bytes > UCX_SMALL;
     struct ucx_out *o;
-    if (!list_empty(&u->idle[large])) {
-        o = LIST_OBJ(u->idle[large].next, struct ucx_out, link);
-        list_del(&o->link);
-        u->idle_count[large]--;
-        o->d = NULL;
-        return o;
-    }
-    size_t room = large ? sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + UCX_AM_MAX : UCX_SMALL;
+    size_t room = large ? sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + 8 + UCX_AM_MAX + 8 : UCX_SMALL;
     WR_ASSERT(bytes <= room);
-    o = malloc(sizeof *o + room);
+    o = malloc(sizeof *o + room + 8); /* transmit() clears 8 bytes where up to 7 lie free */
     if (!o)
         return NULL;
     list_init(&o->link);
@@ -64,25 +56,10 @@ struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
     return o;
 }
 
-void ucx_out_put(struct ucx_out *o)
-{
-    struct ucx *u = o->u;
-    int large = o->room > UCX_SMALL;
-    if (u->idle_count[large] >= IDLE_MAX) {
-        free(o);
-        return;
-    }
-    /* In front: the next message finds it in the cache. */
-    list_push_front(&u->idle[large], &o->link);
-    u->idle_count[large]++;
-}
-
 /* --- peers ------------------------------------------------------------------------ */
 
-struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank)
+struct ucx_peer *ucx_peer_find(struct ucx *u, unsigned rank)
 {
-    if (u->last && u->last->rank == rank)
-        return u->last;
     struct ucx_peer *p = map_get(&u->peers, rank);
     if (p)
         return u->last = p;

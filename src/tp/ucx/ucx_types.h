@@ -12,11 +12,16 @@
  *      header says how far the receiver has come, and a message of its own does where no other goes that way.
  *      So what a receiver that refuses has to keep is bounded.  Replies have no window: am/ bounds them.
  *   U4 The first message to a peer brings our address, so that it can answer without asking the launcher.
- *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress(). */
+ *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress().
+ *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind a header of its own whose length is its
+ *      affair: so the sender leaves as many bytes free in front as the last message from that peer shows it should (ucx_peer.pad), and
+ *      behind up to the next 8.  Long ones, which UCX cuts and puts together again, lie otherwise than short ones.  What lies wrong nevertheless, such as the first, is copied. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
 #include <ucp/api/ucp.h>
+
+#include <stdlib.h>
 
 #include "base/list.h"
 #include "base/map.h"
@@ -31,6 +36,7 @@ enum {
     UCX_REPLIES = 1024,    /* caps.replies (count) */
     UCX_OPS = 1024,        /* one-sided operations under way (count) */
     UCX_PUT_INLINE = 256,  /* bytes of a put that is copied first */
+    UCX_IDLE = 64,         /* free buffers of a size that are kept (count) */
     UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
     UCX_PACKED_MAX = 4096, /* bytes of a message that UCX has packed for it, header included */
     /* Calls of ucp_worker_progress in a row that find nothing, UCX's own affairs included, before its descriptor tells of all that comes (count).
@@ -63,10 +69,24 @@ struct ucx_hdr {
     uint32_t seq;        /* number within its class: U2 */
     uint32_t taken;      /* requests of the receiver that the sender has taken: U3 */
     uint8_t cls;         /* enum ucx_class; UCX_TAKEN: nothing but the header */
-    uint8_t unused;
+    uint8_t fill;        /* U6: UCX_FILL(bytes in front of the message, bytes behind it) */
     uint16_t addr_bytes; /* of the sender's address, which follows; a multiple of 8: U4 */
 };
 _Static_assert(sizeof(struct ucx_hdr) == 24, "what follows stays aligned to 8 bytes");
+
+#define UCX_FILL(pad, tail) ((uint8_t)((pad) | (tail) << 4))
+static inline size_t ucx_pad(const struct ucx_hdr *h)
+{
+    return h->fill & 7;
+}
+static inline size_t ucx_tail(const struct ucx_hdr *h)
+{
+    return h->fill >> 4 & 7;
+}
+static inline int ucx_is_long(size_t len)
+{
+    return len > UCX_PACKED_MAX;
+}
 
 struct ucx;
 
@@ -76,6 +96,7 @@ struct ucx_peer {
     int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
     int no_failures; /* what UCX uses for it does not tell of its death */
     int greeted;     /* U4: it has our address */
+    unsigned pad[2]; /* U6: bytes to leave free in messages to it that are short, long (ucx_is_long) */
     uint64_t key;    /* its key, once `addr` is known */
     char *addr;      /* UCX's part of its address; NULL: not known */
     ucp_ep_h ep;     /* NULL: nothing was sent yet */
@@ -101,7 +122,7 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     size_t room;
     const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: all of it is in `bytes` */
     int n;
-    size_t head, total; /* bytes */
+    size_t head, tail, total; /* bytes in front of the message, behind it, and of all */
     _Alignas(16) char bytes[];
 };
 
@@ -149,13 +170,38 @@ int ucx_errno(ucs_status_t s); /* -errno */
 /* The context, with the features that u->one_sided says. */
 ucs_status_t ucx_open_context(struct ucx *u);
 /* The record of a rank, made if needed; NULL without memory. */
-struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank);
+struct ucx_peer *ucx_peer_find(struct ucx *u, unsigned rank);
+static inline struct ucx_peer *ucx_peer(struct ucx *u, unsigned rank)
+{
+    return __builtin_expect(u->last && u->last->rank == rank, 1) ? u->last : ucx_peer_find(u, rank);
+}
 /* Take over the address that a peer gave.  0, -EPROTO, -ENOMEM. */
 int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len);
 /* Make its endpoint if there is none.  0 or -errno. */
 int ucx_peer_open(struct ucx_peer *p);
-struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes); /* NULL without memory */
-void ucx_out_put(struct ucx_out *o);
+struct ucx_out *ucx_out_make(struct ucx *u, size_t bytes); /* NULL without memory */
+static inline struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
+{
+    int large = bytes > UCX_SMALL;
+    if (list_empty(&u->idle[large]))
+        return ucx_out_make(u, bytes);
+    struct ucx_out *o = LIST_OBJ(list_pop(&u->idle[large]), struct ucx_out, link);
+    u->idle_count[large]--;
+    o->d = NULL;
+    return o;
+}
+static inline void ucx_out_put(struct ucx_out *o)
+{
+    struct ucx *u = o->u;
+    int large = o->room > UCX_SMALL;
+    if (u->idle_count[large] >= UCX_IDLE) {
+        free(o);
+        return;
+    }
+    /* In front: the next message finds it in the cache. */
+    list_push_front(&u->idle[large], &o->link);
+    u->idle_count[large]++;
+}
 
 /* am.c */
 extern const ucp_generic_dt_ops_t ucx_packer; /* the count is 1, the buffer a struct ucx_out */
