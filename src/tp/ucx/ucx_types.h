@@ -15,7 +15,7 @@
  *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress().
  *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind a header of its own whose length is its
  *      affair: so the sender leaves as many bytes free in front as the last message from that peer shows it should (ucx_peer.pad), and
- *      behind up to the next 8.  Long ones, which UCX cuts and puts together again, lie otherwise than short ones.  What lies wrong nevertheless, such as the first, is copied. */
+ *      behind up to the next 8.  What lies wrong nevertheless, such as the first, is copied. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
@@ -83,10 +83,6 @@ static inline size_t ucx_tail(const struct ucx_hdr *h)
 {
     return h->fill >> 4 & 7;
 }
-static inline int ucx_is_long(size_t len)
-{
-    return len > UCX_PACKED_MAX;
-}
 
 struct ucx;
 
@@ -96,7 +92,7 @@ struct ucx_peer {
     int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
     int no_failures; /* what UCX uses for it does not tell of its death */
     int greeted;     /* U4: it has our address */
-    unsigned pad[2]; /* U6: bytes to leave free in messages to it that are short, long (ucx_is_long) */
+    unsigned pad;    /* U6: bytes to leave free in messages to it */
     uint64_t key;    /* its key, once `addr` is known */
     char *addr;      /* UCX's part of its address; NULL: not known */
     ucp_ep_h ep;     /* NULL: nothing was sent yet */
