@@ -177,7 +177,7 @@ int am_reply(int dst, int type, const struct iovec *iov, int n)
     struct am_hdr h;
     struct iovec v[AM_IOV];
     struct am_peer *p = am_peer_get(dst, &err);
-    /* am_recv() has looked for a way back; whoever asked must not wait in vain. */
+    /* receive() has looked for a way back; whoever asked must not wait in vain. */
     if (!p && err != -ENOTCONN && dst >= 0 && dst < boot_size())
         log_fatal("there is no way to answer process %d: %s", dst, strerror(-err));
     if (!p)

@@ -90,7 +90,7 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     int err;
     if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
         return err;
-    const size_t greeting = p->greeted ? 0 : u->addr_bytes, pad = p->pad, tail = -len & 7;
+    const size_t greeting = p->greeted ? 0 : u->addr_bytes, pad = p->pad[ucx_is_long(len)], tail = -len & 7;
     const size_t head = sizeof(struct ucx_hdr) + greeting + pad, total = head + len + tail;
     struct ucx_out *o = ucx_out_get(u, total);
     if (!o)
@@ -269,7 +269,10 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
         warn_once(u, WARN_SHAPE, "a message brings an address that is none");
     body += h.addr_bytes + ucx_pad(&h);
     len -= around(&h);
-    p->pad = (unsigned)(ucx_pad(&h) - (uintptr_t)body) & 7; /* what leads here leads back */
+    if (p->looks != u->looks) { /* of several read at once the first; those behind it lie as its sender filled it */
+        p->looks = u->looks;
+        p->pad[ucx_is_long(len)] = (ucx_pad(&h) - (uintptr_t)body) & 7; /* what leads here leads back */
+    }
     if (h.cls < UCX_TAKEN)
         arrive(p, (enum ucx_class)h.cls, h.seq, body, len);
     return UCS_OK;

@@ -360,6 +360,7 @@ static int ucx_progress(struct tp *tp)
     u->fresh = 0;
     if (__builtin_expect(!list_empty(&u->holders), 0))
         ucx_deliver_held(u);
+    u->looks++;
     int n = (int)u->lib.ucp_worker_progress(u->worker);
     u->quiet = n ? 0 : u->quiet + 1;
     return n + u->events;

@@ -15,7 +15,7 @@
  *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress().
  *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind a header of its own whose length is its
  *      affair: so the sender leaves as many bytes free in front as the last message from that peer shows it should (ucx_peer.pad), and
- *      behind up to the next 8.  What lies wrong nevertheless, such as the first, is copied. */
+ *      behind up to the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the first, is copied. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
@@ -68,7 +68,7 @@ struct ucx_hdr {
     uint32_t src;        /* world rank of the sender */
     uint32_t seq;        /* number within its class: U2 */
     uint32_t taken;      /* requests of the receiver that the sender has taken: U3 */
-    uint8_t cls;         /* enum ucx_class; UCX_TAKEN: nothing but the header */
+    uint8_t cls;         /* enum ucx_class; UCX_TAKEN: no message behind it */
     uint8_t fill;        /* U6: UCX_FILL(bytes in front of the message, bytes behind it) */
     uint16_t addr_bytes; /* of the sender's address, which follows; a multiple of 8: U4 */
 };
@@ -83,6 +83,11 @@ static inline size_t ucx_tail(const struct ucx_hdr *h)
 {
     return h->fill >> 4 & 7;
 }
+/* UCX may send it in parts; what it has put together lies otherwise than what it has read whole. */
+static inline int ucx_is_long(size_t len)
+{
+    return len > UCX_PACKED_MAX;
+}
 
 struct ucx;
 
@@ -92,7 +97,8 @@ struct ucx_peer {
     int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
     int no_failures; /* what UCX uses for it does not tell of its death */
     int greeted;     /* U4: it has our address */
-    unsigned pad;    /* U6: bytes to leave free in messages to it */
+    unsigned char pad[2]; /* U6: bytes to leave free in messages to it: in short ones; in long ones (ucx_is_long) */
+    unsigned looks;  /* ucx.looks when one of its messages was measured last */
     uint64_t key;    /* its key, once `addr` is known */
     char *addr;      /* UCX's part of its address; NULL: not known */
     ucp_ep_h ep;     /* NULL: nothing was sent yet */
@@ -145,6 +151,7 @@ struct ucx {
     int fresh;            /* something is held that the next progress() can deliver */
     int closing;          /* completions are told nobody */
     int events;           /* of ours, in the progress() under way */
+    unsigned looks;       /* calls of ucp_worker_progress (count, wraps) */
     unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm or a new endpoint: UCX_QUIET */
     int warned;           /* enum ucx_warn bits */
     _Alignas(16) char scratch[UCX_AM_MAX]; /* a message that did not lie on 8 bytes */
