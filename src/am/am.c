@@ -171,7 +171,7 @@ static int keep(struct am *a, struct am_peer *p, const struct iovec *v, int n)
     return 0;
 }
 
-int am_reply(int dst, int type, const struct iovec *iov, int n)
+int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_done *d)
 {
     int err;
     struct am_hdr h;
@@ -186,15 +186,20 @@ int am_reply(int dst, int type, const struct iovec *iov, int n)
     n = prepend(&h, type, iov, n, v);
     if (n < 0)
         return n;
-    err = list_empty(&p->kept) ? t->ops->am(t->tp, (unsigned)dst, TP_REPLY, v, n, NULL) : TP_AGAIN;
+    err = list_empty(&p->kept) ? t->ops->am(t->tp, (unsigned)dst, TP_REPLY, v, n, d) : TP_AGAIN;
     if (err == TP_AGAIN)
         return keep(proc->am, p, v, n);
-    if (err)
+    if (err && err != TP_PENDING)
         return err;
     pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
     if (t->local)
         progress_signal();
-    return 0;
+    return err;
+}
+
+int am_reply(int dst, int type, const struct iovec *iov, int n)
+{
+    return am_reply_kept(dst, type, iov, n, NULL);
 }
 
 void am_credit_return(int dst, unsigned replies)

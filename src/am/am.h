@@ -59,6 +59,8 @@ unsigned am_replies_free(int dst);
 int am_reach(int dst);
 /* Send a reply from anywhere.  Never fails for lack of room.  < 0 only when dst is dead. */
 int am_reply(int dst, int type, const struct iovec *iov, int n);
+/* The same without a copy of the last piece, where that may be: TP_PENDING: it is read until d->fn, from progress.  0: copied, or gone. */
+int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_done *d);
 /* Call fn from progress when processes of the job have died since the last time (boot_dead says which); for rooms
  * whose waits must end then.  At most AM_MOURNERS. */
 enum { AM_MOURNERS = 4 };

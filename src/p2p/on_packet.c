@@ -41,6 +41,7 @@ static int on_pull(int src, const void *msg, size_t len)
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !pull_fits(s, src, m))
         return nonsense(src, "a request for data");
+    struct p2p_leaving *x = s->block ? send_leaving(s) : NULL;
     for (size_t off = 0; off < m->len; off += m->segment) {
         size_t n = m->len - off < m->segment ? m->len - off : m->segment;
         struct p2p_data h = {m->rreq, m->off + off};
@@ -50,13 +51,14 @@ static int on_pull(int src, const void *msg, size_t len)
             data = proc->p2p->scratch;
         }
         struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
-        am_reply(src, P2P_DATA, v, 2);
+        if (x)
+            x->out += am_reply_kept(src, P2P_DATA, v, 2, &x->d) == TP_PENDING; /* which it tells later, from progress */
+        else
+            am_reply(src, P2P_DATA, v, 2);
         s->got += n;
     }
-    if (s->got >= m->want) {
-        list_del(&s->op.link);
-        send_done(s, MPI_SUCCESS);
-    }
+    if (s->got >= m->want)
+        send_asked(s);
     return 0;
 }
 

@@ -188,6 +188,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->twin = NULL;
     q->cookie = 0;
     q->native = NULL;
+    q->leaving = NULL;
     q->buf = (void *)(uintptr_t)buf;
     q->count = (size_t)count;
     q->type = t;

@@ -41,6 +41,14 @@ struct p2p_peer;
 struct p2p_path;
 struct p2p_native; /* native.c */
 
+/* Pieces of a send that the network reads where they lie (am_reply_kept).  It outlives the send where that ends without them: its peer died. */
+struct p2p_leaving {
+    struct tp_done d; /* shared by all of them: each answer counts down */
+    struct p2p_req *q; /* NULL: it has ended */
+    unsigned out;     /* pieces under way */
+    int err;          /* -errno of the first that did not leave */
+};
+
 /* Something to send to a peer that had no room: tried again in order. 0, AM_AGAIN, or -errno. */
 struct p2p_op {
     struct list link;
@@ -78,6 +86,7 @@ enum p2p_state {
     P2P_IDLE,     /* not started, or complete */
     P2P_QUEUED,   /* send: in peer->pending */
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
+    P2P_LEAVING,  /* send: all of it was asked for and given to the network, which still reads some of it; on p2p->open */
     P2P_CANCELLING, /* send: eager, complete once, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
     P2P_PULLING,  /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
@@ -114,6 +123,7 @@ struct p2p_req {
     uint64_t remote;     /* cookie of the send request */
     uint64_t cookie;     /* its own name on the wire; 0: none */
     struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
+    struct p2p_leaving *leaving; /* NULL: no piece was left where it lies */
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
@@ -236,6 +246,10 @@ void peer_name_awaited(void (*ask)(int rank));
 /* send.c */
 int send_begin(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
+/* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be copied. */
+struct p2p_leaving *send_leaving(struct p2p_req *q);
+/* All of q's data was asked for and sent, or is on its way. */
+void send_asked(struct p2p_req *q);
 
 /* recv.c */
 int recv_begin(struct p2p_req *q);

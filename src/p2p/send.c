@@ -1,5 +1,6 @@
 /* The life of a send: begun, perhaps queued, done. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -14,6 +15,12 @@ void send_done(struct p2p_req *q, int err)
         cookie_drop(q);
     if (q->native)
         native_withdraw(q);
+    if (q->leaving) { /* its pieces are gone, or its peer is */
+        q->leaving->q = NULL;
+        if (!q->leaving->out)
+            free(q->leaving);
+        q->leaving = NULL;
+    }
     if (q->copy)
         buffer_sent(q);
     request_complete(&q->r, err);
@@ -30,6 +37,39 @@ static void send_fail(struct p2p_op *op, int neg_errno)
 static int send_try(struct p2p_op *op, struct p2p_peer *p)
 {
     return p->path->send(LIST_OBJ(op, struct p2p_req, op), p);
+}
+
+/* --- data that leaves from where it lies ---------------------------------------- */
+
+void send_asked(struct p2p_req *q)
+{
+    q->state = P2P_LEAVING;
+    if (q->leaving && q->leaving->out)
+        return;
+    int err = q->leaving ? q->leaving->err : 0;
+    if (err == -ENOTCONN) /* stays open: am/ finds out whether the peer is dead, and peer_reap() ends it */
+        return;
+    list_del(&q->op.link);
+    send_done(q, err ? err_from_errno(err, "send") : MPI_SUCCESS);
+}
+
+static void piece_left(struct tp_done *d, int err)
+{
+    struct p2p_leaving *x = LIST_OBJ(d, struct p2p_leaving, d);
+    x->out--;
+    if (err && !x->err)
+        x->err = err;
+    if (x->q && x->q->state == P2P_LEAVING)
+        send_asked(x->q);
+    else if (!x->q && !x->out)
+        free(x);
+}
+
+struct p2p_leaving *send_leaving(struct p2p_req *q)
+{
+    if (!q->leaving && (q->leaving = malloc(sizeof *q->leaving)))
+        *q->leaving = (struct p2p_leaving){.d = {piece_left}, .q = q};
+    return q->leaving;
 }
 
 /* q is filled in; from here to its completion by send_done(). */

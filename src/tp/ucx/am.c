@@ -17,9 +17,14 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_out *o = arg;
     struct ucx *u = o->u;
+    struct tp_done *d = u->closing ? NULL : o->d;
     u->sending--;
     ucx_out_put(o);
     u->lib.ucp_request_free(request);
+    if (d) {
+        u->events++;
+        d->fn(d, ucx_errno(status));
+    }
 }
 
 /* A short message goes as a type of ours, so that UCX calls us to put it where it sends from: what is contiguous it hands to
@@ -83,6 +88,55 @@ static ucs_status_t unpack(void *state, size_t offset, const void *from, size_t 
 const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack = unpack_start, .packed_size = pack_bytes,
                                          .pack = pack, .unpack = unpack, .finish = pack_finish};
 
+/* What stands in front of a message to p, written to o; its bytes.  `pad` of them are the last (U6). */
+static inline size_t put_head(struct ucx_out *o, struct ucx_peer *p, enum ucx_class cls, size_t pad, size_t tail)
+{
+    const struct ucx *u = p->u;
+    const size_t greeting = p->greeted ? 0 : u->addr_bytes, head = sizeof(struct ucx_hdr) + greeting + pad;
+    *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0,
+                                                   .taken = p->next[UCX_REQUEST], .cls = (uint8_t)cls, .fill = UCX_FILL(pad, tail),
+                                                   .addr_bytes = (uint16_t)greeting};
+    if (greeting)
+        memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
+    memset(o->bytes + head - pad, 0, 8); /* in one store; what lies behind the pad comes later, or is in no message */
+    return head;
+}
+
+static inline ucp_request_param_t param_of(struct ucx_out *o)
+{
+    ucp_request_param_t param; /* what the mask does not name is not read */
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    param.memory_type = UCS_MEMORY_TYPE_HOST; /* else it would ask for each */
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    param.cb.send = on_sent;
+    param.user_data = o;
+    return param;
+}
+
+/* What UCX answered: 1: it has not finished with o, which on_sent() gives back; 0; or -errno. */
+static inline int handed_over(struct ucx_peer *p, enum ucx_class cls, struct ucx_out *o, uint32_t taken, ucs_status_ptr_t r)
+{
+    const int under_way = UCS_PTR_IS_PTR(r);
+    if (under_way) {
+        settle(o);
+        p->u->sending++;
+    } else {
+        ucx_out_put(o);
+        if (UCS_PTR_IS_ERR(r))
+            return p->failed ? -ENOTCONN : ucx_errno(UCS_PTR_STATUS(r));
+    }
+    p->greeted = 1;
+    p->told = taken;
+    if (cls < UCX_TAKEN)
+        p->seq[cls]++;
+    return under_way;
+}
+
+static inline size_t greeting_of(const struct ucx_peer *p)
+{
+    return p->greeted ? 0 : p->u->addr_bytes;
+}
+
 /* Hand one message to UCX, which takes any number: what bounds them is U3 and, for replies, am/. */
 static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len)
 {
@@ -90,28 +144,18 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     int err;
     if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
         return err;
-    const size_t greeting = p->greeted ? 0 : u->addr_bytes, pad = p->pad[ucx_is_long(len)], tail = -len & 7;
-    const size_t head = sizeof(struct ucx_hdr) + greeting + pad, total = head + len + tail;
+    const size_t pad = p->pad[ucx_is_long(len)], tail = -len & 7;
+    const size_t total = sizeof(struct ucx_hdr) + greeting_of(p) + pad + len + tail;
     struct ucx_out *o = ucx_out_get(u, total);
     if (!o)
         return TP_AGAIN; /* memory may come back; nothing is lost by waiting */
-    const uint32_t taken = p->next[UCX_REQUEST];
-    *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0, .taken = taken,
-                                                   .cls = (uint8_t)cls, .fill = UCX_FILL(pad, tail), .addr_bytes = (uint16_t)greeting};
-    if (greeting)
-        memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
-    memset(o->bytes + head - pad, 0, 8); /* in one store; what lies behind the pad comes later, or is in no message */
-    o->head = head;
+    const uint32_t taken = p->next[UCX_REQUEST]; /* inside the call it may grow */
+    o->head = put_head(o, p, cls, pad, tail);
     o->tail = tail;
     o->total = total;
     o->iov = iov;
     o->n = n;
-    ucp_request_param_t param; /* what the mask does not name is not read */
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    param.memory_type = UCS_MEMORY_TYPE_HOST; /* else it would ask for each */
-    param.flags = UCP_AM_SEND_FLAG_EAGER;
-    param.cb.send = on_sent;
-    param.user_data = o;
+    ucp_request_param_t param = param_of(o);
     ucs_status_ptr_t r;
     u->inside++;
     if (u->packed && total <= UCX_PACKED_MAX) {
@@ -123,19 +167,40 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
         r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->bytes, total, &param);
     }
     u->inside--;
-    if (UCS_PTR_IS_PTR(r)) {
-        settle(o);
-        u->sending++;
-    } else {
-        ucx_out_put(o);
-        if (UCS_PTR_IS_ERR(r))
-            return p->failed ? -ENOTCONN : ucx_errno(UCS_PTR_STATUS(r));
-    }
-    p->greeted = 1;
-    p->told = taken;
-    if (cls < UCX_TAKEN)
-        p->seq[cls]++;
-    return 0;
+    err = handed_over(p, cls, o, taken, r);
+    return err > 0 ? 0 : err;
+}
+
+/* The same of a long message whose last piece UCX sends from where it lies: the receiver's copy and the kernel's two are enough.  0: it has
+ * left; TP_PENDING. */
+static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len, struct tp_done *d)
+{
+    struct ucx *u = p->u;
+    int err;
+    if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
+        return err;
+    const struct iovec *kept = &iov[n - 1];
+    const size_t pad = p->pad[ucx_is_long(len)], tail = -len & 7, front = len - kept->iov_len;
+    struct ucx_out *o = ucx_out_get(u, sizeof(struct ucx_hdr) + greeting_of(p) + pad + front + tail);
+    if (!o)
+        return TP_AGAIN;
+    const uint32_t taken = p->next[UCX_REQUEST];
+    const size_t head = put_head(o, p, cls, pad, tail);
+    tp_iov_gather(o->bytes + head, iov, n - 1);
+    memset(o->bytes + head + front, 0, tail);
+    o->iov = NULL;
+    o->d = d;
+    o->piece[0] = (ucp_dt_iov_t){o->bytes, head + front};
+    o->piece[1] = (ucp_dt_iov_t){kept->iov_base, kept->iov_len};
+    o->piece[2] = (ucp_dt_iov_t){o->bytes + head + front, tail};
+    ucp_request_param_t param = param_of(o);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    param.datatype = UCP_DATATYPE_IOV;
+    u->inside++;
+    ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->piece, tail ? 3 : 2, &param);
+    u->inside--;
+    err = handed_over(p, cls, o, taken, r);
+    return err > 0 ? TP_PENDING : err;
 }
 
 int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
@@ -149,6 +214,8 @@ int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
         return -ENOTCONN;
     if (cls == TP_REQUEST && p->seq[cls] - p->acked >= UCX_WINDOW)
         return p->failed ? -ENOTCONN : TP_AGAIN;
+    if (d && iov[n - 1].iov_len >= UCX_KEEP)
+        return transmit_kept(p, (enum ucx_class)cls, iov, n, len, d);
     return transmit(p, (enum ucx_class)cls, iov, n, len);
 }
 

@@ -295,7 +295,7 @@ static void ucx_close(struct tp *tp)
 
 static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
 {
-    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = UCX_AM_MAX, .gather = UCX_GATHER,
+    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = UCX_AM_MAX, .am_keep = UCX_KEEP, .gather = UCX_GATHER,
                         .replies = UCX_REPLIES};
     if (u->one_sided) {
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);

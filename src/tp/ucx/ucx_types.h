@@ -29,7 +29,10 @@
 
 enum {
     UCX_AM_ID = 0,         /* the one kind of UCX active message */
-    UCX_AM_MAX = 32768,    /* bytes of one message above struct ucx_hdr */
+    /* Bytes of one message above struct ucx_hdr.  With everything around it that is one read of UCX's tcp (65541) and one segment of the
+     * loopback (65483); with 32 KiB two of them did not quite fit, and a read ended inside of every second one: half as fast (ucx.md). */
+    UCX_AM_MAX = 65408,
+    UCX_KEEP = 8192,       /* caps.am_keep (bytes) */
     UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
     UCX_GATHER = 16384,    /* caps.gather (bytes) */
     UCX_WINDOW = 64,       /* requests to a peer that it has not taken (count) */
@@ -125,6 +128,7 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: all of it is in `bytes` */
     int n;
     size_t head, tail, total; /* bytes in front of the message, behind it, and of all */
+    ucp_dt_iov_t piece[3];    /* of a message whose last piece stays where it is: all before that; that; what is behind it */
     _Alignas(16) char bytes[];
 };
 

@@ -1,7 +1,11 @@
 #include "live.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#include "boot/boot.h"
+#include "tp/tp_types.h"
 
 Suite *suite_send(void);
 
@@ -133,6 +137,227 @@ START_TEST(order_holds_across_protocols)
 }
 END_TEST
 
+/* --- data that the network reads where it lies ----------------------------------------------------- */
+
+enum { KEEP = 1000, LONG = 30000 };
+
+/* Rings of shared memory that pretend to be a network of that kind: a long last piece is read, and sent, by a later progress(), not at all
+ * while `held`, or not ever, with an error. */
+struct parcel {
+    struct parcel *next;
+    unsigned peer;
+    enum tp_class cls;
+    char front[200];
+    size_t bytes;
+    struct iovec data;
+    struct tp_done *d;
+};
+static struct {
+    struct parcel *first;
+    int held, err, told;
+} post;
+
+static int post_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    int err = tp_shm_ops.open(env, tp, caps);
+    caps->am_keep = KEEP;
+    return err;
+}
+
+static int post_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+{
+    if (!d || iov[n - 1].iov_len < KEEP)
+        return tp_shm_ops.am(tp, peer, cls, iov, n, NULL);
+    struct parcel *x = malloc(sizeof *x);
+    *x = (struct parcel){.peer = peer, .cls = cls, .bytes = tp_iov_bytes(iov, n - 1), .data = iov[n - 1], .d = d};
+    job_check(x->bytes <= sizeof x->front);
+    tp_iov_gather(x->front, iov, n - 1);
+    struct parcel **last = &post.first;
+    while (*last)
+        last = &(*last)->next;
+    *last = x;
+    return TP_PENDING;
+}
+
+/* One of them is read. */
+static int post_progress(struct tp *tp)
+{
+    struct parcel *x = post.first;
+    int events = tp_shm_ops.progress(tp);
+    if (!x || post.held)
+        return events;
+    struct iovec v[2] = {{x->front, x->bytes}, x->data};
+    if (!post.err && tp_shm_ops.am(tp, x->peer, x->cls, v, 2, NULL) == TP_AGAIN)
+        return events;
+    post.first = x->next;
+    post.told++;
+    x->d->fn(x->d, post.err);
+    free(x);
+    return events + 1;
+}
+
+static struct comm *post_start(void)
+{
+    static struct tp_ops ops;
+    static const struct tp_ops *const list[] = {&tp_self_ops, &ops, NULL};
+    ops = tp_shm_ops;
+    ops.open = post_open;
+    ops.am = post_am;
+    ops.progress = post_progress;
+    job_check(tp_use(list) == 0);
+    live_start();
+    return proc->obj->world;
+}
+
+/* When the send returns, the buffer is the program's: nothing of it is read later. */
+static void body_stays(void)
+{
+    struct comm *c = post_start();
+    struct dt_type *t = dt_find(MPI_CHAR), *gappy = dt_find(MPI_DOUBLE_INT);
+    enum { N = 40 };
+    char *b = malloc(N * LONG);
+    for (int i = 0; i < N; i++) {
+        size_t len = (size_t)(i + 1) * LONG;
+        if (c->rank == 0) {
+            live_fill(b, len, (unsigned)i);
+            ok(p2p_send(b, (MPI_Aint)len, t, 1, 3, c, i % 3 ? 0 : P2P_SYNC));
+            job_check(!post.first);
+            memset(b, 0x55, len);
+        } else {
+            ok(p2p_recv(b, (MPI_Aint)len, t, 0, 3, c, 0, NULL));
+            job_check(live_same(b, len, (unsigned)i));
+        }
+    }
+    job_check((post.told >= N) == (c->rank == 0));
+    int told = post.told; /* what is no block is packed, and copied */
+    if (c->rank == 0)
+        ok(p2p_send(b, LONG / 12, gappy, 1, 3, c, 0));
+    else
+        ok(p2p_recv(b, LONG / 12, gappy, 0, 3, c, 0, NULL));
+    job_check(post.told == told);
+    free(b);
+    live_stop();
+}
+
+static struct p2p_req *all_asked(char *b)
+{
+    struct request *r;
+    ok(p2p_isend(b, LONG, dt_find(MPI_CHAR), 1, 3, proc->obj->world, 0, &r));
+    while (((struct p2p_req *)r)->state != P2P_LEAVING)
+        progress_poll();
+    for (int i = 0; i < 1000; i++)
+        progress_poll();
+    job_check(!r->done && post.first && post.told == 0);
+    return (struct p2p_req *)r;
+}
+
+/* The receiver, whose part ends with this process. */
+static void wait_in_vain(void)
+{
+    static char b[LONG];
+    struct request *r;
+    ok(p2p_irecv(b, LONG, dt_find(MPI_CHAR), 0, 3, proc->obj->world, 0, &r));
+    while (!*(volatile uint64_t *)job_words())
+        progress_poll();
+    _exit(0);
+}
+
+/* All was asked for, and the network has it still; then it leaves. */
+static void body_leaves(void)
+{
+    static char b[LONG];
+    struct comm *c = post_start();
+    post.held = 1;
+    if (c->rank == 0) {
+        live_fill(b, LONG, 1);
+        struct p2p_req *q = all_asked(b);
+        ok(q->r.ops->cancel(&q->r)); /* too late */
+        job_check(!q->r.done);
+        post.held = 0;
+        request_wait(&q->r);
+        job_check(!post.first && !status_cancelled(&q->r.status));
+        ok(request_finish(&q->r, NULL));
+    } else {
+        ok(p2p_recv(b, LONG, dt_find(MPI_CHAR), 0, 3, c, 0, NULL));
+        job_check(live_same(b, LONG, 1));
+    }
+    live_stop();
+}
+
+static void ends_with(struct p2p_req *q, int cls)
+{
+    job_check(q->r.done && !q->leaving && list_empty(&proc->p2p->open));
+    int got = err_class(q->r.error);
+    job_check(got == cls);
+}
+
+static void all_told(void)
+{
+    post.held = 0;
+    while (post.first)
+        progress_poll();
+}
+
+/* Its peer dies, and what the network says after that is about nothing. */
+static void body_orphaned(void)
+{
+    static char b[LONG];
+    struct comm *c = post_start();
+    post.held = 1;
+    if (c->rank == 1)
+        wait_in_vain();
+    struct p2p_req *q = all_asked(b);
+    boot_dead_now(1, "its part in this test is over");
+    peer_reap();
+    ends_with(q, MPIX_ERR_PROC_FAILED);
+    post.err = -ENOTCONN;
+    all_told();
+    job_words()[0] = 1;
+    _exit(0);
+}
+
+/* It does not leave: an error at once, or where the peer cannot be reached when that is known to be dead. */
+static void fails(int err)
+{
+    static char b[LONG];
+    struct comm *c = post_start();
+    post.held = 1;
+    if (c->rank == 1)
+        wait_in_vain();
+    struct p2p_req *q = all_asked(b);
+    post.err = err;
+    all_told();
+    if (err == -ENOTCONN) {
+        job_check(!q->r.done);
+        boot_dead_now(1, "its part in this test is over");
+        peer_reap();
+    }
+    ends_with(q, err == -ENOTCONN ? MPIX_ERR_PROC_FAILED : err_class(err_from_errno(err, "this")));
+    job_words()[0] = 1;
+    _exit(0);
+}
+
+static void body_broken(void)
+{
+    fails(-EIO);
+}
+
+static void body_cut(void)
+{
+    fails(-ENOTCONN);
+}
+
+START_TEST(read_where_it_lies)
+{
+    static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_P2P_EAGER_MAX=0", NULL};
+    ck_assert_int_eq(job_run(2, far, body_stays, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_leaves, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_orphaned, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_broken, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_cut, 30), 0);
+}
+END_TEST
+
 Suite *suite_send(void)
 {
     Suite *s = suite_create("p2p/send");
@@ -141,6 +366,7 @@ Suite *suite_send(void)
     tcase_add_test(t, flood_is_bounded);
     tcase_add_test(t, synchronous_waits_for_the_match);
     tcase_add_test(t, order_holds_across_protocols);
+    tcase_add_test(t, read_where_it_lies);
     suite_add_tcase(s, t);
     return s;
 }

@@ -9,6 +9,7 @@ struct row {
     int few, many;   /* processes of the tests for two and for a crowd */
     const char *set; /* a variable, or NULL */
     const char *env; /* a variable of the network's library, or NULL */
+    int waits;       /* what stays where it is has always left only later; else it may go at once, and whether it stays is tested elsewhere */
 };
 extern const struct row rows[];
 extern const int rows_count;

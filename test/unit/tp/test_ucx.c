@@ -392,6 +392,123 @@ START_TEST(aligned)
 }
 END_TEST
 
+/* --- what stays where it is ------------------------------------------------------------------------ */
+
+enum { PIECE = 60001, PIECES = 1000, LEAD = 24 };
+
+struct piece {
+    struct tp_done d;
+    int calls, err;
+    char *data;
+};
+static __typeof__(ucp_am_send_nbx) *really_send;
+static unsigned in_place;
+static const void *stays;
+static unsigned alike; /* messages that were all of their sender's number */
+
+/* Is what goes to UCX the caller's own memory? */
+static ucs_status_ptr_t send_and_look(ucp_ep_h ep, unsigned id, const void *header, size_t hlen, const void *buf, size_t n,
+                                      const ucp_request_param_t *param)
+{
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE && param->datatype == UCP_DATATYPE_IOV) {
+        const ucp_dt_iov_t *v = buf;
+        size_t bytes = 0;
+        for (size_t i = 0; i < n; i++)
+            bytes += v[i].length;
+        job_check(v[1].buffer == stays && bytes % 8 == 0);
+        in_place++;
+    }
+    return really_send(ep, id, header, hlen, buf, n, param);
+}
+
+static void left(struct tp_done *d, int err)
+{
+    struct piece *x = (struct piece *)d;
+    x->calls++;
+    x->err = err;
+}
+
+static void same_throughout(const char *msg, size_t len)
+{
+    job_check(len >= LEAD);
+    for (size_t i = 1; i < len; i++)
+        job_check(msg[i] == msg[0]);
+    alike++;
+}
+
+/* One message all of whose bytes are x's number, the last `len` of them in x->data. */
+static int give(struct piece *x, int number, size_t len, struct tp_done *d)
+{
+    char lead[LEAD];
+    memset(lead, number, sizeof lead);
+    memset(x->data, number, len);
+    struct iovec v[3] = {{lead, 10}, {lead + 10, LEAD - 10}, {x->data, len}};
+    stays = x->data;
+    return tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 3, d);
+}
+
+/* To one that does not look: as soon as the kernel takes no more, a message waits in the program's memory; until then each has left when the
+ * call returns, and so has what is short, or whose sender wants its memory back. */
+static void kept(void)
+{
+    volatile uint64_t *go = job_words();
+    start();
+    look = same_throughout;
+    connect_to(1 - boot_rank());
+    if (boot_rank() == 1) {
+        while (!go[0])
+            sched_yield();
+        while (alike < go[0])
+            tp_ucx_ops.progress((struct tp *)u);
+        go[1] = 1;
+        meet();
+        stop();
+        return;
+    }
+    struct piece *all = calloc(PIECES, sizeof *all);
+    really_send = u->lib.ucp_am_send_nbx;
+    u->lib.ucp_am_send_nbx = send_and_look;
+    int n = 0, waiting = 0;
+    while (waiting < 3 && n < PIECES) {
+        struct piece *x = &all[n++];
+        x->d.fn = left;
+        x->data = malloc(PIECE);
+        int rc = give(x, n, (size_t)PIECE - (size_t)(n % 16), &x->d);
+        job_check(rc == 0 || rc == TP_PENDING);
+        if (rc == TP_PENDING) {
+            waiting++;
+        } else {
+            memset(x->data, 0x55, PIECE);
+            free(x->data);
+            x->data = NULL;
+        }
+    }
+    job_check(waiting == 3 && in_place == (unsigned)n);
+    struct piece x = {.d.fn = left, .data = malloc(PIECE)};
+    job_check(give(&x, 1, UCX_KEEP - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 && in_place == (unsigned)n);
+    free(x.data);
+    go[0] = (uint64_t)n + 2;
+    for (int i = 0; i < n; i++) {
+        while (all[i].data && !all[i].calls)
+            tp_ucx_ops.progress((struct tp *)u);
+        job_check(all[i].calls == !!all[i].data && all[i].err == 0);
+        free(all[i].data);
+    }
+    while (!go[1])
+        tp_ucx_ops.progress((struct tp *)u);
+    job_check(x.calls == 0);
+    free(all);
+    meet();
+    stop();
+}
+
+START_TEST(kept_)
+{
+    setenv("UCX_TLS", "tcp", 1);
+    ck_assert_int_eq(job_run(2, NULL, kept, 30), 0);
+}
+END_TEST
+
 /* --- sleep ------------------------------------------------------------------------------------- */
 
 static unsigned found;
@@ -604,6 +721,7 @@ Suite *suite_ucx(void)
     tcase_add_test(t, packets);
     tcase_add_test(t, packed);
     tcase_add_test(t, aligned);
+    tcase_add_test(t, kept_);
     tcase_add_test(t, armed_);
     tcase_add_test(t, dead_peer);
     tcase_add_test(t, good_guest);
