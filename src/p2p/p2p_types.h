@@ -11,7 +11,9 @@
  *      asked for; a packet that does not fit is dropped with a warning
  *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded
  *  P13 while the network may write into the buffer of a receive, that is not complete: it waits for the network's answer, for a
- *      dead process' data at most a second */
+ *      dead process' data at most a second
+ *  P14 while the network reads the buffer of a send, that is not complete: it waits until the network has told of each piece (P2P_LEAVING),
+ *      or its peer is dead */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
