@@ -35,13 +35,20 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
            m->segment <= most && m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
 }
 
+/* Would the network to src read pieces of so many bytes where they lie? */
+static int stays(int src, size_t bytes)
+{
+    struct tp_caps caps;
+    return am_tp(src, NULL, &caps) && caps.am_keep && bytes >= caps.am_keep;
+}
+
 static int on_pull(int src, const void *msg, size_t len)
 {
     const struct p2p_pull *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !pull_fits(s, src, m))
         return nonsense(src, "a request for data");
-    struct p2p_leaving *x = s->block ? send_leaving(s) : NULL;
+    struct p2p_leaving *x = s->block && stays(src, m->segment) ? send_leaving(s) : NULL;
     for (size_t off = 0; off < m->len; off += m->segment) {
         size_t n = m->len - off < m->segment ? m->len - off : m->segment;
         struct p2p_data h = {m->rreq, m->off + off};
@@ -51,13 +58,17 @@ static int on_pull(int src, const void *msg, size_t len)
             data = proc->p2p->scratch;
         }
         struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
-        if (x)
-            x->out += am_reply_kept(src, P2P_DATA, v, 2, &x->d) == TP_PENDING; /* which it tells later, from progress */
-        else
+        if (x) {
+            x->out++; /* before: whatever tells it */
+            int rc = am_reply_kept(src, P2P_DATA, v, 2, &x->d);
+            x->out -= rc != TP_PENDING;
+            x->err = rc < 0 && !x->err ? rc : x->err;
+        } else {
             am_reply(src, P2P_DATA, v, 2);
+        }
         s->got += n;
     }
-    if (s->got >= m->want)
+    if (s->got >= m->want || (x && send_failed(x)))
         send_asked(s);
     return 0;
 }
@@ -315,7 +326,7 @@ static int on_fin(int src, const void *msg, size_t len)
 {
     const struct p2p_fin *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || s->state != P2P_OPEN)
+    if (!s || s->state != P2P_OPEN || s->got) /* who pulls says no FIN; P14 */
         return nonsense(src, "the end of a message");
     list_del(&s->op.link);
     send_done(s, MPI_SUCCESS);
@@ -372,7 +383,7 @@ static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || !(s->state == P2P_CANCELLING || (s->state == P2P_OPEN && m->done && s->cancelled)))
+    if (!s || !(s->state == P2P_CANCELLING || (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
         return nonsense(src, "an answer to MPI_Cancel");
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);

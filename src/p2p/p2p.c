@@ -55,6 +55,11 @@ void p2p_finalize(void)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
     native_finalize(s);
+    for (struct list *l = s->open.next; l != &s->open; l = l->next) { /* sends that nobody waited for */
+        struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
+        if (q->leaving)
+            q->leaving->q = NULL;
+    }
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
         peer_drop(e->value); /* first: it knows messages that came in part and stand in no bin */

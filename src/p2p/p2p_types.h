@@ -6,7 +6,7 @@
  *  P3  no posted receive matches an unexpected message
  *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends queue behind
  *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
- *  P6  an open rendezvous send stands on p2p->open until FIN, the last PULL or CANCELLED
+ *  P6  an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was pulled has left
  *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(), bytes against what was
  *      asked for; a packet that does not fit is dropped with a warning
  *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded
@@ -16,6 +16,8 @@
  *      or its peer is dead */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
+
+#include <errno.h>
 
 #include "base/list.h"
 #include "base/map.h"
@@ -250,8 +252,13 @@ int send_begin(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
 /* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be copied. */
 struct p2p_leaving *send_leaving(struct p2p_req *q);
-/* All of q's data was asked for and sent, or is on its way. */
+/* All of q's data was asked for and sent, or is on its way; or some of it will not leave. */
 void send_asked(struct p2p_req *q);
+/* Nothing of it is under way, and what did not leave had other reasons than its peer. */
+static inline int send_failed(const struct p2p_leaving *x)
+{
+    return !x->out && x->err && x->err != -ENOTCONN;
+}
 
 /* recv.c */
 int recv_begin(struct p2p_req *q);

@@ -59,7 +59,7 @@ static void piece_left(struct tp_done *d, int err)
     x->out--;
     if (err && !x->err)
         x->err = err;
-    if (x->q && x->q->state == P2P_LEAVING)
+    if (x->q && (x->q->state == P2P_LEAVING || send_failed(x)))
         send_asked(x->q);
     else if (!x->q && !x->out)
         free(x);

@@ -17,13 +17,19 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_out *o = arg;
     struct ucx *u = o->u;
-    struct tp_done *d = u->closing ? NULL : o->d;
+    struct tp_done *d = o->d;
+    int err = ucx_errno(status);
     u->sending--;
+    if (o->keeps) {
+        o->keeps->keeping--;
+        u->keeping--;
+    }
     ucx_out_put(o);
     u->lib.ucp_request_free(request);
-    if (d) {
+    if (d) { /* last: it may send */
         u->events++;
-        d->fn(d, ucx_errno(status));
+        /* A connection that breaks says so to what is under way in words of its own, before it calls on_failure(). */
+        d->fn(d, err && err != -ENOMEM ? -ENOTCONN : err);
     }
 }
 
@@ -172,13 +178,16 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
 }
 
 /* The same of a long message whose last piece UCX sends from where it lies: the receiver's copy and the kernel's two are enough.  0: it has
- * left; TP_PENDING. */
+ * left; TP_PENDING.  Copied where nothing would tell UCX to leave it alone (U7), and where UCX cannot read it: a card may refuse to
+ * register what can only be read. */
 static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len, struct tp_done *d)
 {
     struct ucx *u = p->u;
     int err;
     if (__builtin_expect(!p->ep || p->failed, 0) && (err = ucx_peer_open(p)) != 0)
         return err;
+    if (p->no_failures)
+        return transmit(p, cls, iov, n, len);
     const struct iovec *kept = &iov[n - 1];
     const size_t pad = p->pad[ucx_is_long(len)], tail = -len & 7, front = len - kept->iov_len;
     struct ucx_out *o = ucx_out_get(u, sizeof(struct ucx_hdr) + greeting_of(p) + pad + front + tail);
@@ -190,6 +199,7 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
     memset(o->bytes + head + front, 0, tail);
     o->iov = NULL;
     o->d = d;
+    o->keeps = p;
     o->piece[0] = (ucp_dt_iov_t){o->bytes, head + front};
     o->piece[1] = (ucp_dt_iov_t){kept->iov_base, kept->iov_len};
     o->piece[2] = (ucp_dt_iov_t){o->bytes + head + front, tail};
@@ -200,7 +210,11 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
     ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->piece, tail ? 3 : 2, &param);
     u->inside--;
     err = handed_over(p, cls, o, taken, r);
-    return err > 0 ? TP_PENDING : err;
+    if (err < 0)
+        return p->failed ? err : transmit(p, cls, iov, n, len);
+    p->keeping += (unsigned)err;
+    u->keeping += (unsigned)err;
+    return err ? TP_PENDING : 0;
 }
 
 int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)

@@ -45,12 +45,13 @@ struct ucx_out *ucx_out_make(struct ucx *u, size_t bytes)
     struct ucx_out *o;
     size_t room = large ? sizeof(struct ucx_hdr) + UCX_ADDRESS_MAX + 8 + UCX_AM_MAX + 8 : UCX_SMALL;
     WR_ASSERT(bytes <= room);
-    o = malloc(sizeof *o + room + 8); /* transmit() clears 8 bytes where up to 7 lie free */
+    o = malloc(sizeof *o + room + 8); /* put_head() clears 8 bytes where up to 7 lie free */
     if (!o)
         return NULL;
     list_init(&o->link);
     o->u = u;
     o->d = NULL;
+    o->keeps = NULL;
     o->iov = NULL;
     o->room = room;
     return o;
@@ -353,11 +354,31 @@ static int ucx_address(struct tp *tp, void *buf, size_t *len)
 
 /* --- progress and sleep ----------------------------------------------------------- */
 
+/* U7: nothing more goes to those that have died, and whoever waits for it is told. */
+static __attribute__((cold)) void bury(struct ucx *u)
+{
+    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    size_t cursor = 0;
+    u->deaths = boot_dead_count();
+    for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
+        struct ucx_peer *p = e->value;
+        if (!p->keeping || p->failed || !boot_dead((int)p->rank))
+            continue;
+        p->failed = 1;
+        void *r = u->lib.ucp_ep_close_nbx(p->ep, &force);
+        p->ep = NULL;
+        if (UCS_PTR_IS_PTR(r))
+            u->lib.ucp_request_free(r);
+    }
+}
+
 static int ucx_progress(struct tp *tp)
 {
     struct ucx *u = (struct ucx *)tp;
     u->events = 0;
     u->fresh = 0;
+    if (__builtin_expect(u->keeping != 0, 0) && boot_dead_count() != u->deaths)
+        bury(u);
     if (__builtin_expect(!list_empty(&u->holders), 0))
         ucx_deliver_held(u);
     u->looks++;

@@ -3,8 +3,8 @@
  *      am() --- window, number, header ---> ucp_am_send_nbx ~~~> on_message --- key, order ---> env->recv
  *      put/get/atomic/flush --------------> ucp_*_nbx
  *
- * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer of ours, or if short, put together where UCX
- * sends it from.
+ * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer of ours; or if short, put together where UCX
+ * sends it from; or with a long last piece that lies with the caller.
  *   U1 Every message carries the key that its receiver published through the launcher; one without it is dropped.
  *      Only processes of the job can have read it.
  *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX does.
@@ -15,7 +15,8 @@
  *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress().
  *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind a header of its own whose length is its
  *      affair: so the sender leaves as many bytes free in front as the last message from that peer shows it should (ucx_peer.pad), and
- *      behind up to the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the first, is copied. */
+ *      behind up to the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the first, is copied.
+ *   U7 What lies with the caller is not read any more once its receiver is held for dead: the caller does not wait then. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
@@ -103,8 +104,9 @@ struct ucx_peer {
     unsigned char pad[2]; /* U6: bytes to leave free in messages to it: in short ones; in long ones (ucx_is_long) */
     unsigned looks;  /* ucx.looks when one of its messages was measured last */
     uint64_t key;    /* its key, once `addr` is known */
+    unsigned keeping; /* messages to it with a piece that lies with the caller, under way */
     char *addr;      /* UCX's part of its address; NULL: not known */
-    ucp_ep_h ep;     /* NULL: nothing was sent yet */
+    ucp_ep_h ep;     /* NULL: nothing was sent yet, or U7 */
     uint32_t seq[2]; /* number of our next message, by class */
     uint32_t acked;  /* requests that it has taken, as far as we know */
     uint32_t next[2]; /* number of its next message to be delivered, by class */
@@ -125,10 +127,11 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     struct ucx *u;
     struct tp_done *d; /* NULL: nobody waits for it */
     size_t room;
-    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: all of it is in `bytes` */
+    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: it does not, or see `piece` */
     int n;
-    size_t head, tail, total; /* bytes in front of the message, behind it, and of all */
-    ucp_dt_iov_t piece[3];    /* of a message whose last piece stays where it is: all before that; that; what is behind it */
+    size_t head, tail, total; /* bytes in front of the message, behind it, and of all; not of one with `piece` */
+    struct ucx_peer *keeps;   /* to whom the last piece goes that stays where it is; NULL: there is none */
+    ucp_dt_iov_t piece[3];    /* of such a message: all before that piece; that; what is behind it */
     _Alignas(16) char bytes[];
 };
 
@@ -150,6 +153,8 @@ struct ucx {
     struct list idle[2];  /* free buffers: small, large */
     unsigned idle_count[2];
     unsigned sending;     /* sends that UCX has not finished with */
+    unsigned keeping;     /* of them, those with a piece that lies with the caller */
+    int deaths;           /* boot_dead_count() when U7 was last seen to */
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */
@@ -195,6 +200,7 @@ static inline struct ucx_out *ucx_out_get(struct ucx *u, size_t bytes)
     struct ucx_out *o = LIST_OBJ(list_pop(&u->idle[large]), struct ucx_out, link);
     u->idle_count[large]--;
     o->d = NULL;
+    o->keeps = NULL;
     return o;
 }
 static inline void ucx_out_put(struct ucx_out *o)

@@ -155,6 +155,7 @@ struct parcel {
 static struct {
     struct parcel *first;
     int held, err, told;
+    int refuses; /* -errno of am() itself */
 } post;
 
 static int post_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
@@ -168,6 +169,8 @@ static int post_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct
 {
     if (!d || iov[n - 1].iov_len < KEEP)
         return tp_shm_ops.am(tp, peer, cls, iov, n, NULL);
+    if (post.refuses)
+        return post.refuses;
     struct parcel *x = malloc(sizeof *x);
     *x = (struct parcel){.peer = peer, .cls = cls, .bytes = tp_iov_bytes(iov, n - 1), .data = iov[n - 1], .d = d};
     job_check(x->bytes <= sizeof x->front);
@@ -342,6 +345,74 @@ static void body_broken(void)
     fails(-EIO);
 }
 
+/* It cannot even be begun, or fails while there is more to be asked for, which nobody will: an error, too. */
+static void begun_in_vain(int refuses, int err)
+{
+    static char b[40 * LONG];
+    struct comm *c = post_start();
+    struct request *r;
+    if (c->rank == 1) {
+        ok(p2p_irecv(b, sizeof b, dt_find(MPI_CHAR), 0, 3, c, 0, &r));
+        while (!*(volatile uint64_t *)job_words())
+            progress_poll();
+        _exit(0);
+    }
+    post.refuses = refuses;
+    post.err = err;
+    ok(p2p_isend(b, sizeof b, dt_find(MPI_CHAR), 1, 3, c, 0, &r));
+    while (!r->done)
+        progress_poll();
+    ends_with((struct p2p_req *)r, err_class(err_from_errno(-EIO, "this")));
+    job_check(((struct p2p_req *)r)->got < sizeof b);
+    job_words()[0] = 1;
+    _exit(0);
+}
+
+static void body_refused(void)
+{
+    begun_in_vain(-EIO, 0);
+}
+
+static void body_half(void)
+{
+    begun_in_vain(0, -EIO);
+}
+
+/* P14 against a receiver that asks for data and then says that it has it all. */
+static void body_hasty(void)
+{
+    static char b[40 * LONG];
+    volatile uint64_t *go = job_words();
+    struct comm *c = post_start();
+    struct request *r;
+    post.held = 1;
+    if (c->rank == 0) {
+        live_fill(b, sizeof b, 1);
+        ok(p2p_isend(b, sizeof b, dt_find(MPI_CHAR), 1, 3, c, 0, &r));
+        struct p2p_req *q = (struct p2p_req *)r;
+        while (!q->got)
+            progress_poll();
+        job_check(q->state == P2P_OPEN);
+        go[0] = 1;
+        while (!proc->p2p->nonsense)
+            progress_poll();
+        job_check(!r->done && post.first && q->state == P2P_OPEN);
+        post.held = 0;
+    } else {
+        ok(p2p_irecv(b, sizeof b, dt_find(MPI_CHAR), 0, 3, c, 0, &r));
+        while (!go[0])
+            progress_poll();
+        struct p2p_fin f = {((struct p2p_req *)r)->remote};
+        struct iovec v = {&f, sizeof f};
+        while (am_request(0, P2P_FIN, &v, 1, 0) == AM_AGAIN)
+            progress_poll();
+    }
+    request_wait(r);
+    ok(request_finish(r, NULL));
+    job_check(live_same(b, sizeof b, 1));
+    live_stop();
+}
+
 static void body_cut(void)
 {
     fails(-ENOTCONN);
@@ -355,6 +426,9 @@ START_TEST(read_where_it_lies)
     ck_assert_int_eq(job_run(2, far, body_orphaned, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_broken, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_cut, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_refused, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_half, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_hasty, 30), 0);
 }
 END_TEST
 

@@ -288,14 +288,23 @@ static void note_copies(const char *msg, size_t len)
     copied += msg == u->scratch;
 }
 
+static void nothing_more(struct tp_done *d, int err)
+{
+    (void)d;
+    job_check(err == 0);
+}
+
 /* Of length n, to the other and from it; several at once, which UCX reads together. */
 static void exchange(size_t n, int times)
 {
     static char buf[UCX_AM_MAX];
-    struct iovec v = {buf, n};
+    static struct tp_done d = {nothing_more};
+    struct iovec v[2] = {{buf, n % 8}, {buf + n % 8, n - n % 8}};
     due += times;
-    for (int i = 0; i < times; i++)
-        job_check(tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, &v, 1, NULL) == 0);
+    for (int i = 0; i < times; i++) {
+        int rc = tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 2, i % 2 ? NULL : &d);
+        job_check(rc == 0 || (rc == TP_PENDING && n - n % 8 >= UCX_KEEP && i % 2 == 0));
+    }
     while (taken[TP_REPLY] < due || u->sending)
         tp_ucx_ops.progress((struct tp *)u);
 }
@@ -415,7 +424,7 @@ static ucs_status_ptr_t send_and_look(ucp_ep_h ep, unsigned id, const void *head
         size_t bytes = 0;
         for (size_t i = 0; i < n; i++)
             bytes += v[i].length;
-        job_check(v[1].buffer == stays && bytes % 8 == 0);
+        job_check(v[1].buffer == stays && (bytes - ucx_pad(v[0].buffer)) % 8 == 0);
         in_place++;
     }
     return really_send(ep, id, header, hlen, buf, n, param);
@@ -447,8 +456,44 @@ static int give(struct piece *x, int number, size_t len, struct tp_done *d)
     return tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 3, d);
 }
 
-/* To one that does not look: as soon as the kernel takes no more, a message waits in the program's memory; until then each has left when the
- * call returns, and so has what is short, or whose sender wants its memory back. */
+/* To one that does not look: until three wait.  How many there are. */
+static int fill_up(struct piece *all)
+{
+    int n = 0, waiting = 0;
+    really_send = u->lib.ucp_am_send_nbx;
+    u->lib.ucp_am_send_nbx = send_and_look;
+    while (waiting < 3 && n < PIECES) {
+        struct piece *x = &all[n++];
+        x->d.fn = left;
+        x->data = malloc(PIECE);
+        int rc = give(x, n, (size_t)PIECE - (size_t)(n % 16), &x->d);
+        job_check(rc == 0 || rc == TP_PENDING);
+        if (rc == TP_PENDING) {
+            waiting++;
+        } else {
+            memset(x->data, 0x55, PIECE);
+            free(x->data);
+            x->data = NULL;
+        }
+    }
+    job_check(waiting == 3 && in_place == (unsigned)n && u->keeping == 3);
+    return n;
+}
+
+/* Those that wait are told, once, and nobody reads their data after that. */
+static void all_told(struct piece *all, int n, int err)
+{
+    for (int i = 0; i < n; i++) {
+        while (all[i].data && !all[i].calls)
+            tp_ucx_ops.progress((struct tp *)u);
+        job_check(all[i].calls == !!all[i].data && (!all[i].data || all[i].err == err));
+        free(all[i].data);
+    }
+    job_check(u->keeping == 0);
+}
+
+/* As soon as the kernel takes no more, a message waits in the program's memory; until then each has left when the call returns, and so has
+ * what is short, or whose sender wants its memory back. */
 static void kept(void)
 {
     volatile uint64_t *go = job_words();
@@ -466,34 +511,12 @@ static void kept(void)
         return;
     }
     struct piece *all = calloc(PIECES, sizeof *all);
-    really_send = u->lib.ucp_am_send_nbx;
-    u->lib.ucp_am_send_nbx = send_and_look;
-    int n = 0, waiting = 0;
-    while (waiting < 3 && n < PIECES) {
-        struct piece *x = &all[n++];
-        x->d.fn = left;
-        x->data = malloc(PIECE);
-        int rc = give(x, n, (size_t)PIECE - (size_t)(n % 16), &x->d);
-        job_check(rc == 0 || rc == TP_PENDING);
-        if (rc == TP_PENDING) {
-            waiting++;
-        } else {
-            memset(x->data, 0x55, PIECE);
-            free(x->data);
-            x->data = NULL;
-        }
-    }
-    job_check(waiting == 3 && in_place == (unsigned)n);
+    int n = fill_up(all);
     struct piece x = {.d.fn = left, .data = malloc(PIECE)};
     job_check(give(&x, 1, UCX_KEEP - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 && in_place == (unsigned)n);
     free(x.data);
     go[0] = (uint64_t)n + 2;
-    for (int i = 0; i < n; i++) {
-        while (all[i].data && !all[i].calls)
-            tp_ucx_ops.progress((struct tp *)u);
-        job_check(all[i].calls == !!all[i].data && all[i].err == 0);
-        free(all[i].data);
-    }
+    all_told(all, n, 0);
     while (!go[1])
         tp_ucx_ops.progress((struct tp *)u);
     job_check(x.calls == 0);
@@ -502,10 +525,53 @@ static void kept(void)
     stop();
 }
 
+/* Its receiver dies: killed, or held for dead, when nothing of it may be read any more (U7). */
+static void orphaned(int killed)
+{
+    volatile uint64_t *go = job_words();
+    start();
+    connect_to(1 - boot_rank());
+    if (boot_rank() == 1) {
+        while (!go[0])
+            sched_yield();
+        if (killed)
+            raise(SIGKILL);
+        _exit(0);
+    }
+    struct piece *all = calloc(PIECES, sizeof *all);
+    int n = fill_up(all);
+    go[0] = (uint64_t)killed;
+    if (!killed)
+        boot_dead_now(1, "its part in this test is over");
+    all_told(all, n, -ENOTCONN);
+    struct iovec v = {packet, 100};
+    int err;
+    while ((err = tp_ucx_ops.am((struct tp *)u, 1, TP_REPLY, &v, 1, NULL)) == 0)
+        tp_ucx_ops.progress((struct tp *)u);
+    job_check(err == -ENOTCONN);
+    free(all);
+    go[0] = 1;
+    stop();
+}
+
+static void killed(void)
+{
+    orphaned(1);
+}
+
+static void held_for_dead(void)
+{
+    orphaned(0);
+}
+
 START_TEST(kept_)
 {
     setenv("UCX_TLS", "tcp", 1);
+    setenv("UCX_TCP_SNDBUF", "200k", 1); /* a kernel that is set to take much would take all */
+    setenv("UCX_TCP_RCVBUF", "200k", 1);
     ck_assert_int_eq(job_run(2, NULL, kept, 30), 0);
+    ck_assert_int_eq(job_run(2, NULL, held_for_dead, 30), 0);
+    ck_assert_int_eq(job_run(2, NULL, killed, 30), 1); /* the killed one */
 }
 END_TEST
 
