@@ -86,7 +86,7 @@ int send_begin(struct p2p_req *q)
         return err_make(MPI_ERR_NO_MEM, "send: no memory for the record of process %d", q->world);
     q->op.try = send_try;
     q->op.fail = send_fail;
-    q->next = 0;
+    q->next = q->got = 0;
     q->eager = 0;
     q->cancelled = 0;
     q->state = P2P_QUEUED;
