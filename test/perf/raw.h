@@ -1,8 +1,9 @@
 /* raw.h - a network library without us above it: what raw_ofi.c and raw_ucx.c have to offer so that raw.c can time it.
  *
  * Two processes, each the other's peer.  Calls that begin something wait, polling, where no more can be under way.
- * There are two doors to the library, as its settings differ: one for memory and active messages, opened like the transport's,
- * and one for tagged messages, as MPI libraries use them. */
+ * There are doors to the library, as its settings differ: one for memory and active messages, opened like the transport's,
+ * one for tagged messages, as MPI libraries use them, but with the transport's handling of failures, and one for these without
+ * it, as the peers have it: a library may be faster that need not outlive the other end. */
 #ifndef RAW_H
 #define RAW_H
 
@@ -20,10 +21,11 @@ struct raw_ops {
     void (*flush)(void);                   /* all gets are here, and all puts in the peer's memory */
     void (*am)(size_t len);                /* from raw_buf; where they arrive raw_arrived() is called */
     void (*poll)(void);
-    void (*open_tagged)(void);             /* both */
+    void (*open_tagged)(int loose);        /* both; from now on messages go there; loose: without handling of failures */
     void (*send)(size_t len);              /* from raw_buf, until the buffer is free */
     void (*recv)(size_t len);              /* into raw_res, until it is there */
     void (*poll_tagged)(void);
+    int has_loose;                         /* the library knows that difference */
 };
 
 extern int raw_me;        /* 0 measures, 1 serves */

@@ -227,8 +227,10 @@ static void start(char *words, size_t len)
 static void *tagged_desc[2];
 
 /* The same provider, asked for tags alone. */
-static void start_tagged(void)
+static void start_tagged(int loose)
 {
+    if (tagged.ep)
+        return;
     struct fi_info *h = o.lib.dupinfo(o.info), *list = NULL;
     job_check(h);
     h->caps = FI_TAGGED;

@@ -20,7 +20,7 @@ static struct ucx_lib lib;
 /* The transport has no use for these. */
 static __typeof__(ucp_tag_send_nbx) *tag_send;
 static __typeof__(ucp_tag_recv_nbx) *tag_recv;
-static struct door memory, tagged;
+static struct door memory, tags[2], *tagged; /* tags[1]: without handling of failures */
 static ucp_datatype_t packed; /* of short active messages, as the transport sends them: UCX's tcp is slower with what is contiguous */
 static size_t packed_len;
 static ucp_rkey_h rkey;
@@ -65,7 +65,7 @@ static void count(struct door *d, ucs_status_ptr_t r, const char *what)
     d->pending += UCS_PTR_IS_PTR(r);
 }
 
-static void door_open(struct door *d, uint64_t features, const char *name)
+static void door_open(struct door *d, uint64_t features, ucp_err_handling_mode_t mode, const char *name)
 {
     ucp_config_t *config;
     ucp_address_t *addr;
@@ -92,7 +92,7 @@ static void door_open(struct door *d, uint64_t features, const char *name)
     raw_swap(name, addr, len, other, sizeof other);
     const ucp_ep_params_t ep = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                                               UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                                .address = (ucp_address_t *)other, .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                                .address = (ucp_address_t *)other, .err_mode = mode,
                                 .err_handler = {on_failure, NULL}};
     check(lib.ucp_ep_create(d->worker, &ep, &d->ep), "ucp_ep_create");
     lib.ucp_worker_release_address(d->worker, addr);
@@ -184,7 +184,7 @@ static void start(char *words, size_t len)
     const char *tls = getenv("UCX_TLS");
     snprintf(words, len, "UCX %s, UCX_TLS=%s%s", lib.ucp_get_version_string(), tls ? tls : "(all)",
              raw_spin ? ", no descriptor" : "");
-    door_open(&memory, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64, "ucx");
+    door_open(&memory, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64, UCP_ERR_HANDLING_MODE_PEER, "ucx");
     ucx_defaults_off(set);
     if (!ucx_has_card())
         check(lib.ucp_dt_create_generic(&packer, NULL, &packed), "ucp_dt_create_generic");
@@ -201,42 +201,45 @@ static void start(char *words, size_t len)
 
 /* --- tagged messages --------------------------------------------------------------------- */
 
-static void start_tagged(void)
+static void start_tagged(int loose)
 {
+    tagged = &tags[loose];
+    if (tagged->ep)
+        return;
     void *h = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
     job_check(h);
     tag_send = (__typeof__(tag_send))dlsym(h, "ucp_tag_send_nbx");
     tag_recv = (__typeof__(tag_recv))dlsym(h, "ucp_tag_recv_nbx");
     job_check(tag_send && tag_recv);
     unsigned set = ucx_defaults_on();
-    door_open(&tagged, UCP_FEATURE_TAG, "tagged");
+    door_open(tagged, UCP_FEATURE_TAG, loose ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER, loose ? "loose" : "tagged");
     ucx_defaults_off(set);
 }
 
 static void bare_poll_tagged(void)
 {
-    lib.ucp_worker_progress(tagged.worker);
+    lib.ucp_worker_progress(tagged->worker);
 }
 
 static void settle(void)
 {
-    while (tagged.pending)
+    while (tagged->pending)
         bare_poll_tagged();
 }
 
 static void bare_send(size_t len)
 {
     const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                   .cb.send = on_done, .user_data = &tagged};
-    count(&tagged, tag_send(tagged.ep, raw_buf, len, TAG, &p), "ucp_tag_send_nbx");
+                                   .cb.send = on_done, .user_data = tagged};
+    count(tagged, tag_send(tagged->ep, raw_buf, len, TAG, &p), "ucp_tag_send_nbx");
     settle();
 }
 
 static void bare_recv(size_t len)
 {
     const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                   .cb.recv = on_recv, .user_data = &tagged};
-    count(&tagged, tag_recv(tagged.worker, raw_res, len, TAG, UINT64_MAX, &p), "ucp_tag_recv_nbx");
+                                   .cb.recv = on_recv, .user_data = tagged};
+    count(tagged, tag_recv(tagged->worker, raw_res, len, TAG, UINT64_MAX, &p), "ucp_tag_recv_nbx");
     settle();
 }
 
@@ -244,6 +247,7 @@ int main(int argc, char **argv)
 {
     static const struct raw_ops ops = {
         .open = start, .put = bare_put, .get = bare_get, .flush = bare_flush, .am = bare_am, .poll = bare_poll,
-        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged};
+        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged,
+        .has_loose = 1};
     return raw_main(argc, argv, &ops);
 }
