@@ -200,6 +200,8 @@ static int reap(pid_t *pid, int n, int64_t end)
             left--;
             if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 continue;
+            if (WIFSIGNALED(status))
+                fprintf(stderr, "rank %d: %s\n", i, strsignal(WTERMSIG(status)));
             if (!failed++ && now_ms() + 1000 < end)
                 end = now_ms() + 1000;
         }

@@ -242,27 +242,43 @@ static void body_stays(void)
     live_stop();
 }
 
+static void asked(struct request *r)
+{
+    while (((struct p2p_req *)r)->state != P2P_LEAVING)
+        progress_poll();
+}
+
 static struct p2p_req *all_asked(char *b)
 {
     struct request *r;
     ok(p2p_isend(b, LONG, dt_find(MPI_CHAR), 1, 3, proc->obj->world, 0, &r));
-    while (((struct p2p_req *)r)->state != P2P_LEAVING)
-        progress_poll();
+    asked(r);
     for (int i = 0; i < 1000; i++)
         progress_poll();
     job_check(!r->done && post.first && post.told == 0);
     return (struct p2p_req *)r;
 }
 
-/* The receiver, whose part ends with this process. */
-static void wait_in_vain(void)
+/* The receiver of `len` bytes, whose part ends with this process. */
+static void wait_in_vain(size_t len)
 {
-    static char b[LONG];
     struct request *r;
-    ok(p2p_irecv(b, LONG, dt_find(MPI_CHAR), 0, 3, proc->obj->world, 0, &r));
+    ok(p2p_irecv(malloc(len), (MPI_Aint)len, dt_find(MPI_CHAR), 0, 3, proc->obj->world, 0, &r));
     while (!*(volatile uint64_t *)job_words())
         progress_poll();
     _exit(0);
+}
+
+static void in_vain_no_more(void)
+{
+    job_words()[0] = 1;
+    _exit(0);
+}
+
+static void receiver_dies(void)
+{
+    boot_dead_now(1, "its part in this test is over");
+    peer_reap();
 }
 
 /* All was asked for, and the network has it still; then it leaves. */
@@ -301,43 +317,40 @@ static void all_told(void)
         progress_poll();
 }
 
-/* Its peer dies, and what the network says after that is about nothing. */
-static void body_orphaned(void)
+/* A send whose receiver will not take it. */
+static struct p2p_req *doomed(void)
 {
     static char b[LONG];
     struct comm *c = post_start();
     post.held = 1;
     if (c->rank == 1)
-        wait_in_vain();
-    struct p2p_req *q = all_asked(b);
-    boot_dead_now(1, "its part in this test is over");
-    peer_reap();
+        wait_in_vain(LONG);
+    return all_asked(b);
+}
+
+/* Its peer dies, and what the network says after that is about nothing. */
+static void body_orphaned(void)
+{
+    struct p2p_req *q = doomed();
+    receiver_dies();
     ends_with(q, MPIX_ERR_PROC_FAILED);
     post.err = -ENOTCONN;
     all_told();
-    job_words()[0] = 1;
-    _exit(0);
+    in_vain_no_more();
 }
 
 /* It does not leave: an error at once, or where the peer cannot be reached when that is known to be dead. */
 static void fails(int err)
 {
-    static char b[LONG];
-    struct comm *c = post_start();
-    post.held = 1;
-    if (c->rank == 1)
-        wait_in_vain();
-    struct p2p_req *q = all_asked(b);
+    struct p2p_req *q = doomed();
     post.err = err;
     all_told();
     if (err == -ENOTCONN) {
         job_check(!q->r.done);
-        boot_dead_now(1, "its part in this test is over");
-        peer_reap();
+        receiver_dies();
     }
     ends_with(q, err == -ENOTCONN ? MPIX_ERR_PROC_FAILED : err_class(err_from_errno(err, "this")));
-    job_words()[0] = 1;
-    _exit(0);
+    in_vain_no_more();
 }
 
 static void body_broken(void)
@@ -351,12 +364,8 @@ static void begun_in_vain(int refuses, int err)
     static char b[40 * LONG];
     struct comm *c = post_start();
     struct request *r;
-    if (c->rank == 1) {
-        ok(p2p_irecv(b, sizeof b, dt_find(MPI_CHAR), 0, 3, c, 0, &r));
-        while (!*(volatile uint64_t *)job_words())
-            progress_poll();
-        _exit(0);
-    }
+    if (c->rank == 1)
+        wait_in_vain(sizeof b);
     post.refuses = refuses;
     post.err = err;
     ok(p2p_isend(b, sizeof b, dt_find(MPI_CHAR), 1, 3, c, 0, &r));
@@ -364,8 +373,7 @@ static void begun_in_vain(int refuses, int err)
         progress_poll();
     ends_with((struct p2p_req *)r, err_class(err_from_errno(-EIO, "this")));
     job_check(((struct p2p_req *)r)->got < sizeof b);
-    job_words()[0] = 1;
-    _exit(0);
+    in_vain_no_more();
 }
 
 static void body_refused(void)
@@ -413,6 +421,46 @@ static void body_hasty(void)
     live_stop();
 }
 
+/* A persistent one, begun again, and given up by MPI_Request_free while the network has it. */
+static void body_again(void)
+{
+    static char b[LONG];
+    enum { TIMES = 4 };
+    int told = 0;
+    struct comm *c = post_start();
+    struct dt_type *t = dt_find(MPI_CHAR);
+    struct request *r;
+    MPI_Request handle;
+    if (c->rank == 0) {
+        ok(p2p_send_init(b, LONG, t, 1, 3, c, 0, &r));
+        ok(request_publish(r, &handle));
+    }
+    for (int i = 0; i < TIMES; i++) {
+        if (c->rank == 1) {
+            ok(p2p_recv(b, LONG, t, 0, 3, c, 0, NULL));
+            job_check(live_same(b, LONG, (unsigned)i));
+            continue;
+        }
+        live_fill(b, LONG, (unsigned)i);
+        post.held = 1;
+        ok(request_start(r));
+        asked(r);
+        job_check(!r->done && post.first && post.told == told);
+        if (i == TIMES - 1)
+            request_release(r);
+        post.held = 0;
+        if (i < TIMES - 1) {
+            request_wait(r);
+            ok(request_finish(r, NULL));
+        }
+        while (!list_empty(&proc->p2p->open))
+            progress_poll();
+        job_check(!post.first && post.told > told);
+        told = post.told;
+    }
+    live_stop();
+}
+
 static void body_cut(void)
 {
     fails(-ENOTCONN);
@@ -423,6 +471,7 @@ START_TEST(read_where_it_lies)
     static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_P2P_EAGER_MAX=0", NULL};
     ck_assert_int_eq(job_run(2, far, body_stays, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_leaves, 30), 0);
+    ck_assert_int_eq(job_run(2, far, body_again, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_orphaned, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_broken, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_cut, 30), 0);
