@@ -74,7 +74,7 @@ static int publish(int err, struct request *const *r, MPI_Request *out)
     return request_publish(*r, out);
 }
 
-static inline int send_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+static inline __attribute__((always_inline)) int send_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
                             MPI_Comm comm, int mode)
 {
     struct ends e;
@@ -113,7 +113,7 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     return api_leave(comm, err);
 }
 
-static inline int recv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
                             MPI_Comm comm, MPI_Status *status)
 {
     struct ends e;

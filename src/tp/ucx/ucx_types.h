@@ -158,7 +158,7 @@ struct ucx {
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */
-    int closing;          /* completions are told nobody */
+    int closing;          /* the rooms above have gone: of completions only those of kept messages are told (T5) */
     int events;           /* of ours, in the progress() under way */
     unsigned looks;       /* calls of ucp_worker_progress (count, wraps) */
     unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm or a new endpoint: UCX_QUIET */
