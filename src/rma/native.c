@@ -236,11 +236,29 @@ const struct rma_key *rma_native_known(struct rma_target *t)
 
 void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
 {
-    struct rma_key *k = unit && bytes <= INT64_MAX && t->w->flavor != MPI_WIN_FLAVOR_DYNAMIC ? key_of(t, 1) : NULL;
+    struct rma_key *k = unit && bytes <= INT64_MAX ? key_of(t, 1) : NULL;
     if (!k || k->unit)
         return; /* what came with a key holds */
     k->size = bytes;
     k->unit = unit;
+}
+
+void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
+{
+    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_of(t, 1) : NULL;
+    if (!k)
+        return;
+    k->base = told->base; /* the one that was used last, of several */
+    k->size = told->size;
+    k->unit = 1;
+    k->detached = told->detached;
+}
+
+void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
+{
+    struct rma_key *k = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_find(w, rank) : NULL;
+    if (k && k->detached != detached)
+        k->unit = 0;
 }
 
 void rma_native_want(struct rma_target *t, const struct rma_op *op)

@@ -258,8 +258,11 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
             rma_ready(t);
     }
     struct rma_target *t = h->count && w->ntargets ? rma_target_find(w, (int)h->src) : NULL;
-    if (t)
+    struct rma_told told;
+    if (t && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         rma_native_told(t, h->disp, h->count);
+    else if (t && h->len == sizeof told && !h->aop)
+        rma_native_told_region(t, memcpy(&told, data, sizeof told));
     if (h->flags & RMA_F_SIGNALED)
         signaled(w, h, err);
     else if (err && !op && !w->err)

@@ -337,7 +337,7 @@ static int run_cas(struct rma_win *w, const struct place *p, char *result)
 }
 
 /* Many operations that are all alike: what they have in common is looked at once, each place by itself.  One out of range keeps
- * no other from being done; *bad: the displacement of the first that failed. */
+ * no other from being done; *bad: the displacement of the first that failed, else of the last. */
 static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
 {
     struct dt_type *e = predefined(h->dt);
@@ -375,10 +375,10 @@ static int run_train(struct rma_win *w, const struct rma_hdr *h, const char *at,
             a.origin = data;
             err = acc_apply(&own, &a);
         }
-        if (err && !cls) {
-            cls = err == MPI_ERR_RMA_RANGE ? err : MPI_ERR_OTHER;
+        if (!cls)
             bad->disp = disp;
-        }
+        if (err && !cls)
+            cls = err == MPI_ERR_RMA_RANGE ? err : MPI_ERR_OTHER;
     }
     return cls;
 }
@@ -503,10 +503,31 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
         answer(x, &a, cls ? (const char *)&f : data, cls ? sizeof f : p.len);
 }
 
+/* So that the origin need not ask again (R11).  at: displacement of the last operation.  Bytes of payload, which are in *told. */
+static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_told *told)
+{
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        const struct rma_attached *g = rma_win_region(w, at);
+        if (!g)
+            return 0;
+        *told = (struct rma_told){.base = g->base, .size = g->size, .detached = w->detached};
+        a->count = 1;
+        return sizeof *told;
+    }
+    if (w->disp_unit <= UINT32_MAX) {
+        a->disp = (uint64_t)w->bytes;
+        a->count = (uint32_t)w->disp_unit;
+    }
+    return 0;
+}
+
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
     struct rma_fault f;
+    struct rma_told told;
     struct place p;
+    uint64_t at = h->disp;
+    size_t tells = 0;
     int cls = 0;
     if (is_answered(h->type)) {
         run_answered(x, h, payload);
@@ -518,6 +539,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
             bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
             bad.count = (uint32_t)h->disp;
             cls = run_train(x->w, h, payload, &bad);
+            at = bad.disp;
         } else {
             cls = place_find(x->w, h, payload, &p);
             if (!cls)
@@ -542,11 +564,12 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
             a.aop = f.cls;
         }
     }
-    if (h->flags & RMA_F_COMPLETE && x->w->flavor != MPI_WIN_FLAVOR_DYNAMIC && x->w->disp_unit <= UINT32_MAX) {
-        a.disp = (uint64_t)x->w->bytes; /* so that it need not ask again (R11) */
-        a.count = (uint32_t)x->w->disp_unit;
-    }
-    answer(x, &a, &f, a.aop ? sizeof f : 0);
+    if (h->flags & RMA_F_COMPLETE && !a.aop)
+        tells = tell_window(x->w, at, &a, &told);
+    if (a.aop)
+        answer(x, &a, &f, sizeof f);
+    else
+        answer(x, &a, &told, tells);
 }
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
@@ -652,8 +675,7 @@ int rma_on_post(int src, const void *msg, size_t len)
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
         return nonsense(src, "a post for a window");
-    uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)h.src + 1);
-    if (map_put(&w->posts, (uint64_t)h.src + 1, (void *)(posts + 1)))
+    if (rma_post_came(w, (int)h.src, (uint32_t)h.disp))
         log_fatal("out of memory for the posts of a window");
     progress_signal();
     return 0;

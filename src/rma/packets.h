@@ -11,7 +11,7 @@
  *                                                     -> GRANTED with DROPPED: granted, send the data again
  *                                                     -> REFUSED with a stamp: come again later with the stamp
  *   end of epoch        => UNLOCK | DONE              -> ACK (token)
- *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there)
+ *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there, or struct rma_told)
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   a long operation    => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them; a put or get: aop is 0
@@ -87,7 +87,7 @@ struct rma_hdr {
     uint32_t win;   /* window id: never used twice                                            */
     uint32_t src;   /* sender's rank in the window                                            */
     uint32_t dt;    /* handle of the predefined element type                                  */
-    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each; ACK of COMPLETE: bytes of the window */
+    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each; ACK of COMPLETE: bytes of the window; POST: regions detached there (dynamic) */
     uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; TRAIN: operations; DATA: bytes asked for; ACK of COMPLETE: displacement unit, 0: not told */
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
     uint32_t op;    /* origin's operation, echoed; 0: none                                     */
@@ -109,6 +109,14 @@ struct rma_run {
     int64_t disp; /* bytes from the target buffer's address */
     uint64_t len; /* bytes                                  */
 };
+
+/* ACK of COMPLETE in a dynamic window: the attached region where the last operation began. */
+struct rma_told {
+    uint64_t base, size;
+    uint32_t detached; /* regions detached there so far, as in POST's disp */
+    uint32_t unused;
+};
+_Static_assert(sizeof(struct rma_told) == 24, "no padding on the wire");
 
 /* What the target refused: fields of the packet as they came, so that the origin can name them. */
 struct rma_fault {

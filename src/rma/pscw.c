@@ -111,6 +111,16 @@ static void gone_error(struct rma_win *w, int rank)
                             boot_dead_last(), rank, rma_world(w, rank));
 }
 
+/* The number of posts of a far rank that are not used up, and what the last of them says was detached there: w->posts. */
+_Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "a pointer holds both");
+enum { POSTS_BITS = 32 };
+
+int rma_post_came(struct rma_win *w, int rank, uint32_t detached)
+{
+    uint32_t posts = (uint32_t)(uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
+    return map_put(&w->posts, (uint64_t)rank + 1, (void *)((uintptr_t)detached << POSTS_BITS | (posts + (posts != UINT32_MAX))));
+}
+
 /* A post of rank is there: use it up. 1, 0, or < 0: it will not come. */
 static int take_post(struct rma_win *w, int rank)
 {
@@ -121,7 +131,8 @@ static int take_post(struct rma_win *w, int rank)
     uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
     if (!posts)
         return -gone;
-    if (posts == 1)
+    rma_native_posted(w, rank, (uint32_t)(posts >> POSTS_BITS));
+    if ((uint32_t)posts == 1)
         map_del(&w->posts, (uint64_t)rank + 1);
     else
         map_put(&w->posts, (uint64_t)rank + 1, (void *)(posts - 1));
@@ -173,6 +184,8 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
         struct rma_near *near = rma_near_of(w, w->start[i]);
         if (near)
             near->started = 1;
+        else if (assert & MPI_MODE_NOCHECK)
+            rma_native_posted(w, w->start[i], RMA_POST_UNSEEN);
     }
     w->nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->nstart;
     rma_win_goto(w, WIN_PSCW_ISSUED);
@@ -239,7 +252,7 @@ int rma_complete(struct rma_win *w)
 
 static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
 {
-    struct rma_hdr h = {.type = RMA_PKT_POST};
+    struct rma_hdr h = {.type = RMA_PKT_POST, .disp = w->detached};
     int err = MPI_SUCCESS;
     for (unsigned i = 0; i < n; i++) {
         const struct rma_near *near = rma_near_of(w, ranks[i]);

@@ -19,6 +19,7 @@ static inline struct rma_near *rma_near_of(const struct rma_win *w, int rank)
 }
 /* Does [off, off+len) lie in the memory this process exposes?  Its address, or NULL. (dynamic: off is an address) */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len);
+const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr); /* dynamic: the one that holds addr; NULL: none */
 /* Dynamic windows: the same for packed bytes [from, from + len) of count t at addr, block by block. */
 int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len);
 /* Byte offset of (disp units + lo) .. hi in a target's window; 0, or -ERANGE. */
@@ -235,6 +236,11 @@ void rma_native_want(struct rma_target *t, const struct rma_op *op); /* ask for 
 const struct rma_key *rma_native_known(struct rma_target *t); /* what is known of the window there; NULL: nothing */
 /* The window there has so many bytes, in units of so many (0: it does not say).  An answer to COMPLETE tells it. */
 void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit);
+/* The same of a dynamic window, of the one region; true until its rank posts with another number of detached ones. */
+void rma_native_told_region(struct rma_target *t, const struct rma_told *told);
+/* rank has posted, and so many regions were detached there; RMA_POST_UNSEEN: it may have, nobody looks (NOCHECK). */
+#define RMA_POST_UNSEEN UINT64_MAX
+void rma_native_posted(struct rma_win *w, int rank, uint64_t detached);
 void rma_native_leave(struct rma_target *t); /* the element goes */
 /* A packet with data of op as its last piece, without a copy where that may be (R13): as am_request(). */
 int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
@@ -314,6 +320,7 @@ void rma_barriers_wait(struct rma_win *w, unsigned left);
 int rma_start_poll(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
+int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */
 int rma_in_start(const struct rma_win *w, int rank);
 int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */

@@ -180,18 +180,21 @@ struct rma_key {
     uint8_t leaves;    /* TP_AM_LEAVES */
     uint8_t reg_local; /* TP_REG_LOCAL */
     unsigned refs;     /* target elements that point to it */
+    uint32_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_far *far;
-    uint64_t size;     /* of the window there (bytes) */
-    uint64_t unit;     /* displacement unit there (bytes); 0: both are not known */
+    uint64_t base;     /* dynamic: first displacement of the attached region that is known; else 0 */
+    uint64_t size;     /* of the window there, or of that region (bytes) */
+    uint64_t unit;     /* displacement unit there (bytes); 0: neither is known */
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
     uint8_t lone_put, lone_get; /* for one that is flushed at once it pays always */
+    uint32_t detached; /* dynamic: regions detached there when the region was told; another number in a POST: it may be gone */
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
-    uint32_t align;    /* address of the window there, modulo RMA_KEY_ALIGN */
 };
+_Static_assert(sizeof(struct rma_key) <= 128, "what rma.md states of a window's memory");
 /* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic], bit enum dt_op_index. */
 enum rma_atomic { RMA_ATOMIC_PLAIN, RMA_ATOMIC_FETCH, RMA_ATOMIC_CAS, RMA_ATOMICS };
 struct rma_atomics {
@@ -375,6 +378,7 @@ struct rma_win {
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
+    uint32_t detached;          /* dynamic: how often a region went, modulo 2^32: POST and the answer to COMPLETE tell it (R11) */
     uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
     unsigned nempties;
     /* native access */

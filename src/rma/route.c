@@ -76,7 +76,7 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
     int64_t lo, hi;
     uint64_t off;
     return !dt_bounds(op->a.ttype, (size_t)op->a.tcount, &lo, &hi) &&
-           !rma_offset((uint64_t)op->a.disp, k->unit, lo, hi, k->size, &off);
+           !rma_offset((uint64_t)op->a.disp - k->base, k->unit, lo, hi, k->size, &off);
 }
 
 /* R11.  A derived type may meet a lack of memory there, a pair with a gap is looked at element by element. */
@@ -91,7 +91,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
     for (const char *at = op->train; at != op->train + op->bytes; at += op->train_step) {
         uint64_t disp, off;
         memcpy(&disp, at, sizeof disp);
-        if (rma_offset(disp, k->unit, 0, (int64_t)op->train_each, k->size, &off))
+        if (rma_offset(disp - k->base, k->unit, 0, (int64_t)op->train_each, k->size, &off))
             return 0;
     }
     return 1;

@@ -535,6 +535,12 @@ static unsigned region_above(const struct rma_win *w, uint64_t addr)
     return lo;
 }
 
+const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr)
+{
+    unsigned i = region_above(w, addr);
+    return i > 0 && addr - w->regions[i - 1].base < w->regions[i - 1].size ? &w->regions[i - 1] : NULL;
+}
+
 /* Memory may lie across regions that follow each other without a gap. */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
 {
@@ -661,6 +667,7 @@ int rma_win_detach(struct rma_win *w, const void *base)
     mem_move_back(w->regions[i - 1].moved);
     memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
     w->nregions--;
+    w->detached++;
     regions_publish(w);
     return MPI_SUCCESS;
 }

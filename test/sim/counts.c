@@ -284,6 +284,82 @@ static void pscw_counts_trains(void *arg)
     pscw_again(1);
 }
 
+/* The same of dynamic windows: the answer tells the attached region, which is known until its rank has detached one.  Rank 1 has two
+ * regions; what is put at `at` goes to the first below LONGS, to the second from there on; apart: each element by itself. */
+static void pscw_counts_dynamic(void *arg)
+{
+    (void)arg;
+    enum { LONGS = 40 };
+    static const struct round {
+        int at, count, apart, nocheck, acks, err;
+        enum { STAYS, DETACH, ATTACH } before; /* what rank 1 does with its second region */
+    } rounds[] = {
+        {0, 1, 0, 0, 1, 0, STAYS}, /* nothing is known */
+        {LONGS - 1, 1, 0, 0, 0, 0, STAYS},
+        {0, LONGS, 0, 0, 0, 0, STAYS},
+        {0, LONGS, 1, 0, 0, 0, STAYS},
+        {LONGS, 1, 0, 0, 1, 0, STAYS},             /* the other one, which is known from now on */
+        {2 * LONGS - 1, 1, 0, 0, 0, 0, STAYS},
+        {LONGS - 1, 2, 0, 0, 1, 0, STAYS},         /* in both; the one where it begins is told */
+        {1, 1, 0, 1, 1, 0, STAYS},                 /* NOCHECK: no post says that it is still there */
+        {1, 1, 0, 0, 0, 0, STAYS},
+        {2 * LONGS - 1, 2, 0, 0, 1, MPI_ERR_RMA_RANGE, STAYS},
+        {1, 1, 0, 0, 0, 0, STAYS},                 /* an error tells nothing, and what was known holds */
+        {LONGS - 20, 40, 1, 0, 1, 0, STAYS},       /* the last one's is told */
+        {LONGS, LONGS, 1, 0, 0, 0, STAYS},
+        {LONGS, 1, 0, 0, 1, MPI_ERR_RMA_RANGE, DETACH}, /* no longer there */
+        {1, 1, 0, 0, 1, 0, STAYS},
+        {2, 1, 0, 0, 0, 0, ATTACH},                /* one more takes nothing away */
+        {LONGS + 1, 1, 0, 0, 1, 0, STAYS},
+    };
+    long mem[2 * LONGS], v[LONGS];
+    MPI_Aint base = (MPI_Aint)(intptr_t)mem;
+    MPI_Group world, peer;
+    struct job j = job_open(1);
+    MPI_Win win;
+    int other = !j.rank;
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    for (int i = 0; i < 2; i++)
+        OK(MPI_Win_attach(win, mem + (ptrdiff_t)i * LONGS, LONGS * sizeof *mem));
+    OK(MPI_Bcast(&base, 1, MPI_AINT, 1, MPI_COMM_WORLD));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &peer));
+    for (int k = 0; k < (int)(sizeof rounds / sizeof *rounds); k++) {
+        const struct round *r = &rounds[k];
+        int assert = r->nocheck ? MPI_MODE_NOCHECK : 0;
+        memset(mem, 0, sizeof mem);
+        if (j.rank == 1 && r->before == DETACH)
+            OK(MPI_Win_detach(win, mem + LONGS));
+        if (j.rank == 1 && r->before == ATTACH)
+            OK(MPI_Win_attach(win, mem + LONGS, LONGS * sizeof *mem));
+        MPI_Barrier(MPI_COMM_WORLD);
+        struct counts b = mark(1);
+        if (j.rank == 1)
+            OK(MPI_Win_post(peer, assert, win));
+        MPI_Barrier(MPI_COMM_WORLD); /* NOCHECK: it has posted */
+        if (j.rank == 1) {
+            OK(MPI_Win_wait(win));
+        } else {
+            for (int i = 0; i < LONGS; i++)
+                v[i] = 1000 * (k + 1) + i;
+            OK(MPI_Win_start(peer, assert, win));
+            for (int i = 0, n = r->apart ? 1 : r->count; i < r->count; i += n)
+                OK(MPI_Put(v + i, n, MPI_LONG, 1, base + (MPI_Aint)(r->at + i) * (MPI_Aint)sizeof *v, n, MPI_LONG, win));
+            ERR(r->err, MPI_Win_complete(win));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (j.rank == 0)
+            SIM_CHECK(since(&b, RMA_PKT_ACK) == r->acks);
+        for (int i = 0; i < 2 * LONGS; i++)
+            SIM_CHECK(mem[i] == (j.rank == 1 && !r->err && i >= r->at && i < r->at + r->count ? 1000 * (k + 1) + i - r->at : 0));
+    }
+    OK(MPI_Group_free(&peer));
+    OK(MPI_Group_free(&world));
+    OK(MPI_Win_free(&win));
+    job_close(&j);
+}
+
 /* LOCK_ALL by targets: K targets touched, K messages and K answers, silence towards the others. */
 static void lock_all_counts(void *arg)
 {
@@ -980,6 +1056,8 @@ const struct scenario scenarios_counts[] = {
     {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
     {"count-pscw-again", 2, 1, pscw_counts_again, NULL, enough_credit},
     {"count-pscw-trains", 2, 1, pscw_counts_trains, NULL, gathering},
+    {"count-pscw-dynamic", 2, 1, pscw_counts_dynamic, NULL, enough_credit},
+    {"count-pscw-dynamic-trains", 2, 1, pscw_counts_dynamic, NULL, gathering},
     {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},
     {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, enough_credit},
     {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, enough_credit},
