@@ -21,22 +21,25 @@
 
 Suite *suite_contract(void);
 
+enum { AM = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, ONESIDED = TP_PUT | TP_GET, ATOMIC = TP_ATOMIC | TP_CPU_COHERENT };
+
+/* Why a provider of libfabric offers what it does: doc/design/tp-ofi.md, "What providers do not keep". */
 const struct row rows[] = {
 #ifndef CONTRACT_NETWORKS
-    {&tp_none_ops, 1, 1, NULL, NULL, 0},
-    {&tp_self_ops, 1, 1, NULL, NULL, 0},
-    {&tp_shm_ops, 2, 7, NULL, NULL, 0},
+    {&tp_none_ops, 1, 1, NULL, NULL, 0, 0},
+    {&tp_self_ops, 1, 1, NULL, NULL, 0, AM},
+    {&tp_shm_ops, 2, 7, NULL, NULL, 0, AM},
 #endif
 #ifdef CONTRACT_OFI
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1, AM | ONESIDED | ATOMIC},
 #endif
 #ifdef CONTRACT_OFI_MORE
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL, 0},
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, 0},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL, 0, TP_AM_ORDERED},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, 0, TP_AM_ORDERED | TP_AM_LEAVES | ONESIDED},
 #endif
 #ifdef CONTRACT_UCX
-    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0},
-    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=shm", 0},
+    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0, AM | ONESIDED | ATOMIC},
+    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=shm", 0, AM | ONESIDED | ATOMIC},
 #endif
 };
 const int rows_count = sizeof rows / sizeof *rows;
@@ -190,6 +193,9 @@ static void entries(void)
     box_open();
     const struct tp_ops *o = box.e.ops;
     unsigned f = box.e.caps.flags;
+    if (f != box.e.row->offers)
+        fprintf(stderr, "%s %s: offers %#x, not %#x\n", o->name, box.e.row->set ? box.e.row->set : "", f, box.e.row->offers);
+    job_check(f == box.e.row->offers);
     job_check(o->name && o->name[0] && tp_iov_bytes(NULL, 0) == 0);
     job_check(o->open && o->address && o->connect && o->close && o->am && o->progress && o->fd);
     /* What a flag promises is there; a table may hold more than what was opened can do. */

@@ -728,12 +728,24 @@ static void deaf(void)
 
 /* --- choices ------------------------------------------------------------------------------------ */
 
+/* The text says what was asked for, and what there is instead. */
 static void no_such_provider(void)
 {
     struct tp *tp;
     struct tp_caps caps;
     const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc};
-    job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
+    char text[2048] = "";
+    int said[2], before = dup(STDERR_FILENO);
+    job_check(before >= 0 && pipe(said) == 0 && dup2(said[1], STDERR_FILENO) == STDERR_FILENO);
+    int err = tp_ofi_ops.open(&env, &tp, &caps);
+    job_check(dup2(before, STDERR_FILENO) == STDERR_FILENO && close(said[1]) == 0);
+    job_check(read(said[0], text, sizeof text - 1) > 0);
+    fputs(text, stderr);
+    job_check(err == -ENODEV && strstr(text, "MPIR_CVAR_OFI_PROVIDER=pigeons"));
+    const char *has = strstr(text, "libfabric has: ");
+    job_check(has && strstr(has, "tcp;ofi_rxm") && strstr(has, "udp;ofi_rxd"));
+    close(said[0]);
+    close(before);
 }
 
 /* What rank 0 has overrules the variable, and is told again as it was. */
