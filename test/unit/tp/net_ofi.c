@@ -4,12 +4,13 @@
 Suite *suite_contract(void);
 Suite *suite_onesided(void);
 Suite *suite_ofi(void);
+Suite *suite_foreign(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
 #ifdef CONTRACT_OFI
-        suite_ofi,
+        suite_ofi, suite_foreign,
 #endif
         suite_contract, suite_onesided,
     };

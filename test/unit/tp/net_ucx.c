@@ -4,9 +4,10 @@
 Suite *suite_contract(void);
 Suite *suite_onesided(void);
 Suite *suite_ucx(void);
+Suite *suite_foreign(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_contract, suite_onesided, suite_ucx};
+    Suite *(*const suites[])(void) = {suite_contract, suite_onesided, suite_ucx, suite_foreign};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }
