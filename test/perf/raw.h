@@ -19,13 +19,14 @@ struct raw_ops {
     void (*put)(size_t len);               /* from raw_buf to the start of the peer's window */
     void (*get)(size_t len);               /* the other way, into raw_res */
     void (*flush)(void);                   /* all gets are here, and all puts in the peer's memory */
-    void (*am)(size_t len);                /* from raw_buf; where they arrive raw_arrived() is called */
+    void (*am)(size_t from, size_t len);   /* from raw_buf + from; where they arrive raw_arrived() is called */
     void (*poll)(void);
     void (*open_tagged)(int loose);        /* both; from now on messages go there; loose: without handling of failures */
     void (*send)(size_t len);              /* from raw_buf, until the buffer is free */
     void (*recv)(size_t len);              /* into raw_res, until it is there */
     void (*poll_tagged)(void);
     int has_loose;                         /* the library knows that difference */
+    size_t am_max;                         /* bytes of the longest message, as the transport sends them */
 };
 
 extern int raw_me;        /* 0 measures, 1 serves */
@@ -33,7 +34,7 @@ extern int raw_spin;      /* --spin: the library need not be able to sleep */
 extern char *raw_buf, *raw_res, *raw_window;
 extern uint64_t raw_came; /* active messages that arrived here */
 
-/* One has: a long one is a put, whose receiver brings it to its window. */
+/* One has: a long one is a put, or the next piece of one, whose receiver brings it to its window. */
 void raw_arrived(const void *data, size_t len);
 
 /* Give the peer some bytes, and take its own of the same name; both.  Bytes that came. */

@@ -181,15 +181,15 @@ static void bare_flush(void)
         bare_poll();
 }
 
-static void bare_am(size_t len)
+static void bare_am(size_t from, size_t len)
 {
     if (len <= memory.info->tx_attr->inject_size) {
-        while (!taken(&memory, fi_inject(memory.ep, raw_buf, len, memory.peer), "fi_inject"))
+        while (!taken(&memory, fi_inject(memory.ep, raw_buf + from, len, memory.peer), "fi_inject"))
             ;
         return;
     }
     struct once *op = once_get(&memory);
-    while (!taken(&memory, fi_send(memory.ep, raw_buf, len, buf_desc, memory.peer, &op->ctx), "fi_send"))
+    while (!taken(&memory, fi_send(memory.ep, raw_buf + from, len, buf_desc, memory.peer, &op->ctx), "fi_send"))
         ;
     memory.pending++;
 }
@@ -280,6 +280,7 @@ int main(int argc, char **argv)
 {
     static const struct raw_ops ops = {
         .open = start, .put = bare_put, .get = bare_get, .flush = bare_flush, .am = bare_am, .poll = bare_poll,
-        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged};
+        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged,
+        .am_max = OFI_BUFFER_BYTES};
     return raw_main(argc, argv, &ops);
 }

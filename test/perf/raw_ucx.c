@@ -157,7 +157,7 @@ static void bare_flush(void)
         bare_poll();
 }
 
-static void bare_am(size_t len)
+static void bare_am(size_t from, size_t len)
 {
     ucp_request_param_t p = plain;
     p.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
@@ -167,10 +167,10 @@ static void bare_am(size_t len)
         packed_len = len;
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = packed;
-        count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf, 1, &p), "ucp_am_send_nbx");
+        count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, 1, &p), "ucp_am_send_nbx");
         return;
     }
-    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf, len, &p), "ucp_am_send_nbx");
+    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, len, &p), "ucp_am_send_nbx");
 }
 
 static void start(char *words, size_t len)
@@ -248,6 +248,6 @@ int main(int argc, char **argv)
     static const struct raw_ops ops = {
         .open = start, .put = bare_put, .get = bare_get, .flush = bare_flush, .am = bare_am, .poll = bare_poll,
         .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged,
-        .has_loose = 1};
+        .has_loose = 1, .am_max = UCX_AM_MAX};
     return raw_main(argc, argv, &ops);
 }
