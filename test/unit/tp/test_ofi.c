@@ -728,12 +728,37 @@ static void deaf(void)
 
 /* --- choices ------------------------------------------------------------------------------------ */
 
-static void no_such_provider(void)
+/* Open what is not there: what is said then. */
+static void refusal(const char *variant, char *text, size_t room)
 {
     struct tp *tp;
     struct tp_caps caps;
-    const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc};
-    job_check(tp_ofi_ops.open(&env, &tp, &caps) == -ENODEV);
+    const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc, .variant = variant};
+    int fd[2], saved = dup(STDERR_FILENO);
+    job_check(pipe(fd) == 0 && dup2(fd[1], STDERR_FILENO) >= 0);
+    int err = tp_ofi_ops.open(&env, &tp, &caps);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(fd[1]);
+    ssize_t n = read(fd[0], text, room - 1); /* one line, one write */
+    text[n > 0 ? n : 0] = 0;
+    close(fd[0]);
+    job_check(err == -ENODEV);
+}
+
+/* Who mistyped a name reads which one was not found, where it came from, and those there are. */
+static void no_such_provider(void)
+{
+    static const struct {
+        const char *variant, *asked;
+    } ways[] = {{NULL, "MPIR_CVAR_OFI_PROVIDER=pigeons: "}, {"geese 16384", "provider geese: "}};
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        refusal(ways[i].variant, text, sizeof text);
+        const char *there = strstr(text, "libfabric has: ");
+        job_check(strstr(text, ways[i].asked) != NULL);
+        job_check(there && strstr(there, "tcp;ofi_rxm") && strstr(there, "udp;ofi_rxd"));
+    }
 }
 
 /* What rank 0 has overrules the variable, and is told again as it was. */
