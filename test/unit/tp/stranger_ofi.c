@@ -79,7 +79,7 @@ static void part(void)
 
 START_TEST(stranger)
 {
-    static const struct tongue libfabric = {meet, speak, control, turn, part, NULL, 0, 40};
+    static const struct tongue libfabric = {meet, speak, control, turn, part, NULL, 0, 8};
     uint64_t spoil;
     ck_assert_int_eq(stranger_run(&rows[0], &libfabric, &spoil), 0);
     ck_assert_uint_eq(spoil, STRANGER_SPOIL);

@@ -315,6 +315,26 @@ static void lost_amid(void)
     }
 }
 
+/* Packets that were here already come again, of whatever kind and in whatever order: nothing of them is taken, nobody is lost for it. */
+static void again(void)
+{
+    static struct flight old[8];
+    pair_open(0);
+    job_check(flying == 1); /* the greeting */
+    for (int i = 0; i < 6; i++)
+        job_check(say(&left, i % 2 ? TP_REPLY : TP_REQUEST, i) == 0);
+    int n = flying;
+    memcpy(old, air, (size_t)n * sizeof *old);
+    arrive();
+    for (int i = 0; i < 3 * n; i++)
+        ofi_deliver(right.o, old[i * 5 % n].bytes, old[i * 5 % n].len);
+    job_check(n == 7 && right.n == 6 && right.lost == 0);
+    job_check(say(&left, TP_REQUEST, 6) == 0);
+    arrive();
+    job_check(right.n == 7 && right.value[6] == 6 && left.lost + right.lost == 0);
+    pair_close();
+}
+
 /* Nothing follows what was lost: the sender asks, and asks again where the question is lost, too. */
 static void lost_last(void)
 {
@@ -804,6 +824,7 @@ static void greedy_all(void) { if (boot_rank() == 0) greedy(); }
     }                                                \
     RUN(name, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 ONE(lost_amid)
+ONE(again)
 ONE(lost_last)
 ONE(lost_verdict)
 ONE(lost_hello)
@@ -844,6 +865,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, greedy_);
     tcase_add_test(t, window_);
     tcase_add_test(t, lost_amid_);
+    tcase_add_test(t, again_);
     tcase_add_test(t, lost_last_);
     tcase_add_test(t, lost_verdict_);
     tcase_add_test(t, lost_hello_);
