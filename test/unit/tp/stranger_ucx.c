@@ -136,7 +136,7 @@ START_TEST(hole)
     static const struct tongue ucx = {meet, speak, control, turn, part, NULL, 0, 0};
     uint64_t spoil;
     ck_assert_int_eq(stranger_run(&one_sided, &ucx, &spoil), 0);
-    ck_assert_uint_eq(spoil, 1);
+    ck_assert_uint_ne(spoil, STRANGER_SPOIL);
 }
 END_TEST
 
