@@ -486,6 +486,17 @@ static void on_gap(struct ofi *o, struct ofi_peer *p)
     ofi_peer_lost(o, p, -ECONNRESET);
 }
 
+/* It has a number that was here already: no message is missing for it.  ofi_rxm tells once more of a packet that it still has in a buffer, where
+ * somebody makes a connection and writes zeros into it (tp-ofi.md, "Strangers"). */
+static int came_again(struct ofi *o, const struct ofi_peer *p, uint16_t seq)
+{
+    if ((int16_t)(uint16_t)(seq - p->got) >= 0)
+        return 0;
+    if (!o->warned++)
+        log_warn("transport ofi: a packet of rank %u came again; it is dropped, others are not reported", p->rank);
+    return 1;
+}
+
 void ofi_deliver(struct ofi *o, const void *packet, size_t len)
 {
     struct ofi_wire w = {0};
@@ -509,8 +520,11 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
     }
     if (w.kind == OFI_HELLO || (w.kind == OFI_ASK && bytes))
         (void)ofi_peer_learn(o, p, msg, bytes);
-    if (__builtin_expect(w.seq != p->got && o->flags & TP_AM_ORDERED, 0) && !p->gap)
+    if (__builtin_expect(w.seq != p->got && o->flags & TP_AM_ORDERED, 0) && !p->gap) {
+        if (came_again(o, p, w.seq))
+            return;
         on_gap(o, p);
+    }
     /* It does not know, since it sends; but what the dead sent may come late. */
     if (__builtin_expect(p->broken, 0) && (w.kind == OFI_ASK || !boot_dead((int)p->rank)))
         ofi_look_now(o, p);

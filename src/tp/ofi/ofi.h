@@ -17,7 +17,7 @@
  * O5. Puts and atomics on a peer stand in the order of their issue; a flush waits for those that stood there before it.
  * O6. Messages to a peer are numbered, and every packet says which number is next and which is expected from its receiver.  A
  *     provider may lose what it took (tp-ofi.md, "What a connection takes with it"): where the order is promised, a number
- *     that is not the expected one shows it, and nothing of that peer is delivered any more.
+ *     beyond the expected one shows it, and nothing of that peer is delivered any more.  What comes a second time is dropped.
  * O7. Who has heard for a second or two of nothing that it sent asks, until it hears; a peer that says nothing is asked again, ever less
  *     often, and is never held for lost for that.  Whoever finds the connection broken tells the other side. */
 #ifndef TP_OFI_OFI_H

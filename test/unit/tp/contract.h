@@ -10,7 +10,8 @@ struct row {
     const char *set; /* a variable, or NULL */
     const char *env; /* a variable of the network's library, or NULL */
     int waits;       /* what stays where it is has always left only later; else it may go at once, and whether it stays is tested elsewhere */
-    unsigned offers; /* all flags that it has, no more and no fewer: where one is lost, tests of what it promises would have nothing left to test */
+    unsigned flags;  /* what it has to offer, no less (a test of what is not there passes) and no more */
+    unsigned atomic_sizes;
 };
 extern const struct row rows[];
 extern const int rows_count;

@@ -3,16 +3,17 @@
 
 Suite *suite_contract(void);
 Suite *suite_onesided(void);
+Suite *suite_forged(void);
 Suite *suite_ofi(void);
-Suite *suite_foreign(void);
+Suite *suite_stranger(void);
 
 int main(void)
 {
     Suite *(*const suites[])(void) = {
 #ifdef CONTRACT_OFI
-        suite_ofi, suite_foreign,
+        suite_ofi, suite_stranger,
 #endif
-        suite_contract, suite_onesided,
+        suite_contract, suite_onesided, suite_forged,
     };
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -4,10 +4,10 @@
 Suite *suite_contract(void);
 Suite *suite_onesided(void);
 Suite *suite_ucx(void);
-Suite *suite_foreign(void);
+Suite *suite_stranger(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_contract, suite_onesided, suite_ucx, suite_foreign};
+    Suite *(*const suites[])(void) = {suite_contract, suite_onesided, suite_ucx, suite_stranger};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

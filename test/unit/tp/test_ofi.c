@@ -315,6 +315,26 @@ static void lost_amid(void)
     }
 }
 
+/* Packets that were here already come again, of whatever kind and in whatever order: nothing of them is taken, nobody is lost for it. */
+static void again(void)
+{
+    static struct flight old[8];
+    pair_open(0);
+    job_check(flying == 1); /* the greeting */
+    for (int i = 0; i < 6; i++)
+        job_check(say(&left, i % 2 ? TP_REPLY : TP_REQUEST, i) == 0);
+    int n = flying;
+    memcpy(old, air, (size_t)n * sizeof *old);
+    arrive();
+    for (int i = 0; i < 3 * n; i++)
+        ofi_deliver(right.o, old[i * 5 % n].bytes, old[i * 5 % n].len);
+    job_check(n == 7 && right.n == 6 && right.lost == 0);
+    job_check(say(&left, TP_REQUEST, 6) == 0);
+    arrive();
+    job_check(right.n == 7 && right.value[6] == 6 && left.lost + right.lost == 0);
+    pair_close();
+}
+
 /* Nothing follows what was lost: the sender asks, and asks again where the question is lost, too. */
 static void lost_last(void)
 {
@@ -728,24 +748,37 @@ static void deaf(void)
 
 /* --- choices ------------------------------------------------------------------------------------ */
 
-/* The text says what was asked for, and what there is instead. */
-static void no_such_provider(void)
+/* Open what is not there: what is said then. */
+static void refusal(const char *variant, char *text, size_t room)
 {
     struct tp *tp;
     struct tp_caps caps;
-    const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc};
-    char text[2048] = "";
-    int said[2], before = dup(STDERR_FILENO);
-    job_check(before >= 0 && pipe(said) == 0 && dup2(said[1], STDERR_FILENO) == STDERR_FILENO);
+    const struct tp_env env = {.recv = count_recv, .up = NULL, .proc = proc, .variant = variant};
+    int fd[2], saved = dup(STDERR_FILENO);
+    job_check(pipe(fd) == 0 && dup2(fd[1], STDERR_FILENO) >= 0);
     int err = tp_ofi_ops.open(&env, &tp, &caps);
-    job_check(dup2(before, STDERR_FILENO) == STDERR_FILENO && close(said[1]) == 0);
-    job_check(read(said[0], text, sizeof text - 1) > 0);
-    fputs(text, stderr);
-    job_check(err == -ENODEV && strstr(text, "MPIR_CVAR_OFI_PROVIDER=pigeons"));
-    const char *has = strstr(text, "libfabric has: ");
-    job_check(has && strstr(has, "tcp;ofi_rxm") && strstr(has, "udp;ofi_rxd"));
-    close(said[0]);
-    close(before);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(fd[1]);
+    ssize_t n = read(fd[0], text, room - 1); /* one line, one write */
+    text[n > 0 ? n : 0] = 0;
+    close(fd[0]);
+    job_check(err == -ENODEV);
+}
+
+/* Who mistyped a name reads which one was not found, where it came from, and those there are. */
+static void no_such_provider(void)
+{
+    static const struct {
+        const char *variant, *asked;
+    } ways[] = {{NULL, "MPIR_CVAR_OFI_PROVIDER=pigeons: "}, {"geese 16384", "provider geese: "}};
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        refusal(ways[i].variant, text, sizeof text);
+        const char *there = strstr(text, "libfabric has: ");
+        job_check(strstr(text, ways[i].asked) != NULL);
+        job_check(there && strstr(there, "tcp;ofi_rxm") && strstr(there, "udp;ofi_rxd"));
+    }
 }
 
 /* What rank 0 has overrules the variable, and is told again as it was. */
@@ -791,6 +824,7 @@ static void greedy_all(void) { if (boot_rank() == 0) greedy(); }
     }                                                \
     RUN(name, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm")
 ONE(lost_amid)
+ONE(again)
 ONE(lost_last)
 ONE(lost_verdict)
 ONE(lost_hello)
@@ -831,6 +865,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, greedy_);
     tcase_add_test(t, window_);
     tcase_add_test(t, lost_amid_);
+    tcase_add_test(t, again_);
     tcase_add_test(t, lost_last_);
     tcase_add_test(t, lost_verdict_);
     tcase_add_test(t, lost_hello_);
