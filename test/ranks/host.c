@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/init.h"
+#include "api/env/init.h"
 #include "boot/boot.h"
 #include "boot/boot_types.h"
 #include "var/var.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/init.h"
+#include "api/env/init.h"
 #include "base/sched.h"
 #include "mem/mem_types.h"
 #include "memory.h"

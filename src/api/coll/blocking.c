@@ -1,6 +1,6 @@
 /* Blocking collectives (MPI-3.1 chapter 5 and 7.6). */
 #include "api/api.h"
-#include "api/collcall.h"
+#include "api/coll/collcall.h"
 #include "dt/dt.h"
 
 API(int, MPI_Barrier, (MPI_Comm comm))

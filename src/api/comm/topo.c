@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/newcomm.h"
 #include "coll/coll.h"
+#include "coll/newcomm.h"
 #include "dt/dt.h"
 #include "obj/topo.h"
 

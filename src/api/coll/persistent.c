@@ -1,6 +1,6 @@
 /* Persistent collectives (MPI-4.0 6.13, 8.8).  Info is a hint and not used. */
 #include "api/api.h"
-#include "api/collcall.h"
+#include "api/coll/collcall.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

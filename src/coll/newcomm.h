@@ -4,8 +4,8 @@
  *
  * These are collective and block.  They return MPI error codes whose text names proc->call as it is at entry.
  * *out is NULL for a process that is no member.  Arguments are resolved; groups are checked here. */
-#ifndef API_NEWCOMM_H
-#define API_NEWCOMM_H
+#ifndef COLL_NEWCOMM_H
+#define COLL_NEWCOMM_H
 
 #include "obj/comm.h"
 #include "obj/request.h"

@@ -1,6 +1,6 @@
 /* Nonblocking collectives (MPI-3.1 5.12, 7.7). */
 #include "api/api.h"
-#include "api/collcall.h"
+#include "api/coll/collcall.h"
 
 API(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
 {

@@ -11,9 +11,9 @@
 #include <strings.h>
 
 #include "api/api_types.h"
-#include "api/init.h"
-#include "api/newcomm.h"
+#include "api/env/init.h"
 #include "coll/coll.h"
+#include "coll/newcomm.h"
 #include "obj/attr.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"

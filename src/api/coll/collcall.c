@@ -1,5 +1,5 @@
 /* Checks of collective calls: which arguments count depends on the root and on in-place. */
-#include "api/collcall.h"
+#include "api/coll/collcall.h"
 
 #include "api/api.h"
 #include "dt/dt.h"

@@ -8,7 +8,7 @@
 
 #include "am/am.h"
 #include "api/api_types.h"
-#include "api/init.h"
+#include "api/env/init.h"
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"

@@ -1,6 +1,6 @@
 /* init.h - start and end of the library for one struct proc; the simulator calls them for each simulated rank. */
-#ifndef API_INIT_H
-#define API_INIT_H
+#ifndef API_ENV_INIT_H
+#define API_ENV_INIT_H
 
 struct boot_ops;
 

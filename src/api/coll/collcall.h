@@ -1,8 +1,8 @@
 /* collcall.h - one path for every collective function, whatever its form; private to api/.
  *
  *   MPI_Xxx, MPI_Ixxx, MPI_Xxx_init, and their _c forms: fill in what they were given, call collcall(). */
-#ifndef API_COLLCALL_H
-#define API_COLLCALL_H
+#ifndef API_COLL_COLLCALL_H
+#define API_COLL_COLLCALL_H
 
 #include "coll/coll.h"
 

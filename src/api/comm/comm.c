@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/newcomm.h"
 #include "boot/boot.h"
+#include "coll/newcomm.h"
 #include "obj/attr.h"
 
 /* --- questions ------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-#include "api/newcomm.h"
+#include "coll/newcomm.h"
 
 #include <mpi.h>
 #include <stdlib.h>
