@@ -18,7 +18,6 @@ struct api {
     int sessions;      /* open */
     int sessions_used; /* ever: the library then ends with the process */
     struct api_attrs attrs;
-    int parts; /* partitioned sends made so far: each has a number */
     struct map small; /* pieces of MPI_Alloc_mem that are no segments, by address */
 };
 

@@ -38,4 +38,8 @@ void topo_cart_coords(const struct comm_topo *t, int rank, int *coords);
 int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations, int **destinations,
                    const char *call);
 
+/* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as even as can be, the
+ * largest first.  Returns 0 if there is no memory. */
+int topo_dims_fill(int product, int ndims, int *dims);
+
 #endif

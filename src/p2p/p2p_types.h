@@ -183,8 +183,8 @@ struct p2p {
     uint64_t arrivals;     /* unexpected messages so far: probes look again when it moves */
     struct map peers;      /* world rank -> struct p2p_peer */
     struct p2p_peer *last; /* looked up last */
-    struct list busy;
-    struct list open, pulls;
+    struct list busy, open, pulls;
+    int parts;             /* partitioned sends made so far: each has a number */
     struct list reads;     /* struct p2p_native of receives */
     int deaths;                /* boot_dead_count() when the dead were last reaped */
     struct progress_hook bury; /* active while a dead process' data is on reads */

@@ -2,6 +2,7 @@
 
 Suite *suite_attr(void);
 Suite *suite_comm(void);
+Suite *suite_dims(void);
 Suite *suite_err(void);
 Suite *suite_errhandler(void);
 Suite *suite_group(void);
@@ -13,6 +14,6 @@ Suite *suite_topo(void);
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_obj,  suite_err,  suite_errhandler, suite_group, suite_comm,
-                                      suite_attr, suite_info, suite_topo,       suite_request};
+                                      suite_attr, suite_info, suite_topo,       suite_dims,  suite_request};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }

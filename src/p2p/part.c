@@ -1,0 +1,193 @@
+#include "p2p/part.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dt/dt.h"
+#include "obj/err.h"
+#include "p2p/p2p_types.h"
+#include "progress/progress.h"
+
+/* The stream of one-sided calls, which send no such messages. */
+enum { PART_STREAM = CTX_RMA << 4 };
+
+struct part {
+    struct request r;
+    int refs; /* the request, and its setup message while that is under way */
+    int is_send, partitions, nready;
+    unsigned char *ready; /* by partition */
+    void *buf;
+    MPI_Aint count;       /* elements in all partitions */
+    struct dt_type *type;
+    int peer, tag;
+    int number;           /* the sender's; 0: the setup message has not come */
+    int lost;             /* the error that came in its place: its sender has died */
+    struct progress_hook hook; /* a started receive waits for the number */
+};
+
+/* Tags of data are negative, out of the way of users' tags. */
+static int data_tag(const struct part *p)
+{
+    return INT_MIN + p->number;
+}
+
+static void part_drop(struct part *p)
+{
+    if (--p->refs > 0)
+        return;
+    progress_hook_del(&p->hook);
+    dt_drop(p->type);
+    free(p->ready);
+    free(p);
+}
+
+static void part_free(struct request *r)
+{
+    part_drop((struct part *)r);
+}
+
+static void part_done(struct request *inner, void *arg)
+{
+    struct part *p = arg;
+    int tag = p->r.status.MPI_TAG, err = request_finish(inner, &p->r.status);
+    if (p->r.status.MPI_SOURCE != MPI_PROC_NULL)
+        p->r.status.MPI_TAG = tag;
+    request_complete(&p->r, err);
+}
+
+/* The user's tag waits in the status until the data is there. */
+static int part_send(struct part *p)
+{
+    struct request *inner;
+    int err = p2p_isend(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM, &inner);
+    if (!err)
+        request_then(inner, part_done, p);
+    return err;
+}
+
+static int part_recv(struct part *p)
+{
+    struct request *inner;
+    int err = p2p_irecv(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM, &inner);
+    if (!err)
+        request_then(inner, part_done, p);
+    return err;
+}
+
+static int part_look(void *arg)
+{
+    struct part *p = arg;
+    if (!p->number && !p->lost)
+        return 0;
+    progress_hook_del(&p->hook);
+    int err = p->lost ? p->lost : part_recv(p);
+    if (err)
+        request_complete(&p->r, err);
+    return 1;
+}
+
+static int part_start(struct request *r)
+{
+    struct part *p = (struct part *)r;
+    r->status.MPI_TAG = p->tag;
+    if (p->is_send) {
+        memset(p->ready, 0, (size_t)p->partitions);
+        p->nready = 0;
+        return MPI_SUCCESS;
+    }
+    if (p->number || p->peer == MPI_PROC_NULL)
+        return part_recv(p);
+    progress_hook_add(&p->hook);
+    return MPI_SUCCESS;
+}
+
+static const struct request_ops part_ops = {.start = part_start, .free = part_free};
+
+static void setup_done(struct request *inner, void *arg)
+{
+    struct part *p = arg;
+    int err = request_finish(inner, MPI_STATUS_IGNORE);
+    p->lost = p->is_send ? 0 : err; /* a sender meets it with the data */
+    part_drop(p);
+}
+
+/* The receiver learns the number of the sender's request. */
+static int setup(struct part *p)
+{
+    struct request *inner;
+    struct dt_type *t = dt_find(MPI_INT);
+    int err = p->is_send ? p2p_isend(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner)
+                         : p2p_irecv(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner);
+    if (err)
+        return err;
+    p->refs++;
+    request_then(inner, setup_done, p);
+    return MPI_SUCCESS;
+}
+
+int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag, struct comm *c,
+              int is_send, MPI_Request *request)
+{
+    struct part *p = calloc(1, sizeof *p);
+    if (!p || !(p->ready = calloc((size_t)partitions + 1, 1))) {
+        free(p);
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", proc->call);
+    }
+    request_init(&p->r, REQUEST_PART, &part_ops, c);
+    p->r.what = "a partitioned message";
+    p->refs = 1;
+    p->is_send = is_send;
+    p->partitions = partitions;
+    p->buf = buf;
+    p->count = count * partitions;
+    p->type = dt_ref(t);
+    p->peer = peer;
+    p->tag = tag;
+    p->hook = (struct progress_hook){.fn = part_look, .arg = p};
+    list_init(&p->hook.link);
+    if (is_send)
+        p->number = ++proc->p2p->parts;
+    int err = request_publish(&p->r, request);
+    if (!err && peer != MPI_PROC_NULL && (err = setup(p)) != 0) {
+        request_release(&p->r);
+        *request = MPI_REQUEST_NULL;
+    } else if (err) {
+        part_drop(p);
+    }
+    return err;
+}
+
+struct part *part_of(struct request *r, int is_send)
+{
+    struct part *p = (struct part *)r;
+    return r->kind == REQUEST_PART && p->is_send == is_send ? p : NULL;
+}
+
+int part_check(const struct part *p, int i)
+{
+    return i >= 0 && i < p->partitions ? MPI_SUCCESS
+                                       : err_make(MPI_ERR_ARG, "%s: partition %d, the message has %d", proc->call, i,
+                                                  p->partitions);
+}
+
+int part_ready(struct part *p, int i)
+{
+    int err = part_check(p, i);
+    if (!err && !p->r.active)
+        err = err_make(MPI_ERR_REQUEST, "%s: the request was not started", proc->call);
+    if (!err && p->ready[i])
+        err = err_make(MPI_ERR_ARG, "%s: partition %d is ready already", proc->call, i);
+    if (err)
+        return err;
+    p->ready[i] = 1;
+    return ++p->nready == p->partitions ? part_send(p) : MPI_SUCCESS;
+}
+
+int part_arrived(struct part *p)
+{
+    if (!p->r.active || p->r.done)
+        return 1;
+    progress_test();
+    return p->r.done;
+}
