@@ -1,6 +1,6 @@
 /* api.h - what every MPI function does around its one call into a core.
  *
- *   API(int, MPI_Win_flush, (int rank, MPI_Win win))
+ *   int PMPI_Win_flush(int rank, MPI_Win win)
  *   {
  *       api_enter("MPI_Win_flush");
  *       struct rma_win *w;
@@ -9,8 +9,9 @@
  *           err = rma_flush(w, rank);
  *       return api_leave_win(win, err);
  *   }
+ *   API_ALIAS(MPI_Win_flush);
  *
- * API() defines PMPI_X and makes MPI_X a weak alias of it.  api_enter takes proc->lock when the process
+ * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers.  api_enter takes proc->lock when the process
  * is threaded and notes the call; api_leave gives it back and, on error, calls the error handler
  * (after the lock is released, since handlers are user code).
  * Check helpers return MPI_SUCCESS or an error code whose text names call, argument and value. */
@@ -27,10 +28,7 @@
 #include "obj/request.h"
 
 #define API_EXPORT __attribute__((visibility("default")))
-#define API(ret, name, args)                                                   \
-    API_EXPORT ret P##name args;                                               \
-    API_EXPORT __attribute__((weak, alias("P" #name))) ret name args;          \
-    ret P##name args
+#define API_ALIAS(name) API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 /* Ends the job with a clear line when MPI is not initialised or already finalized. */
 void api_not_running(const char *call) __attribute__((cold, noreturn));

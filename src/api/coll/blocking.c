@@ -3,61 +3,68 @@
 #include "api/coll/collcall.h"
 #include "dt/dt.h"
 
-API(int, MPI_Barrier, (MPI_Comm comm))
+int PMPI_Barrier(MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Barrier", .form = COLLCALL_RUN, .comm = comm,
                          .a = {.call = COLL_BARRIER}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Barrier);
 
-API(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm))
+int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Bcast", .form = COLLCALL_RUN, .rtype = datatype, .comm = comm,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Bcast);
 
-API(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm))
+int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Bcast_c", .form = COLLCALL_RUN, .rtype = datatype, .comm = comm,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Bcast_c);
 
-API(int, MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                      MPI_Comm comm))
+int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce);
 
-API(int, MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                        int root, MPI_Comm comm))
+int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_c);
 
-API(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm))
+int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allreduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allreduce);
 
-API(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm))
+int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allreduce_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allreduce_c);
 
-API(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                      MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Gather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -65,9 +72,10 @@ API(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gather);
 
-API(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Gather_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -75,9 +83,11 @@ API(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gather_c);
 
-API(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                 MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Gatherv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -85,10 +95,11 @@ API(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gatherv);
 
-API(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                         MPI_Comm comm))
+int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                   int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Gatherv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -96,9 +107,10 @@ API(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gatherv_c);
 
-API(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                         MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allgather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -106,9 +118,10 @@ API(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendty
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgather);
 
-API(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allgather_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -116,9 +129,11 @@ API(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgather_c);
 
-API(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                    MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allgatherv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -126,10 +141,11 @@ API(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendt
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgatherv);
 
-API(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                            const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                            MPI_Comm comm))
+int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                      MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Allgatherv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -137,9 +153,10 @@ API(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Dataty
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgatherv_c);
 
-API(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                       MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scatter", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -147,9 +164,10 @@ API(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatter);
 
-API(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scatter_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -157,9 +175,11 @@ API(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatter_c);
 
-API(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                  MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scatterv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -167,10 +187,11 @@ API(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int d
                                .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatterv);
 
-API(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                          MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                          MPI_Comm comm))
+int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scatterv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -178,9 +199,10 @@ API(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], con
                                .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatterv_c);
 
-API(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                        MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoall", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -188,9 +210,10 @@ API(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtyp
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoall);
 
-API(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoall_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -198,10 +221,11 @@ API(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoall_c);
 
-API(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                         MPI_Comm comm))
+int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -210,10 +234,11 @@ API(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int 
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallv);
 
-API(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                           MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                           const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -222,10 +247,11 @@ API(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], co
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallv_c);
 
-API(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-                         const MPI_Datatype recvtypes[], MPI_Comm comm))
+int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                   const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallw", .form = COLLCALL_RUN, .comm = comm,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
@@ -233,10 +259,11 @@ API(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int 
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallw);
 
-API(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                           const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm))
+int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallw_c", .form = COLLCALL_RUN, .comm = comm,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
@@ -244,9 +271,10 @@ API(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], co
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallw_c);
 
-API(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                              MPI_Op op, MPI_Comm comm))
+int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
                          .comm = comm,
@@ -254,9 +282,10 @@ API(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recv
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter);
 
-API(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
+int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
                          .comm = comm,
@@ -264,9 +293,10 @@ API(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Co
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_c);
 
-API(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-                                    MPI_Op op, MPI_Comm comm))
+int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_block", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
                          .comm = comm,
@@ -274,9 +304,10 @@ API(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recv
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_block);
 
-API(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                      MPI_Op op, MPI_Comm comm))
+int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_block_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
                          .comm = comm,
@@ -284,39 +315,46 @@ API(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Co
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_block_c);
 
-API(int, MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
+int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scan", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scan);
 
-API(int, MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      MPI_Comm comm))
+int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Scan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scan_c);
 
-API(int, MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
+int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Exscan", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Exscan);
 
-API(int, MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                        MPI_Comm comm))
+int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Exscan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Exscan_c);
 
-API(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -324,9 +362,11 @@ API(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Dataty
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgather);
 
-API(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgather_c", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
@@ -334,9 +374,11 @@ API(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MP
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgather_c);
 
-API(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgatherv", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
@@ -344,10 +386,11 @@ API(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datat
                                .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgatherv);
 
-API(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                                     MPI_Comm comm))
+int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgatherv_c", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
@@ -355,9 +398,10 @@ API(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, M
                                .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgatherv_c);
 
-API(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoall", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -365,9 +409,11 @@ API(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatyp
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoall);
 
-API(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoall_c", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
@@ -375,10 +421,11 @@ API(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoall_c);
 
-API(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                                  MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-                                  MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                            MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                            const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm,
@@ -387,10 +434,12 @@ API(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], c
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallv);
 
-API(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm))
+int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallv_c", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
@@ -399,10 +448,11 @@ API(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcou
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallv_c);
 
-API(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm))
+int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw", .form = COLLCALL_RUN, .comm = comm,
                          .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
@@ -410,10 +460,12 @@ API(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], c
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallw);
 
-API(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm))
+int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw_c", .form = COLLCALL_RUN, .comm = comm,
                          .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
@@ -421,6 +473,7 @@ API(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcou
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallw_c);
 
 static int reduce_local(const char *call, const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op h)
 {
@@ -447,12 +500,16 @@ static int reduce_local(const char *call, const void *in, void *inout, MPI_Count
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op))
+int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
+                      MPI_Op op)
 {
     return reduce_local("MPI_Reduce_local", inbuf, inoutbuf, count, datatype, op);
 }
+API_ALIAS(MPI_Reduce_local);
 
-API(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op))
+int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op)
 {
     return reduce_local("MPI_Reduce_local_c", inbuf, inoutbuf, count, datatype, op);
 }
+API_ALIAS(MPI_Reduce_local_c);

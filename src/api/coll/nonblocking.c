@@ -2,68 +2,77 @@
 #include "api/api.h"
 #include "api/coll/collcall.h"
 
-API(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ibarrier", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
                          .a = {.call = COLL_BARRIER}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ibarrier);
 
-API(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ibcast", .form = COLLCALL_BEGIN, .rtype = datatype, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ibcast);
 
-API(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                        MPI_Request *request))
+int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                  MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ibcast_c", .form = COLLCALL_BEGIN, .rtype = datatype, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ibcast_c);
 
-API(int, MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                       MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce);
 
-API(int, MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce_c);
 
-API(int, MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                          MPI_Comm comm, MPI_Request *request))
+int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallreduce", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallreduce);
 
-API(int, MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                            MPI_Comm comm, MPI_Request *request))
+int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallreduce_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallreduce_c);
 
-API(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                       MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                 MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Igather", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -71,9 +80,11 @@ API(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Igather);
 
-API(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Igather_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -81,10 +92,11 @@ API(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Igather_c);
 
-API(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-                        MPI_Request *request))
+int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Igatherv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -92,10 +104,11 @@ API(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtyp
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Igatherv);
 
-API(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                          MPI_Comm comm, MPI_Request *request))
+int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Igatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -103,9 +116,10 @@ API(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Igatherv_c);
 
-API(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallgather", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -113,9 +127,11 @@ API(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendt
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallgather);
 
-API(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallgather_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -123,10 +139,11 @@ API(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Dataty
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallgather_c);
 
-API(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                           const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                           MPI_Request *request))
+int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallgatherv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -134,10 +151,11 @@ API(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype send
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallgatherv);
 
-API(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                             MPI_Comm comm, MPI_Request *request))
+int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iallgatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -145,9 +163,11 @@ API(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datat
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iallgatherv_c);
 
-API(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                  MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscatter", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -155,9 +175,11 @@ API(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtyp
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscatter);
 
-API(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                    MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscatter_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -165,10 +187,11 @@ API(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscatter_c);
 
-API(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                         MPI_Request *request))
+int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscatterv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -176,10 +199,11 @@ API(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int 
                                .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscatterv);
 
-API(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                           MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                           MPI_Comm comm, MPI_Request *request))
+int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscatterv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -187,9 +211,10 @@ API(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], co
                                .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscatterv_c);
 
-API(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoall", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -197,9 +222,11 @@ API(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendty
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoall);
 
-API(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoall_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -207,10 +234,11 @@ API(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoall_c);
 
-API(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                          void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                          MPI_Comm comm, MPI_Request *request))
+int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoallv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -219,10 +247,12 @@ API(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoallv);
 
-API(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                            MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                            const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoallv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -231,10 +261,12 @@ API(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], c
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoallv_c);
 
-API(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                          const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-                          const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                    MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoallw", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
@@ -242,11 +274,12 @@ API(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoallw);
 
-API(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                            const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                            MPI_Request *request))
+int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ialltoallw_c", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
@@ -254,9 +287,10 @@ API(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], c
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ialltoallw_c);
 
-API(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce_scatter", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -264,9 +298,10 @@ API(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int rec
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce_scatter);
 
-API(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce_scatter_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -274,9 +309,11 @@ API(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_C
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce_scatter_c);
 
-API(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-                                     MPI_Op op, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                               MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce_scatter_block", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -284,9 +321,11 @@ API(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int rec
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce_scatter_block);
 
-API(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                       MPI_Op op, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                 MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ireduce_scatter_block_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -294,45 +333,51 @@ API(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_C
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ireduce_scatter_block_c);
 
-API(int, MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                     MPI_Request *request))
+int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscan);
 
-API(int, MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm, MPI_Request *request))
+int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iscan_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iscan_c);
 
-API(int, MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                       MPI_Request *request))
+int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iexscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iexscan);
 
-API(int, MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm, MPI_Request *request))
+int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Iexscan_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Iexscan_c);
 
-API(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_allgather", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -340,9 +385,11 @@ API(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datat
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_allgather);
 
-API(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_allgather_c", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -350,10 +397,11 @@ API(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, M
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_allgather_c);
 
-API(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                                    MPI_Request *request))
+int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, const int recvcounts[], const int displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_allgatherv", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -361,10 +409,12 @@ API(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Data
                                .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_allgatherv);
 
-API(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                                      MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, const MPI_Count recvcounts[],
+                                const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_allgatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -372,9 +422,11 @@ API(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, 
                                .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_allgatherv_c);
 
-API(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoall", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -382,9 +434,11 @@ API(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Dataty
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoall);
 
-API(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoall_c", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -392,10 +446,12 @@ API(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MP
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoall_c);
 
-API(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoallv", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -404,11 +460,12 @@ API(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], 
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoallv);
 
-API(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                     MPI_Request *request))
+int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoallv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -417,11 +474,12 @@ API(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendco
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoallv_c);
 
-API(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                                   const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                   MPI_Request *request))
+int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                             MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoallw", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
                          .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
@@ -429,11 +487,13 @@ API(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], 
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoallw);
 
-API(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                     MPI_Request *request))
+int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                               void *recvbuf, const MPI_Count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                               MPI_Comm comm, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoallw_c", .form = COLLCALL_BEGIN, .comm = comm,
                          .request = request,
@@ -442,3 +502,4 @@ API(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendco
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Ineighbor_alltoallw_c);

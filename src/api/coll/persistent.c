@@ -5,69 +5,78 @@
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-API(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Barrier_init", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
                          .a = {.call = COLL_BARRIER}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Barrier_init);
 
-API(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-                          MPI_Request *request))
+int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                    MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Bcast_init", .form = COLLCALL_PREPARE, .rtype = datatype, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Bcast_init);
 
-API(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                            MPI_Info info, MPI_Request *request))
+int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Bcast_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Bcast_init_c);
 
-API(int, MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                           MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_init);
 
-API(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                             int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_init_c);
 
-API(int, MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allreduce_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allreduce_init);
 
-API(int, MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                                MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allreduce_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allreduce_init_c);
 
-API(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                           MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                     MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Gather_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -75,10 +84,11 @@ API(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype send
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gather_init);
 
-API(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                             MPI_Request *request))
+int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Gather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -86,10 +96,11 @@ API(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datat
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gather_init_c);
 
-API(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                            MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Gatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -97,10 +108,12 @@ API(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sen
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gatherv_init);
 
-API(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                              MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Gatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -108,9 +121,11 @@ API(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Data
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Gatherv_init_c);
 
-API(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allgather_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -118,10 +133,11 @@ API(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype s
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgather_init);
 
-API(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                MPI_Request *request))
+int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allgather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -129,10 +145,11 @@ API(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Da
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgather_init_c);
 
-API(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                               const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                               MPI_Info info, MPI_Request *request))
+int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allgatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -140,10 +157,12 @@ API(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype 
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgatherv_init);
 
-API(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                 const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                                 MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                           MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Allgatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -151,9 +170,11 @@ API(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_D
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Allgatherv_init_c);
 
-API(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                            MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                      MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scatter_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -161,10 +182,11 @@ API(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sen
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatter_init);
 
-API(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                              MPI_Request *request))
+int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scatter_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -172,10 +194,11 @@ API(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Data
                                .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatter_init_c);
 
-API(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                             void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                             MPI_Info info, MPI_Request *request))
+int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
+                       MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                       int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scatterv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -183,10 +206,12 @@ API(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const 
                                .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatterv_init);
 
-API(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                               MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                               int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scatterv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -194,9 +219,11 @@ API(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[]
                                .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scatterv_init_c);
 
-API(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoall_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -204,10 +231,11 @@ API(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype se
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoall_init);
 
-API(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                               MPI_Request *request))
+int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoall_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -215,10 +243,12 @@ API(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoall_init_c);
 
-API(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                              void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                              MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoallv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
                          .comm = comm, .request = request,
@@ -227,11 +257,12 @@ API(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallv_init);
 
-API(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                                const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                MPI_Request *request))
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoallv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -240,11 +271,12 @@ API(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallv_init_c);
 
-API(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                              const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                              MPI_Request *request))
+int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                        const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoallw_init", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
@@ -252,11 +284,13 @@ API(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallw_init);
 
-API(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                MPI_Info info, MPI_Request *request))
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Alltoallw_init_c", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
                          .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
@@ -264,9 +298,11 @@ API(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Alltoallw_init_c);
 
-API(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                                   MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                             MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -274,10 +310,11 @@ API(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_init);
 
-API(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                     MPI_Request *request))
+int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                               MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
@@ -285,9 +322,11 @@ API(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const M
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_init_c);
 
-API(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-                                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_block_init", .form = COLLCALL_PREPARE, .rtype = datatype,
                          .op = op, .comm = comm, .request = request,
@@ -295,10 +334,11 @@ API(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_block_init);
 
-API(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                           MPI_Request *request))
+int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                     MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Reduce_scatter_block_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
                          .op = op, .comm = comm, .request = request,
@@ -306,46 +346,51 @@ API(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, M
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Reduce_scatter_block_init_c);
 
-API(int, MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scan_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op, .comm = comm,
                          .request = request,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scan_init);
 
-API(int, MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Scan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Scan_init_c);
 
-API(int, MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Exscan_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Exscan_init);
 
-API(int, MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Exscan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
                          .comm = comm, .request = request,
                          .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Exscan_init_c);
 
-API(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                       MPI_Request *request))
+int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgather_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -353,10 +398,11 @@ API(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_D
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgather_init);
 
-API(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                         MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -364,10 +410,12 @@ API(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcoun
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgather_init_c);
 
-API(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                        const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                                        MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, const int recvcounts[], const int displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -375,10 +423,12 @@ API(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_
                                .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgatherv_init);
 
-API(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                          void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void *recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_allgatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -386,10 +436,11 @@ API(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcou
                                .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_allgatherv_init_c);
 
-API(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                      MPI_Request *request))
+int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoall_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -397,10 +448,11 @@ API(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Da
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoall_init);
 
-API(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                        MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoall_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -408,11 +460,12 @@ API(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount
                                .rcount = recvcount}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoall_init_c);
 
-API(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-                                       MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                       MPI_Request *request))
+int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                                 const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -421,11 +474,13 @@ API(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallv_init);
 
-API(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                         MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
@@ -434,11 +489,13 @@ API(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count se
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallv_init_c);
 
-API(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                       MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
+                                 const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                 void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                                 const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                                 MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw_init", .form = COLLCALL_PREPARE, .comm = comm,
                          .request = request,
@@ -447,11 +504,13 @@ API(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts
                                .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallw_init);
 
-API(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                         MPI_Info info, MPI_Request *request))
+int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                   void *recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw_init_c", .form = COLLCALL_PREPARE, .comm = comm,
                          .request = request,
@@ -460,3 +519,4 @@ API(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count se
                                .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
     return collcall(&x);
 }
+API_ALIAS(MPI_Neighbor_alltoallw_init_c);

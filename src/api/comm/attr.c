@@ -151,90 +151,107 @@ static int do_delete(const char *call, enum obj_kind kind, int handle, int keyva
     return leave(kind, handle, err);
 }
 
-API(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *del, int *keyval,
-                                  void *extra))
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *del,
+                            int *keyval, void *extra)
 {
     return do_create("MPI_Comm_create_keyval", OBJ_COMM, (void *)copy, (void *)del, keyval, extra);
 }
+API_ALIAS(MPI_Comm_create_keyval);
 
-API(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr_function *del, int *keyval,
-                                 void *extra))
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr_function *del,
+                           int *keyval, void *extra)
 {
     return do_create("MPI_Win_create_keyval", OBJ_WIN, (void *)copy, (void *)del, keyval, extra);
 }
+API_ALIAS(MPI_Win_create_keyval);
 
-API(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *del, int *keyval,
-                                  void *extra))
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *del,
+                            int *keyval, void *extra)
 {
     return do_create("MPI_Type_create_keyval", OBJ_TYPE, (void *)copy, (void *)del, keyval, extra);
 }
+API_ALIAS(MPI_Type_create_keyval);
 
-API(int, MPI_Keyval_create, (MPI_Copy_function *copy, MPI_Delete_function *del, int *keyval, void *extra))
+int PMPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *del, int *keyval, void *extra)
 {
     return do_create("MPI_Keyval_create", OBJ_COMM, (void *)copy, (void *)del, keyval, extra);
 }
+API_ALIAS(MPI_Keyval_create);
 
-API(int, MPI_Comm_free_keyval, (int *keyval))
+int PMPI_Comm_free_keyval(int *keyval)
 {
     return do_free("MPI_Comm_free_keyval", OBJ_COMM, keyval);
 }
+API_ALIAS(MPI_Comm_free_keyval);
 
-API(int, MPI_Win_free_keyval, (int *keyval))
+int PMPI_Win_free_keyval(int *keyval)
 {
     return do_free("MPI_Win_free_keyval", OBJ_WIN, keyval);
 }
+API_ALIAS(MPI_Win_free_keyval);
 
-API(int, MPI_Type_free_keyval, (int *keyval))
+int PMPI_Type_free_keyval(int *keyval)
 {
     return do_free("MPI_Type_free_keyval", OBJ_TYPE, keyval);
 }
+API_ALIAS(MPI_Type_free_keyval);
 
-API(int, MPI_Keyval_free, (int *keyval))
+int PMPI_Keyval_free(int *keyval)
 {
     return do_free("MPI_Keyval_free", OBJ_COMM, keyval);
 }
+API_ALIAS(MPI_Keyval_free);
 
-API(int, MPI_Comm_set_attr, (MPI_Comm comm, int keyval, void *value))
+int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
 {
     return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value);
 }
+API_ALIAS(MPI_Comm_set_attr);
 
-API(int, MPI_Type_set_attr, (MPI_Datatype type, int keyval, void *value))
+int PMPI_Type_set_attr(MPI_Datatype type, int keyval, void *value)
 {
     return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value);
 }
+API_ALIAS(MPI_Type_set_attr);
 
-API(int, MPI_Attr_put, (MPI_Comm comm, int keyval, void *value))
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *value)
 {
     return do_set("MPI_Attr_put", OBJ_COMM, comm, keyval, value);
 }
+API_ALIAS(MPI_Attr_put);
 
-API(int, MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *value, int *flag))
+int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag);
 }
+API_ALIAS(MPI_Comm_get_attr);
 
-API(int, MPI_Type_get_attr, (MPI_Datatype type, int keyval, void *value, int *flag))
+int PMPI_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag)
 {
     return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag);
 }
+API_ALIAS(MPI_Type_get_attr);
 
-API(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *value, int *flag))
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     return do_get("MPI_Attr_get", OBJ_COMM, comm, keyval, value, flag);
 }
+API_ALIAS(MPI_Attr_get);
 
-API(int, MPI_Comm_delete_attr, (MPI_Comm comm, int keyval))
+int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval)
 {
     return do_delete("MPI_Comm_delete_attr", OBJ_COMM, comm, keyval);
 }
+API_ALIAS(MPI_Comm_delete_attr);
 
-API(int, MPI_Type_delete_attr, (MPI_Datatype type, int keyval))
+int PMPI_Type_delete_attr(MPI_Datatype type, int keyval)
 {
     return do_delete("MPI_Type_delete_attr", OBJ_TYPE, type, keyval);
 }
+API_ALIAS(MPI_Type_delete_attr);
 
-API(int, MPI_Attr_delete, (MPI_Comm comm, int keyval))
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     return do_delete("MPI_Attr_delete", OBJ_COMM, comm, keyval);
 }
+API_ALIAS(MPI_Attr_delete);

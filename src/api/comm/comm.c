@@ -10,7 +10,7 @@
 
 /* --- questions ------------------------------------------------------------------ */
 
-API(int, MPI_Comm_size, (MPI_Comm comm, int *size))
+int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     api_enter("MPI_Comm_size");
     struct comm *c;
@@ -21,8 +21,9 @@ API(int, MPI_Comm_size, (MPI_Comm comm, int *size))
         *size = c->size;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_size);
 
-API(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     api_enter("MPI_Comm_rank");
     struct comm *c;
@@ -33,8 +34,9 @@ API(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
         *rank = c->rank;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_rank);
 
-API(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     api_enter("MPI_Comm_remote_size");
     struct comm *c;
@@ -45,8 +47,9 @@ API(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
         *size = c->remote->size;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_remote_size);
 
-API(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     api_enter("MPI_Comm_test_inter");
     struct comm *c;
@@ -57,8 +60,9 @@ API(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
         *flag = c->remote != NULL;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_test_inter);
 
-API(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     api_enter("MPI_Comm_group");
     struct comm *c;
@@ -69,8 +73,9 @@ API(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
         err = api_group_publish(c->map, group);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_group);
 
-API(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     api_enter("MPI_Comm_remote_group");
     struct comm *c;
@@ -81,6 +86,7 @@ API(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
         err = api_group_publish(c->remote, group);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_remote_group);
 
 /* The worse of two results of api_rankmap_compare. */
 static int compare(const struct comm *a, const struct comm *b, int *result)
@@ -102,7 +108,7 @@ static int compare(const struct comm *a, const struct comm *b, int *result)
     return err;
 }
 
-API(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     api_enter("MPI_Comm_compare");
     struct comm *a, *b;
@@ -115,10 +121,11 @@ API(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
         err = compare(a, b, result);
     return api_leave(comm1, err);
 }
+API_ALIAS(MPI_Comm_compare);
 
 /* --- names and hints -------------------------------------------------------------- */
 
-API(int, MPI_Comm_set_name, (MPI_Comm comm, const char *name))
+int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
     api_enter("MPI_Comm_set_name");
     struct comm *c;
@@ -129,8 +136,9 @@ API(int, MPI_Comm_set_name, (MPI_Comm comm, const char *name))
         snprintf(c->name, sizeof c->name, "%s", name);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_set_name);
 
-API(int, MPI_Comm_get_name, (MPI_Comm comm, char *name, int *resultlen))
+int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *resultlen)
 {
     api_enter("MPI_Comm_get_name");
     struct comm *c;
@@ -143,8 +151,9 @@ API(int, MPI_Comm_get_name, (MPI_Comm comm, char *name, int *resultlen))
         *resultlen = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", c->name);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_get_name);
 
-API(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     api_enter("MPI_Comm_set_info");
     struct comm *c;
@@ -156,8 +165,9 @@ API(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
         err = newcomm_hints(c, i);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_set_info);
 
-API(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info))
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
     api_enter("MPI_Comm_get_info");
     struct comm *c;
@@ -168,10 +178,11 @@ API(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info))
         err = api_info_publish(c->info, info);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Comm_get_info);
 
 /* --- making -------------------------------------------------------------------------- */
 
-API(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_dup");
     struct comm *c, *n = NULL;
@@ -182,8 +193,9 @@ API(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
         err = newcomm_dup(c, NULL, &n);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_dup);
 
-API(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_dup_with_info");
     struct comm *c, *n = NULL;
@@ -197,6 +209,7 @@ API(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcom
         err = newcomm_dup(c, i ? i : &empty, &n);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_dup_with_info);
 
 static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
@@ -218,17 +231,19 @@ static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, M
     return api_leave_new(comm, err, n, newcomm);
 }
 
-API(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     return idup("MPI_Comm_idup", comm, 0, MPI_INFO_NULL, newcomm, request);
 }
+API_ALIAS(MPI_Comm_idup);
 
-API(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     return idup("MPI_Comm_idup_with_info", comm, 1, info, newcomm, request);
 }
+API_ALIAS(MPI_Comm_idup_with_info);
 
-API(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_create");
     struct comm *c, *n = NULL;
@@ -244,8 +259,9 @@ API(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
         err = newcomm_create(c, g->map, &n);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_create);
 
-API(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_create_group");
     struct comm *c, *n = NULL;
@@ -263,8 +279,9 @@ API(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Co
         err = newcomm_subset(c, g->map, tag, &n);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_create_group);
 
-API(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_split");
     struct comm *c, *n = NULL;
@@ -277,6 +294,7 @@ API(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
         err = newcomm_split(c, color, key, &n);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_split);
 
 /* The kind of hardware an info names.  Only what the node map knows: shared memory and the node. */
 static int is_node(const struct info *i)
@@ -320,7 +338,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     return err_make(MPI_ERR_ARG, "MPI_Comm_split_type: split_type %d is not known", type);
 }
 
-API(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_split_type");
     struct comm *c, *n = NULL;
@@ -338,9 +356,10 @@ API(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info 
         err = newcomm_hints(n, i);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Comm_split_type);
 
-API(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-                                MPI_Comm *newintercomm))
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                          int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     api_enter("MPI_Intercomm_create");
     struct comm *local, *peer = NULL, *n = NULL;
@@ -363,8 +382,9 @@ API(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm 
         err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
     return api_leave_new(local_comm, err, n, newintercomm);
 }
+API_ALIAS(MPI_Intercomm_create);
 
-API(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     api_enter("MPI_Intercomm_merge");
     struct comm *c, *n = NULL;
@@ -375,6 +395,7 @@ API(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintrac
         err = newcomm_merge(c, high, &n);
     return api_leave_new(intercomm, err, n, newintracomm);
 }
+API_ALIAS(MPI_Intercomm_merge);
 
 /* --- end --------------------------------------------------------------------------------- */
 
@@ -396,19 +417,21 @@ static int release(const char *call, MPI_Comm *comm)
     return api_leave(h, err);
 }
 
-API(int, MPI_Comm_free, (MPI_Comm *comm))
+int PMPI_Comm_free(MPI_Comm *comm)
 {
     return release("MPI_Comm_free", comm);
 }
+API_ALIAS(MPI_Comm_free);
 
 /* Unlike MPI_Comm_free it waits for pending communication, which has ended when the requests were waited for; what
  * else goes on belongs to nobody outside this library. */
-API(int, MPI_Comm_disconnect, (MPI_Comm *comm))
+int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     return release("MPI_Comm_disconnect", comm);
 }
+API_ALIAS(MPI_Comm_disconnect);
 
-API(int, MPI_Comm_get_parent, (MPI_Comm *parent))
+int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     api_enter("MPI_Comm_get_parent");
     int err = api_pointer(parent, "parent");
@@ -416,3 +439,4 @@ API(int, MPI_Comm_get_parent, (MPI_Comm *parent))
         *parent = MPI_COMM_NULL; /* nobody was spawned */
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Comm_get_parent);

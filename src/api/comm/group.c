@@ -40,7 +40,7 @@ int api_group_publish(struct rankmap *map, MPI_Group *out)
     return publish(rankmap_ref(map), out);
 }
 
-API(int, MPI_Group_size, (MPI_Group group, int *size))
+int PMPI_Group_size(MPI_Group group, int *size)
 {
     api_enter("MPI_Group_size");
     struct group *g;
@@ -51,8 +51,9 @@ API(int, MPI_Group_size, (MPI_Group group, int *size))
         *size = g->map->size;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Group_size);
 
-API(int, MPI_Group_rank, (MPI_Group group, int *rank))
+int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     api_enter("MPI_Group_rank");
     struct group *g;
@@ -63,6 +64,7 @@ API(int, MPI_Group_rank, (MPI_Group group, int *rank))
         *rank = g->rank;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Group_rank);
 
 static int two_groups(MPI_Group h1, MPI_Group h2, struct group **g1, struct group **g2)
 {
@@ -92,7 +94,8 @@ static int translate(const struct group *g1, int n, const int *ranks1, const str
     return err;
 }
 
-API(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]))
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+                               int ranks2[])
 {
     api_enter("MPI_Group_translate_ranks");
     struct group *g1, *g2;
@@ -107,6 +110,7 @@ API(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[]
         err = translate(g1, n, ranks1, g2, ranks2);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Group_translate_ranks);
 
 int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result)
 {
@@ -129,7 +133,7 @@ int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *r
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     api_enter("MPI_Group_compare");
     struct group *g1, *g2;
@@ -140,6 +144,7 @@ API(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
         err = api_rankmap_compare(g1->map, g2->map, result);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Group_compare);
 
 /* --- set operations ------------------------------------------------------------- */
 
@@ -183,20 +188,23 @@ static int set_call(const char *call, MPI_Group group1, MPI_Group group2, MPI_Gr
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return set_call("MPI_Group_union", group1, group2, newgroup, UNION);
 }
+API_ALIAS(MPI_Group_union);
 
-API(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return set_call("MPI_Group_intersection", group1, group2, newgroup, INTERSECTION);
 }
+API_ALIAS(MPI_Group_intersection);
 
-API(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return set_call("MPI_Group_difference", group1, group2, newgroup, DIFFERENCE);
 }
+API_ALIAS(MPI_Group_difference);
 
 /* --- by lists of ranks --------------------------------------------------------------- */
 
@@ -257,15 +265,17 @@ static int list_call(const char *call, MPI_Group group, int n, const int *ranks,
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return list_call("MPI_Group_incl", group, n, ranks, newgroup, 1);
 }
+API_ALIAS(MPI_Group_incl);
 
-API(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return list_call("MPI_Group_excl", group, n, ranks, newgroup, 0);
 }
+API_ALIAS(MPI_Group_excl);
 
 /* Ranges (first, last, stride) written out as a list of ranks; distinct and in the group. */
 static int expand(const struct group *g, int n, int ranges[][3], int **list, int *count)
@@ -331,17 +341,19 @@ static int range_call(const char *call, MPI_Group group, int n, int ranges[][3],
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     return range_call("MPI_Group_range_incl", group, n, ranges, newgroup, 1);
 }
+API_ALIAS(MPI_Group_range_incl);
 
-API(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     return range_call("MPI_Group_range_excl", group, n, ranges, newgroup, 0);
 }
+API_ALIAS(MPI_Group_range_excl);
 
-API(int, MPI_Group_free, (MPI_Group *group))
+int PMPI_Group_free(MPI_Group *group)
 {
     api_enter("MPI_Group_free");
     struct group *g = NULL;
@@ -354,3 +366,4 @@ API(int, MPI_Group_free, (MPI_Group *group))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Group_free);

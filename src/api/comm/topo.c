@@ -64,7 +64,7 @@ static int topo_arg(MPI_Comm comm, enum topo_kind kind, struct comm **c)
     return err;
 }
 
-API(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]))
+int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     api_enter("MPI_Dims_create");
     int err = array_arg(dims, ndims, "dims"), nfree = 0;
@@ -87,6 +87,7 @@ API(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]))
         err = no_memory();
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Dims_create);
 
 /* --- Cartesian grids ------------------------------------------------------------------ */
 
@@ -121,8 +122,8 @@ static struct comm_topo *cart_make(int ndims, const int *dims, const int *period
     return t;
 }
 
-API(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                           MPI_Comm *comm_cart))
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+                     int reorder, MPI_Comm *comm_cart)
 {
     (void)reorder; /* ranks stay: nothing is known that would make others better */
     api_enter("MPI_Cart_create");
@@ -139,8 +140,9 @@ API(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const
         err = first_n(c, nodes, t, 0, &n);
     return api_leave_new(comm_old, err, n, comm_cart);
 }
+API_ALIAS(MPI_Cart_create);
 
-API(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank))
+int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
     api_enter("MPI_Cart_map");
     struct comm *c;
@@ -153,8 +155,9 @@ API(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int pe
         *newrank = c->rank < nodes ? c->rank : MPI_UNDEFINED;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cart_map);
 
-API(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims))
+int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     api_enter("MPI_Cartdim_get");
     struct comm *c;
@@ -165,6 +168,7 @@ API(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims))
         *ndims = c->topo->ndims;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cartdim_get);
 
 static int maxdims_arg(const struct comm_topo *t, int maxdims)
 {
@@ -173,7 +177,7 @@ static int maxdims_arg(const struct comm_topo *t, int maxdims)
                                           maxdims, t->ndims);
 }
 
-API(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]))
+int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
     api_enter("MPI_Cart_get");
     struct comm *c;
@@ -193,8 +197,9 @@ API(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], i
     }
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cart_get);
 
-API(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank))
+int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     api_enter("MPI_Cart_rank");
     struct comm *c;
@@ -211,8 +216,9 @@ API(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank))
         *rank = topo_cart_rank(c->topo, coords);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cart_rank);
 
-API(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]))
+int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     api_enter("MPI_Cart_coords");
     struct comm *c;
@@ -227,6 +233,7 @@ API(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]))
         topo_cart_coords(c->topo, rank, coords);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cart_coords);
 
 /* Rank that is `disp` steps away from this process in one dimension, or MPI_PROC_NULL. */
 static int shifted(const struct comm *c, int dim, long long disp)
@@ -242,7 +249,7 @@ static int shifted(const struct comm *c, int dim, long long disp)
     return to >= 0 && to < n ? c->rank + (int)(to - at) * below : MPI_PROC_NULL;
 }
 
-API(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *source, int *dest))
+int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *source, int *dest)
 {
     api_enter("MPI_Cart_shift");
     struct comm *c;
@@ -260,6 +267,7 @@ API(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *source, i
     }
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Cart_shift);
 
 /* Where this process goes in MPI_Cart_sub: color by the coordinates that are dropped, key by those kept. */
 static struct comm_topo *cart_sub(const struct comm *c, const int *remain, int *color, int *key)
@@ -285,7 +293,7 @@ static struct comm_topo *cart_sub(const struct comm *c, const int *remain, int *
     return sub;
 }
 
-API(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm))
+int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     api_enter("MPI_Cart_sub");
     struct comm *c, *n = NULL;
@@ -307,6 +315,7 @@ API(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcom
     topo_drop(t);
     return api_leave_new(comm, err, n, newcomm);
 }
+API_ALIAS(MPI_Cart_sub);
 
 /* --- graphs ----------------------------------------------------------------------------- */
 
@@ -327,8 +336,8 @@ static int graph_args(const struct comm *c, int nnodes, const int *index, const 
     return err;
 }
 
-API(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
-                            MPI_Comm *comm_graph))
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
+                      int reorder, MPI_Comm *comm_graph)
 {
     (void)reorder;
     api_enter("MPI_Graph_create");
@@ -353,8 +362,9 @@ API(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], co
     }
     return api_leave_new(comm_old, err, n, comm_graph);
 }
+API_ALIAS(MPI_Graph_create);
 
-API(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank))
+int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
 {
     api_enter("MPI_Graph_map");
     struct comm *c;
@@ -369,8 +379,9 @@ API(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int index[], const int
         *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Graph_map);
 
-API(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
+int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     api_enter("MPI_Graphdims_get");
     struct comm *c;
@@ -385,6 +396,7 @@ API(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
     }
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Graphdims_get);
 
 /* The room that the user has must hold all: a graph cut short is none. */
 static int room_arg(int room, int need, const char *name)
@@ -394,7 +406,7 @@ static int room_arg(int room, int need, const char *name)
                : err_make(MPI_ERR_ARG, "%s: %s is %d, less than the %d of the graph", proc->call, name, room, need);
 }
 
-API(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]))
+int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
 {
     api_enter("MPI_Graph_get");
     struct comm *c;
@@ -414,6 +426,7 @@ API(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int index[],
     }
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Graph_get);
 
 static int graph_edges(const struct comm *c, int rank, const int **list)
 {
@@ -423,7 +436,7 @@ static int graph_edges(const struct comm *c, int rank, const int **list)
     return t->index[rank] - from;
 }
 
-API(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors))
+int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     api_enter("MPI_Graph_neighbors_count");
     struct comm *c;
@@ -437,8 +450,9 @@ API(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors))
         *nneighbors = graph_edges(c, rank, &list);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Graph_neighbors_count);
 
-API(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]))
+int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
     api_enter("MPI_Graph_neighbors");
     struct comm *c;
@@ -454,6 +468,7 @@ API(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int ne
         memcpy(neighbors, list, (size_t)n * sizeof *neighbors);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Graph_neighbors);
 
 /* --- distributed graphs -------------------------------------------------------------------- */
 
@@ -496,10 +511,10 @@ static int adjacent(const int *sources, int in, const int *sw, const int *destin
     return err;
 }
 
-API(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[],
-                                          const int sourceweights[], int outdegree, const int destinations[],
-                                          const int destweights[], MPI_Info info, int reorder,
-                                          MPI_Comm *comm_dist_graph))
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                    const int sourceweights[], int outdegree,
+                                    const int destinations[], const int destweights[],
+                                    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     (void)reorder;
     api_enter("MPI_Dist_graph_create_adjacent");
@@ -530,6 +545,7 @@ API(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const
         err = first_n(c, c->size, t, 0, &n);
     return api_leave_new(comm_old, err, n, comm_dist_graph);
 }
+API_ALIAS(MPI_Dist_graph_create_adjacent);
 
 /* MPI_Dist_graph_create: each edge is known to some process; it tells both ends. */
 enum { EDGE_OUT, EDGE_IN, EDGE_INTS = 3 }; /* what it is for the receiver, the other end, the weight */
@@ -675,9 +691,9 @@ static int dist_args(const struct comm *c, int n, const int *sources, const int 
     return err ? err : weights_arg(weights, (int)total, "weights");
 }
 
-API(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                                 const int destinations[], const int weights[], MPI_Info info, int reorder,
-                                 MPI_Comm *comm_dist_graph))
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                           const int destinations[], const int weights[], MPI_Info info,
+                           int reorder, MPI_Comm *comm_dist_graph)
 {
     (void)reorder;
     api_enter("MPI_Dist_graph_create");
@@ -705,8 +721,9 @@ API(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], 
     edges_free(&e);
     return api_leave_new(comm_old, err, nc, comm_dist_graph);
 }
+API_ALIAS(MPI_Dist_graph_create);
 
-API(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
+int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     api_enter("MPI_Dist_graph_neighbors_count");
     struct comm *c;
@@ -724,6 +741,7 @@ API(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *out
     }
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Dist_graph_neighbors_count);
 
 static int give(int max, int n, const int *list, const int *list_weights, int weighted, int *out, int *out_weights,
                 const char *name)
@@ -738,8 +756,8 @@ static int give(int max, int n, const int *list, const int *list_weights, int we
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-                                    int maxoutdegree, int destinations[], int destweights[]))
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
+                              int maxoutdegree, int destinations[], int destweights[])
 {
     api_enter("MPI_Dist_graph_neighbors");
     struct comm *c;
@@ -752,8 +770,9 @@ API(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[
                    c->topo->weighted, destinations, destweights, "destinations");
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Dist_graph_neighbors);
 
-API(int, MPI_Topo_test, (MPI_Comm comm, int *status))
+int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
     static const int kinds[] = {[TOPO_CART] = MPI_CART, [TOPO_GRAPH] = MPI_GRAPH, [TOPO_DIST] = MPI_DIST_GRAPH};
     api_enter("MPI_Topo_test");
@@ -765,3 +784,4 @@ API(int, MPI_Topo_test, (MPI_Comm comm, int *status))
         *status = c->topo ? kinds[c->topo->kind] : MPI_UNDEFINED;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Topo_test);

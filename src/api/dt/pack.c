@@ -15,28 +15,32 @@ static int get_address(const void *location, MPI_Aint *address)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Get_address, (const void *location, MPI_Aint *address))
+int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     api_enter("MPI_Get_address");
     return get_address(location, address);
 }
+API_ALIAS(MPI_Get_address);
 
-API(int, MPI_Address, (void *location, MPI_Aint *address))
+int PMPI_Address(void *location, MPI_Aint *address)
 {
     api_enter("MPI_Address");
     return get_address(location, address);
 }
+API_ALIAS(MPI_Address);
 
 /* Address arithmetic needs no library state: legal at any time, and wraps like addresses. */
-API(MPI_Aint, MPI_Aint_add, (MPI_Aint base, MPI_Aint disp))
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
 }
+API_ALIAS(MPI_Aint_add);
 
-API(MPI_Aint, MPI_Aint_diff, (MPI_Aint addr1, MPI_Aint addr2))
+MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
 }
+API_ALIAS(MPI_Aint_diff);
 
 /* --- pack, unpack ------------------------------------------------------------------- */
 enum form { NATIVE, EXTERNAL32 };
@@ -131,8 +135,8 @@ static int narrow(int64_t wide, int *position)
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype type, void *outbuf, int outsize, int *position,
-                    MPI_Comm comm))
+int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype type, void *outbuf, int outsize,
+              int *position, MPI_Comm comm)
 {
     api_enter("MPI_Pack");
     struct comm *c;
@@ -146,9 +150,10 @@ API(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype type, void *out
         *position = (int)at; /* not above outsize */
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Pack);
 
-API(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype type, void *outbuf, MPI_Count outsize,
-                      MPI_Count *position, MPI_Comm comm))
+int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype type, void *outbuf,
+                MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     api_enter("MPI_Pack_c");
     struct comm *c;
@@ -157,9 +162,10 @@ API(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype type, v
         err = pack(NATIVE, inbuf, incount, type, outbuf, outsize, position);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Pack_c);
 
-API(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype type,
-                      MPI_Comm comm))
+int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+                MPI_Datatype type, MPI_Comm comm)
 {
     api_enter("MPI_Unpack");
     struct comm *c;
@@ -173,9 +179,10 @@ API(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf
         *position = (int)at;
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Unpack);
 
-API(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-                        MPI_Datatype type, MPI_Comm comm))
+int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+                  MPI_Count outcount, MPI_Datatype type, MPI_Comm comm)
 {
     api_enter("MPI_Unpack_c");
     struct comm *c;
@@ -184,8 +191,9 @@ API(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position
         err = unpack(NATIVE, inbuf, insize, position, outbuf, outcount, type);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Unpack_c);
 
-API(int, MPI_Pack_size, (int incount, MPI_Datatype type, MPI_Comm comm, int *size))
+int PMPI_Pack_size(int incount, MPI_Datatype type, MPI_Comm comm, int *size)
 {
     api_enter("MPI_Pack_size");
     struct comm *c;
@@ -199,8 +207,9 @@ API(int, MPI_Pack_size, (int incount, MPI_Datatype type, MPI_Comm comm, int *siz
         err = narrow(n, size);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Pack_size);
 
-API(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype type, MPI_Comm comm, MPI_Count *size))
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype type, MPI_Comm comm, MPI_Count *size)
 {
     api_enter("MPI_Pack_size_c");
     struct comm *c;
@@ -211,6 +220,7 @@ API(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype type, MPI_Comm comm, 
         err = size_of(NATIVE, incount, type, size);
     return api_leave(comm, err);
 }
+API_ALIAS(MPI_Pack_size_c);
 
 /* --- external32 -------------------------------------------------------------------------- */
 static int check_datarep(const char *datarep)
@@ -249,42 +259,49 @@ static int external_size(const char *datarep, int64_t count, MPI_Datatype type, 
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype type, void *outbuf,
-                             MPI_Aint outsize, MPI_Aint *position))
+int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype type,
+                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     api_enter("MPI_Pack_external");
     return pack_external(datarep, inbuf, incount, type, outbuf, outsize, position);
 }
+API_ALIAS(MPI_Pack_external);
 
-API(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype type,
-                               void *outbuf, MPI_Count outsize, MPI_Count *position))
+int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
+                         MPI_Datatype type, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     api_enter("MPI_Pack_external_c");
     return pack_external(datarep, inbuf, incount, type, outbuf, outsize, position);
 }
+API_ALIAS(MPI_Pack_external_c);
 
-API(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
-                               void *outbuf, int outcount, MPI_Datatype type))
+int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
+                         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype type)
 {
     api_enter("MPI_Unpack_external");
     return unpack_external(datarep, inbuf, insize, position, outbuf, outcount, type);
 }
+API_ALIAS(MPI_Unpack_external);
 
-API(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-                                 void *outbuf, MPI_Count outcount, MPI_Datatype type))
+int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
+                           MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype type)
 {
     api_enter("MPI_Unpack_external_c");
     return unpack_external(datarep, inbuf, insize, position, outbuf, outcount, type);
 }
+API_ALIAS(MPI_Unpack_external_c);
 
-API(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype type, MPI_Aint *size))
+int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype type, MPI_Aint *size)
 {
     api_enter("MPI_Pack_external_size");
     return external_size(datarep, incount, type, size);
 }
+API_ALIAS(MPI_Pack_external_size);
 
-API(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype type, MPI_Count *size))
+int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype type,
+                              MPI_Count *size)
 {
     api_enter("MPI_Pack_external_size_c");
     return external_size(datarep, incount, type, size);
 }
+API_ALIAS(MPI_Pack_external_size_c);

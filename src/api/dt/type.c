@@ -175,17 +175,19 @@ static int contiguous(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype
     return finish(&a, old, t, err, newtype);
 }
 
-API(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_contiguous");
     return contiguous(count, oldtype, newtype, 0);
 }
+API_ALIAS(MPI_Type_contiguous);
 
-API(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_contiguous_c");
     return contiguous(count, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_contiguous_c);
 
 static int vector(int64_t count, int64_t blocklen, int64_t stride, MPI_Datatype oldtype, MPI_Datatype *newtype,
                   int bytes, int large)
@@ -207,38 +209,45 @@ static int vector(int64_t count, int64_t blocklen, int64_t stride, MPI_Datatype 
     return finish(&a, old, t, err, newtype);
 }
 
-API(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
+                     MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_vector");
     return vector(count, blocklength, stride, oldtype, newtype, 0, 0);
 }
+API_ALIAS(MPI_Type_vector);
 
-API(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                             MPI_Datatype *newtype))
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_vector_c");
     return vector(count, blocklength, stride, oldtype, newtype, 0, 1);
 }
+API_ALIAS(MPI_Type_vector_c);
 
-API(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-                                   MPI_Datatype *newtype))
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hvector");
     return vector(count, blocklength, stride, oldtype, newtype, 1, 0);
 }
+API_ALIAS(MPI_Type_create_hvector);
 
-API(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                                     MPI_Datatype *newtype))
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                               MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hvector_c");
     return vector(count, blocklength, stride, oldtype, newtype, 1, 1);
 }
+API_ALIAS(MPI_Type_create_hvector_c);
 
-API(int, MPI_Type_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                      MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_hvector");
     return vector(count, blocklength, stride, oldtype, newtype, 1, 0);
 }
+API_ALIAS(MPI_Type_hvector);
 
 /* --- indexed ------------------------------------------------------------------------ */
 /* lens NULL: `len` for all (the _block constructors). Displacements in bytes or in extents. */
@@ -292,12 +301,13 @@ static int indexed_int(int count, const int *lens, int len, const int *displs, c
 
 static const MPI_Aint no_displs[1]; /* count 0 may come with a null pointer */
 
-API(int, MPI_Type_indexed, (int count, const int blocklengths[], const int displacements[], MPI_Datatype oldtype,
-                            MPI_Datatype *newtype))
+int PMPI_Type_indexed(int count, const int blocklengths[], const int displacements[],
+                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_indexed");
     return indexed_int(count, blocklengths, 0, displacements, NULL, oldtype, newtype, 0);
 }
+API_ALIAS(MPI_Type_indexed);
 
 static int hindexed(int count, const int *blocklengths, int len, const MPI_Aint *displs, MPI_Datatype oldtype,
                     MPI_Datatype *newtype, int block)
@@ -307,33 +317,37 @@ static int hindexed(int count, const int *blocklengths, int len, const MPI_Aint 
                : indexed_int(count, blocklengths, len, NULL, displs ? displs : no_displs, oldtype, newtype, block);
 }
 
-API(int, MPI_Type_create_hindexed, (int count, const int blocklengths[], const MPI_Aint displacements[],
-                                    MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_hindexed(int count, const int blocklengths[], const MPI_Aint displacements[],
+                              MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hindexed");
     return hindexed(count, blocklengths, 0, displacements, oldtype, newtype, 0);
 }
+API_ALIAS(MPI_Type_create_hindexed);
 
-API(int, MPI_Type_hindexed, (int count, int blocklengths[], MPI_Aint displacements[], MPI_Datatype oldtype,
-                             MPI_Datatype *newtype))
+int PMPI_Type_hindexed(int count, int blocklengths[], MPI_Aint displacements[],
+                       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_hindexed");
     return hindexed(count, blocklengths, 0, displacements, oldtype, newtype, 0);
 }
+API_ALIAS(MPI_Type_hindexed);
 
-API(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint displacements[],
-                                          MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint displacements[],
+                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hindexed_block");
     return hindexed(count, NULL, blocklength, displacements, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_hindexed_block);
 
-API(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int displacements[], MPI_Datatype oldtype,
-                                         MPI_Datatype *newtype))
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int displacements[],
+                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_indexed_block");
     return indexed_int(count, NULL, blocklength, displacements, NULL, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_indexed_block);
 
 /* The large forms with lengths per block: none missing. */
 static int indexed_large(MPI_Count count, const MPI_Count *lens, const MPI_Count *displs, MPI_Datatype oldtype,
@@ -343,33 +357,41 @@ static int indexed_large(MPI_Count count, const MPI_Count *lens, const MPI_Count
     return err ? fail(err) : indexed(count, lens ? lens : no_displs, 0, displs, oldtype, newtype, bytes, 1);
 }
 
-API(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count blocklengths[], const MPI_Count displacements[],
-                              MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count blocklengths[],
+                        const MPI_Count displacements[], MPI_Datatype oldtype,
+                        MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_indexed_c");
     return indexed_large(count, blocklengths, displacements, oldtype, newtype, 0);
 }
+API_ALIAS(MPI_Type_indexed_c);
 
-API(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count blocklengths[],
-                                      const MPI_Count displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count blocklengths[],
+                                const MPI_Count displacements[], MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hindexed_c");
     return indexed_large(count, blocklengths, displacements, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_hindexed_c);
 
-API(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count displacements[],
-                                            MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                      const MPI_Count displacements[], MPI_Datatype oldtype,
+                                      MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_hindexed_block_c");
     return indexed(count, NULL, blocklength, displacements, oldtype, newtype, 1, 1);
 }
+API_ALIAS(MPI_Type_create_hindexed_block_c);
 
-API(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count displacements[],
-                                           MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                     const MPI_Count displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_indexed_block_c");
     return indexed(count, NULL, blocklength, displacements, oldtype, newtype, 0, 1);
 }
+API_ALIAS(MPI_Type_create_indexed_block_c);
 
 /* --- struct, resized ------------------------------------------------------------------ */
 /* Handles to objects; NULL with *err set. */
@@ -424,26 +446,30 @@ static int struct_int(int count, const int *lens, const MPI_Aint *displs, const 
     return err;
 }
 
-API(int, MPI_Type_create_struct, (int count, const int blocklengths[], const MPI_Aint displacements[],
-                                  const MPI_Datatype types[], MPI_Datatype *newtype))
+int PMPI_Type_create_struct(int count, const int blocklengths[], const MPI_Aint displacements[],
+                            const MPI_Datatype types[], MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_struct");
     return struct_int(count, blocklengths, displacements, types, newtype);
 }
+API_ALIAS(MPI_Type_create_struct);
 
-API(int, MPI_Type_struct, (int count, int blocklengths[], MPI_Aint displacements[], MPI_Datatype types[],
-                           MPI_Datatype *newtype))
+int PMPI_Type_struct(int count, int blocklengths[], MPI_Aint displacements[], MPI_Datatype types[],
+                     MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_struct");
     return struct_int(count, blocklengths, displacements, types, newtype);
 }
+API_ALIAS(MPI_Type_struct);
 
-API(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count blocklengths[], const MPI_Count displacements[],
-                                    const MPI_Datatype types[], MPI_Datatype *newtype))
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count blocklengths[],
+                              const MPI_Count displacements[], const MPI_Datatype types[],
+                              MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_struct_c");
     return structure(count, blocklengths, displacements, types, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_struct_c);
 
 static int resized(MPI_Datatype oldtype, int64_t lb, int64_t extent, MPI_Datatype *newtype, int large)
 {
@@ -457,17 +483,21 @@ static int resized(MPI_Datatype oldtype, int64_t lb, int64_t extent, MPI_Datatyp
     return finish(&a, old, t, err, newtype);
 }
 
-API(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype))
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+                             MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_resized");
     return resized(oldtype, lb, extent, newtype, 0);
 }
+API_ALIAS(MPI_Type_create_resized);
 
-API(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype))
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+                               MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_resized_c");
     return resized(oldtype, lb, extent, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_resized_c);
 
 /* --- subarray, darray ------------------------------------------------------------------- */
 static int check_order(int order)
@@ -511,8 +541,9 @@ static int subarray(int ndims, const int64_t *sizes, const int64_t *sub, const i
     return finish(&a, old, t, err, newtype);
 }
 
-API(int, MPI_Type_create_subarray, (int ndims, const int sizes[], const int subsizes[], const int starts[], int order,
-                                    MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_subarray(int ndims, const int sizes[], const int subsizes[],
+                              const int starts[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_subarray");
     int err = check_ndims(ndims);
@@ -525,9 +556,11 @@ API(int, MPI_Type_create_subarray, (int ndims, const int sizes[], const int subs
     free(b);
     return err;
 }
+API_ALIAS(MPI_Type_create_subarray);
 
-API(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count sizes[], const MPI_Count subsizes[],
-                                      const MPI_Count starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_Count subsizes[],
+                                const MPI_Count starts[], int order, MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_subarray_c");
     int err = check_ndims(ndims);
@@ -535,6 +568,7 @@ API(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count sizes[], const 
         err = api_pointer(NULL, "array_of_sizes, array_of_subsizes or array_of_starts");
     return err ? fail(err) : subarray(ndims, sizes, subsizes, starts, order, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_subarray_c);
 
 struct darray {
     int size, rank, ndims;
@@ -599,9 +633,9 @@ static int darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype ol
     return finish(&a, old, t, err, newtype);
 }
 
-API(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int gsizes[], const int distribs[],
-                                  const int dargs[], const int psizes[], int order, MPI_Datatype oldtype,
-                                  MPI_Datatype *newtype))
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int gsizes[], const int distribs[],
+                            const int dargs[], const int psizes[], int order, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_darray");
     const struct darray d = {size, rank, ndims, distribs, dargs, psizes, order};
@@ -611,16 +645,18 @@ API(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int gsize
     free(g);
     return err;
 }
+API_ALIAS(MPI_Type_create_darray);
 
-API(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count gsizes[], const int distribs[],
-                                    const int dargs[], const int psizes[], int order, MPI_Datatype oldtype,
-                                    MPI_Datatype *newtype))
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count gsizes[],
+                              const int distribs[], const int dargs[], const int psizes[],
+                              int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_darray_c");
     const struct darray d = {size, rank, ndims, distribs, dargs, psizes, order};
     int err = check_ndims(ndims);
     return err ? fail(err) : darray(&d, gsizes, oldtype, newtype, 1);
 }
+API_ALIAS(MPI_Type_create_darray_c);
 
 /* --- Fortran kinds ------------------------------------------------------------------------ */
 static int f90(int combiner, int p, int r, MPI_Datatype *newtype)
@@ -634,25 +670,28 @@ static int f90(int combiner, int p, int r, MPI_Datatype *newtype)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype))
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_f90_real");
     return f90(MPI_COMBINER_F90_REAL, p, r, newtype);
 }
+API_ALIAS(MPI_Type_create_f90_real);
 
-API(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype))
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_f90_complex");
     return f90(MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }
+API_ALIAS(MPI_Type_create_f90_complex);
 
-API(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype))
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_create_f90_integer");
     return f90(MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, r, newtype);
 }
+API_ALIAS(MPI_Type_create_f90_integer);
 
-API(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *type))
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *type)
 {
     api_enter("MPI_Type_match_size");
     int err = api_pointer(type, "datatype");
@@ -665,9 +704,10 @@ API(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *type))
         *type = t->obj.handle;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_match_size);
 
 /* --- life ----------------------------------------------------------------------------------- */
-API(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
+int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     api_enter("MPI_Type_dup");
     struct args a = {.combiner = MPI_COMBINER_DUP};
@@ -685,8 +725,9 @@ API(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
     }
     return finish(&a, old, t, err, newtype);
 }
+API_ALIAS(MPI_Type_dup);
 
-API(int, MPI_Type_commit, (MPI_Datatype *type))
+int PMPI_Type_commit(MPI_Datatype *type)
 {
     api_enter("MPI_Type_commit");
     struct dt_type *t;
@@ -697,8 +738,9 @@ API(int, MPI_Type_commit, (MPI_Datatype *type))
         t->flags |= DT_COMMITTED;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_commit);
 
-API(int, MPI_Type_free, (MPI_Datatype *type))
+int PMPI_Type_free(MPI_Datatype *type)
 {
     api_enter("MPI_Type_free");
     struct dt_type *t;
@@ -716,6 +758,7 @@ API(int, MPI_Type_free, (MPI_Datatype *type))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_free);
 
 /* --- sizes and bounds -------------------------------------------------------------------------- */
 enum what { SIZE, EXTENT, TRUE_EXTENT };
@@ -732,7 +775,7 @@ static int query(MPI_Datatype type, enum what what, int64_t *first, int64_t *sec
     return err;
 }
 
-API(int, MPI_Type_size, (MPI_Datatype type, int *size))
+int PMPI_Type_size(MPI_Datatype type, int *size)
 {
     api_enter("MPI_Type_size");
     int64_t n, none;
@@ -743,6 +786,7 @@ API(int, MPI_Type_size, (MPI_Datatype type, int *size))
         *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_size);
 
 static int size_count(MPI_Datatype type, MPI_Count *size)
 {
@@ -755,17 +799,19 @@ static int size_count(MPI_Datatype type, MPI_Count *size)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Type_size_x, (MPI_Datatype type, MPI_Count *size))
+int PMPI_Type_size_x(MPI_Datatype type, MPI_Count *size)
 {
     api_enter("MPI_Type_size_x");
     return size_count(type, size);
 }
+API_ALIAS(MPI_Type_size_x);
 
-API(int, MPI_Type_size_c, (MPI_Datatype type, MPI_Count *size))
+int PMPI_Type_size_c(MPI_Datatype type, MPI_Count *size)
 {
     api_enter("MPI_Type_size_c");
     return size_count(type, size);
 }
+API_ALIAS(MPI_Type_size_c);
 
 /* MPI_Aint and MPI_Count are the same here. */
 static int bounds(MPI_Datatype type, enum what what, int64_t *lb, int64_t *extent)
@@ -783,57 +829,65 @@ static int bounds(MPI_Datatype type, enum what what, int64_t *lb, int64_t *exten
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Type_get_extent, (MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent))
+int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
 {
     api_enter("MPI_Type_get_extent");
     return bounds(type, EXTENT, lb, extent);
 }
+API_ALIAS(MPI_Type_get_extent);
 
-API(int, MPI_Type_get_extent_x, (MPI_Datatype type, MPI_Count *lb, MPI_Count *extent))
+int PMPI_Type_get_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     api_enter("MPI_Type_get_extent_x");
     return bounds(type, EXTENT, lb, extent);
 }
+API_ALIAS(MPI_Type_get_extent_x);
 
-API(int, MPI_Type_get_extent_c, (MPI_Datatype type, MPI_Count *lb, MPI_Count *extent))
+int PMPI_Type_get_extent_c(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     api_enter("MPI_Type_get_extent_c");
     return bounds(type, EXTENT, lb, extent);
 }
+API_ALIAS(MPI_Type_get_extent_c);
 
-API(int, MPI_Type_get_true_extent, (MPI_Datatype type, MPI_Aint *true_lb, MPI_Aint *true_extent))
+int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     api_enter("MPI_Type_get_true_extent");
     return bounds(type, TRUE_EXTENT, true_lb, true_extent);
 }
+API_ALIAS(MPI_Type_get_true_extent);
 
-API(int, MPI_Type_get_true_extent_x, (MPI_Datatype type, MPI_Count *true_lb, MPI_Count *true_extent))
+int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     api_enter("MPI_Type_get_true_extent_x");
     return bounds(type, TRUE_EXTENT, true_lb, true_extent);
 }
+API_ALIAS(MPI_Type_get_true_extent_x);
 
-API(int, MPI_Type_get_true_extent_c, (MPI_Datatype type, MPI_Count *true_lb, MPI_Count *true_extent))
+int PMPI_Type_get_true_extent_c(MPI_Datatype type, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     api_enter("MPI_Type_get_true_extent_c");
     return bounds(type, TRUE_EXTENT, true_lb, true_extent);
 }
+API_ALIAS(MPI_Type_get_true_extent_c);
 
-API(int, MPI_Type_extent, (MPI_Datatype type, MPI_Aint *extent))
+int PMPI_Type_extent(MPI_Datatype type, MPI_Aint *extent)
 {
     api_enter("MPI_Type_extent");
     MPI_Aint lb;
     return bounds(type, EXTENT, &lb, extent);
 }
+API_ALIAS(MPI_Type_extent);
 
-API(int, MPI_Type_lb, (MPI_Datatype type, MPI_Aint *displacement))
+int PMPI_Type_lb(MPI_Datatype type, MPI_Aint *displacement)
 {
     api_enter("MPI_Type_lb");
     MPI_Aint extent;
     return bounds(type, EXTENT, displacement, &extent);
 }
+API_ALIAS(MPI_Type_lb);
 
-API(int, MPI_Type_ub, (MPI_Datatype type, MPI_Aint *displacement))
+int PMPI_Type_ub(MPI_Datatype type, MPI_Aint *displacement)
 {
     api_enter("MPI_Type_ub");
     int64_t lb, extent;
@@ -844,6 +898,7 @@ API(int, MPI_Type_ub, (MPI_Datatype type, MPI_Aint *displacement))
         *displacement = lb + extent;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_ub);
 
 /* --- envelope and contents ------------------------------------------------------------------------ */
 static const struct dt_contents named = {.combiner = MPI_COMBINER_NAMED};
@@ -864,8 +919,8 @@ static int no_large(MPI_Datatype type, const struct dt_contents *c)
                       : MPI_SUCCESS;
 }
 
-API(int, MPI_Type_get_envelope, (MPI_Datatype type, int *num_integers, int *num_addresses, int *num_datatypes,
-                                 int *combiner))
+int PMPI_Type_get_envelope(MPI_Datatype type, int *num_integers, int *num_addresses,
+                           int *num_datatypes, int *combiner)
 {
     api_enter("MPI_Type_get_envelope");
     const struct dt_contents *c;
@@ -883,9 +938,10 @@ API(int, MPI_Type_get_envelope, (MPI_Datatype type, int *num_integers, int *num_
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_get_envelope);
 
-API(int, MPI_Type_get_envelope_c, (MPI_Datatype type, MPI_Count *num_integers, MPI_Count *num_addresses,
-                                   MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner))
+int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *num_integers, MPI_Count *num_addresses,
+                             MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     api_enter("MPI_Type_get_envelope_c");
     const struct dt_contents *c;
@@ -903,6 +959,7 @@ API(int, MPI_Type_get_envelope_c, (MPI_Datatype type, MPI_Count *num_integers, M
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_get_envelope_c);
 
 static int check_room(int64_t max, int64_t n, const void *array, const char *what)
 {
@@ -952,25 +1009,29 @@ static int get_contents(MPI_Datatype type, const MPI_Count *max, int *ints, MPI_
     return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
 }
 
-API(int, MPI_Type_get_contents, (MPI_Datatype type, int max_integers, int max_addresses, int max_datatypes,
-                                 int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[]))
+int PMPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses,
+                           int max_datatypes, int integers[], MPI_Aint addresses[],
+                           MPI_Datatype datatypes[])
 {
     api_enter("MPI_Type_get_contents");
     const MPI_Count max[4] = {max_integers, max_addresses, -1, max_datatypes};
     return get_contents(type, max, integers, addresses, NULL, datatypes);
 }
+API_ALIAS(MPI_Type_get_contents);
 
-API(int, MPI_Type_get_contents_c, (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses,
-                                   MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[],
-                                   MPI_Aint addresses[], MPI_Count large_counts[], MPI_Datatype datatypes[]))
+int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[],
+                             MPI_Aint addresses[], MPI_Count large_counts[],
+                             MPI_Datatype datatypes[])
 {
     api_enter("MPI_Type_get_contents_c");
     const MPI_Count max[4] = {max_integers, max_addresses, max_large_counts < 0 ? 0 : max_large_counts, max_datatypes};
     return get_contents(type, max, integers, addresses, large_counts, datatypes);
 }
+API_ALIAS(MPI_Type_get_contents_c);
 
 /* --- names -------------------------------------------------------------------------------------------- */
-API(int, MPI_Type_set_name, (MPI_Datatype type, const char *name))
+int PMPI_Type_set_name(MPI_Datatype type, const char *name)
 {
     api_enter("MPI_Type_set_name");
     struct dt_type *t;
@@ -981,8 +1042,9 @@ API(int, MPI_Type_set_name, (MPI_Datatype type, const char *name))
         err = dt_name_set(t, name);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_set_name);
 
-API(int, MPI_Type_get_name, (MPI_Datatype type, char *name, int *resultlen))
+int PMPI_Type_get_name(MPI_Datatype type, char *name, int *resultlen)
 {
     api_enter("MPI_Type_get_name");
     struct dt_type *t = NULL;
@@ -998,3 +1060,4 @@ API(int, MPI_Type_get_name, (MPI_Datatype type, char *name, int *resultlen))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Type_get_name);

@@ -3,7 +3,7 @@
 
 #include "dt/dt.h"
 
-API(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
+int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     api_enter("MPI_Op_create");
     struct dt_op *o;
@@ -16,8 +16,9 @@ API(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
         *op = o->obj.handle;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Op_create);
 
-API(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op))
+int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     api_enter("MPI_Op_create_c");
     struct dt_op *o;
@@ -30,8 +31,9 @@ API(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op
         *op = o->obj.handle;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Op_create_c);
 
-API(int, MPI_Op_free, (MPI_Op *op))
+int PMPI_Op_free(MPI_Op *op)
 {
     api_enter("MPI_Op_free");
     struct dt_op *o;
@@ -46,8 +48,9 @@ API(int, MPI_Op_free, (MPI_Op *op))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Op_free);
 
-API(int, MPI_Op_commutative, (MPI_Op op, int *commute))
+int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     api_enter("MPI_Op_commutative");
     struct dt_op *o;
@@ -58,3 +61,4 @@ API(int, MPI_Op_commutative, (MPI_Op op, int *commute))
         *commute = o->commute;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Op_commutative);

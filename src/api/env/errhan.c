@@ -36,25 +36,29 @@ int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out)
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *fn, MPI_Errhandler *errhandler))
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *fn, MPI_Errhandler *errhandler)
 {
     return api_errhandler_create("MPI_Comm_create_errhandler", OBJ_COMM, (void *)fn, errhandler);
 }
+API_ALIAS(MPI_Comm_create_errhandler);
 
-API(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *fn, MPI_Errhandler *errhandler))
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *fn, MPI_Errhandler *errhandler)
 {
     return api_errhandler_create("MPI_Win_create_errhandler", OBJ_WIN, (void *)fn, errhandler);
 }
+API_ALIAS(MPI_Win_create_errhandler);
 
-API(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *fn, MPI_Errhandler *errhandler))
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *fn, MPI_Errhandler *errhandler)
 {
     return api_errhandler_create("MPI_File_create_errhandler", OBJ_FILE, (void *)fn, errhandler);
 }
+API_ALIAS(MPI_File_create_errhandler);
 
-API(int, MPI_Errhandler_create, (MPI_Handler_function *fn, MPI_Errhandler *errhandler))
+int PMPI_Errhandler_create(MPI_Handler_function *fn, MPI_Errhandler *errhandler)
 {
     return api_errhandler_create("MPI_Errhandler_create", OBJ_COMM, (void *)fn, errhandler);
 }
+API_ALIAS(MPI_Errhandler_create);
 
 static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)
 {
@@ -69,15 +73,17 @@ static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)
     return api_leave(comm, err);
 }
 
-API(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     return comm_set("MPI_Comm_set_errhandler", comm, errhandler);
 }
+API_ALIAS(MPI_Comm_set_errhandler);
 
-API(int, MPI_Errhandler_set, (MPI_Comm comm, MPI_Errhandler errhandler))
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     return comm_set("MPI_Errhandler_set", comm, errhandler);
 }
+API_ALIAS(MPI_Errhandler_set);
 
 static int comm_get(const char *call, MPI_Comm comm, MPI_Errhandler *errhandler)
 {
@@ -89,17 +95,19 @@ static int comm_get(const char *call, MPI_Comm comm, MPI_Errhandler *errhandler)
     return api_leave(comm, err);
 }
 
-API(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     return comm_get("MPI_Comm_get_errhandler", comm, errhandler);
 }
+API_ALIAS(MPI_Comm_get_errhandler);
 
-API(int, MPI_Errhandler_get, (MPI_Comm comm, MPI_Errhandler *errhandler))
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     return comm_get("MPI_Errhandler_get", comm, errhandler);
 }
+API_ALIAS(MPI_Errhandler_get);
 
-API(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     api_enter("MPI_Comm_call_errhandler");
     struct comm *c;
@@ -113,6 +121,7 @@ API(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
         api_fail_comm(comm, errorcode, "MPI_Comm_call_errhandler");
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Comm_call_errhandler);
 
 /* Files: there are none yet, so only the handler of MPI_FILE_NULL would be; it stays MPI_ERRORS_RETURN. */
 static int no_file(const char *call)
@@ -120,7 +129,7 @@ static int no_file(const char *call)
     return err_make(MPI_ERR_FILE, "%s: this library has no files", call);
 }
 
-API(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     api_enter("MPI_File_set_errhandler");
     struct errhandler *e;
@@ -130,8 +139,9 @@ API(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
     api_unlock();
     return err;
 }
+API_ALIAS(MPI_File_set_errhandler);
 
-API(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_File_get_errhandler");
     int err = api_pointer(errhandler, "errhandler");
@@ -142,8 +152,9 @@ API(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
     api_unlock();
     return err;
 }
+API_ALIAS(MPI_File_get_errhandler);
 
-API(int, MPI_File_call_errhandler, (MPI_File file, int errorcode))
+int PMPI_File_call_errhandler(MPI_File file, int errorcode)
 {
     (void)errorcode;
     api_enter("MPI_File_call_errhandler");
@@ -151,8 +162,9 @@ API(int, MPI_File_call_errhandler, (MPI_File file, int errorcode))
     api_unlock();
     return err;
 }
+API_ALIAS(MPI_File_call_errhandler);
 
-API(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
+int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     api_enter("MPI_Errhandler_free");
     struct errhandler *e = NULL;
@@ -168,6 +180,7 @@ API(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Errhandler_free);
 
 /* The following may be called at any time (MPI-4 8.4), so they take no part in api_enter's check. */
 static void maybe_lock(void)
@@ -189,7 +202,7 @@ static int fails(int err, const char *call)
     return err;
 }
 
-API(int, MPI_Error_class, (int errorcode, int *errorclass))
+int PMPI_Error_class(int errorcode, int *errorclass)
 {
     maybe_lock();
     int err = !errorclass ? err_make(MPI_ERR_ARG, "MPI_Error_class: errorclass is a null pointer")
@@ -201,8 +214,9 @@ API(int, MPI_Error_class, (int errorcode, int *errorclass))
     maybe_unlock();
     return fails(err, "MPI_Error_class");
 }
+API_ALIAS(MPI_Error_class);
 
-API(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
+int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     maybe_lock();
     int err = !string || !resultlen ? err_make(MPI_ERR_ARG, "MPI_Error_string: %s is a null pointer",
@@ -217,8 +231,9 @@ API(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
     maybe_unlock();
     return fails(err, "MPI_Error_string");
 }
+API_ALIAS(MPI_Error_string);
 
-API(int, MPI_Add_error_class, (int *errorclass))
+int PMPI_Add_error_class(int *errorclass)
 {
     api_enter("MPI_Add_error_class");
     int err = api_pointer(errorclass, "errorclass");
@@ -226,8 +241,9 @@ API(int, MPI_Add_error_class, (int *errorclass))
         err = err_add_class(errorclass);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Add_error_class);
 
-API(int, MPI_Add_error_code, (int errorclass, int *errorcode))
+int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     api_enter("MPI_Add_error_code");
     int err = api_pointer(errorcode, "errorcode");
@@ -235,8 +251,9 @@ API(int, MPI_Add_error_code, (int errorclass, int *errorcode))
         err = err_add_code(errorclass, errorcode);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Add_error_code);
 
-API(int, MPI_Add_error_string, (int errorcode, const char *string))
+int PMPI_Add_error_string(int errorcode, const char *string)
 {
     api_enter("MPI_Add_error_string");
     int err = api_pointer(string, "string");
@@ -247,3 +264,4 @@ API(int, MPI_Add_error_string, (int errorcode, const char *string))
         err = err_add_string(errorcode, string);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Add_error_string);

@@ -81,7 +81,7 @@ int api_info_publish(const struct info *of, MPI_Info *out)
     return publish(info_copy(of), out);
 }
 
-API(int, MPI_Info_create, (MPI_Info *info))
+int PMPI_Info_create(MPI_Info *info)
 {
     enter("MPI_Info_create");
     int err = api_pointer(info, "info");
@@ -89,8 +89,9 @@ API(int, MPI_Info_create, (MPI_Info *info))
         err = publish(info_make(), info);
     return leave(err);
 }
+API_ALIAS(MPI_Info_create);
 
-API(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
+int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     (void)argc, (void)argv; /* the kernel knows them better */
     enter("MPI_Info_create_env");
@@ -102,8 +103,9 @@ API(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
         err = publish(i, info);
     return leave(err);
 }
+API_ALIAS(MPI_Info_create_env);
 
-API(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
+int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     enter("MPI_Info_dup");
     struct info *i;
@@ -114,8 +116,9 @@ API(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
         err = api_info_publish(i, newinfo);
     return leave(err);
 }
+API_ALIAS(MPI_Info_dup);
 
-API(int, MPI_Info_free, (MPI_Info *info))
+int PMPI_Info_free(MPI_Info *info)
 {
     enter("MPI_Info_free");
     struct info *i = NULL;
@@ -130,8 +133,9 @@ API(int, MPI_Info_free, (MPI_Info *info))
     }
     return leave(err);
 }
+API_ALIAS(MPI_Info_free);
 
-API(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
+int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     enter("MPI_Info_set");
     struct info *i;
@@ -146,8 +150,9 @@ API(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
         err = no_memory();
     return leave(err);
 }
+API_ALIAS(MPI_Info_set);
 
-API(int, MPI_Info_delete, (MPI_Info info, const char *key))
+int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     enter("MPI_Info_delete");
     struct info *i;
@@ -160,8 +165,9 @@ API(int, MPI_Info_delete, (MPI_Info info, const char *key))
         err = err_make(MPI_ERR_INFO_NOKEY, "MPI_Info_delete: there is no key \"%s\"", key);
     return leave(err);
 }
+API_ALIAS(MPI_Info_delete);
 
-API(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag))
+int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     enter("MPI_Info_get");
     struct info *i;
@@ -182,8 +188,9 @@ API(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *valu
     }
     return leave(err);
 }
+API_ALIAS(MPI_Info_get);
 
-API(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag))
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     enter("MPI_Info_get_string");
     struct info *i;
@@ -209,8 +216,9 @@ API(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char
     }
     return leave(err);
 }
+API_ALIAS(MPI_Info_get_string);
 
-API(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag))
+int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     enter("MPI_Info_get_valuelen");
     struct info *i;
@@ -229,8 +237,9 @@ API(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, 
     }
     return leave(err);
 }
+API_ALIAS(MPI_Info_get_valuelen);
 
-API(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
+int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     enter("MPI_Info_get_nkeys");
     struct info *i;
@@ -241,8 +250,9 @@ API(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
         *nkeys = info_count(i);
     return leave(err);
 }
+API_ALIAS(MPI_Info_get_nkeys);
 
-API(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
+int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     enter("MPI_Info_get_nthkey");
     struct info *i;
@@ -260,3 +270,4 @@ API(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
     }
     return leave(err);
 }
+API_ALIAS(MPI_Info_get_nthkey);

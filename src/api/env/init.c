@@ -155,15 +155,17 @@ static int world_start(const char *call, int required, int *provided)
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Init, (int *argc, char ***argv))
+int PMPI_Init(int *argc, char ***argv)
 {
     return world_start("MPI_Init", MPI_THREAD_SINGLE, NULL);
 }
+API_ALIAS(MPI_Init);
 
-API(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     return world_start("MPI_Init_thread", required, provided);
 }
+API_ALIAS(MPI_Init_thread);
 
 /* The job's last barrier, the launcher's, which counts those that live.  Who waits in it still serves the others, whose
  * messages may need us: a network hands them over only while both sides turn. */
@@ -247,7 +249,7 @@ int api_stop(void)
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Finalize, (void))
+int PMPI_Finalize(void)
 {
     api_enter("MPI_Finalize");
     int threaded = proc->threaded;
@@ -264,6 +266,7 @@ API(int, MPI_Finalize, (void))
         lock_release(&proc->lock);
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Finalize);
 
 /* For calls that are allowed at any time, and so have no error handler to go to. */
 static int null_flag(const char *call)
@@ -271,23 +274,25 @@ static int null_flag(const char *call)
     return err_make(MPI_ERR_ARG, "%s: flag is a null pointer", call);
 }
 
-API(int, MPI_Initialized, (int *flag))
+int PMPI_Initialized(int *flag)
 {
     if (!flag)
         return null_flag("MPI_Initialized");
     *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world != WORLD_NEW);
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Initialized);
 
-API(int, MPI_Finalized, (int *flag))
+int PMPI_Finalized(int *flag)
 {
     if (!flag)
         return null_flag("MPI_Finalized");
     *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world == WORLD_CLOSED);
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Finalized);
 
-API(int, MPI_Query_thread, (int *provided))
+int PMPI_Query_thread(int *provided)
 {
     api_enter("MPI_Query_thread");
     int err = api_pointer(provided, "provided");
@@ -295,8 +300,9 @@ API(int, MPI_Query_thread, (int *provided))
         *provided = proc->thread_level;
     return api_leave(MPI_COMM_WORLD, err);
 }
+API_ALIAS(MPI_Query_thread);
 
-API(int, MPI_Is_thread_main, (int *flag))
+int PMPI_Is_thread_main(int *flag)
 {
     api_enter("MPI_Is_thread_main");
     int err = api_pointer(flag, "flag");
@@ -304,8 +310,9 @@ API(int, MPI_Is_thread_main, (int *flag))
         *flag = proc->api->main_thread == thread_self();
     return api_leave(MPI_COMM_WORLD, err);
 }
+API_ALIAS(MPI_Is_thread_main);
 
-API(int, MPI_Abort, (MPI_Comm comm, int errorcode))
+int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     char why[160];
     /* Allowed at any time, also inside an error handler; no lock: a blocked process must be able to end. */
@@ -317,3 +324,4 @@ API(int, MPI_Abort, (MPI_Comm comm, int errorcode))
              errorcode);
     boot_abort(errorcode, why);
 }
+API_ALIAS(MPI_Abort);

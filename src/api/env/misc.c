@@ -14,7 +14,7 @@
 
 #include "config.h"
 
-API(int, MPI_Get_version, (int *version, int *subversion))
+int PMPI_Get_version(int *version, int *subversion)
 {
     /* May be called at any time. */
     if (!version || !subversion)
@@ -23,8 +23,9 @@ API(int, MPI_Get_version, (int *version, int *subversion))
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Get_version);
 
-API(int, MPI_Get_library_version, (char *version, int *resultlen))
+int PMPI_Get_library_version(char *version, int *resultlen)
 {
     if (!version || !resultlen)
         return MPI_ERR_ARG;
@@ -33,8 +34,9 @@ API(int, MPI_Get_library_version, (char *version, int *resultlen))
                           MPI_VERSION, MPI_SUBVERSION, MPICH_VERSION, HWLOC_VERSION, LIBFABRIC_VERSION, UCX_VERSION);
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Get_library_version);
 
-API(int, MPI_Get_processor_name, (char *name, int *resultlen))
+int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     api_enter("MPI_Get_processor_name");
     int err = api_pointer(name, "name");
@@ -48,23 +50,27 @@ API(int, MPI_Get_processor_name, (char *name, int *resultlen))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Get_processor_name);
 
-API(double, MPI_Wtime, (void))
+double PMPI_Wtime(void)
 {
     return (double)time_now() * 1e-9;
 }
+API_ALIAS(MPI_Wtime);
 
-API(double, MPI_Wtick, (void))
+double PMPI_Wtick(void)
 {
     struct timespec ts;
     return clock_getres(CLOCK_MONOTONIC, &ts) ? 1e-9 : (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
+API_ALIAS(MPI_Wtick);
 
-API(int, MPI_Pcontrol, (const int level, ...))
+int PMPI_Pcontrol(const int level, ...)
 {
     (void)level; /* for profilers, which take its place */
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Pcontrol);
 
 /* --- memory ------------------------------------------------------------------------
  * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near peers; small
@@ -109,7 +115,7 @@ static void *alloc_small(MPI_Aint size, size_t align)
     return NULL;
 }
 
-API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     api_enter("MPI_Alloc_mem");
     size_t align;
@@ -125,8 +131,9 @@ API(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Alloc_mem);
 
-API(int, MPI_Free_mem, (void *base))
+int PMPI_Free_mem(void *base)
 {
     api_enter("MPI_Free_mem");
     int err = MPI_SUCCESS;
@@ -139,3 +146,4 @@ API(int, MPI_Free_mem, (void *base))
         err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Free_mem);

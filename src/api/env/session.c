@@ -110,7 +110,7 @@ static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *o
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED)
         return MPI_ERR_OTHER; /* the launcher was told good-bye */
@@ -128,8 +128,9 @@ API(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Sessio
     lock_release(&proc->lock);
     return err ? api_fail_comm(MPI_COMM_NULL, err, "MPI_Session_init") : MPI_SUCCESS;
 }
+API_ALIAS(MPI_Session_init);
 
-API(int, MPI_Session_finalize, (MPI_Session *session))
+int PMPI_Session_finalize(MPI_Session *session)
 {
     api_enter("MPI_Session_finalize");
     struct session *s = NULL;
@@ -145,8 +146,9 @@ API(int, MPI_Session_finalize, (MPI_Session *session))
     }
     return leave(NULL, err, "MPI_Session_finalize");
 }
+API_ALIAS(MPI_Session_finalize);
 
-API(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info))
+int PMPI_Session_get_info(MPI_Session session, MPI_Info *info)
 {
     api_enter("MPI_Session_get_info");
     struct session *s;
@@ -161,10 +163,11 @@ API(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info))
     info_drop(i);
     return leave(s, err, "MPI_Session_get_info");
 }
+API_ALIAS(MPI_Session_get_info);
 
 /* --- process sets ---------------------------------------------------------------------------- */
 
-API(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npsets))
+int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npsets)
 {
     (void)info;
     api_enter("MPI_Session_get_num_psets");
@@ -176,8 +179,9 @@ API(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *np
         *npsets = PSETS;
     return leave(s, err, "MPI_Session_get_num_psets");
 }
+API_ALIAS(MPI_Session_get_num_psets);
 
-API(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *len, char *name))
+int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *len, char *name)
 {
     (void)info;
     api_enter("MPI_Session_get_nth_pset");
@@ -195,6 +199,7 @@ API(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, i
     }
     return leave(s, err, "MPI_Session_get_nth_pset");
 }
+API_ALIAS(MPI_Session_get_nth_pset);
 
 static int pset_arg(const char *name, int *pset)
 {
@@ -207,7 +212,7 @@ static int pset_arg(const char *name, int *pset)
     return err_make(MPI_ERR_ARG, "%s: there is no process set \"%s\"", proc->call, name);
 }
 
-API(int, MPI_Session_get_pset_info, (MPI_Session session, const char *name, MPI_Info *info))
+int PMPI_Session_get_pset_info(MPI_Session session, const char *name, MPI_Info *info)
 {
     api_enter("MPI_Session_get_pset_info");
     struct session *s;
@@ -228,8 +233,9 @@ API(int, MPI_Session_get_pset_info, (MPI_Session session, const char *name, MPI_
     info_drop(i);
     return leave(s, err, "MPI_Session_get_pset_info");
 }
+API_ALIAS(MPI_Session_get_pset_info);
 
-API(int, MPI_Group_from_session_pset, (MPI_Session session, const char *name, MPI_Group *newgroup))
+int PMPI_Group_from_session_pset(MPI_Session session, const char *name, MPI_Group *newgroup)
 {
     api_enter("MPI_Group_from_session_pset");
     struct session *s;
@@ -242,6 +248,7 @@ API(int, MPI_Group_from_session_pset, (MPI_Session session, const char *name, MP
         err = api_group_publish(pset == PSET_SELF ? proc->obj->self->map : proc->obj->world->map, newgroup);
     return leave(s, err, "MPI_Group_from_session_pset");
 }
+API_ALIAS(MPI_Group_from_session_pset);
 
 /* --- communicators from groups ------------------------------------------------------------------ */
 
@@ -280,8 +287,8 @@ static int from_group(const struct group *g, const char *stringtag, struct errha
     return err;
 }
 
-API(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
-                                      MPI_Errhandler errhandler, MPI_Comm *newcomm))
+int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+                                MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     api_enter("MPI_Comm_create_from_group");
     struct comm *n = NULL;
@@ -296,10 +303,12 @@ API(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MP
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Comm_create_from_group);
 
-API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
-                                            int remote_leader, const char *stringtag, MPI_Info info,
-                                            MPI_Errhandler errhandler, MPI_Comm *newintercomm))
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     api_enter("MPI_Intercomm_create_from_groups");
     struct comm *local = NULL, *n = NULL;
@@ -327,10 +336,11 @@ API(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_lea
         *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Intercomm_create_from_groups);
 
 /* --- error handlers --------------------------------------------------------------------------------- */
 
-API(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *fn, MPI_Errhandler *errhandler))
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errhandler *errhandler)
 {
     /* Allowed before the first session: it is an argument of MPI_Session_init. */
     lock_acquire(&proc->lock);
@@ -344,8 +354,9 @@ API(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *fn, MP
     lock_release(&proc->lock);
     return api_errhandler_create("MPI_Session_create_errhandler", OBJ_SESSION, (void *)fn, errhandler);
 }
+API_ALIAS(MPI_Session_create_errhandler);
 
-API(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     api_enter("MPI_Session_set_errhandler");
     struct session *s;
@@ -360,8 +371,9 @@ API(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhan
     }
     return leave(s, err, "MPI_Session_set_errhandler");
 }
+API_ALIAS(MPI_Session_set_errhandler);
 
-API(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_Session_get_errhandler");
     struct session *s;
@@ -370,8 +382,9 @@ API(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errha
         err = api_errhandler_get(s->errhandler, errhandler);
     return leave(s, err, "MPI_Session_get_errhandler");
 }
+API_ALIAS(MPI_Session_get_errhandler);
 
-API(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     api_enter("MPI_Session_call_errhandler");
     struct session *s;
@@ -383,3 +396,4 @@ API(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
     leave(s, errorcode, "MPI_Session_call_errhandler");
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Session_call_errhandler);

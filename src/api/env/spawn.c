@@ -20,55 +20,67 @@ static int no_port(const char *call, int cls)
     return api_leave(MPI_COMM_NULL, err_make(cls, "%s: this library connects no jobs", call));
 }
 
-API(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-                          MPI_Comm *intercomm, int errcodes[]))
+int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
+                    MPI_Comm comm, MPI_Comm *intercomm, int errcodes[])
 {
     return no_spawn("MPI_Comm_spawn", comm);
 }
+API_ALIAS(MPI_Comm_spawn);
 
-API(int, MPI_Comm_spawn_multiple, (int count, char *commands[], char **argvs[], const int maxprocs[],
-                                   const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm,
-                                   int errcodes[]))
+int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[],
+                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+                             int errcodes[])
 {
     return no_spawn("MPI_Comm_spawn_multiple", comm);
 }
+API_ALIAS(MPI_Comm_spawn_multiple);
 
-API(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+                     MPI_Comm *newcomm)
 {
     return no_port("MPI_Comm_accept", MPI_ERR_UNSUPPORTED_OPERATION);
 }
+API_ALIAS(MPI_Comm_accept);
 
-API(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+                      MPI_Comm *newcomm)
 {
     return no_port("MPI_Comm_connect", MPI_ERR_PORT);
 }
+API_ALIAS(MPI_Comm_connect);
 
-API(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm))
+int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     return no_port("MPI_Comm_join", MPI_ERR_UNSUPPORTED_OPERATION);
 }
+API_ALIAS(MPI_Comm_join);
 
-API(int, MPI_Open_port, (MPI_Info info, char *port_name))
+int PMPI_Open_port(MPI_Info info, char *port_name)
 {
     return no_port("MPI_Open_port", MPI_ERR_UNSUPPORTED_OPERATION);
 }
+API_ALIAS(MPI_Open_port);
 
-API(int, MPI_Close_port, (const char *port_name))
+int PMPI_Close_port(const char *port_name)
 {
     return no_port("MPI_Close_port", MPI_ERR_PORT);
 }
+API_ALIAS(MPI_Close_port);
 
-API(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name))
+int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     return no_port("MPI_Publish_name", MPI_ERR_UNSUPPORTED_OPERATION);
 }
+API_ALIAS(MPI_Publish_name);
 
-API(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name))
+int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     return no_port("MPI_Unpublish_name", MPI_ERR_SERVICE);
 }
+API_ALIAS(MPI_Unpublish_name);
 
-API(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name))
+int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
     return no_port("MPI_Lookup_name", MPI_ERR_NAME);
 }
+API_ALIAS(MPI_Lookup_name);

@@ -101,7 +101,7 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
     return err ? err : status_arg(status, "status");
 }
 
-API(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     api_enter("MPI_Wait");
     struct request *r;
@@ -116,6 +116,7 @@ API(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
     struct blame b = blame(r);
     return leave_blame(b, finish(r, request, status));
 }
+API_ALIAS(MPI_Wait);
 
 /* A poll happens when it may help, and now and then; a done request is seen at once. */
 static int poll_one(struct request *r)
@@ -130,7 +131,7 @@ static int poll_one(struct request *r)
     return r->done;
 }
 
-API(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     api_enter("MPI_Test");
     struct request *r;
@@ -151,8 +152,9 @@ API(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
     struct blame b = blame(r);
     return leave_blame(b, finish(r, request, status));
 }
+API_ALIAS(MPI_Test);
 
-API(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     api_enter("MPI_Request_get_status");
     struct request *r;
@@ -179,8 +181,9 @@ API(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
     struct blame b = blame(r);
     return leave_blame(b, err);
 }
+API_ALIAS(MPI_Request_get_status);
 
-API(int, MPI_Request_free, (MPI_Request *request))
+int PMPI_Request_free(MPI_Request *request)
 {
     api_enter("MPI_Request_free");
     struct request *r = NULL;
@@ -193,8 +196,9 @@ API(int, MPI_Request_free, (MPI_Request *request))
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Request_free);
 
-API(int, MPI_Cancel, (MPI_Request *request))
+int PMPI_Cancel(MPI_Request *request)
 {
     api_enter("MPI_Cancel");
     struct request *r = NULL;
@@ -209,6 +213,7 @@ API(int, MPI_Cancel, (MPI_Request *request))
         err = r->ops->cancel(r);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Cancel);
 
 static int start_arg(MPI_Request h, struct request **r)
 {
@@ -222,7 +227,7 @@ static int start_arg(MPI_Request h, struct request **r)
     return err;
 }
 
-API(int, MPI_Start, (MPI_Request *request))
+int PMPI_Start(MPI_Request *request)
 {
     api_enter("MPI_Start");
     struct request *r;
@@ -234,8 +239,9 @@ API(int, MPI_Start, (MPI_Request *request))
     struct blame b = blame(r);
     return leave_blame(b, request_start(r));
 }
+API_ALIAS(MPI_Start);
 
-API(int, MPI_Startall, (int count, MPI_Request requests[]))
+int PMPI_Startall(int count, MPI_Request requests[])
 {
     api_enter("MPI_Startall");
     struct request *r;
@@ -256,6 +262,7 @@ API(int, MPI_Startall, (int count, MPI_Request requests[]))
     }
     return is_blamed(&b) ? leave_blame(b, err) : api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Startall);
 
 /* --- several requests ------------------------------------------------------------ */
 
@@ -379,7 +386,7 @@ static int leave_set(struct set *s, struct blame c, int err)
     return is_blamed(&c) ? leave_blame(c, err) : api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]))
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     api_enter("MPI_Waitall");
     struct set s;
@@ -393,8 +400,9 @@ API(int, MPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[])
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Waitall);
 
-API(int, MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]))
+int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     api_enter("MPI_Testall");
     struct set s;
@@ -411,6 +419,7 @@ API(int, MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status 
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Testall);
 
 /* First done request of a set; all are inactive: -1. */
 static int first_done(const struct set *s)
@@ -427,7 +436,7 @@ static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *s
     return finish(s->r[i], &requests[i], status);
 }
 
-API(int, MPI_Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status))
+int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     api_enter("MPI_Waitany");
     struct set s;
@@ -447,8 +456,9 @@ API(int, MPI_Waitany, (int count, MPI_Request requests[], int *index, MPI_Status
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Waitany);
 
-API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status))
+int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     api_enter("MPI_Testany");
     struct set s;
@@ -472,6 +482,7 @@ API(int, MPI_Testany, (int count, MPI_Request requests[], int *index, int *flag,
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Testany);
 
 /* Those that are done; statuses and indices are filled from the front. */
 static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses,
@@ -502,7 +513,8 @@ static int some_args(struct set *s, int n, MPI_Request *requests, const int *out
     return err;
 }
 
-API(int, MPI_Waitsome, (int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]))
+int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                  MPI_Status statuses[])
 {
     api_enter("MPI_Waitsome");
     struct set s;
@@ -516,8 +528,10 @@ API(int, MPI_Waitsome, (int incount, MPI_Request requests[], int *outcount, int 
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Waitsome);
 
-API(int, MPI_Testsome, (int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]))
+int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                  MPI_Status statuses[])
 {
     api_enter("MPI_Testsome");
     struct set s;
@@ -531,6 +545,7 @@ API(int, MPI_Testsome, (int incount, MPI_Request requests[], int *outcount, int 
     }
     return leave_set(&s, c, err);
 }
+API_ALIAS(MPI_Testsome);
 
 /* --- generalized requests ----------------------------------------------------------- */
 
@@ -574,8 +589,8 @@ static void general_free(struct request *r)
 static const struct request_ops general_ops = {
     .query = general_query, .cancel = general_cancel, .free = general_free};
 
-API(int, MPI_Grequest_start, (MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
-                              MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request))
+int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
+                        MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
 {
     api_enter("MPI_Grequest_start");
     int err = api_pointer(request, "request");
@@ -595,8 +610,9 @@ API(int, MPI_Grequest_start, (MPI_Grequest_query_function *query, MPI_Grequest_f
     }
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Grequest_start);
 
-API(int, MPI_Grequest_complete, (MPI_Request request))
+int PMPI_Grequest_complete(MPI_Request request)
 {
     api_enter("MPI_Grequest_complete");
     /* A request that the user has freed is still known to him by its handle: general requests keep it. */
@@ -611,6 +627,7 @@ API(int, MPI_Grequest_complete, (MPI_Request request))
         request_complete(r, MPI_SUCCESS);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Grequest_complete);
 
 /* --- statuses ---------------------------------------------------------------------- */
 
@@ -622,7 +639,7 @@ static int ignored(const MPI_Status *st)
     return err;
 }
 
-API(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     api_enter("MPI_Test_cancelled");
     int err = ignored(status);
@@ -632,8 +649,9 @@ API(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
         *flag = status_cancelled(status);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Test_cancelled);
 
-API(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
     api_enter("MPI_Status_set_cancelled");
     int err = ignored(status);
@@ -641,6 +659,7 @@ API(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
         status_set_cancelled(status, flag);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Status_set_cancelled);
 
 static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
@@ -656,7 +675,7 @@ static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *cou
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype type, int *count))
+int PMPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
 {
     api_enter("MPI_Get_count");
     MPI_Count n = 0;
@@ -667,8 +686,9 @@ API(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype type, int *count
         *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Get_count);
 
-API(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     api_enter("MPI_Get_count_c");
     MPI_Count n = 0;
@@ -679,6 +699,7 @@ API(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype type, MPI_Coun
         *count = n;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Get_count_c);
 
 static int get_elements(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
@@ -693,7 +714,7 @@ static int get_elements(const MPI_Status *status, MPI_Datatype type, MPI_Count *
     return MPI_SUCCESS;
 }
 
-API(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype type, int *count))
+int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
 {
     api_enter("MPI_Get_elements");
     MPI_Count n = 0;
@@ -704,6 +725,7 @@ API(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype type, int *co
         *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Get_elements);
 
 static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
@@ -717,15 +739,17 @@ static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatyp
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     return elements_wide("MPI_Get_elements_x", status, type, count);
 }
+API_ALIAS(MPI_Get_elements_x);
 
-API(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype type, MPI_Count *count))
+int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     return elements_wide("MPI_Get_elements_c", status, type, count);
 }
+API_ALIAS(MPI_Get_elements_c);
 
 static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type, MPI_Count count)
 {
@@ -747,15 +771,17 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type,
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype type, int count))
+int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count)
 {
     return set_elements("MPI_Status_set_elements", status, type, count);
 }
+API_ALIAS(MPI_Status_set_elements);
 
-API(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype type, MPI_Count count))
+int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype type, MPI_Count count)
 {
     return set_elements("MPI_Status_set_elements_x", status, type, count);
 }
+API_ALIAS(MPI_Status_set_elements_x);
 
 /* Fortran's status is an array of five ints with the same content, so is that of Fortran 2008. */
 static int copy_status(const char *call, const void *from, void *to)
@@ -774,32 +800,38 @@ _Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
                    sizeof(MPI_Status) == sizeof(MPI_F08_status),
                "statuses of all languages have one layout");
 
-API(int, MPI_Status_c2f, (const MPI_Status *c, MPI_Fint *f))
+int PMPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
 {
     return copy_status("MPI_Status_c2f", c, f);
 }
+API_ALIAS(MPI_Status_c2f);
 
-API(int, MPI_Status_f2c, (const MPI_Fint *f, MPI_Status *c))
+int PMPI_Status_f2c(const MPI_Fint *f, MPI_Status *c)
 {
     return copy_status("MPI_Status_f2c", f, c);
 }
+API_ALIAS(MPI_Status_f2c);
 
-API(int, MPI_Status_c2f08, (const MPI_Status *c, MPI_F08_status *f08))
+int PMPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f08)
 {
     return copy_status("MPI_Status_c2f08", c, f08);
 }
+API_ALIAS(MPI_Status_c2f08);
 
-API(int, MPI_Status_f082c, (const MPI_F08_status *f08, MPI_Status *c))
+int PMPI_Status_f082c(const MPI_F08_status *f08, MPI_Status *c)
 {
     return copy_status("MPI_Status_f082c", f08, c);
 }
+API_ALIAS(MPI_Status_f082c);
 
-API(int, MPI_Status_f082f, (const MPI_F08_status *f08, MPI_Fint *f))
+int PMPI_Status_f082f(const MPI_F08_status *f08, MPI_Fint *f)
 {
     return copy_status("MPI_Status_f082f", f08, f);
 }
+API_ALIAS(MPI_Status_f082f);
 
-API(int, MPI_Status_f2f08, (const MPI_Fint *f, MPI_F08_status *f08))
+int PMPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *f08)
 {
     return copy_status("MPI_Status_f2f08", f, f08);
 }
+API_ALIAS(MPI_Status_f2f08);

@@ -35,18 +35,20 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
     return api_leave(comm, err);
 }
 
-API(int, MPI_Psend_init, (const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                          MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return part_init("MPI_Psend_init", (void *)(uintptr_t)buf, partitions, count, type, dest, tag, comm, info, 1,
                      request);
 }
+API_ALIAS(MPI_Psend_init);
 
-API(int, MPI_Precv_init, (void *buf, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag,
-                          MPI_Comm comm, MPI_Info info, MPI_Request *request))
+int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype type, int source,
+                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return part_init("MPI_Precv_init", buf, partitions, count, type, source, tag, comm, info, 0, request);
 }
+API_ALIAS(MPI_Precv_init);
 
 /* A partitioned request of this direction. */
 static int part_arg(MPI_Request h, int is_send, struct part **p)
@@ -61,7 +63,7 @@ static int part_arg(MPI_Request h, int is_send, struct part **p)
                          is_send ? "send" : "receive");
 }
 
-API(int, MPI_Pready, (int partition, MPI_Request request))
+int PMPI_Pready(int partition, MPI_Request request)
 {
     api_enter("MPI_Pready");
     struct part *p;
@@ -70,8 +72,9 @@ API(int, MPI_Pready, (int partition, MPI_Request request))
         err = part_ready(p, partition);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Pready);
 
-API(int, MPI_Pready_range, (int low, int high, MPI_Request request))
+int PMPI_Pready_range(int low, int high, MPI_Request request)
 {
     api_enter("MPI_Pready_range");
     struct part *p;
@@ -84,8 +87,9 @@ API(int, MPI_Pready_range, (int low, int high, MPI_Request request))
         err = part_ready(p, i);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Pready_range);
 
-API(int, MPI_Pready_list, (int length, int partitions[], MPI_Request request))
+int PMPI_Pready_list(int length, int partitions[], MPI_Request request)
 {
     api_enter("MPI_Pready_list");
     struct part *p;
@@ -98,8 +102,9 @@ API(int, MPI_Pready_list, (int length, int partitions[], MPI_Request request))
         err = part_ready(p, partitions[i]);
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Pready_list);
 
-API(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
+int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     api_enter("MPI_Parrived");
     struct part *p = NULL;
@@ -112,3 +117,4 @@ API(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
         *flag = !p || part_arrived(p); /* null requests included (MPI-4 4.2.2) */
     return api_leave(MPI_COMM_NULL, err);
 }
+API_ALIAS(MPI_Parrived);

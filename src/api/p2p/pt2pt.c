@@ -154,177 +154,211 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
     return api_leave(comm, err);
 }
 
-API(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send_call("MPI_Send", buf, count, datatype, dest, tag, comm, P2P_STANDARD);
 }
+API_ALIAS(MPI_Send);
 
-API(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send_call("MPI_Bsend", buf, count, datatype, dest, tag, comm, P2P_BUFFERED);
 }
+API_ALIAS(MPI_Bsend);
 
-API(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send_call("MPI_Ssend", buf, count, datatype, dest, tag, comm, P2P_SYNC);
 }
+API_ALIAS(MPI_Ssend);
 
-API(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send_call("MPI_Rsend", buf, count, datatype, dest, tag, comm, P2P_READY);
 }
+API_ALIAS(MPI_Rsend);
 
-API(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Request *request))
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
     return isend_call("MPI_Isend", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
 }
+API_ALIAS(MPI_Isend);
 
-API(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request))
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     return isend_call("MPI_Ibsend", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
 }
+API_ALIAS(MPI_Ibsend);
 
-API(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request))
+int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     return isend_call("MPI_Issend", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
 }
+API_ALIAS(MPI_Issend);
 
-API(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request))
+int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     return isend_call("MPI_Irsend", buf, count, datatype, dest, tag, comm, P2P_READY, request);
 }
+API_ALIAS(MPI_Irsend);
 
-API(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                        MPI_Request *request))
+int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Send_init", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
 }
+API_ALIAS(MPI_Send_init);
 
-API(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                         MPI_Request *request))
+int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
 }
+API_ALIAS(MPI_Bsend_init);
 
-API(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                         MPI_Request *request))
+int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
 }
+API_ALIAS(MPI_Ssend_init);
 
-API(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                         MPI_Request *request))
+int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, P2P_READY, request);
 }
+API_ALIAS(MPI_Rsend_init);
 
-API(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Status *status))
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status *status)
 {
     return recv_call("MPI_Recv", buf, count, datatype, source, tag, comm, status);
 }
+API_ALIAS(MPI_Recv);
 
-API(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                    MPI_Request *request))
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
     return irecv_call("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
 }
+API_ALIAS(MPI_Irecv);
 
-API(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                        MPI_Request *request))
+int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request *request)
 {
     return recv_init_call("MPI_Recv_init", buf, count, datatype, source, tag, comm, request);
 }
+API_ALIAS(MPI_Recv_init);
 
-API(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                MPI_Comm comm)
 {
     return send_call("MPI_Send_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD);
 }
+API_ALIAS(MPI_Send_c);
 
-API(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_call("MPI_Bsend_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED);
 }
+API_ALIAS(MPI_Bsend_c);
 
-API(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_call("MPI_Ssend_c", buf, count, datatype, dest, tag, comm, P2P_SYNC);
 }
+API_ALIAS(MPI_Ssend_c);
 
-API(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
 {
     return send_call("MPI_Rsend_c", buf, count, datatype, dest, tag, comm, P2P_READY);
 }
+API_ALIAS(MPI_Rsend_c);
 
-API(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request *request))
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
     return isend_call("MPI_Isend_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
 }
+API_ALIAS(MPI_Isend_c);
 
-API(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                       MPI_Request *request))
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
     return isend_call("MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
 }
+API_ALIAS(MPI_Ibsend_c);
 
-API(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                       MPI_Request *request))
+int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
     return isend_call("MPI_Issend_c", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
 }
+API_ALIAS(MPI_Issend_c);
 
-API(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                       MPI_Request *request))
+int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
 {
     return isend_call("MPI_Irsend_c", buf, count, datatype, dest, tag, comm, P2P_READY, request);
 }
+API_ALIAS(MPI_Irsend_c);
 
-API(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                          MPI_Request *request))
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
 }
+API_ALIAS(MPI_Send_init_c);
 
-API(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                           MPI_Request *request))
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
 }
+API_ALIAS(MPI_Bsend_init_c);
 
-API(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                           MPI_Request *request))
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
 }
+API_ALIAS(MPI_Ssend_init_c);
 
-API(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                           MPI_Request *request))
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
 {
     return send_init_call("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, P2P_READY, request);
 }
+API_ALIAS(MPI_Rsend_init_c);
 
-API(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                     MPI_Status *status))
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Status *status)
 {
     return recv_call("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
+API_ALIAS(MPI_Recv_c);
 
-API(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                      MPI_Request *request))
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
     return irecv_call("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }
+API_ALIAS(MPI_Irecv_c);
 
-API(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                          MPI_Request *request))
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
     return recv_init_call("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
 }
+API_ALIAS(MPI_Recv_init_c);
 
 /* --- both ways at once ------------------------------------------------------------- */
 
@@ -410,69 +444,78 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
     return api_leave(comm, err);
 }
 
-API(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                       void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                       MPI_Comm comm, MPI_Status *status))
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                  MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_call("MPI_Sendrecv",
                   (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                                     recvtag, comm, {NULL, NULL}, {NULL, NULL}},
                   status);
 }
+API_ALIAS(MPI_Sendrecv);
 
-API(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                        void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                        MPI_Comm comm, MPI_Request *request))
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request *request)
 {
     return isendrecv_call("MPI_Isendrecv",
                   (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                                     recvtag, comm, {NULL, NULL}, {NULL, NULL}},
                   request);
 }
+API_ALIAS(MPI_Isendrecv);
 
-API(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                               int recvtag, MPI_Comm comm, MPI_Status *status))
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return replace_call("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
+API_ALIAS(MPI_Sendrecv_replace);
 
-API(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                                int recvtag, MPI_Comm comm, MPI_Request *request))
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     return ireplace_call("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
+API_ALIAS(MPI_Isendrecv_replace);
 
-API(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                         MPI_Comm comm, MPI_Status *status))
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_call("MPI_Sendrecv_c",
                   (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                                     recvtag, comm, {NULL, NULL}, {NULL, NULL}},
                   status);
 }
+API_ALIAS(MPI_Sendrecv_c);
 
-API(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                          MPI_Comm comm, MPI_Request *request))
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     return isendrecv_call("MPI_Isendrecv_c",
                   (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                                     recvtag, comm, {NULL, NULL}, {NULL, NULL}},
                   request);
 }
+API_ALIAS(MPI_Isendrecv_c);
 
-API(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                                 int recvtag, MPI_Comm comm, MPI_Status *status))
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return replace_call("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
+API_ALIAS(MPI_Sendrecv_replace_c);
 
-API(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                                  int recvtag, MPI_Comm comm, MPI_Request *request))
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request *request)
 {
     return ireplace_call("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
+API_ALIAS(MPI_Isendrecv_replace_c);
 
 /* --- probes --------------------------------------------------------------------------- */
 
@@ -510,25 +553,30 @@ static int probe_call(const char *call, int what, int source, int tag, MPI_Comm 
     return api_leave(comm, err);
 }
 
-API(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     return probe_call("MPI_Probe", 0, source, tag, comm, NULL, NULL, status);
 }
+API_ALIAS(MPI_Probe);
 
-API(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     return probe_call("MPI_Iprobe", PROBE_TRIES, source, tag, comm, flag, NULL, status);
 }
+API_ALIAS(MPI_Iprobe);
 
-API(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     return probe_call("MPI_Mprobe", PROBE_TAKES, source, tag, comm, NULL, message, status);
 }
+API_ALIAS(MPI_Mprobe);
 
-API(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
 {
     return probe_call("MPI_Improbe", PROBE_TRIES | PROBE_TAKES, source, tag, comm, flag, message, status);
 }
+API_ALIAS(MPI_Improbe);
 
 /* *m: the message, NULL for the one of no process. */
 static int message_args(const void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, struct dt_type **t,
@@ -585,25 +633,33 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
     return api_leave(comm, err);
 }
 
-API(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
+int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+               MPI_Status *status)
 {
     return mrecv_call("MPI_Mrecv", buf, count, datatype, message, status);
 }
+API_ALIAS(MPI_Mrecv);
 
-API(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Status *status)
 {
     return mrecv_call("MPI_Mrecv_c", buf, count, datatype, message, status);
 }
+API_ALIAS(MPI_Mrecv_c);
 
-API(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
+int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+                MPI_Request *request)
 {
     return imrecv_call("MPI_Imrecv", buf, count, datatype, message, request);
 }
+API_ALIAS(MPI_Imrecv);
 
-API(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
 {
     return imrecv_call("MPI_Imrecv_c", buf, count, datatype, message, request);
 }
+API_ALIAS(MPI_Imrecv_c);
 
 /* --- the buffer of buffered sends -------------------------------------------------------- */
 
@@ -632,17 +688,19 @@ static int detach_call(const char *call, void *buffer_addr, MPI_Count *size)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-API(int, MPI_Buffer_attach, (void *buffer, int size))
+int PMPI_Buffer_attach(void *buffer, int size)
 {
     return attach_call("MPI_Buffer_attach", buffer, size);
 }
+API_ALIAS(MPI_Buffer_attach);
 
-API(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     return attach_call("MPI_Buffer_attach_c", buffer, size);
 }
+API_ALIAS(MPI_Buffer_attach_c);
 
-API(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
     MPI_Count n = 0;
     int err = detach_call("MPI_Buffer_detach", buffer_addr, size ? &n : NULL);
@@ -650,8 +708,10 @@ API(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
         *size = n > INT_MAX ? INT_MAX : (int)n;
     return err;
 }
+API_ALIAS(MPI_Buffer_detach);
 
-API(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     return detach_call("MPI_Buffer_detach_c", buffer_addr, size);
 }
+API_ALIAS(MPI_Buffer_detach_c);

@@ -235,8 +235,8 @@ static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datat
     return put_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
-API(int, MPI_Put, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                   MPI_Datatype ttype, MPI_Win win))
+int PMPI_Put(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+             int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct rma_win_near *w;
     uint64_t bytes;
@@ -248,9 +248,10 @@ API(int, MPI_Put, (const void *origin, int ocount, MPI_Datatype otype, int rank,
     rma_near_count(w, PVAR_RMA_PUT, bytes);
     return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
 }
+API_ALIAS(MPI_Put);
 
-API(int, MPI_Put_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                     MPI_Count tcount, MPI_Datatype ttype, MPI_Win win))
+int PMPI_Put_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+               MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct rma_win_near *w;
     uint64_t bytes;
@@ -262,22 +263,25 @@ API(int, MPI_Put_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, i
     }
     return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
+API_ALIAS(MPI_Put_c);
 
-API(int, MPI_Rput, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                    MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
+int PMPI_Rput(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+              int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rput", win);
     return put("MPI_Rput", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
+API_ALIAS(MPI_Rput);
 
-API(int, MPI_Rput_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                      MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
+int PMPI_Rput_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rput_c", win);
     return put("MPI_Rput_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, request);
 }
+API_ALIAS(MPI_Rput_c);
 
 static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
                          MPI_Datatype ttype, MPI_Win win)
@@ -290,8 +294,8 @@ static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *t
     return get_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
 
-API(int, MPI_Get, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                   MPI_Datatype ttype, MPI_Win win))
+int PMPI_Get(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+             MPI_Datatype ttype, MPI_Win win)
 {
     struct rma_win_near *w;
     uint64_t bytes;
@@ -303,9 +307,10 @@ API(int, MPI_Get, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_A
     rma_near_count(w, PVAR_RMA_GET, bytes);
     return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
 }
+API_ALIAS(MPI_Get);
 
-API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                     MPI_Count tcount, MPI_Datatype ttype, MPI_Win win))
+int PMPI_Get_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+               MPI_Count tcount, MPI_Datatype ttype, MPI_Win win)
 {
     struct rma_win_near *w;
     uint64_t bytes;
@@ -317,22 +322,25 @@ API(int, MPI_Get_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int ran
     }
     return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
 }
+API_ALIAS(MPI_Get_c);
 
-API(int, MPI_Rget, (void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                    MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
+int PMPI_Rget(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
+              MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rget", win);
     return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
 }
+API_ALIAS(MPI_Rget);
 
-API(int, MPI_Rget_c, (void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp, MPI_Count tcount,
-                      MPI_Datatype ttype, MPI_Win win, MPI_Request *request))
+int PMPI_Rget_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                MPI_Count tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rget_c", win);
     return get("MPI_Rget_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
 }
+API_ALIAS(MPI_Rget_c);
 
 /* --- accumulate --------------------------------------------------------------------------------- */
 
@@ -393,8 +401,8 @@ static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datat
     return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
 }
 
-API(int, MPI_Accumulate, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                          MPI_Datatype ttype, MPI_Op op, MPI_Win win))
+int PMPI_Accumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                    int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct rma_win_near *w;
     struct rma_near *n;
@@ -409,32 +417,37 @@ API(int, MPI_Accumulate, (const void *origin, int ocount, MPI_Datatype otype, in
     rma_near_count(w, PVAR_RMA_ACC, rma_near_bytes(otype));
     return acc_near(n, off, t, origin, NULL, o);
 }
+API_ALIAS(MPI_Accumulate);
 
-API(int, MPI_Accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                            MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win))
+int PMPI_Accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank,
+                      MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     return acc("MPI_Accumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
 }
+API_ALIAS(MPI_Accumulate_c);
 
-API(int, MPI_Raccumulate, (const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                           MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
+int PMPI_Raccumulate(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                     int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Raccumulate", win);
     return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
 }
+API_ALIAS(MPI_Raccumulate);
 
-API(int, MPI_Raccumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
-                             MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
+int PMPI_Raccumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank,
+                       MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                       MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Raccumulate_c", win);
     return acc("MPI_Raccumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
 }
+API_ALIAS(MPI_Raccumulate_c);
 
-API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype, void *result, int rcount,
-                              MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
-                              MPI_Win win))
+int PMPI_Get_accumulate(const void *origin, int ocount, MPI_Datatype otype, void *result,
+                        int rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount,
+                        MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     struct rma_win_near *w;
     struct rma_near *n;
@@ -452,34 +465,39 @@ API(int, MPI_Get_accumulate, (const void *origin, int ocount, MPI_Datatype otype
     return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
+API_ALIAS(MPI_Get_accumulate);
 
-API(int, MPI_Get_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
-                                MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, MPI_Count tcount,
-                                MPI_Datatype ttype, MPI_Op op, MPI_Win win))
+int PMPI_Get_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
+                          MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp,
+                          MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
     return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, NULL);
 }
+API_ALIAS(MPI_Get_accumulate_c);
 
-API(int, MPI_Rget_accumulate, (const void *origin, int ocount, MPI_Datatype otype, void *result, int rcount,
-                               MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
-                               MPI_Win win, MPI_Request *request))
+int PMPI_Rget_accumulate(const void *origin, int ocount, MPI_Datatype otype, void *result,
+                         int rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, int tcount,
+                         MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rget_accumulate", win);
     return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }
+API_ALIAS(MPI_Rget_accumulate);
 
-API(int, MPI_Rget_accumulate_c, (const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
-                                 MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp, MPI_Count tcount,
-                                 MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request))
+int PMPI_Rget_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, void *result,
+                           MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp,
+                           MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                           MPI_Request *request)
 {
     if (!request)
         return no_request("MPI_Rget_accumulate_c", win);
     return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
                 tcount, ttype, op, win, request);
 }
+API_ALIAS(MPI_Rget_accumulate_c);
 
 /* --- one element ----------------------------------------------------------------------------------- */
 
@@ -515,8 +533,8 @@ static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, in
     return run(win, &a, NULL, err);
 }
 
-API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
-                            MPI_Win win))
+int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+                      MPI_Op op, MPI_Win win)
 {
     struct rma_win_near *w;
     struct rma_near *n;
@@ -530,6 +548,7 @@ API(int, MPI_Fetch_and_op, (const void *origin, void *result, MPI_Datatype type,
     rma_near_count(w, PVAR_RMA_FOP, rma_near_bytes(type));
     return acc_near(n, off, t, origin, result, o);
 }
+API_ALIAS(MPI_Fetch_and_op);
 
 static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
                          MPI_Aint disp, MPI_Win win)
@@ -555,8 +574,8 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
     return run(win, &a, NULL, err);
 }
 
-API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
-                                MPI_Aint disp, MPI_Win win))
+int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type,
+                          int rank, MPI_Aint disp, MPI_Win win)
 {
     struct rma_win_near *w;
     struct rma_near *n;
@@ -568,3 +587,4 @@ API(int, MPI_Compare_and_swap, (const void *origin, const void *compare, void *r
     rma_near_count(w, PVAR_RMA_CAS, rma_near_bytes(type));
     return acc_near_cas(n, off, t, origin, compare, result);
 }
+API_ALIAS(MPI_Compare_and_swap);

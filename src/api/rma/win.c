@@ -99,46 +99,55 @@ static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm 
     return rma_win_create_dynamic(info, c, out);
 }
 
-API(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win))
+int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                    MPI_Win *win)
 {
     return make("MPI_Win_create", create, size, disp_unit, info, comm, base, win);
 }
+API_ALIAS(MPI_Win_create);
 
-API(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                            MPI_Win *win))
+int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win *win)
 {
     return make("MPI_Win_create_c", create, size, disp_unit, info, comm, base, win);
 }
+API_ALIAS(MPI_Win_create_c);
 
-API(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win))
+int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                      MPI_Win *win)
 {
     return make("MPI_Win_allocate", allocate, size, disp_unit, info, comm, baseptr, win);
 }
+API_ALIAS(MPI_Win_allocate);
 
-API(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                              MPI_Win *win))
+int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                        void *baseptr, MPI_Win *win)
 {
     return make("MPI_Win_allocate_c", allocate, size, disp_unit, info, comm, baseptr, win);
 }
+API_ALIAS(MPI_Win_allocate_c);
 
-API(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                   MPI_Win *win))
+int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                             void *baseptr, MPI_Win *win)
 {
     return make("MPI_Win_allocate_shared", shared, size, disp_unit, info, comm, baseptr, win);
 }
+API_ALIAS(MPI_Win_allocate_shared);
 
-API(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                     MPI_Win *win))
+int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                               void *baseptr, MPI_Win *win)
 {
     return make("MPI_Win_allocate_shared_c", shared, size, disp_unit, info, comm, baseptr, win);
 }
+API_ALIAS(MPI_Win_allocate_shared_c);
 
-API(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     return make("MPI_Win_create_dynamic", dynamic, 0, 1, info, comm, NULL, win);
 }
+API_ALIAS(MPI_Win_create_dynamic);
 
-API(int, MPI_Win_free, (MPI_Win *win))
+int PMPI_Win_free(MPI_Win *win)
 {
     api_enter("MPI_Win_free");
     struct rma_win *w;
@@ -152,10 +161,11 @@ API(int, MPI_Win_free, (MPI_Win *win))
         *win = MPI_WIN_NULL;
     return api_leave_win(h, err);
 }
+API_ALIAS(MPI_Win_free);
 
 /* --- memory -------------------------------------------------------------------------------------------- */
 
-API(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
+int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     api_enter("MPI_Win_attach");
     struct rma_win *w;
@@ -164,8 +174,9 @@ API(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
         err = rma_win_attach(w, base, size);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_attach);
 
-API(int, MPI_Win_detach, (MPI_Win win, const void *base))
+int PMPI_Win_detach(MPI_Win win, const void *base)
 {
     api_enter("MPI_Win_detach");
     struct rma_win *w;
@@ -174,6 +185,7 @@ API(int, MPI_Win_detach, (MPI_Win win, const void *base))
         err = rma_win_detach(w, base);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_detach);
 
 /* Of what the calls without _c, and the attribute, say in an int. */
 static int unit_fits(MPI_Aint unit)
@@ -200,7 +212,7 @@ static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Ai
     return api_leave_win(win, err);
 }
 
-API(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint unit = 0;
     int err = query("MPI_Win_shared_query", win, rank, size, &unit, disp_unit, baseptr);
@@ -208,8 +220,10 @@ API(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp
         *disp_unit = (int)unit;
     return err;
 }
+API_ALIAS(MPI_Win_shared_query);
 
-API(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                            void *baseptr)
 {
     MPI_Aint unit = 0;
     int err = query("MPI_Win_shared_query_c", win, rank, size, &unit, NULL, baseptr);
@@ -217,10 +231,11 @@ API(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Ain
         *disp_unit = unit;
     return err;
 }
+API_ALIAS(MPI_Win_shared_query_c);
 
 /* --- what belongs to a window ------------------------------------------------------------------------------ */
 
-API(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
+int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     api_enter("MPI_Win_get_group");
     struct rma_win *w;
@@ -231,8 +246,9 @@ API(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
         err = api_group_publish(rma_win_comm(w)->map, group);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_get_group);
 
-API(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
+int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     api_enter("MPI_Win_set_info");
     struct rma_win *w;
@@ -244,8 +260,9 @@ API(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
         err = rma_win_set_info(w, i);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_set_info);
 
-API(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info))
+int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 {
     api_enter("MPI_Win_get_info");
     struct rma_win *w;
@@ -261,8 +278,9 @@ API(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info))
     }
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_get_info);
 
-API(int, MPI_Win_set_name, (MPI_Win win, const char *name))
+int PMPI_Win_set_name(MPI_Win win, const char *name)
 {
     api_enter("MPI_Win_set_name");
     struct rma_win *w;
@@ -277,8 +295,9 @@ API(int, MPI_Win_set_name, (MPI_Win win, const char *name))
     }
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_set_name);
 
-API(int, MPI_Win_get_name, (MPI_Win win, char *name, int *len))
+int PMPI_Win_get_name(MPI_Win win, char *name, int *len)
 {
     api_enter("MPI_Win_get_name");
     struct rma_win *w;
@@ -293,6 +312,7 @@ API(int, MPI_Win_get_name, (MPI_Win win, char *name, int *len))
     }
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_get_name);
 
 static int predefined(int keyval)
 {
@@ -306,7 +326,7 @@ static int fixed(int keyval)
                     (unsigned)keyval);
 }
 
-API(int, MPI_Win_set_attr, (MPI_Win win, int keyval, void *value))
+int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
 {
     api_enter("MPI_Win_set_attr");
     struct rma_win *w;
@@ -317,8 +337,9 @@ API(int, MPI_Win_set_attr, (MPI_Win win, int keyval, void *value))
         err = attr_set(OBJ_WIN, win, rma_win_attrs(w), keyval, value, proc->call);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_set_attr);
 
-API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
+int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
 {
     api_enter("MPI_Win_get_attr");
     struct rma_win *w;
@@ -338,8 +359,9 @@ API(int, MPI_Win_get_attr, (MPI_Win win, int keyval, void *value, int *flag))
     }
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_get_attr);
 
-API(int, MPI_Win_delete_attr, (MPI_Win win, int keyval))
+int PMPI_Win_delete_attr(MPI_Win win, int keyval)
 {
     api_enter("MPI_Win_delete_attr");
     struct rma_win *w;
@@ -350,8 +372,9 @@ API(int, MPI_Win_delete_attr, (MPI_Win win, int keyval))
         err = attr_delete(OBJ_WIN, win, rma_win_attrs(w), keyval, proc->call);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_delete_attr);
 
-API(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     api_enter("MPI_Win_set_errhandler");
     struct rma_win *w;
@@ -366,8 +389,9 @@ API(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
     }
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_set_errhandler);
 
-API(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_Win_get_errhandler");
     struct rma_win *w;
@@ -376,8 +400,9 @@ API(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
         err = api_errhandler_get(*rma_win_errhandler(w), errhandler);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_get_errhandler);
 
-API(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     api_enter("MPI_Win_call_errhandler");
     struct rma_win *w;
@@ -391,10 +416,11 @@ API(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
         api_fail_win(win, errorcode, "MPI_Win_call_errhandler");
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_Win_call_errhandler);
 
 /* --- active target --------------------------------------------------------------------------------------------- */
 
-API(int, MPI_Win_fence, (int assert, MPI_Win win))
+int PMPI_Win_fence(int assert, MPI_Win win)
 {
     api_enter("MPI_Win_fence");
     struct rma_win *w;
@@ -403,8 +429,9 @@ API(int, MPI_Win_fence, (int assert, MPI_Win win))
         err = rma_fence(w, assert);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_fence);
 
-API(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
+int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     api_enter("MPI_Win_post");
     struct rma_win *w;
@@ -416,8 +443,9 @@ API(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
         err = rma_post(w, g, assert);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_post);
 
-API(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
+int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     api_enter("MPI_Win_start");
     struct rma_win *w;
@@ -429,8 +457,9 @@ API(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
         err = rma_start(w, g, assert);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_start);
 
-API(int, MPI_Win_complete, (MPI_Win win))
+int PMPI_Win_complete(MPI_Win win)
 {
     api_enter("MPI_Win_complete");
     struct rma_win *w;
@@ -439,8 +468,9 @@ API(int, MPI_Win_complete, (MPI_Win win))
         err = rma_complete(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_complete);
 
-API(int, MPI_Win_wait, (MPI_Win win))
+int PMPI_Win_wait(MPI_Win win)
 {
     api_enter("MPI_Win_wait");
     struct rma_win *w;
@@ -449,8 +479,9 @@ API(int, MPI_Win_wait, (MPI_Win win))
         err = rma_wait(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_wait);
 
-API(int, MPI_Win_test, (MPI_Win win, int *flag))
+int PMPI_Win_test(MPI_Win win, int *flag)
 {
     api_enter("MPI_Win_test");
     struct rma_win *w;
@@ -461,10 +492,11 @@ API(int, MPI_Win_test, (MPI_Win win, int *flag))
         err = rma_test(w, flag);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_test);
 
 /* --- passive target ---------------------------------------------------------------------------------------------- */
 
-API(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
+int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     api_enter("MPI_Win_lock");
     struct rma_win *w;
@@ -473,8 +505,9 @@ API(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
         err = rma_lock(w, lock_type, rank, assert);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_lock);
 
-API(int, MPI_Win_unlock, (int rank, MPI_Win win))
+int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     api_enter("MPI_Win_unlock");
     struct rma_win *w;
@@ -483,8 +516,9 @@ API(int, MPI_Win_unlock, (int rank, MPI_Win win))
         err = rma_unlock(w, rank);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_unlock);
 
-API(int, MPI_Win_lock_all, (int assert, MPI_Win win))
+int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
     api_enter("MPI_Win_lock_all");
     struct rma_win *w;
@@ -493,8 +527,9 @@ API(int, MPI_Win_lock_all, (int assert, MPI_Win win))
         err = rma_lock_all(w, assert);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_lock_all);
 
-API(int, MPI_Win_unlock_all, (MPI_Win win))
+int PMPI_Win_unlock_all(MPI_Win win)
 {
     api_enter("MPI_Win_unlock_all");
     struct rma_win *w;
@@ -503,6 +538,7 @@ API(int, MPI_Win_unlock_all, (MPI_Win win))
         err = rma_unlock_all(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_unlock_all);
 
 /* One full fence and nothing else, where that is all a flush is.  Now and then the slow path, which lets others in:
  * programs spin on flush. */
@@ -541,17 +577,19 @@ static __attribute__((noinline, cold)) int flush_local_slow(int rank, MPI_Win wi
     return flush("MPI_Win_flush_local", win, rank, rma_flush_local);
 }
 
-API(int, MPI_Win_flush, (int rank, MPI_Win win))
+int PMPI_Win_flush(int rank, MPI_Win win)
 {
     return fast_flush(win, rank) ? MPI_SUCCESS : flush_slow(rank, win);
 }
+API_ALIAS(MPI_Win_flush);
 
-API(int, MPI_Win_flush_local, (int rank, MPI_Win win))
+int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
     return fast_flush(win, rank) ? MPI_SUCCESS : flush_local_slow(rank, win);
 }
+API_ALIAS(MPI_Win_flush_local);
 
-API(int, MPI_Win_flush_all, (MPI_Win win))
+int PMPI_Win_flush_all(MPI_Win win)
 {
     api_enter("MPI_Win_flush_all");
     struct rma_win *w;
@@ -560,8 +598,9 @@ API(int, MPI_Win_flush_all, (MPI_Win win))
         err = rma_flush_all(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_flush_all);
 
-API(int, MPI_Win_flush_local_all, (MPI_Win win))
+int PMPI_Win_flush_local_all(MPI_Win win)
 {
     api_enter("MPI_Win_flush_local_all");
     struct rma_win *w;
@@ -570,8 +609,9 @@ API(int, MPI_Win_flush_local_all, (MPI_Win win))
         err = rma_flush_local_all(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_flush_local_all);
 
-API(int, MPI_Win_sync, (MPI_Win win))
+int PMPI_Win_sync(MPI_Win win)
 {
     api_enter("MPI_Win_sync");
     struct rma_win *w;
@@ -580,3 +620,4 @@ API(int, MPI_Win_sync, (MPI_Win win))
         err = rma_sync(w);
     return api_leave_win(win, err);
 }
+API_ALIAS(MPI_Win_sync);

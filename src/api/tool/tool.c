@@ -64,7 +64,7 @@ static int phase(void)
     return atomic_load_explicit(&proc->phase, memory_order_relaxed);
 }
 
-API(int, MPI_T_init_thread, (int required, int *provided))
+int PMPI_T_init_thread(int required, int *provided)
 {
     char why[256];
     if (!proc->tool) {
@@ -86,6 +86,7 @@ API(int, MPI_T_init_thread, (int required, int *provided))
         *provided = required >= MPI_THREAD_SINGLE && required <= MPI_THREAD_MULTIPLE ? required : MPI_THREAD_MULTIPLE;
     return err;
 }
+API_ALIAS(MPI_T_init_thread);
 
 static void session_free(struct MPIR_T_pvar_session_s *s)
 {
@@ -107,7 +108,7 @@ static void tool_end(struct tool *t)
         var_finalize();
 }
 
-API(int, MPI_T_finalize, (void))
+int PMPI_T_finalize(void)
 {
     if (!tool_holds_vars())
         return MPI_T_ERR_NOT_INITIALIZED;
@@ -117,6 +118,7 @@ API(int, MPI_T_finalize, (void))
     lock_release(&proc->lock);
     return MPI_SUCCESS;
 }
+API_ALIAS(MPI_T_finalize);
 
 /* Every other call: 0 and locked, or the error. */
 static int enter(void)
@@ -151,7 +153,7 @@ static inline void give(int *out, int value)
 
 /* --- enumerations ----------------------------------------------------------------- */
 
-API(int, MPI_T_enum_get_info, (MPI_T_enum e, int *num, char *name, int *name_len))
+int PMPI_T_enum_get_info(MPI_T_enum e, int *num, char *name, int *name_len)
 {
     int err = enter();
     if (err)
@@ -162,8 +164,9 @@ API(int, MPI_T_enum_get_info, (MPI_T_enum e, int *num, char *name, int *name_len
     give_text(e->name, name, name_len);
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_enum_get_info);
 
-API(int, MPI_T_enum_get_item, (MPI_T_enum e, int index, int *value, char *name, int *name_len))
+int PMPI_T_enum_get_item(MPI_T_enum e, int index, int *value, char *name, int *name_len)
 {
     int err = enter();
     if (err)
@@ -176,6 +179,7 @@ API(int, MPI_T_enum_get_item, (MPI_T_enum e, int index, int *value, char *name, 
     give_text(e->item[index], name, name_len);
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_enum_get_item);
 
 /* --- control variables ---------------------------------------------------------------- */
 
@@ -199,7 +203,7 @@ static int cvar_scope_of(const struct cvar_info *c)
     return c->scope == CVAR_GLOBAL_EQ ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL;
 }
 
-API(int, MPI_T_cvar_get_num, (int *num))
+int PMPI_T_cvar_get_num(int *num)
 {
     int err = enter();
     if (err)
@@ -207,9 +211,10 @@ API(int, MPI_T_cvar_get_num, (int *num))
     give(num, cvar_count);
     return leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
+API_ALIAS(MPI_T_cvar_get_num);
 
-API(int, MPI_T_cvar_get_info, (int index, char *name, int *name_len, int *verbosity, MPI_Datatype *type,
-                               MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope))
+int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, MPI_Datatype *type,
+                         MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
     int err = enter();
     if (err)
@@ -227,8 +232,9 @@ API(int, MPI_T_cvar_get_info, (int index, char *name, int *name_len, int *verbos
     give(scope, cvar_scope_of(c));
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_get_info);
 
-API(int, MPI_T_cvar_get_index, (const char *name, int *index))
+int PMPI_T_cvar_get_index(const char *name, int *index)
 {
     int err = enter();
     if (err)
@@ -241,6 +247,7 @@ API(int, MPI_T_cvar_get_index, (const char *name, int *index))
     *index = i;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_get_index);
 
 static int on_list(const struct list *head, const struct list *item)
 {
@@ -255,7 +262,7 @@ static int known_cvar(MPI_T_cvar_handle h)
     return h && on_list(&proc->tool->cvar_handles, &h->link);
 }
 
-API(int, MPI_T_cvar_handle_alloc, (int index, void *object, MPI_T_cvar_handle *handle, int *count))
+int PMPI_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle, int *count)
 {
     (void)object; /* no variable is bound to one */
     int err = enter();
@@ -275,8 +282,9 @@ API(int, MPI_T_cvar_handle_alloc, (int index, void *object, MPI_T_cvar_handle *h
     *count = cvar_table[index].kind == CVAR_STR ? TEXT_MAX : 1;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_handle_alloc);
 
-API(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle))
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     int err = enter();
     if (err)
@@ -288,8 +296,9 @@ API(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle))
     *handle = MPI_T_CVAR_HANDLE_NULL;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_handle_free);
 
-API(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf))
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     int err = enter();
     if (err)
@@ -308,8 +317,9 @@ API(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf))
         *(MPI_Count *)buf = *(const int64_t *)c->value;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_read);
 
-API(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
+int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     char text[TEXT_MAX], why[256];
     int err = enter();
@@ -331,6 +341,7 @@ API(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
                                                             : (long long)*(const MPI_Count *)buf);
     return leave(cvar_set(c->name, text, why, sizeof why) ? MPI_T_ERR_INVALID : MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_cvar_write);
 
 /* --- performance variables ------------------------------------------------------------------ */
 
@@ -371,7 +382,7 @@ static int pvar_class_of(const struct pvar_info *p)
     return classes[p->cls];
 }
 
-API(int, MPI_T_pvar_get_num, (int *num))
+int PMPI_T_pvar_get_num(int *num)
 {
     int err = enter();
     if (err)
@@ -379,10 +390,11 @@ API(int, MPI_T_pvar_get_num, (int *num))
     give(num, pvar_total());
     return leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
+API_ALIAS(MPI_T_pvar_get_num);
 
-API(int, MPI_T_pvar_get_info, (int index, char *name, int *name_len, int *verbosity, int *class, MPI_Datatype *type,
-                               MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
-                               int *continuous, int *atomic))
+int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, int *class,
+                         MPI_Datatype *type, MPI_T_enum *enumtype, char *desc, int *desc_len,
+                         int *bind, int *readonly, int *continuous, int *atomic)
 {
     int err = enter();
     if (err)
@@ -406,8 +418,9 @@ API(int, MPI_T_pvar_get_info, (int index, char *name, int *name_len, int *verbos
     give(atomic, p->cls == PVAR_COUNTER);
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_pvar_get_info);
 
-API(int, MPI_T_pvar_get_index, (const char *name, int class, int *index))
+int PMPI_T_pvar_get_index(const char *name, int class, int *index)
 {
     int err = enter();
     if (err)
@@ -426,13 +439,14 @@ API(int, MPI_T_pvar_get_index, (const char *name, int class, int *index))
     }
     return leave(MPI_T_ERR_INVALID_NAME);
 }
+API_ALIAS(MPI_T_pvar_get_index);
 
 static int known_session(MPI_T_pvar_session s)
 {
     return s && on_list(&proc->tool->sessions, &s->link);
 }
 
-API(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session))
+int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
     int err = enter();
     if (err)
@@ -447,8 +461,9 @@ API(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session))
     *session = s;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_pvar_session_create);
 
-API(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session))
+int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
     int err = enter();
     if (err)
@@ -459,6 +474,7 @@ API(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session))
     *session = MPI_T_PVAR_SESSION_NULL;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_pvar_session_free);
 
 /* A handle of this session; `all` lets MPI_T_PVAR_ALL_HANDLES pass. */
 static int pvar_arg(MPI_T_pvar_session session, MPI_T_pvar_handle h, int all)
@@ -470,8 +486,8 @@ static int pvar_arg(MPI_T_pvar_session session, MPI_T_pvar_handle h, int all)
     return h && on_list(&session->handles, &h->link) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-API(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int index, void *object, MPI_T_pvar_handle *handle,
-                                   int *count))
+int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
+                             MPI_T_pvar_handle *handle, int *count)
 {
     int err = enter(), bound, row;
     if (err)
@@ -495,8 +511,9 @@ API(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int index, void *
     *count = 1;
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_pvar_handle_alloc);
 
-API(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle))
+int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     int err = enter();
     if (err)
@@ -509,6 +526,7 @@ API(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle 
     }
     return leave(err);
 }
+API_ALIAS(MPI_T_pvar_handle_free);
 
 /* All variables are continuous: they run whether asked or not. */
 static int startstop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
@@ -522,15 +540,17 @@ static int startstop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return leave(err);
 }
 
-API(int, MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     return startstop(session, handle);
 }
+API_ALIAS(MPI_T_pvar_start);
 
-API(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     return startstop(session, handle);
 }
+API_ALIAS(MPI_T_pvar_stop);
 
 static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
@@ -550,7 +570,7 @@ static int is_counter(const struct MPIR_T_pvar_handle_s *h)
     return pvar_table[h->index].cls == PVAR_COUNTER;
 }
 
-API(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     int err = enter();
     if (err)
@@ -562,8 +582,9 @@ API(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle,
         *(unsigned long long *)buf = pvar_now(handle) - handle->base;
     return leave(err);
 }
+API_ALIAS(MPI_T_pvar_read);
 
-API(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf))
+int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     int err = enter();
     if (err)
@@ -577,8 +598,9 @@ API(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle
         handle->base = pvar_now(handle) - *(const unsigned long long *)buf;
     return leave(err);
 }
+API_ALIAS(MPI_T_pvar_write);
 
-API(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     int err = enter();
     if (err)
@@ -597,8 +619,9 @@ API(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle
     }
     return leave(err);
 }
+API_ALIAS(MPI_T_pvar_reset);
 
-API(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     int err = enter();
     if (err)
@@ -615,6 +638,7 @@ API(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle ha
     }
     return leave(err);
 }
+API_ALIAS(MPI_T_pvar_readreset);
 
 /* --- categories: the rooms ----------------------------------------------------------------------
  * Room number k is the k-th different one of the control variables' rows; a performance variable belongs to the
@@ -664,7 +688,7 @@ static int members(int n, int (*in)(int, const char *), const char *room, int le
     return found;
 }
 
-API(int, MPI_T_category_get_num, (int *num))
+int PMPI_T_category_get_num(int *num)
 {
     int err = enter();
     if (err)
@@ -672,9 +696,10 @@ API(int, MPI_T_category_get_num, (int *num))
     give(num, room_count());
     return leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
+API_ALIAS(MPI_T_category_get_num);
 
-API(int, MPI_T_category_get_info, (int index, char *name, int *name_len, char *desc, int *desc_len, int *ncvars,
-                                   int *npvars, int *ncategories))
+int PMPI_T_category_get_info(int index, char *name, int *name_len, char *desc, int *desc_len,
+                             int *ncvars, int *npvars, int *ncategories)
 {
     char text[128];
     int err = enter();
@@ -691,8 +716,9 @@ API(int, MPI_T_category_get_info, (int index, char *name, int *name_len, char *d
     give(ncategories, 0);
     return leave(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_category_get_info);
 
-API(int, MPI_T_category_get_index, (const char *name, int *index))
+int PMPI_T_category_get_index(const char *name, int *index)
 {
     int err = enter();
     if (err)
@@ -707,6 +733,7 @@ API(int, MPI_T_category_get_index, (const char *name, int *index))
         }
     return leave(MPI_T_ERR_INVALID_NAME);
 }
+API_ALIAS(MPI_T_category_get_index);
 
 static int category_list(int index, int n, int (*in)(int, const char *), int len, int *indices)
 {
@@ -722,22 +749,25 @@ static int category_list(int index, int n, int (*in)(int, const char *), int len
     return leave(MPI_SUCCESS);
 }
 
-API(int, MPI_T_category_get_cvars, (int index, int len, int indices[]))
+int PMPI_T_category_get_cvars(int index, int len, int indices[])
 {
     return category_list(index, cvar_count, cvar_in, len, indices);
 }
+API_ALIAS(MPI_T_category_get_cvars);
 
-API(int, MPI_T_category_get_pvars, (int index, int len, int indices[]))
+int PMPI_T_category_get_pvars(int index, int len, int indices[])
 {
     return category_list(index, PVAR_COUNT, pvar_in, len, indices);
 }
+API_ALIAS(MPI_T_category_get_pvars);
 
-API(int, MPI_T_category_get_categories, (int index, int len, int indices[]))
+int PMPI_T_category_get_categories(int index, int len, int indices[])
 {
     return category_list(index, 0, cvar_in, len, indices);
 }
+API_ALIAS(MPI_T_category_get_categories);
 
-API(int, MPI_T_category_get_num_events, (int index, int *num))
+int PMPI_T_category_get_num_events(int index, int *num)
 {
     int err = enter();
     if (err)
@@ -745,13 +775,15 @@ API(int, MPI_T_category_get_num_events, (int index, int *num))
     give(num, 0);
     return leave(index >= 0 && room_name(index) ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX);
 }
+API_ALIAS(MPI_T_category_get_num_events);
 
-API(int, MPI_T_category_get_events, (int index, int len, int indices[]))
+int PMPI_T_category_get_events(int index, int len, int indices[])
 {
     return category_list(index, 0, cvar_in, len, indices);
 }
+API_ALIAS(MPI_T_category_get_events);
 
-API(int, MPI_T_category_changed, (int *update))
+int PMPI_T_category_changed(int *update)
 {
     int err = enter();
     if (err)
@@ -759,6 +791,7 @@ API(int, MPI_T_category_changed, (int *update))
     give(update, 1); /* never again */
     return leave(update ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
+API_ALIAS(MPI_T_category_changed);
 
 /* --- events: there are none ----------------------------------------------------------------------- */
 
@@ -768,100 +801,123 @@ static int no_event(int code)
     return err ? err : leave(code);
 }
 
-API(int, MPI_T_event_get_num, (int *num))
+int PMPI_T_event_get_num(int *num)
 {
     give(num, 0);
     return no_event(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_event_get_num);
 
-API(int, MPI_T_event_get_info, (int index, char *name, int *name_len, int *verbosity, MPI_Datatype types[],
-                                MPI_Aint displacements[], int *nelements, MPI_T_enum *enumtype, MPI_Info *info,
-                                char *desc, int *desc_len, int *bind))
+int PMPI_T_event_get_info(int index, char *name, int *name_len, int *verbosity,
+                          MPI_Datatype types[], MPI_Aint displacements[], int *nelements,
+                          MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len,
+                          int *bind)
 {
     return no_event(MPI_T_ERR_INVALID_INDEX);
 }
+API_ALIAS(MPI_T_event_get_info);
 
-API(int, MPI_T_event_get_index, (const char *name, int *index))
+int PMPI_T_event_get_index(const char *name, int *index)
 {
     return no_event(MPI_T_ERR_INVALID_NAME);
 }
+API_ALIAS(MPI_T_event_get_index);
 
-API(int, MPI_T_event_handle_alloc, (int index, void *object, MPI_Info info, MPI_T_event_registration *registration))
+int PMPI_T_event_handle_alloc(int index, void *object, MPI_Info info,
+                              MPI_T_event_registration *registration)
 {
     return no_event(MPI_T_ERR_INVALID_INDEX);
 }
+API_ALIAS(MPI_T_event_handle_alloc);
 
-API(int, MPI_T_event_handle_free, (MPI_T_event_registration registration, void *user_data,
-                                   MPI_T_event_free_cb_function fn))
+int PMPI_T_event_handle_free(MPI_T_event_registration registration, void *user_data,
+                             MPI_T_event_free_cb_function fn)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_handle_free);
 
-API(int, MPI_T_event_handle_get_info, (MPI_T_event_registration registration, MPI_Info *info))
+int PMPI_T_event_handle_get_info(MPI_T_event_registration registration, MPI_Info *info)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_handle_get_info);
 
-API(int, MPI_T_event_handle_set_info, (MPI_T_event_registration registration, MPI_Info info))
+int PMPI_T_event_handle_set_info(MPI_T_event_registration registration, MPI_Info info)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_handle_set_info);
 
-API(int, MPI_T_event_register_callback, (MPI_T_event_registration registration, MPI_T_cb_safety safety, MPI_Info info,
-                                         void *user_data, MPI_T_event_cb_function fn))
+int PMPI_T_event_register_callback(MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                                   MPI_Info info, void *user_data, MPI_T_event_cb_function fn)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_register_callback);
 
-API(int, MPI_T_event_callback_get_info, (MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                                         MPI_Info *info))
+int PMPI_T_event_callback_get_info(MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                                   MPI_Info *info)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_callback_get_info);
 
-API(int, MPI_T_event_callback_set_info, (MPI_T_event_registration registration, MPI_T_cb_safety safety, MPI_Info info))
+int PMPI_T_event_callback_set_info(MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                                   MPI_Info info)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_callback_set_info);
 
-API(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration registration, MPI_T_event_dropped_cb_function fn))
+int PMPI_T_event_set_dropped_handler(MPI_T_event_registration registration,
+                                     MPI_T_event_dropped_cb_function fn)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_set_dropped_handler);
 
-API(int, MPI_T_event_read, (MPI_T_event_instance event, int element, void *buffer))
+int PMPI_T_event_read(MPI_T_event_instance event, int element, void *buffer)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_read);
 
-API(int, MPI_T_event_copy, (MPI_T_event_instance event, void *buffer))
+int PMPI_T_event_copy(MPI_T_event_instance event, void *buffer)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_copy);
 
-API(int, MPI_T_event_get_timestamp, (MPI_T_event_instance event, MPI_Count *timestamp))
+int PMPI_T_event_get_timestamp(MPI_T_event_instance event, MPI_Count *timestamp)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_get_timestamp);
 
-API(int, MPI_T_event_get_source, (MPI_T_event_instance event, int *source))
+int PMPI_T_event_get_source(MPI_T_event_instance event, int *source)
 {
     return no_event(MPI_T_ERR_INVALID_HANDLE);
 }
+API_ALIAS(MPI_T_event_get_source);
 
-API(int, MPI_T_source_get_num, (int *num))
+int PMPI_T_source_get_num(int *num)
 {
     give(num, 0);
     return no_event(MPI_SUCCESS);
 }
+API_ALIAS(MPI_T_source_get_num);
 
-API(int, MPI_T_source_get_info, (int index, char *name, int *name_len, char *desc, int *desc_len,
-                                 MPI_T_source_order *ordering, MPI_Count *ticks, MPI_Count *max_ticks, MPI_Info *info))
+int PMPI_T_source_get_info(int index, char *name, int *name_len, char *desc, int *desc_len,
+                           MPI_T_source_order *ordering, MPI_Count *ticks, MPI_Count *max_ticks,
+                           MPI_Info *info)
 {
     return no_event(MPI_T_ERR_INVALID_INDEX);
 }
+API_ALIAS(MPI_T_source_get_info);
 
-API(int, MPI_T_source_get_timestamp, (int index, MPI_Count *timestamp))
+int PMPI_T_source_get_timestamp(int index, MPI_Count *timestamp)
 {
     return no_event(MPI_T_ERR_INVALID_INDEX);
 }
+API_ALIAS(MPI_T_source_get_timestamp);
