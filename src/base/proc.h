@@ -20,7 +20,8 @@ struct proc {
     int threaded;              /* lock must be taken */
     int thread_level;          /* MPI_THREAD_* given */
     atomic_int phase;          /* enum proc_phase */
-    const char *volatile call; /* MPI function the process is in, NULL outside; for SIGUSR1 */
+    /* call, wait_what, wait_peer: a struct where (base/where.h) that mpiexec reads */
+    const char *volatile call; /* MPI function the process is in, NULL outside */
     const char *volatile wait_what; /* for what it waits, or NULL */
     volatile int wait_peer;    /* for whom: world rank or -1 */
     /* one per room, allocated by <room>_init(), freed by <room>_finalize() */

@@ -161,8 +161,10 @@ int boot_init(const struct boot_ops *forced)
         err = load_map(b);
     if (err)
         goto fail;
-    if (b->page || b->ops == &pmi1_ops)
-        boot_where_on(b);
+    if (!b->page && b->ops == &pmi1_ops)
+        boot_survive_on(b);
+    if (!forced)
+        boot_crash_on(b);
     return 0;
 fail:
     boot_page_close(b);
@@ -177,7 +179,8 @@ int boot_finalize(void)
     if (!b)
         return 0;
     int err = b->ops->finalize();
-    boot_where_off(b);
+    boot_crash_off(b);
+    boot_survive_off(b);
     boot_page_close(b);
     node_map_free(&b->map);
     boot_burials_free(b);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/jobpage.h"
 #include "base/pmiline.h"
@@ -50,8 +51,9 @@ struct boot {
     _Atomic(atomic_uchar *) buried;        /* by rank; NULL before the first */
     _Atomic(struct boot_death *) deaths;   /* the newest first */
     atomic_uint burials;                   /* how many; grows after the other two */
-    int where; /* SIGUSR1 is ours */
-    struct sigaction where_before;
+    int survives; /* SIGUSR1 is ours */
+    struct sigaction survive_before;
+    struct crash *crash; /* NULL: a crash is not reported */
 };
 
 extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
@@ -77,9 +79,15 @@ void boot_page_close(struct boot *b);
 void boot_bury(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
 
-/* SIGUSR1 prints where this process is, unless the program wants the signal itself; under another PMI-1 launcher than our mpiexec
- * it does nothing. */
-void boot_where_on(struct boot *b);
-void boot_where_off(struct boot *b);
+/* Address of this process's struct where, for mpiexec; 0: none. */
+uint64_t boot_where_at(void);
+
+/* Under another PMI-1 launcher than our mpiexec SIGUSR1 does nothing, unless the program wants the signal itself. */
+void boot_survive_on(struct boot *b);
+void boot_survive_off(struct boot *b);
+
+/* A report on standard error when a signal ends the process by the program's own fault (crash.c). */
+void boot_crash_on(struct boot *b);
+void boot_crash_off(struct boot *b);
 
 #endif

@@ -1,6 +1,9 @@
-/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by transports; what SIGUSR1 prints. */
+/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by transports; where mpiexec reads what
+ * this process does. */
 #include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "base/where.h"
 #include "boot/boot_types.h"
 
 /* --- the page -------------------------------------------------------------- */
@@ -179,63 +183,16 @@ int boot_barrier_living(void)
     return proc->boot->page != NULL;
 }
 
-/* --- where are you ----------------------------------------------------------
- * Runs in a signal handler: only write(2), no stdio, no locks. */
+/* --- where are you, signals ---------------------------------------------------- */
 
-struct text {
-    char s[256];
-    size_t n;
-};
+/* mpiexec reads these three words from outside. */
+#define WHERE(field) (offsetof(struct proc, field) - offsetof(struct proc, call))
+_Static_assert(WHERE(wait_what) == offsetof(struct where, wait_what) && WHERE(wait_peer) == offsetof(struct where, wait_peer),
+               "struct proc holds a struct where");
 
-static void add(struct text *t, const char *s)
+uint64_t boot_where_at(void)
 {
-    while (*s && t->n < sizeof t->s - 1)
-        t->s[t->n++] = *s++;
-}
-
-static void add_number(struct text *t, int v)
-{
-    char digits[12];
-    int n = 0;
-    unsigned u = v < 0 ? 0u - (unsigned)v : (unsigned)v;
-    if (v < 0)
-        add(t, "-");
-    do
-        digits[n++] = (char)('0' + u % 10);
-    while (u /= 10);
-    while (n && t->n < sizeof t->s - 1)
-        t->s[t->n++] = digits[--n];
-}
-
-static void say_where(int sig)
-{
-    (void)sig;
-    struct proc *p = proc;
-    struct text t = {.n = 0};
-    if (!p->boot)
-        return;
-    const char *call = p->call, *what = p->wait_what;
-    int peer = p->wait_peer;
-    add(&t, "rank ");
-    add_number(&t, p->boot->rank);
-    if (call) {
-        add(&t, ": in ");
-        add(&t, call);
-    } else {
-        add(&t, ": outside MPI");
-    }
-    if (what) {
-        add(&t, ", waiting for ");
-        add(&t, what);
-        if (peer >= 0) {
-            add(&t, " (rank ");
-            add_number(&t, peer);
-            add(&t, ")");
-        }
-    }
-    t.s[t.n++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, t.s, t.n);
-    (void)ignored;
+    return sizeof(void *) == 8 ? (uintptr_t)&proc->call : 0;
 }
 
 /* Hydra with -disable-auto-cleanup tells the survivors of a death by SIGUSR1, of which they would die, too. */
@@ -262,20 +219,20 @@ void boot_signals_back(const struct boot_signals *had)
     }
 }
 
-void boot_where_on(struct boot *b)
+void boot_survive_on(struct boot *b)
 {
     struct sigaction now;
     if (sigaction(SIGUSR1, NULL, &now) || now.sa_handler != SIG_DFL)
         return;
-    struct sigaction sa = {.sa_handler = b->page ? say_where : survive, .sa_flags = SA_RESTART};
+    struct sigaction sa = {.sa_handler = survive, .sa_flags = SA_RESTART};
     sigemptyset(&sa.sa_mask);
-    b->where = !sigaction(SIGUSR1, &sa, &b->where_before);
+    b->survives = !sigaction(SIGUSR1, &sa, &b->survive_before);
 }
 
-void boot_where_off(struct boot *b)
+void boot_survive_off(struct boot *b)
 {
     struct sigaction now;
-    if (b->where && !sigaction(SIGUSR1, NULL, &now) && (now.sa_handler == say_where || now.sa_handler == survive))
-        sigaction(SIGUSR1, &b->where_before, NULL);
-    b->where = 0;
+    if (b->survives && !sigaction(SIGUSR1, NULL, &now) && now.sa_handler == survive)
+        sigaction(SIGUSR1, &b->survive_before, NULL);
+    b->survives = 0;
 }

@@ -240,7 +240,8 @@ static int pmi1_init(int *rank, int *size, int *appnum)
     b->rank = *rank; /* for messages from here on */
     c->ours = b->page != NULL;
     if (c->ours)
-        snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld\n", (long)getpid());
+        snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld where=%llx\n", (long)getpid(),
+                 (unsigned long long)boot_where_at());
     else
         snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if ((err = ask(request, "response_to_init", "introducing ourselves to the launcher", text, &line)))

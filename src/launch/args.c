@@ -38,7 +38,7 @@ const char args_help[] =
     "  -help, --version\n"
     "\n"
     "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds later; a second one\n"
-    "kills at once.  SIGUSR1 makes each rank print where it is.  SIGUSR2, SIGTSTP and SIGCONT are passed on.\n"
+    "kills at once.  SIGUSR1 prints what each rank does.  SIGUSR2, SIGTSTP and SIGCONT are passed on.\n"
     "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong command line.\n";
 
 enum opt {
@@ -117,15 +117,35 @@ static int is_here(const char *host)
     return (n == strlen(name) && !strncmp(host, name, n)) || (n == dot && !strncmp(host, name, n));
 }
 
+/* A name that no launcher takes for an option or for several words: it goes on to ssh, in the end. */
+static int good_name(const char *host)
+{
+    size_t n = strlen(host);
+    return n > 0 && n <= ARGS_HOST_MAX && isalnum((unsigned char)*host) &&
+           strspn(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@%+[]-") == n;
+}
+
 /* One host, with an optional :slots. */
-static int add_host(struct parse *p, const char *host)
+static int add_host(struct parse *p, const char *opt, const char *host)
 {
     struct args *a = p->a;
-    char *more = NULL;
-    if (asprintf(&more, "%s%s%s", a->hosts ? a->hosts : "", a->hosts ? "," : "", host) < 0)
-        return -ENOMEM;
-    free(a->hosts);
-    a->hosts = more;
+    size_t n = strlen(host), had = a->hosts ? strlen(a->hosts + a->hosts_at) + a->hosts_at : 0;
+    if (!good_name(host) && strcmp(host, "::1")) {
+        snprintf(p->msg, p->len, "-%s: \"%.40s%s\" is no name of a host", opt, host, n > 40 ? ".." : "");
+        return -EINVAL;
+    }
+    if (had + n + 2 > a->hosts_room) {
+        size_t room = 2 * (had + n + 2);
+        char *more = realloc(a->hosts, room);
+        if (!more)
+            return -ENOMEM;
+        a->hosts = more;
+        a->hosts_room = room;
+    }
+    if (had)
+        a->hosts[had++] = ',';
+    memcpy(a->hosts + had, host, n + 1);
+    a->hosts_at = had;
     a->far |= !is_here(host);
     return 0;
 }
@@ -136,30 +156,65 @@ static int add_hosts(struct parse *p, const char *opt, const char *names)
     char *copy = strdup(names), *save = NULL;
     int err = copy ? 0 : -ENOMEM, n = 0;
     for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err; h = strtok_r(NULL, ", \t\n", &save), n++)
-        err = add_host(p, h);
+        err = add_host(p, opt, h);
     if (!err && !n)
         err = complain(p, "-%s: no host is named", opt, NULL);
     free(copy);
     return err;
 }
 
-static int read_hostfile(struct parse *p, const char *opt, const char *file)
+/* The text of a file, to be freed.  Its end is looked for within ARGS_FILE_MAX bytes: a device may have none. */
+static int load_text(struct parse *p, const char *opt, const char *file, char **out)
 {
-    FILE *f = fopen(file, "r");
-    char line[1024];
-    int err = 0;
-    if (!f) {
-        snprintf(p->msg, p->len, "-%s %s: %s", opt, file, strerror(errno));
+    FILE *f = fopen(file, "re");
+    size_t n = 0, room = 65536;
+    char *text = f ? malloc(room + 1) : NULL;
+    const char *bad = text ? NULL : strerror(errno);
+    while (!bad) {
+        size_t got = fread(text + n, 1, room - n, f);
+        if (memchr(text + n, 0, got))
+            bad = "this is no text: it holds a zero byte";
+        n += got;
+        if (!got && ferror(f))
+            bad = strerror(errno);
+        if (bad || !got)
+            break;
+        char *bigger = n == room && room < ARGS_FILE_MAX ? realloc(text, 2 * room + 1) : text;
+        if (n == room && room >= ARGS_FILE_MAX)
+            bad = "the file is too long";
+        else if (!bigger)
+            bad = strerror(ENOMEM);
+        else if (n == room)
+            room *= 2;
+        text = bigger ? bigger : text;
+    }
+    if (f)
+        fclose(f);
+    if (bad) {
+        free(text);
+        snprintf(p->msg, p->len, "-%s %s: %s", opt, file, bad);
         return -EINVAL;
     }
-    while (!err && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "#\n")] = 0;
-        char *name = line + strspn(line, " \t");
-        name[strcspn(name, " \t")] = 0; /* what follows the name is for other launchers */
+    text[n] = 0;
+    *out = text;
+    return 0;
+}
+
+static int read_hostfile(struct parse *p, const char *opt, const char *file)
+{
+    char *text = NULL;
+    int err = load_text(p, opt, file, &text);
+    for (char *line = text, *next; line && !err; line = next) {
+        size_t n = strcspn(line, "\n");
+        next = line[n] ? line + n + 1 : NULL;
+        line[n] = 0;
+        line[strcspn(line, "#")] = 0;
+        char *name = line + strspn(line, " \t\r");
+        name[strcspn(name, " \t\r")] = 0; /* what follows the name is for other launchers */
         if (*name)
-            err = add_host(p, name);
+            err = add_host(p, opt, name);
     }
-    fclose(f);
+    free(text);
     return err;
 }
 
@@ -359,43 +414,16 @@ static int cut_words(struct parse *p, char *text, char **words)
     return 0;
 }
 
-static int load_text(struct parse *p, const char *file, char **out)
-{
-    FILE *f = fopen(file, "r");
-    size_t n = 0, room = 65536;
-    char *text = f ? malloc(room + 1) : NULL;
-    if (!text) {
-        snprintf(p->msg, p->len, "-configfile %s: %s", file, strerror(errno));
-        if (f)
-            fclose(f);
-        return -EINVAL;
-    }
-    for (size_t got; (got = fread(text + n, 1, room - n, f)) > 0;) {
-        n += got;
-        if (n < room)
-            continue;
-        char *bigger = realloc(text, 2 * room + 1);
-        if (!bigger)
-            break;
-        text = bigger;
-        room *= 2;
-    }
-    fclose(f);
-    text[n] = 0;
-    *out = text;
-    return 0;
-}
-
 static int read_config(struct parse *p, const char *file)
 {
     struct args *a = p->a;
     if (p->in_config || a->words)
         return complain(p, "-configfile %s: one file, and only on the command line", file, NULL);
-    int err = load_text(p, file, &a->words_text);
+    int err = load_text(p, "configfile", file, &a->words_text);
     if (err)
         return err;
-    /* Every word has at least one character and one blank, and a colon is added per line at most. */
-    a->words = calloc(strlen(a->words_text) + 2, 2 * sizeof *a->words);
+    /* Every word has at least one character and one blank; a colon is added for each word at most. */
+    a->words = calloc(strlen(a->words_text) + 2, sizeof *a->words);
     if (!a->words)
         return -ENOMEM;
     struct parse inner = {.a = a, .word = a->words, .msg = p->msg, .len = p->len, .in_config = 1};

@@ -12,6 +12,7 @@
 enum args_action { ARGS_RUN, ARGS_HELP, ARGS_VERSION, ARGS_CVARS };
 enum env_mode { ENV_UNSET, ENV_ALL, ENV_NONE, ENV_LIST };
 
+enum { ARGS_FILE_MAX = 16 << 20 /* bytes of a host or configuration file */, ARGS_HOST_MAX = 512 };
 enum { ARGS_ENV_MAX = 256, ARGS_BLOCKS_MAX = 1024, ARGS_RANKS_MAX = 65536 };
 
 /* What of mpiexec's environment a program gets, and what is set on top. */
@@ -40,6 +41,7 @@ struct args {
     const char *gwdir;
     int ppn;              /* 0: not given */
     char *hosts;          /* "a,b" of -hosts and -f, to be freed; NULL: none given */
+    size_t hosts_room, hosts_at; /* bytes of it; where the last one begins */
     int far;              /* some of them is not this one */
     const char *engine;   /* who starts a job on several hosts; NULL: the first found */
     int universe;         /* 0: not given */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/sched.h"
+#include "launch/ask.h"
 #include "launch/spawn.h"
 
 #define MS 1000000u /* ns */
@@ -122,10 +123,15 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
 }
 
 /* The MPI process itself, which may be a child of what we started. */
-static pid_t rank_pid(const struct job *j, int rank)
+pid_t job_rank_pid(const struct job *j, int rank)
 {
     pid_t told = pmi_pid(j->pmi, rank);
     return told > 0 ? told : j->rank[rank].shown;
+}
+
+int job_owns(const struct job *j, int rank, pid_t pid)
+{
+    return pid == j->rank[rank].pid || getpgid(pid) == j->rank[rank].shown || strays_has(j->name, pid);
 }
 
 static void drain(struct stream *t)
@@ -195,7 +201,7 @@ static void on_abort(void *arg, int rank, int code, const char *why)
     *text = 0;
     if (j->live > 1)
         snprintf(text, sizeof text, "; ending the other %d", j->live - 1);
-    job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank, (long)rank_pid(j, rank), code,
+    job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank, (long)job_rank_pid(j, rank), code,
             *why ? ": " : "", why, text);
     job_end(j, status, SIGTERM, JOB_GRACE_MS);
 }
@@ -294,7 +300,7 @@ static void on_death(struct job *j, int rank, int status, const char *how)
     drain(&j->rank[rank].err);
     if (j->phase != JOB_RUNNING)
         return;
-    job_say(j, "rank %d (pid %ld) %s%s", rank, (long)rank_pid(j, rank), how, others(j, text));
+    job_say(j, "rank %d (pid %ld) %s%s", rank, (long)job_rank_pid(j, rank), how, others(j, text));
     if (j->args->no_cleanup)
         mark_dead(j, rank, pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) ? JOB_DIED : JOB_NEVER_CAME);
     else
@@ -381,36 +387,6 @@ void job_report_readable(struct job *j)
 
 /* --- signals --------------------------------------------------------------------------- */
 
-/* Whether the process catches `sig`; looked up in /proc, so that a plain program is not killed by a question. */
-static int catches(pid_t pid, int sig)
-{
-    char path[64], line[256];
-    unsigned long long mask = 0;
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "SigCgt: %llx", &mask) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return (int)(mask >> (sig - 1) & 1);
-}
-
-static void ask_where(struct job *j)
-{
-    for (int r = 0; r < j->size; r++) {
-        pid_t pid = rank_pid(j, r);
-        if (j->rank[r].exited || pid <= 0)
-            continue;
-        if (catches(pid, SIGUSR1))
-            kill(pid, SIGUSR1);
-        else
-            job_say(j, "rank %d (pid %ld) %s", r, (long)pid,
-                    pmi_initialized(j->pmi, r) ? "does not listen to SIGUSR1"
-                    : pmi_finalized(j->pmi, r) ? "has called MPI_Finalize" : "has not called MPI_Init");
-    }
-}
-
 void job_signal(struct job *j, int sig)
 {
     switch (sig) {
@@ -418,12 +394,13 @@ void job_signal(struct job *j, int sig)
         job_reap(j);
         break;
     case SIGUSR1:
-        ask_where(j);
+        ask_all(j);
+        ask_pass_on(j, sig); /* the library does not use it under mpiexec: who catches it has a use of its own */
         break;
     case SIGUSR2:
         for (int r = 0; r < j->size; r++)
-            if (!j->rank[r].exited && rank_pid(j, r) > 0)
-                kill(rank_pid(j, r), SIGUSR2);
+            if (!j->rank[r].exited && job_rank_pid(j, r) > 0)
+                kill(job_rank_pid(j, r), SIGUSR2);
         break;
     case SIGTSTP:
         job_send(j, SIGTSTP);
@@ -446,15 +423,10 @@ void job_signal(struct job *j, int sig)
 void job_tick(struct job *j, uint64_t now)
 {
     if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
-        if (j->asked) {
-            job_end(j, 255, SIGTERM, JOB_GRACE_MS);
-        } else {
-            job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
-                    j->live == 1 ? "" : "s");
-            ask_where(j); /* what it hangs in is what the user wants to know */
-            j->asked = 1;
-            j->timeout_at = now + (uint64_t)JOB_ASK_MS * MS;
-        }
+        job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
+                j->live == 1 ? "" : "s");
+        ask_all(j); /* what it hangs in is what the user wants to know */
+        job_end(j, 255, SIGTERM, JOB_GRACE_MS);
     }
     if (j->kill_at && now >= j->kill_at)
         job_kill(j);

@@ -52,13 +52,12 @@ struct job {
     int live;                       /* ranks not reaped */
     int ended;                      /* ranks reaped */
     int absent;                     /* ranks of which `absent` is set */
-    int asked;                      /* at the time-out: the ranks have been asked where they are */
     int hearing;                    /* looking for who died, since a rank noticed it first */
     int status;
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
 };
 
-enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000, JOB_ASK_MS = 100 };
+enum { JOB_GRACE_MS = 1000, JOB_SIGNAL_GRACE_MS = 5000 };
 
 /* Make the job and start its ranks.  0, or the exit status after a message. */
 int job_start(struct job *j, const struct args *a, char *const *env);
@@ -74,6 +73,11 @@ void job_report_readable(struct job *j);
 void job_reap(struct job *j);
 void job_signal(struct job *j, int sig);
 void job_tick(struct job *j, uint64_t now);
+
+/* The MPI process of a rank, which may be a child of what was started: as it says itself. */
+pid_t job_rank_pid(const struct job *j, int rank);
+/* Whether the process is this rank's, or carries the name of the job. */
+int job_owns(const struct job *j, int rank, pid_t pid);
 
 /* --- ways to the end --- */
 void job_say(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -19,12 +19,13 @@ enum { STATUS_USAGE = 255 };
 
 extern char **environ;
 
-/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their numbers. */
+/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their numbers.  For reading only: what
+ * is written to one fails, as it would to a closed descriptor. */
 static int fill_standard(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= 2);
     if (fd > 2)
         close(fd);
@@ -104,6 +105,10 @@ int main(int argc, char **argv)
                 status = a.far ? engine_exec(&a) : run(&a);
             break;
         }
+    }
+    if (fflush(stdout) && !status) {
+        fprintf(stderr, "mpiexec: cannot write to standard output: %s\n", strerror(errno));
+        status = 1;
     }
     args_free(&a);
     return status;

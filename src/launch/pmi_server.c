@@ -21,6 +21,7 @@ struct pmi_rank {
     int multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
     pid_t pid;
+    uint64_t where;
     size_t have;
     char *line; /* PMI_LINE_MAX bytes, while a line is incomplete */
 };
@@ -86,6 +87,7 @@ void pmi_gone(struct pmi_server *s, int rank, int go_on)
 static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
     int version = 0, subversion = 0, pid = 0;
+    const char *where = pmi_line_get(l, "where");
     pmi_line_int(l, "pmi_version", 0, INT_MAX, &version);
     pmi_line_int(l, "pmi_subversion", 0, INT_MAX, &subversion);
     pmi_line_int(l, "pid", 1, INT_MAX, &pid);
@@ -94,6 +96,7 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
         s->rank[rank].state = INITIALIZED;
         s->met = 1;
         s->rank[rank].pid = pid;
+        s->rank[rank].where = where ? strtoull(where, NULL, 16) : 0;
     }
     say(s, rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n", ok ? 0 : -1);
 }
@@ -313,6 +316,11 @@ int pmi_met(const struct pmi_server *s)
 pid_t pmi_pid(const struct pmi_server *s, int rank)
 {
     return s->rank[rank].pid;
+}
+
+uint64_t pmi_where(const struct pmi_server *s, int rank)
+{
+    return s->rank[rank].where;
 }
 
 int pmi_waiting(const struct pmi_server *s)

@@ -6,6 +6,7 @@
 #define LAUNCH_PMI_SERVER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/pmiline.h"
@@ -30,6 +31,7 @@ int pmi_initialized(const struct pmi_server *s, int rank); /* and not finalized 
 int pmi_finalized(const struct pmi_server *s, int rank);
 int pmi_met(const struct pmi_server *s);             /* some rank has called MPI_Init, ever */
 pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not say */
+uint64_t pmi_where(const struct pmi_server *s, int rank); /* address of its struct where; 0: it did not say */
 int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
 /* The rank has ended.  go_on = 1: the others' barriers count it as arrived from now on. */
 void pmi_gone(struct pmi_server *s, int rank, int go_on);

@@ -128,7 +128,8 @@ static int own_sinks(struct job *j)
     if (!(j->out = new_sink(j, 1)))
         return -ENOMEM;
     /* One place for both (a terminal, 2>&1): one sink, so that lines of the two are not torn by each other. */
-    int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino;
+    int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino &&
+               (fcntl(1, F_GETFL) & O_ACCMODE) == (fcntl(2, F_GETFL) & O_ACCMODE); /* one may have been closed (main.c) */
     j->err = same ? j->out : new_sink(j, 2);
     return j->err ? 0 : -ENOMEM;
 }

@@ -37,6 +37,17 @@ static int carries(const char *pid, const char *want, char *buf)
     return 0;
 }
 
+int strays_has(const char *job, pid_t pid)
+{
+    char want[512], name[24];
+    char *buf = malloc(ENVIRON_MAX + 1);
+    snprintf(want, sizeof want, JOB_ENV "=%s", job);
+    snprintf(name, sizeof name, "%ld", (long)pid);
+    int has = buf && carries(name, want, buf);
+    free(buf);
+    return has;
+}
+
 int strays_kill(const char *job, pid_t spare)
 {
     char want[512];

@@ -29,5 +29,6 @@ void warden_stop(struct warden *w);
 
 /* Kill every process, but `spare`, that carries WINDROSE_JOB=job in its environment.  How many there were. */
 int strays_kill(const char *job, pid_t spare);
+int strays_has(const char *job, pid_t pid); /* whether this process carries it */
 
 #endif

@@ -205,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
 {
     static const char *const lines[] = {
-        "cmd=init pmi_version=1 pmi_subversion=1 pid=12\n", "cmd=get_maxes\n", "cmd=get_appnum\n", "cmd=get_universe_size\n",
+        "cmd=init pmi_version=1 pmi_subversion=1 pid=12 where=7f00123\n", "cmd=get_maxes\n", "cmd=get_appnum\n", "cmd=get_universe_size\n",
         "cmd=get_my_kvsname\n", "cmd=put kvsname=job key=k value=abcdef\n", "cmd=get kvsname=job key=k\n",
         "cmd=get kvsname=job key=PMI_process_mapping\n", "cmd=barrier_in\n", "cmd=finalize\n",
         "cmd=abort exitcode=3 text=6869\n", "cmd=publish_name service=x port=y\n", "cmd=unpublish_name service=x\n",

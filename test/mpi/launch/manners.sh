@@ -7,6 +7,8 @@ mpiexec=$top/mpiexec
 probe=$top/launch_probe
 waiter=$top/test/mpi/launch/wait
 phases=$top/test/mpi/launch/phases
+crash=$top/test/mpi/launch/crash
+crash_c=$(cd "${srcdir:-$(dirname "$0")/../../..}" && pwd)/test/mpi/launch/crash.c
 dir=$(mktemp -d) || exit 99
 cd "$dir" || exit 99
 trap 'cd /; rm -rf "$dir"' EXIT

@@ -127,6 +127,15 @@ static int stay(void) /* 1: the polite signals do not end it */
     return 0;
 }
 
+static int nap(void) /* SECONDS: one sleep, and whether it was a whole one */
+{
+    start();
+    together();
+    say("ready");
+    say(sleep((unsigned)arg[0]) ? "was woken" : "slept");
+    return boot_finalize();
+}
+
 static int children(void) /* ranks with children: in their group, and in a session of their own */
 {
     start();
@@ -206,7 +215,7 @@ int main(int argc, char **argv)
         const char *name;
         int (*fn)(void);
     } modes[] = {{"hello", hello}, {"abort", abort_job}, {"die", die}, {"mourn", mourn}, {"leave", leave},
-                 {"finish", finish}, {"early", early}, {"stay", stay}, {"children", children}, {"torn", torn},
+                 {"finish", finish}, {"early", early}, {"stay", stay}, {"nap", nap}, {"children", children}, {"torn", torn},
                  {"survive", survive}, {"catch", catch_signal}};
     for (int i = 2; i < argc && i < 6; i++)
         arg[i - 2] = atoi(argv[i]);

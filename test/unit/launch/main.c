@@ -1,6 +1,7 @@
 #include "unit.h"
 
 Suite *suite_args(void);
+Suite *suite_ask(void);
 Suite *suite_engine(void);
 Suite *suite_env(void);
 Suite *suite_io(void);
@@ -10,6 +11,7 @@ Suite *suite_pmi_server(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_args, suite_engine, suite_env, suite_io, suite_kvs, suite_place, suite_pmi_server};
-    return unit_run(suites, 7);
+    Suite *(*const suites[])(void) = {suite_args, suite_ask, suite_engine, suite_env, suite_io, suite_kvs, suite_place,
+                                      suite_pmi_server};
+    return unit_run(suites, 8);
 }

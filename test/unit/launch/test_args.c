@@ -211,6 +211,72 @@ START_TEST(host_file)
 }
 END_TEST
 
+START_TEST(hostile_host_files)
+{
+    static const char *const bad[] = {
+        "-oProxyCommand=touch_x\n", "--help\n", "a;b\n", "a,b\n", "$(x)\n", "\033[31mh\n", "h\\\n", "=a\n", "\xc3\xa4\n",
+    };
+    struct args a;
+    char line[128], *text = calloc(1, 20000), *at = text;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *path = file_of(bad[i]);
+        snprintf(line, sizeof line, "-f %s x", path);
+        ck_assert_msg(parse(&a, line) == -22, "taken: \"%s\"", bad[i]);
+        ck_assert_msg(strstr(msg, "is no name of a host"), "%s", msg);
+        unlink(path);
+        args_free(&a);
+    }
+    ck_assert_int_eq(parse(&a, "-hosts a,-oX x"), -22);
+    args_free(&a);
+    /* What stands behind the name on a long line is no other host. */
+    at += sprintf(at, "localhost ");
+    for (int i = 0; i < 3000; i++)
+        at += sprintf(at, "word ");
+    sprintf(at, "\n127.0.0.1\r\nh.example");
+    const char *path = file_of(text);
+    snprintf(line, sizeof line, "-f %s x", path);
+    ck_assert_msg(parse(&a, line) == 0, "%s", msg);
+    ck_assert_str_eq(a.hosts, "localhost,127.0.0.1,h.example");
+    args_free(&a);
+    unlink(path);
+    memset(text, 'h', 5000); /* a name longer than any */
+    text[5000] = 0;
+    path = file_of(text);
+    snprintf(line, sizeof line, "-f %s x", path);
+    ck_assert_int_eq(parse(&a, line), -22);
+    args_free(&a);
+    unlink(path);
+    free(text);
+}
+END_TEST
+
+/* A device without end is refused at once: of zeroes, and of text. */
+START_TEST(endless_files)
+{
+    static const char *const options[] = {"-f", "-configfile"};
+    struct args a;
+    char line[128], path[] = "/tmp/unit_args_XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    char *text = malloc(ARGS_FILE_MAX + 2);
+    memset(text, '\n', ARGS_FILE_MAX + 2);
+    ck_assert_int_eq(write(fd, text, ARGS_FILE_MAX + 2), ARGS_FILE_MAX + 2);
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "%s /dev/zero x", options[i]);
+        ck_assert_int_eq(parse(&a, line), -22);
+        ck_assert_msg(strstr(msg, "zero byte"), "%s", msg);
+        args_free(&a);
+        snprintf(line, sizeof line, "%s %s x", options[i], path);
+        ck_assert_int_eq(parse(&a, line), -22);
+        ck_assert_msg(strstr(msg, "too long"), "%s", msg);
+        args_free(&a);
+    }
+    close(fd);
+    unlink(path);
+    free(text);
+}
+END_TEST
+
 Suite *suite_args(void)
 {
     Suite *s = suite_create("launch/args");
@@ -224,6 +290,8 @@ Suite *suite_args(void)
     tcase_add_test(t, config_file);
     tcase_add_test(t, bad_config_files);
     tcase_add_test(t, host_file);
+    tcase_add_test(t, hostile_host_files);
+    tcase_add_test(t, endless_files);
     suite_add_tcase(s, t);
     return s;
 }

@@ -61,9 +61,11 @@ START_TEST(requests)
     ck_assert(!pmi_initialized(s, 1) && !pmi_met(s));
     tell(s, 1, "cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     ck_assert(pmi_initialized(s, 1) && pmi_pid(s, 1) == 0 && pmi_met(s));
-    tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77\n",
+    tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77 where=7f0012345678\n",
          "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     ck_assert_int_eq(pmi_pid(s, 2), 77);
+    ck_assert_uint_eq(pmi_where(s, 2), 0x7f0012345678);
+    ck_assert_uint_eq(pmi_where(s, 1), 0);
     tell(s, 0, "cmd=init pmi_version=2 pmi_subversion=0\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
     ck_assert(!pmi_initialized(s, 0));
     tell(s, 1, "cmd=get_maxes\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0\n");
