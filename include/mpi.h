@@ -6,7 +6,7 @@
  * program built against one library runs with the other (test/abi compares them).
  *
  * Order: types; handles; constants; error classes; MPI_T; callbacks; functions by chapter;
- * MPI-4; names removed from MPI-3; PMPI.  What lies beyond MPI-3.1 is declared as well:
+ * MPI-4; extensions of MPICH; names removed from MPI-3; PMPI.  What lies beyond MPI-3.1 is declared as well:
  * src/api/mpi.list says which functions this library has today. */
 #ifndef MPI_INCLUDED
 #define MPI_INCLUDED
@@ -49,6 +49,7 @@ typedef int MPI_Win;
 typedef int MPI_Info;
 typedef int MPI_Errhandler;
 typedef int MPI_Session;
+typedef int MPIX_Grequest_class;
 typedef struct ADIOI_FileD *MPI_File;
 
 typedef long MPI_Aint;
@@ -429,6 +430,11 @@ extern int MPIR_F08_MPI_BOTTOM;
 #define MPIX_ERR_NOREQ (MPICH_ERR_FIRST_MPIX + 5)
 #define MPICH_ERR_LAST_MPIX (MPICH_ERR_FIRST_MPIX + 5)
 
+/* kinds of MPIX_GPU_query_support */
+#define MPIX_GPU_SUPPORT_CUDA 0
+#define MPIX_GPU_SUPPORT_ZE 1
+#define MPIX_GPU_SUPPORT_HIP 2
+
 /* ---- MPI_T: types and constants -------------------------------------------- */
 
 typedef struct MPIR_T_enum_s *MPI_T_enum;
@@ -550,6 +556,8 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 typedef int(MPI_Grequest_query_function)(void *extra, MPI_Status *);
 typedef int(MPI_Grequest_free_function)(void *extra);
 typedef int(MPI_Grequest_cancel_function)(void *extra, int complete);
+typedef int(MPIX_Grequest_poll_function)(void *extra, MPI_Status *);
+typedef int(MPIX_Grequest_wait_function)(int count, void **extras, double timeout, MPI_Status *);
 
 typedef int(MPI_Datarep_conversion_function)(void *user, MPI_Datatype, int count, void *file,
                                              MPI_Offset, void *extra);
@@ -1779,6 +1787,33 @@ int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcount
                                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
+/* ---- Extensions of MPICH ---------------------------------------------------- */
+
+int MPIX_Delete_error_class(int errorclass);
+int MPIX_Delete_error_code(int errorcode);
+int MPIX_Delete_error_string(int errorcode);
+int MPIX_GPU_query_support(int gpu_type, int *is_supported);
+int MPIX_Query_cuda_support(void);
+int MPIX_Query_hip_support(void);
+int MPIX_Query_ze_support(void);
+int MPIX_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+                        MPI_Grequest_cancel_function *cancel_fn,
+                        MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn,
+                        void *extra_state, MPI_Request *request);
+int MPIX_Grequest_class_create(MPI_Grequest_query_function *query_fn,
+                               MPI_Grequest_free_function *free_fn,
+                               MPI_Grequest_cancel_function *cancel_fn,
+                               MPIX_Grequest_poll_function *poll_fn,
+                               MPIX_Grequest_wait_function *wait_fn,
+                               MPIX_Grequest_class *greq_class);
+int MPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state,
+                                 MPI_Request *request);
+int MPIX_Comm_revoke(MPI_Comm comm);
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+int MPIX_Comm_failure_ack(MPI_Comm comm);
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+
 /* ---- Removed in MPI-3, kept for old programs ------------------------------- */
 
 int MPI_Address(void *location, MPI_Aint *address);
@@ -2412,6 +2447,21 @@ extern __typeof__(MPI_Neighbor_allgatherv_init_c) PMPI_Neighbor_allgatherv_init_
 extern __typeof__(MPI_Neighbor_alltoall_init_c) PMPI_Neighbor_alltoall_init_c;
 extern __typeof__(MPI_Neighbor_alltoallv_init_c) PMPI_Neighbor_alltoallv_init_c;
 extern __typeof__(MPI_Neighbor_alltoallw_init_c) PMPI_Neighbor_alltoallw_init_c;
+extern __typeof__(MPIX_Delete_error_class) PMPIX_Delete_error_class;
+extern __typeof__(MPIX_Delete_error_code) PMPIX_Delete_error_code;
+extern __typeof__(MPIX_Delete_error_string) PMPIX_Delete_error_string;
+extern __typeof__(MPIX_GPU_query_support) PMPIX_GPU_query_support;
+extern __typeof__(MPIX_Query_cuda_support) PMPIX_Query_cuda_support;
+extern __typeof__(MPIX_Query_hip_support) PMPIX_Query_hip_support;
+extern __typeof__(MPIX_Query_ze_support) PMPIX_Query_ze_support;
+extern __typeof__(MPIX_Grequest_start) PMPIX_Grequest_start;
+extern __typeof__(MPIX_Grequest_class_create) PMPIX_Grequest_class_create;
+extern __typeof__(MPIX_Grequest_class_allocate) PMPIX_Grequest_class_allocate;
+extern __typeof__(MPIX_Comm_revoke) PMPIX_Comm_revoke;
+extern __typeof__(MPIX_Comm_shrink) PMPIX_Comm_shrink;
+extern __typeof__(MPIX_Comm_agree) PMPIX_Comm_agree;
+extern __typeof__(MPIX_Comm_failure_ack) PMPIX_Comm_failure_ack;
+extern __typeof__(MPIX_Comm_failure_get_acked) PMPIX_Comm_failure_get_acked;
 extern __typeof__(MPI_Address) PMPI_Address;
 extern __typeof__(MPI_Type_extent) PMPI_Type_extent;
 extern __typeof__(MPI_Type_lb) PMPI_Type_lb;

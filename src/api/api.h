@@ -52,6 +52,7 @@ static inline void api_unlock(void)
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
+int api_fail_file(int err, const char *call) __attribute__((cold)); /* there is no file but MPI_FILE_NULL */
 
 /* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's handler). */
 static inline int api_leave(MPI_Comm comm, int err)
@@ -65,6 +66,13 @@ static inline int api_leave_win(MPI_Win win, int err)
     const char *call = proc->call;
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_win(win, err, call) : MPI_SUCCESS;
+}
+
+static inline int api_leave_file(int err)
+{
+    const char *call = proc->call;
+    api_unlock();
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(err, call) : MPI_SUCCESS;
 }
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */

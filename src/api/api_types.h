@@ -18,6 +18,7 @@ struct api {
     int sessions;      /* open */
     int sessions_used; /* ever: the library then ends with the process */
     struct api_attrs attrs;
+    struct errhandler *file_errhandler; /* of MPI_FILE_NULL */
     struct map small; /* pieces of MPI_Alloc_mem that are no segments, by address */
 };
 

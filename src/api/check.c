@@ -1,6 +1,7 @@
 /* Argument checks and the error half of leaving a call. */
 #include "api/api.h"
 
+#include "api/api_types.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -21,6 +22,22 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     if (proc->threaded)
         lock_acquire(&proc->lock);
     comm_drop(c);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
+}
+
+int api_fail_file(int err, const char *call)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    struct errhandler *e = errhandler_ref(proc->api->file_errhandler);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    err = err_report_file(e, MPI_FILE_NULL, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
     if (proc->threaded)
         lock_release(&proc->lock);
     return err;

@@ -171,6 +171,7 @@ struct dt_op {
     int index;   /* 1..14 in the order of MPICH's handles (MPI_MAX is 1); 0: user's */
     int commute;
     void (*user)(void *in, void *inout, int *len, MPI_Datatype *type);
+    void (*cxx)(const void *in, void *inout, int len, MPI_Datatype type, MPI_User_function *user); /* calls user, of C++ */
     void (*user_c)(void *in, void *inout, MPI_Count *len, MPI_Datatype *type); /* MPI_Op_create_c */
 };
 enum dt_op_index {

@@ -124,7 +124,11 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
     for (size_t done = 0; done < count;) {
         int n = count - done < INT_MAX ? (int)(count - done) : INT_MAX;
         uintptr_t skip = (uintptr_t)done * (uintptr_t)t->extent;
-        op->user((void *)((uintptr_t)in + skip), (void *)((uintptr_t)inout + skip), &n, &handle);
+        void *from = (void *)((uintptr_t)in + skip), *to = (void *)((uintptr_t)inout + skip);
+        if (op->cxx)
+            op->cxx(from, to, n, handle, op->user);
+        else
+            op->user(from, to, &n, &handle);
         done += (size_t)n;
         handle = t->obj.handle;
     }

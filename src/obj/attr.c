@@ -20,13 +20,17 @@ struct keyval {
     int freed; /* by the user; still good for attributes that exist */
     copy_fn *copy;
     delete_fn *del;
+    attr_copy_proxy *copy_proxy; /* NULL: the functions are C's */
+    attr_delete_proxy *delete_proxy;
     void *extra;
 };
 
 struct attr {
     struct list link;
     struct keyval *key;
-    void *value;
+    void *value;    /* an integer where the form says so */
+    int as_int;     /* ATTR_INT: what C gets the address of */
+    enum attr_form form;
     int deleting; /* its delete callback runs: get still finds it, everything else does not */
 };
 
@@ -89,14 +93,30 @@ static struct attr *attr_find(const struct attr_list *l, const struct keyval *k,
     return NULL;
 }
 
+/* The attribute as C sees it. */
+static void *as_pointer(struct attr *a)
+{
+    return a->form == ATTR_POINTER ? a->value : a->form == ATTR_INT ? (void *)&a->as_int : (void *)&a->value;
+}
+
+static void put_value(struct attr *a, void *value, enum attr_form form)
+{
+    a->value = value;
+    a->form = form;
+    a->as_int = (int)(intptr_t)value;
+}
+
 /* Callbacks are user code and may make MPI calls, which note and clear proc->call. */
 static int call_delete(int handle, struct attr *a)
 {
     const char *call = proc->call;
-    if (!a->key->del)
+    const struct keyval *k = a->key;
+    if (!k->del)
         return MPI_SUCCESS;
     a->deleting = 1;
-    int err = a->key->del(handle, a->key->obj.handle, a->value, a->key->extra);
+    int err = k->delete_proxy ? k->delete_proxy((MPI_Comm_delete_attr_function *)k->del, handle, k->obj.handle,
+                                                (int)a->form, a->value, k->extra)
+                              : k->del(handle, k->obj.handle, as_pointer(a), k->extra);
     a->deleting = 0;
     proc->call = call;
     return err;
@@ -109,19 +129,20 @@ static void attr_free(struct attr *a)
     free(a);
 }
 
-static int attr_add(struct attr_list *l, struct keyval *k, void *value, const char *call)
+static int attr_add(struct attr_list *l, struct keyval *k, void *value, enum attr_form form, const char *call)
 {
     struct attr *a = calloc(1, sizeof *a);
     if (!a)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for an attribute", call);
     a->key = k;
-    a->value = value;
+    put_value(a, value, form);
     k->obj.refs++;
     list_push(&l->head, &a->link);
     return MPI_SUCCESS;
 }
 
-int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, const char *call)
+int attr_set_as(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, enum attr_form form,
+                const char *call)
 {
     struct keyval *k;
     int err = key_find(holder, keyval, &k, call);
@@ -129,15 +150,16 @@ int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, 
         return err;
     struct attr *a = attr_find(l, k, 0);
     if (!a)
-        return attr_add(l, k, value, call);
+        return attr_add(l, k, value, form, call);
     /* MPI-3.1 6.7.2: the delete callback of the old value runs first; when it fails the old value stays. */
     err = call_delete(handle, a);
     if (!err)
-        a->value = value;
+        put_value(a, value, form);
     return err;
 }
 
-int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag, const char *call)
+int attr_get_as(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag,
+                enum attr_form form, const char *call)
 {
     struct keyval *k;
     *flag = 0;
@@ -147,7 +169,7 @@ int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *
     struct attr *a = attr_find(l, k, 1);
     if (a) {
         *flag = 1;
-        *(void **)value_out = a->value;
+        *(void **)value_out = form == ATTR_POINTER ? as_pointer(a) : a->value;
     }
     return MPI_SUCCESS;
 }
@@ -169,19 +191,31 @@ int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyva
     return err;
 }
 
-/* What a copy callback gives is set on the new object. */
-static int copy_one(int old_handle, struct keyval *k, void *value, struct attr_list *to)
+/* What a copy callback gives is set on the new object.  A callback of C that hands on the address of an integer
+ * means the integer: the address would not outlive the old object. */
+static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct attr_list *to)
 {
     const char *call = proc->call;
-    void *copied = NULL;
-    int flag = 0;
+    struct attr old = *a; /* the callback may change or delete the attribute */
+    void *copied = NULL, *seen = as_pointer(&old);
+    int flag = 0, err;
     if (!k->copy) /* MPI_*_NULL_COPY_FN */
         return MPI_SUCCESS;
-    int err = k->copy(old_handle, k->obj.handle, k->extra, value, &copied, &flag);
+    if (k->copy_proxy)
+        err = k->copy_proxy((MPI_Comm_copy_attr_function *)k->copy, old_handle, k->obj.handle, k->extra,
+                            (int)old.form, old.value, &copied, &flag);
+    else
+        err = k->copy(old_handle, k->obj.handle, k->extra, seen, &copied, &flag);
     proc->call = call;
     if (err || !flag)
         return err;
-    return attr_add(to, k, copied, call ? call : "attribute copy");
+    if (!k->copy_proxy && old.form != ATTR_POINTER) {
+        if (copied == seen)
+            copied = old.value;
+        else
+            old.form = ATTR_POINTER;
+    }
+    return attr_add(to, k, copied, old.form, call ? call : "attribute copy");
 }
 
 int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to)
@@ -204,7 +238,7 @@ int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from
     for (size_t i = 0; i < n; i++) {
         struct attr *a = attr_find(from, keys[i], 0);
         if (a && !err)
-            err = copy_one(old_handle, keys[i], a->value, to);
+            err = copy_one(old_handle, keys[i], a, to);
         key_drop(keys[i]);
     }
     free(keys);
@@ -246,6 +280,15 @@ int keyval_create(enum obj_kind holder, void *copy, void *del, int *keyval, void
     k->extra = extra;
     *keyval = k->obj.handle;
     return MPI_SUCCESS;
+}
+
+void keyval_set_proxy(int keyval, attr_copy_proxy *copy, attr_delete_proxy *del)
+{
+    struct keyval *k = obj_find(OBJ_KEYVAL, keyval);
+    if (k) {
+        k->copy_proxy = copy;
+        k->delete_proxy = del;
+    }
 }
 
 int keyval_free(enum obj_kind holder, int *keyval, const char *call)

@@ -6,11 +6,28 @@
 
 #include "obj/comm.h"
 
+/* How a caller sees an attribute (MPI-3.1 17.2.7); the numbers are those of MPICH's binding libraries.
+ * Set as an integer and read as a pointer, an attribute is the address of that integer.  Every other pair passes
+ * the value on.  The two integer forms are Fortran's: ADDRESS_KIND, and INTEGER of the MPI-1 calls. */
+enum attr_form { ATTR_POINTER = 0, ATTR_AINT = 1, ATTR_INT = 3 };
+
 /* enum obj_kind of the holder: OBJ_COMM, OBJ_WIN or OBJ_TYPE; handle = the holder's handle for the callbacks. */
 void attr_list_init(struct attr_list *l);
-int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, const char *call);
+int attr_set_as(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, enum attr_form form,
+                const char *call);
+static inline int attr_set(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value,
+                           const char *call)
+{
+    return attr_set_as(holder, handle, l, keyval, value, ATTR_POINTER, call);
+}
 /* value_out is untouched and *flag = 0 when absent.  Predefined keyvals are not handled here. */
-int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag, const char *call);
+int attr_get_as(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag,
+                enum attr_form form, const char *call);
+static inline int attr_get(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag,
+                           const char *call)
+{
+    return attr_get_as(holder, l, keyval, value_out, flag, ATTR_POINTER, call);
+}
 int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyval, const char *call);
 /* Run the copy callbacks for MPI_Comm_dup / MPI_Type_dup, in order; an error of a callback is returned. */
 int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to);
@@ -20,6 +37,14 @@ int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l);
 void attr_forget(struct attr_list *l);
 int keyval_create(enum obj_kind holder, void *copy_fn, void *delete_fn, int *keyval, void *extra, int is_fortran);
 int keyval_free(enum obj_kind holder, int *keyval, const char *call);
+
+/* A binding library calls the user's functions of its language: it gets the function and the bare value. */
+typedef int attr_copy_proxy(MPI_Comm_copy_attr_function *fn, int handle, int keyval, void *extra, int form, void *value,
+                            void **copied, int *flag);
+typedef int attr_delete_proxy(MPI_Comm_delete_attr_function *fn, int handle, int keyval, int form, void *value,
+                              void *extra);
+/* A key that does not exist is passed over. */
+void keyval_set_proxy(int keyval, attr_copy_proxy *copy, attr_delete_proxy *del);
 
 /* Predefined copy and delete functions: the NULL ones are null pointers, MPI_*_DUP_FN is MPIR_Dup_fn of api/attr.c.
  * Callbacks run under proc->lock, which is recursive: they may make MPI calls on the same object. */

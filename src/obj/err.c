@@ -23,7 +23,7 @@ struct err_slot {
 };
 
 struct err_user { /* a class or code added by the user; value = USER_BIT | (index + 1) */
-    int class;
+    int class; /* 0: deleted */
     char *text;
 };
 
@@ -222,7 +222,7 @@ static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
     int i = (code & ~USER_BIT) - 1;
-    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users ? &e->user[i] : NULL;
+    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users && e->user[i].class ? &e->user[i] : NULL;
 }
 
 int err_valid(int code)
@@ -324,6 +324,43 @@ int err_add_string(int code, const char *text)
         return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_string: no memory for a text of %zu bytes", strlen(text));
     free(u->text);
     u->text = copy;
+    return MPI_SUCCESS;
+}
+
+/* A class is its own code; its codes have other numbers. */
+static int has_codes(const struct err_ring *e, int cls)
+{
+    for (int i = 0; i < e->users; i++)
+        if (e->user[i].class == cls && (USER_BIT | (i + 1)) != cls)
+            return 1;
+    return 0;
+}
+
+int err_delete(int code, int is_class)
+{
+    struct err_ring *e = proc->obj->err;
+    struct err_user *u = user_find(code);
+    const char *what = is_class ? "class" : "code";
+    if (!u || (u->class == code) != is_class)
+        return err_make(MPI_ERR_ARG, "%s: %d is no error %s that was added by the user", proc->call, code, what);
+    if (is_class && has_codes(e, code))
+        return err_make(MPI_ERR_OTHER, "%s: error class %d still has error codes", proc->call, code);
+    free(u->text);
+    *u = (struct err_user){0};
+    /* Numbers come again from the end only, so that MPI_LASTUSEDCODE stays the largest in use. */
+    while (e->users && !e->user[e->users - 1].class)
+        e->users--;
+    e->last_used = e->users ? (USER_BIT | e->users) : MPI_ERR_LASTCODE;
+    return MPI_SUCCESS;
+}
+
+int err_delete_string(int code)
+{
+    struct err_user *u = user_find(code);
+    if (!u || !u->text)
+        return err_make(MPI_ERR_ARG, "%s: error code %d has no text that was added by the user", proc->call, code);
+    free(u->text);
+    u->text = NULL;
     return MPI_SUCCESS;
 }
 

@@ -30,6 +30,8 @@ int err_from_errno(int neg_errno, const char *what) __attribute__((cold));
 int err_add_class(int *cls);
 int err_add_code(int cls, int *code);
 int err_add_string(int code, const char *text);
+int err_delete(int code, int is_class); /* a class or code: not while codes of the class exist */
+int err_delete_string(int code);
 int *err_last_used(void); /* what MPI_LASTUSEDCODE points to; the address is good until MPI_Finalize */
 
 struct comm;
@@ -40,5 +42,7 @@ struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
 int err_report_comm(struct comm *c, int code, const char *call) __attribute__((cold));
 /* For windows: the errhandler object and the window's handle. */
 int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call);
+/* For files: the handle is a pointer. */
+int err_report_file(struct errhandler *eh, void *file, int code, const char *call);
 
 #endif

@@ -115,13 +115,21 @@ static void take(struct errhandler *e)
     errhandler_ref(e);
 }
 
+static int cxx_kind(const struct errhandler *e)
+{
+    return e->holder == OBJ_FILE ? 1 : e->holder == OBJ_WIN ? 2 : 0;
+}
+
 int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call)
 {
     if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] || e == proc->obj->errhandler[ERRHANDLER_ABORT])
         fatal(where, code, call);
     if (e->fn) {
         refs(e, take); /* the handler may free itself */
-        e->fn(handle_ptr, &code, call, NULL);
+        if (e->cxx)
+            e->cxx(cxx_kind(e), handle_ptr, &code, (void (*)(void))e->fn);
+        else
+            e->fn(handle_ptr, &code, call, NULL);
         refs(e, errhandler_drop);
     }
     return code;
@@ -145,4 +153,9 @@ int err_report_win(struct errhandler *eh, int win_handle, int code, const char *
     char where[64];
     snprintf(where, sizeof where, "window %#x", (unsigned)win_handle);
     return errhandler_run(eh, &win_handle, where, code, call);
+}
+
+int err_report_file(struct errhandler *eh, void *file, int code, const char *call)
+{
+    return errhandler_run(eh, &file, file ? "a file" : "MPI_FILE_NULL", code, call);
 }

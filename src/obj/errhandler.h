@@ -7,11 +7,15 @@
 
 #include "obj/obj.h"
 
+/* What MPICH's C++ binding library calls its user's handlers by; kind 0 is a communicator, 1 a file, 2 a window. */
+typedef void errhandler_cxx(int kind, int *handle, int *code, void (*fn)(void));
+
 /* Holder of a handler: an obj_kind (OBJ_COMM, OBJ_WIN, OBJ_FILE, OBJ_SESSION) or 0 for the predefined ones. */
 struct errhandler {
     struct obj obj;
     int holder;
     void (*fn)(void *holder_handle, int *code, ...); /* user handlers */
+    errhandler_cxx *cxx; /* calls fn, which is a function of C++; NULL: fn is one of C */
 };
 
 enum errhandler_builtin { ERRHANDLER_FATAL, ERRHANDLER_RETURN, ERRHANDLER_THROW, ERRHANDLER_ABORT };

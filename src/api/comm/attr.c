@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "api/api_types.h"
+#include "api/bindings.h"
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
@@ -78,15 +79,20 @@ static int is_builtin(int keyval)
     return ((unsigned)keyval >> 30) == 1;
 }
 
-static int get_builtin(const struct holder *h, int keyval, void *value, int *flag)
+/* Integers to Fortran, whose numbers of the predefined keys follow C's by one. */
+static int get_builtin(const struct holder *h, int keyval, void *value, int *flag, enum attr_form form)
 {
     void *v = NULL;
+    if (form != ATTR_POINTER && keyval % 2 == 0)
+        keyval--;
     if (h->kind != OBJ_COMM || !comm_builtin(keyval, &v))
         return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object", proc->call,
                         (unsigned)keyval);
     *flag = v != NULL;
-    if (v)
+    if (v && form == ATTR_POINTER)
         *(void **)value = v;
+    else if (v)
+        *(MPI_Aint *)value = *(int *)v;
     return MPI_SUCCESS;
 }
 
@@ -112,7 +118,7 @@ static int do_free(const char *call, enum obj_kind kind, int *keyval)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value)
+static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value, enum attr_form form)
 {
     struct holder h;
     api_enter(call);
@@ -120,11 +126,12 @@ static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, 
     if (!err && is_builtin(keyval))
         err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be set", call, (unsigned)keyval);
     if (!err)
-        err = attr_set(kind, handle, h.attrs, keyval, value, call);
+        err = attr_set_as(kind, handle, h.attrs, keyval, value, form, call);
     return leave(kind, handle, err);
 }
 
-static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, void *value, int *flag)
+static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, void *value, int *flag,
+                  enum attr_form form)
 {
     struct holder h;
     api_enter(call);
@@ -134,8 +141,8 @@ static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, 
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err)
-        err = is_builtin(keyval) ? get_builtin(&h, keyval, value, flag)
-                                 : attr_get(kind, h.attrs, keyval, value, flag, call);
+        err = is_builtin(keyval) ? get_builtin(&h, keyval, value, flag, form)
+                                 : attr_get_as(kind, h.attrs, keyval, value, flag, form, call);
     return leave(kind, handle, err);
 }
 
@@ -204,37 +211,37 @@ API_ALIAS(MPI_Keyval_free);
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
 {
-    return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value);
+    return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value, ATTR_POINTER);
 }
 API_ALIAS(MPI_Comm_set_attr);
 
 int PMPI_Type_set_attr(MPI_Datatype type, int keyval, void *value)
 {
-    return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value);
+    return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value, ATTR_POINTER);
 }
 API_ALIAS(MPI_Type_set_attr);
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *value)
 {
-    return do_set("MPI_Attr_put", OBJ_COMM, comm, keyval, value);
+    return do_set("MPI_Attr_put", OBJ_COMM, comm, keyval, value, ATTR_POINTER);
 }
 API_ALIAS(MPI_Attr_put);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag);
+    return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag, ATTR_POINTER);
 }
 API_ALIAS(MPI_Comm_get_attr);
 
 int PMPI_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag)
 {
-    return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag);
+    return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag, ATTR_POINTER);
 }
 API_ALIAS(MPI_Type_get_attr);
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    return do_get("MPI_Attr_get", OBJ_COMM, comm, keyval, value, flag);
+    return do_get("MPI_Attr_get", OBJ_COMM, comm, keyval, value, flag, ATTR_POINTER);
 }
 API_ALIAS(MPI_Attr_get);
 
@@ -255,3 +262,32 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
     return do_delete("MPI_Attr_delete", OBJ_COMM, comm, keyval);
 }
 API_ALIAS(MPI_Attr_delete);
+
+/* --- for the binding libraries (bindings.h) ----------------------------------------------- */
+
+int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int form)
+{
+    return do_set("MPI_Comm_set_attr", OBJ_COMM, comm, keyval, value, form);
+}
+
+int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value, int form)
+{
+    return do_set("MPI_Type_set_attr", OBJ_TYPE, type, keyval, value, form);
+}
+
+int MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag, int form)
+{
+    return do_get("MPI_Comm_get_attr", OBJ_COMM, comm, keyval, value, flag, form);
+}
+
+int MPII_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag, int form)
+{
+    return do_get("MPI_Type_get_attr", OBJ_TYPE, type, keyval, value, flag, form);
+}
+
+void MPII_Keyval_set_proxy(int keyval, attr_copy_proxy *copy, attr_delete_proxy *del)
+{
+    api_enter("MPII_Keyval_set_proxy");
+    keyval_set_proxy(keyval, copy, del);
+    api_unlock();
+}

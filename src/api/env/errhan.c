@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/api_types.h"
 #include "obj/errhandler.h"
 
 /* User functions get the address of the holder's handle, whose type differs with the holder. */
@@ -123,44 +124,51 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 }
 API_ALIAS(MPI_Comm_call_errhandler);
 
-/* Files: there are none yet, so only the handler of MPI_FILE_NULL would be; it stays MPI_ERRORS_RETURN. */
-static int no_file(const char *call)
+/* Files: there are none yet, so only MPI_FILE_NULL has a handler, MPI_ERRORS_RETURN at first (MPI-3.1 13.7). */
+static int only_null(MPI_File file)
 {
-    return err_make(MPI_ERR_FILE, "%s: this library has no files", call);
+    return file == MPI_FILE_NULL ? MPI_SUCCESS
+                                 : err_make(MPI_ERR_FILE, "%s: file handle %p does not exist", proc->call, (void *)file);
 }
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     api_enter("MPI_File_set_errhandler");
     struct errhandler *e;
-    int err = api_errhandler(errhandler, OBJ_FILE, &e);
-    if (!err && file != MPI_FILE_NULL)
-        err = no_file("MPI_File_set_errhandler");
-    api_unlock();
-    return err;
+    int err = only_null(file);
+    if (!err)
+        err = api_errhandler(errhandler, OBJ_FILE, &e);
+    if (!err) {
+        errhandler_ref(e);
+        errhandler_drop(proc->api->file_errhandler);
+        proc->api->file_errhandler = e;
+    }
+    return api_leave_file(err);
 }
 API_ALIAS(MPI_File_set_errhandler);
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_File_get_errhandler");
-    int err = api_pointer(errhandler, "errhandler");
-    if (!err && file != MPI_FILE_NULL)
-        err = no_file("MPI_File_get_errhandler");
+    int err = only_null(file);
     if (!err)
-        *errhandler = MPI_ERRORS_RETURN;
-    api_unlock();
-    return err;
+        err = api_errhandler_get(proc->api->file_errhandler, errhandler);
+    return api_leave_file(err);
 }
 API_ALIAS(MPI_File_get_errhandler);
 
 int PMPI_File_call_errhandler(MPI_File file, int errorcode)
 {
-    (void)errorcode;
     api_enter("MPI_File_call_errhandler");
-    int err = file != MPI_FILE_NULL ? no_file("MPI_File_call_errhandler") : MPI_SUCCESS;
+    int err = only_null(file);
+    if (!err && !err_valid(errorcode))
+        err = err_make(MPI_ERR_ARG, "MPI_File_call_errhandler: %d is no error code", errorcode);
+    if (err)
+        return api_leave_file(err);
     api_unlock();
-    return err;
+    if (errorcode != MPI_SUCCESS)
+        api_fail_file(errorcode, "MPI_File_call_errhandler");
+    return MPI_SUCCESS;
 }
 API_ALIAS(MPI_File_call_errhandler);
 

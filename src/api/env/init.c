@@ -16,6 +16,7 @@
 #include "dt/dt.h"
 #include "mem/mem.h"
 #include "obj/attr.h"
+#include "obj/errhandler.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
 #include "rma/rma.h"
@@ -124,6 +125,7 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     for (int i = 0; cvar.debug_summary && boot_rank() == 0 && (name = cvar_unknown(&i)) != NULL;)
         log_warn("%.*s is set, but this library has no such variable (mpiexec --cvars lists them)", (int)strcspn(name, "="), name);
     api_attrs_init(&proc->api->attrs);
+    proc->api->file_errhandler = errhandler_builtin(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
     atomic_store_explicit(&proc->phase, PROC_INIT, memory_order_relaxed);
@@ -237,6 +239,7 @@ int api_stop(void)
         met = (boot_watch_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
+    errhandler_drop(proc->api->file_errhandler);
     for (int i = ROOMS - 1; i >= 0; i--)
         rooms[i].finalize();
     map_destroy(&proc->api->small);

@@ -1,6 +1,8 @@
 /* Completion of requests, generalized requests and statuses (MPI-3.1 3.7, 12.2, 12.3). */
 #include "api/api.h"
 
+#include "api/bindings.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -555,14 +557,23 @@ struct general {
     MPI_Grequest_free_function *free;
     MPI_Grequest_cancel_function *cancel;
     void *extra;
+    int fortran; /* the functions return their error in a last argument */
 };
+
+typedef void fortran_query(void *extra, MPI_Status *st, MPI_Fint *err);
+typedef void fortran_free(void *extra, MPI_Fint *err);
+typedef void fortran_cancel(void *extra, MPI_Fint *complete, MPI_Fint *err);
 
 /* User functions may make MPI calls, which note and clear proc->call. */
 static int general_query(struct request *r, MPI_Status *st)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
-    int err = g->query ? g->query(g->extra, st) : MPI_SUCCESS;
+    int err = MPI_SUCCESS;
+    if (g->fortran)
+        ((fortran_query *)(void *)g->query)(g->extra, st, &err);
+    else if (g->query)
+        err = g->query(g->extra, st);
     proc->call = call;
     return err;
 }
@@ -571,7 +582,11 @@ static int general_cancel(struct request *r)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
-    int err = g->cancel ? g->cancel(g->extra, r->done) : MPI_SUCCESS;
+    int err = MPI_SUCCESS, done = r->done; /* Fortran's .true. is any number but 0 */
+    if (g->fortran)
+        ((fortran_cancel *)(void *)g->cancel)(g->extra, &done, &err);
+    else if (g->cancel)
+        err = g->cancel(g->extra, done);
     proc->call = call;
     return err;
 }
@@ -580,7 +595,10 @@ static void general_free(struct request *r)
 {
     struct general *g = (struct general *)r;
     const char *call = proc->call;
-    if (g->free)
+    int err;
+    if (g->fortran)
+        ((fortran_free *)(void *)g->free)(g->extra, &err);
+    else if (g->free)
         g->free(g->extra);
     proc->call = call;
     free(g);
@@ -628,6 +646,15 @@ int PMPI_Grequest_complete(MPI_Request request)
     return api_leave(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Grequest_complete);
+
+void MPII_Grequest_set_lang_f77(MPI_Request request)
+{
+    api_enter("MPII_Grequest_set_lang_f77");
+    struct request *r = obj_find(OBJ_REQUEST, request);
+    if (r && r->kind == REQUEST_GENERAL)
+        ((struct general *)r)->fortran = 1;
+    api_unlock();
+}
 
 /* --- statuses ---------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "api/bindings.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
@@ -326,7 +327,7 @@ static int fixed(int keyval)
                     (unsigned)keyval);
 }
 
-int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
+static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
 {
     api_enter("MPI_Win_set_attr");
     struct rma_win *w;
@@ -334,12 +335,18 @@ int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
     if (!err && predefined(keyval))
         err = fixed(keyval);
     if (!err)
-        err = attr_set(OBJ_WIN, win, rma_win_attrs(w), keyval, value, proc->call);
+        err = attr_set_as(OBJ_WIN, win, rma_win_attrs(w), keyval, value, form, proc->call);
     return api_leave_win(win, err);
 }
-API_ALIAS(MPI_Win_set_attr);
 
-int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+/* What Fortran gets is the number itself: the base is an address, the size an MPI_Aint, the others are ints. */
+static MPI_Aint fixed_number(struct rma_win *w, int keyval)
+{
+    const void *value = rma_win_attr(w, keyval);
+    return keyval == MPI_WIN_BASE ? (MPI_Aint)value : keyval == MPI_WIN_SIZE ? *(const MPI_Aint *)value : *(const int *)value;
+}
+
+static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_form form)
 {
     api_enter("MPI_Win_get_attr");
     struct rma_win *w;
@@ -348,18 +355,44 @@ int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
         err = api_pointer(value, "attribute_val");
     if (!err)
         err = api_pointer(flag, "flag");
+    if (form != ATTR_POINTER && predefined(keyval - 1)) /* Fortran's numbers of these keys follow C's by one */
+        keyval--;
     int fixed_one = !err && predefined(keyval);
     if (fixed_one && keyval == MPI_WIN_DISP_UNIT)
         err = unit_fits(rma_win_unit(w));
     if (fixed_one && !err) {
-        *(void **)value = rma_win_attr(w, keyval);
+        if (form == ATTR_POINTER)
+            *(void **)value = rma_win_attr(w, keyval);
+        else
+            *(MPI_Aint *)value = fixed_number(w, keyval);
         *flag = 1;
     } else if (!err) {
-        err = attr_get(OBJ_WIN, rma_win_attrs(w), keyval, value, flag, proc->call);
+        err = attr_get_as(OBJ_WIN, rma_win_attrs(w), keyval, value, flag, form, proc->call);
     }
     return api_leave_win(win, err);
 }
+
+int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
+{
+    return set_attr(win, keyval, value, ATTR_POINTER);
+}
+API_ALIAS(MPI_Win_set_attr);
+
+int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+{
+    return get_attr(win, keyval, value, flag, ATTR_POINTER);
+}
 API_ALIAS(MPI_Win_get_attr);
+
+int MPII_Win_set_attr(MPI_Win win, int keyval, void *value, int form)
+{
+    return set_attr(win, keyval, value, form);
+}
+
+int MPII_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag, int form)
+{
+    return get_attr(win, keyval, value, flag, form);
+}
 
 int PMPI_Win_delete_attr(MPI_Win win, int keyval)
 {

@@ -1,0 +1,30 @@
+/* bindings.h - what MPICH's binding libraries (libmpichfort, libmpichcxx) and mpichversion take from the library
+ * besides MPI's own names.  They have no PMPI twins.  `form` is an enum attr_form. */
+#ifndef API_BINDINGS_H
+#define API_BINDINGS_H
+
+#include "api/api.h"
+#include "obj/attr.h"
+
+/* Attributes: the values of Fortran's calls, and the callers of its functions and of C++'s. */
+API_EXPORT int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int form);
+API_EXPORT int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value, int form);
+API_EXPORT int MPII_Win_set_attr(MPI_Win win, int keyval, void *value, int form);
+API_EXPORT int MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag, int form);
+API_EXPORT int MPII_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag, int form);
+API_EXPORT int MPII_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag, int form);
+API_EXPORT void MPII_Keyval_set_proxy(int keyval, attr_copy_proxy *copy, attr_delete_proxy *del);
+
+/* The functions of this generalized request are Fortran's. */
+API_EXPORT void MPII_Grequest_set_lang_f77(MPI_Request request);
+
+/* The function of this operation, or handler, is C++'s, and is called by `caller`. */
+API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
+API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
+
+/* What mpichversion prints. */
+API_EXPORT extern const char MPII_Version_string[], MPII_Version_date[], MPII_Version_ABI[], MPII_Version_configure[],
+    MPII_Version_device[], MPII_Version_CC[], MPII_Version_CXX[], MPII_Version_F77[], MPII_Version_FC[],
+    MPII_Version_custom[];
+
+#endif

@@ -1,0 +1,35 @@
+/* Hooks of MPICH's binding libraries that belong to no other file, and the texts of mpichversion. */
+#include "api/bindings.h"
+
+#include "config.h"
+#include "dt/dt.h"
+#include "obj/errhandler.h"
+
+void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void))
+{
+    api_enter("MPII_Op_set_cxx");
+    struct dt_op *o = dt_op_find(op);
+    if (o && !o->index)
+        o->cxx = (void (*)(const void *, void *, int, MPI_Datatype, MPI_User_function *))caller;
+    api_unlock();
+}
+
+void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void))
+{
+    api_enter("MPII_Errhandler_set_cxx");
+    struct errhandler *e = errhandler_find(errhandler);
+    if (e && e->holder)
+        e->cxx = (errhandler_cxx *)caller;
+    api_unlock();
+}
+
+const char MPII_Version_string[] = MPICH_VERSION " (Windrose " WINDROSE_VERSION ")";
+const char MPII_Version_date[] = "";
+const char MPII_Version_ABI[] = "14:2:2";
+const char MPII_Version_configure[] = CONFIGURE_LINE;
+const char MPII_Version_device[] = "windrose";
+const char MPII_Version_CC[] = __VERSION__;
+const char MPII_Version_CXX[] = "";
+const char MPII_Version_F77[] = "";
+const char MPII_Version_FC[] = "";
+const char MPII_Version_custom[] = "";
