@@ -199,5 +199,78 @@ START_TEST(callbacks_may_change_the_list)
 }
 END_TEST
 
+/* Set by Fortran, seen by C, and the other way round (MPI-3.1 17.2.7). */
+static const void *seen;
+
+static int copy_seen(int old, int key, void *extra, void *in, void *out, int *flag)
+{
+    seen = in;
+    ck_assert_int_eq(*(MPI_Aint *)in, -5);
+    *(void **)out = in;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static void *get_as(struct attr_list *l, int key, enum attr_form form)
+{
+    void *v = NULL;
+    int flag;
+    ck_assert_int_eq(attr_get_as(OBJ_COMM, l, key, &v, &flag, form, "x"), 0);
+    ck_assert_int_eq(flag, 1);
+    return v;
+}
+
+START_TEST(forms)
+{
+    int key;
+    make_keys();
+    ck_assert_int_eq(keyval_create(OBJ_COMM, (void *)copy_seen, NULL, &key, NULL, 0), 0);
+    attr_set_as(OBJ_COMM, HOLDER, &list, key, (void *)(intptr_t)-5, ATTR_INT, "x");
+    ck_assert_int_eq(*(int *)get_as(&list, key, ATTR_POINTER), -5);
+    ck_assert_int_eq((intptr_t)get_as(&list, key, ATTR_AINT), -5);
+    attr_set_as(OBJ_COMM, HOLDER, &list, key, (void *)(intptr_t)-5, ATTR_AINT, "x");
+    ck_assert_int_eq(*(MPI_Aint *)get_as(&list, key, ATTR_POINTER), -5);
+    ck_assert_int_eq(attr_copy(OBJ_COMM, HOLDER, &list, OTHER, &copy), 0);
+    ck_assert_int_eq((intptr_t)get_as(&copy, key, ATTR_INT), -5); /* the integer, not its address */
+    ck_assert_ptr_ne(get_as(&copy, key, ATTR_POINTER), seen);
+    attr_delete_all(OBJ_COMM, OTHER, &copy);
+    attr_set(OBJ_COMM, HOLDER, &list, key, &bytes[3], "x");
+    ck_assert_ptr_eq(get_as(&list, key, ATTR_AINT), &bytes[3]);
+    attr_delete_all(OBJ_COMM, HOLDER, &list);
+}
+END_TEST
+
+static int proxy_copy(MPI_Comm_copy_attr_function *fn, int handle, int key, void *extra, int form, void *value,
+                      void **copied, int *flag)
+{
+    ck_assert_ptr_eq((void *)fn, (void *)on_copy);
+    ck_assert_int_eq(form, ATTR_INT);
+    note('C', key);
+    *copied = (char *)value + 1;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int proxy_delete(MPI_Comm_delete_attr_function *fn, int handle, int key, int form, void *value, void *extra)
+{
+    ck_assert_ptr_eq((void *)fn, (void *)on_delete);
+    note('D', key);
+    return MPI_SUCCESS;
+}
+
+START_TEST(proxies)
+{
+    make_keys();
+    keyval_set_proxy(keys[1], proxy_copy, proxy_delete);
+    keyval_set_proxy(-1, proxy_copy, proxy_delete);
+    attr_set_as(OBJ_COMM, HOLDER, &list, keys[1], (void *)7, ATTR_INT, "x");
+    ck_assert_int_eq(attr_copy(OBJ_COMM, HOLDER, &list, OTHER, &copy), 0);
+    ck_assert_int_eq((intptr_t)get_as(&copy, keys[1], ATTR_INT), 8);
+    attr_delete_all(OBJ_COMM, OTHER, &copy);
+    attr_delete_all(OBJ_COMM, HOLDER, &list);
+    ck_assert_str_eq(trace, "C1D1D1");
+}
+END_TEST
+
 OBJ_SUITE(attr, set_get_replace_delete, copies_in_order, a_failing_delete_keeps_the_value, keyvals_live_while_used,
-          wrong_keys, callbacks_may_change_the_list)
+          wrong_keys, callbacks_may_change_the_list, forms, proxies)
