@@ -5,7 +5,7 @@
  *            lock_yield   ---- owner lets a waiter in, then takes it back
  *
  * A waiter spins a little, then sleeps in the kernel; in the simulator it yields its
- * fiber.  Not for memory shared between processes (rma/shmlock.c has those).
+ * fiber.  Not for memory shared between processes (rma/shared/shmlock.c has those).
  * lock_yield() guarantees that a waiter that is there gets in first: a thread that polls
  * in a loop cannot starve the others. */
 #ifndef BASE_LOCK_H

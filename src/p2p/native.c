@@ -11,7 +11,7 @@
  *
  * P13: what the network has may yet be written, so a receive ends when all its pieces have been answered.  Of a dead
  * process they are answered with an error, as soon as the network knows; who does not answer then (a host that was cut off)
- * is waited for a second, as in rma/native.c, and the record stays for the late answer. */
+ * is waited for a second, as in rma/engine/native.c, and the record stays for the late answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

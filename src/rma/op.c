@@ -3,7 +3,7 @@
  *     admit() -> near and open: done here and now
  *             -> element, queue -> issue.c
  *             -> pools dry: restore.c, then from the top again */
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* rma.c - start and end of the room, what its windows share, the table of counters. */
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #ifndef RMA_CALLS_H
 #define RMA_CALLS_H
 
-#include "rma/rma_types.h"
-#include "rma/states.h"
+#include "rma/core/types.h"
+#include "rma/core/state.h"
 
 /* --- win.c ------------------------------------------------------------------------- */
 struct rma_win *rma_win_find(uint32_t id);

@@ -9,7 +9,7 @@
 #include "dt/make.h"
 #include "lone.h"
 #include "p2p/p2p.h"
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 
 const size_t fuzz_settings = 4;
 

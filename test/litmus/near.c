@@ -1,4 +1,4 @@
-/* Litmus programs of the near protocols (rma/shmlock.c, rma/acc.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
+/* Litmus programs of the near protocols (rma/shared/shmlock.c, rma/shared/acc.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
  * library between them but the words in shared memory.
  *
  *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64 builds it for arm64
@@ -22,7 +22,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
-#include "rma/shmlock.h"
+#include "rma/shared/shmlock.h"
 #include "stripe.h"
 #include "tp/shm/ring.h"
 

@@ -1,4 +1,4 @@
-/* stripe.h - the stripe locks of accumulates (rma/acc.c), which are its own, for near.c. */
+/* stripe.h - the stripe locks of accumulates (rma/shared/acc.c), which are its own, for near.c. */
 #ifndef LITMUS_STRIPE_H
 #define LITMUS_STRIPE_H
 

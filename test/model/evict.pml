@@ -1,7 +1,7 @@
 /* One origin, K targets, one target element: eviction in a passive epoch, NOCHECK locks really taken first, DONE answered with
  * its token (rma.md 5.5, 5.6); or LOCK_ALL, whose second target makes it switch to the window protocol (5.3).
  * A second origin takes each target's lock for itself now and then.
- * Transitions of src/rma/epoch.c are marked  T: FROM -> TO. */
+ * Transitions of src/rma/core/state.c are marked  T: FROM -> TO. */
 #ifndef K
 #define K 2
 #endif

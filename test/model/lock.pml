@@ -2,7 +2,7 @@
  *
  * N origins, one target, channels that keep the order of one sender.  Origin 0 takes the lock for itself, the others share it;
  * with JOIN the last one asks as LOCK_ALL does.  The queue holds Q requests.
- * Transitions of src/rma/epoch.c that occur here are marked  T: FROM -> TO  (test/model/compare reads them).
+ * Transitions of src/rma/core/state.c that occur here are marked  T: FROM -> TO  (test/model/compare reads them).
  *
  * Checked: no operation before its lock, exclusion, bounded queue, an UNLOCK always finds its lock, no deadlock (invalid end
  * states), first come first served among the refused. */

@@ -1,5 +1,5 @@
 /* layouts: how the words that node peers share should lie, and what should guard accumulates.
- * Compiled with src/rma/shmlock.c, several times with other values of its SHM*_ALIGN (test/perf/layouts.sh), so that lock
+ * Compiled with src/rma/shared/shmlock.c, several times with other values of its SHM*_ALIGN (test/perf/layouts.sh), so that lock
  * word and PSCW counters are the real protocol; the alternatives to it and to the stripes are here.
  *
  *   layouts NAME      prints "value NANOSECONDS ROW" lines; two processes, each bound to a core of its own */
@@ -19,7 +19,7 @@
 #include "base/sched.h"
 #include "boot/boot.h"
 #include "mem/mem.h"
-#include "rma/shmlock.h"
+#include "rma/shared/shmlock.h"
 
 /* what shmlock.c asks of other rooms: nobody dies, nobody sleeps */
 const struct sched_ops *sched;

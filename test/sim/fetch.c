@@ -1,4 +1,4 @@
-/* Long accumulates whose data the target fetches (src/rma/fetch.c): order from each origin, old values, elements that all change,
+/* Long accumulates whose data the target fetches (src/rma/target/fetch_target.c): order from each origin, old values, elements that all change,
  * shortage of records, memory and room at the network, gets that fail in the middle, and deaths of either side. */
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "rma/acc.h"
+#include "rma/shared/acc.h"
 
 enum { CELLS = 640, SHARED = 4, ROUNDS = 6, BIG = 600, RANKS_MAX = 8 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 #include "scenarios.h"
 
 /* The record behind a handle. */

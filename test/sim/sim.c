@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "mpi.h"
 #include "obj/obj.h"
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 #include "sim_types.h"
 #include "virtual.h"
 
@@ -244,7 +244,7 @@ static int somebody_computes(const struct sim *s)
     return 0;
 }
 
-/* Does somebody wait for time alone: until the network cannot write for a dead process any more (rma/native.c)? */
+/* Does somebody wait for time alone: until the network cannot write for a dead process any more (rma/engine/native.c)? */
 static int buries(const struct sim *s)
 {
     for (int i = 0; i < s->k.ranks; i++) {

@@ -9,7 +9,7 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "p2p/p2p_types.h"
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 
 enum { AM_MAX = 65536, PATIENCE = 3 }; /* polls without any event before time leaps */
 
@@ -73,7 +73,7 @@ static void answer(int src, const struct rma_hdr *asked, struct rma_hdr *a, size
     fly(open_tp(), src, 2, TP_REPLY, AM_RMA + a->type, a, sizeof *a, NULL, len);
 }
 
-/* --- one-sided requests: see the ladders in rma/packets.h ------------------------------------ */
+/* --- one-sided requests: see the ladders in rma/core/packets.h ------------------------------------ */
 
 static size_t bytes_asked(const struct rma_hdr *h, const char *payload, uint64_t *from)
 {

@@ -1,12 +1,12 @@
 /* One-sided operations (MPI-3.1 11.3).
  *
- * MPI_Put and MPI_Get on mapped targets are done right here, without lock or call (rma/near.h); whatever the
+ * MPI_Put and MPI_Get on mapped targets are done right here, without lock or call (rma/near/near.h); whatever the
  * inline path does not take starts again from the top. */
 #include "api/api.h"
 
 #include "dt/dt.h"
 #include "dt/make.h"
-#include "rma/near.h"
+#include "rma/near/near.h"
 #include "rma/rma.h"
 
 /* --- fast ------------------------------------------------------------------------------------ */

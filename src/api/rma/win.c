@@ -9,7 +9,7 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
-#include "rma/near.h"
+#include "rma/near/near.h"
 #include "rma/rma.h"
 
 int api_win(MPI_Win h, struct rma_win **out)

@@ -3,7 +3,7 @@
 #define WORLD_H
 
 #include "job.h"
-#include "rma/rma_types.h"
+#include "rma/core/types.h"
 
 /* Settings under which every other rank is far. */
 extern const char *const world_far[];

@@ -1,0 +1,84 @@
+/* gone.c - what is kept of the evicted elements of a passive epoch (rma.md 5.11).
+ *
+ * So that calls on ranks that are not locked, and double locks, are errors with starved pools, too, and an UNLOCK goes only where a
+ * LOCK went: a target that counts its readers without names would take an unmatched one for somebody's.
+ *
+ *   locked    rank / GONE_BITS + 1 -> that many bits, one for each rank without element that is locked: all of a million ranks
+ *             are 15625 entries of 16 bytes, half a megabyte with the table's free places; scattered ones an entry each, of the
+ *             locks that the program itself has open
+ *   cut       rank + 1 -> 1 - errno: it could not be reached, holds no lock of ours, and nothing goes there before the epoch is over
+ *
+ * There is no bound: where there is no memory for a record the element stays, and the call that wanted its place fails. */
+#include "rma/core/types.h"
+
+#include <errno.h>
+
+enum { GONE_BITS = 8 * sizeof(uintptr_t) };
+
+static uint64_t key_of(int rank)
+{
+    return (uint64_t)(unsigned)rank / GONE_BITS + 1;
+}
+
+static uintptr_t bit_of(int rank)
+{
+    return (uintptr_t)1 << (unsigned)rank % GONE_BITS;
+}
+
+static int is_locked(const struct rma_gone *g, int rank)
+{
+    return ((uintptr_t)map_get(&g->locked, key_of(rank)) & bit_of(rank)) != 0;
+}
+
+static int put_locked(struct rma_gone *g, int rank)
+{
+    uintptr_t bits = (uintptr_t)map_get(&g->locked, key_of(rank));
+    return map_put(&g->locked, key_of(rank), (void *)(bits | bit_of(rank)));
+}
+
+void rma_gone_init(struct rma_gone *g)
+{
+    g->count = 0;
+    map_init(&g->locked);
+    map_init(&g->cut);
+}
+
+int rma_gone_put(struct rma_gone *g, int rank, int cut)
+{
+    WR_ASSERT(!rma_gone(g, rank));
+    int err = cut ? map_put(&g->cut, (uint64_t)rank + 1, (void *)((intptr_t)1 - cut)) : put_locked(g, rank);
+    g->count += !err;
+    return err;
+}
+
+int rma_gone_find(const struct rma_gone *g, int rank)
+{
+    return is_locked(g, rank) || map_get(&g->cut, (uint64_t)rank + 1);
+}
+
+int rma_gone_why(const struct rma_gone *g, int rank)
+{
+    void *v = map_get(&g->cut, (uint64_t)rank + 1);
+    return v ? (int)(1 - (intptr_t)v) : 0;
+}
+
+void rma_gone_take(struct rma_gone *g, int rank)
+{
+    uintptr_t bits = (uintptr_t)map_get(&g->locked, key_of(rank)), left = bits & ~bit_of(rank);
+    if (left != bits) {
+        g->count--;
+        if (left)
+            map_set(&g->locked, key_of(rank), (void *)left);
+        else
+            map_del(&g->locked, key_of(rank));
+    }
+    if (map_del(&g->cut, (uint64_t)rank + 1))
+        g->count--;
+}
+
+void rma_gone_forget(struct rma_gone *g)
+{
+    map_destroy(&g->locked);
+    map_destroy(&g->cut);
+    g->count = 0;
+}

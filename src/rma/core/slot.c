@@ -1,0 +1,166 @@
+/* slot.c - rank -> slot -> target element ([design] Data structures).
+ *
+ * The slot array has a fixed size; ranks are dealt to it round robin.  Slots that hold something are on one
+ * list, so that walking all targets costs what is there and nothing else. */
+#include "rma/core/types.h"
+
+#include <stdlib.h>
+
+int rma_slots_init(struct rma_win *w)
+{
+    w->nslots = (unsigned)cvar.rma_slots;
+    if ((int)w->nslots > w->size)
+        w->nslots = (unsigned)w->size;
+    w->slots = malloc(w->nslots * sizeof *w->slots);
+    if (!w->slots)
+        return -1;
+    for (unsigned i = 0; i < w->nslots; i++) {
+        list_init(&w->slots[i].targets);
+        list_init(&w->slots[i].used);
+    }
+    list_init(&w->slots_used);
+    return 0;
+}
+
+void rma_slots_free(struct rma_win *w)
+{
+    free(w->slots);
+    w->slots = NULL;
+}
+
+static struct rma_slot *slot_of(const struct rma_win *w, int rank)
+{
+    return &w->slots[(unsigned)rank % w->nslots];
+}
+
+struct rma_target *rma_target_find(const struct rma_win *w, int rank)
+{
+    const struct rma_slot *s = slot_of(w, rank);
+    for (struct list *l = s->targets.next; l != &s->targets; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, link);
+        if (t->rank == rank)
+            return t;
+    }
+    return NULL;
+}
+
+/* What the way to the target allows; asked once, since every packet needs it. */
+static void transport_of(struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    size_t most = am_max(t->world);
+    t->packet = (uint32_t)(most < (size_t)cvar.rma_packet ? most : (size_t)cvar.rma_packet);
+    t->ordered = (uint8_t)am_ordered(t->world);
+    /* Half of the answers that this process can have under way: a packet never waits for all of them. */
+    t->most_replies = 1;
+    t->gather = t->small = 0;
+    t->keep = UINT32_MAX;
+    if (am_tp(t->world, &ops, &caps)) {
+        if (caps.am_keep)
+            t->keep = (uint32_t)caps.am_keep;
+        t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
+        if (t->ordered) { /* else nothing shares a packet */
+            t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
+            t->small = (uint32_t)(caps.gather / 4);
+        }
+    }
+}
+
+int rma_target_way(struct rma_target *t)
+{
+    int err = am_reach(t->world);
+    if (!err)
+        transport_of(t);
+    return err;
+}
+
+struct rma_target *rma_target_add(struct rma_win *w, int rank)
+{
+    struct rma_target *t = rma_target_alloc(w);
+    if (!t)
+        return NULL;
+    struct rma_slot *s = slot_of(w, rank);
+    t->w = w;
+    t->rank = rank;
+    t->world = rma_world(w, rank);
+    transport_of(t);
+    list_init(&t->ops);
+    t->next = &t->ops;
+    list_init(&t->ready);
+    list_init(&t->called);
+    if (list_empty(&s->targets))
+        list_push(&w->slots_used, &s->used);
+    list_push(&s->targets, &t->link);
+    w->ntargets++;
+    rma_gone_del(&w->gone, rank);
+    t->born = t->answered = t->out_token = w->token;
+    rma_near_admit(w);
+    if (rma_near_of(w, rank))
+        t->flags |= TARGET_NEAR;
+    return t;
+}
+
+void rma_target_del(struct rma_win *w, struct rma_target *t)
+{
+    WR_ASSERT(list_empty(&t->ops) && !t->pins);
+    rma_native_leave(t);
+    if (w->recent == t)
+        w->recent = NULL;
+    struct rma_slot *s = slot_of(w, t->rank);
+    list_del(&t->link);
+    list_del(&t->ready);
+    list_del(&t->called);
+    if (list_empty(&s->targets))
+        list_del(&s->used);
+    w->ntargets--;
+    rma_near_admit(w);
+    if (t->err && !w->err)
+        w->err = t->err;
+    rma_target_free(w, t);
+}
+
+struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_target *t)
+{
+    const struct list *used;
+    if (t) {
+        const struct rma_slot *s = slot_of(w, t->rank);
+        if (t->link.next != &s->targets)
+            return LIST_OBJ(t->link.next, struct rma_target, link);
+        used = s->used.next;
+    } else {
+        used = w->slots_used.next;
+    }
+    if (used == &w->slots_used)
+        return NULL;
+    const struct rma_slot *s = LIST_OBJ(used, struct rma_slot, used);
+    return LIST_OBJ(s->targets.next, struct rma_target, link);
+}
+
+void rma_targets_drop(struct rma_win *w)
+{
+    struct rma_target *t;
+    while ((t = rma_target_next(w, NULL)) != NULL)
+        rma_target_del(w, t);
+}
+
+int rma_target_idle(const struct rma_target *t)
+{
+    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY) && !t->native_out;
+}
+
+void rma_targets_drop_idle(struct rma_win *w)
+{
+    struct rma_target *next;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = next) {
+        next = rma_target_next(w, t);
+        /* When some member died nobody waits for the others either; late answers will find no element. */
+        if (w->dead && !t->pins && !t->nops) {
+            t->tokens_out = t->sync = 0;
+            t->native_out = t->flushing = 0;
+            t->flags &= (uint8_t)~TARGET_DIRTY;
+        }
+        if (rma_target_idle(t))
+            rma_target_del(w, t);
+    }
+}

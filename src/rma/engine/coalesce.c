@@ -1,0 +1,187 @@
+/* train.c - many small operations as one element: puts or accumulates to one far target that are all alike.
+ *
+ *     queue of a target:   [op] ... [op] [train: {disp, data} {disp, data} {disp, data} ...
+ *
+ * Where a message costs much (caps.gather) operations wait until they fill one.  Once more of them wait than flags need to ride
+ * on, the next one that is like the one before it opens a train: its element gets a buffer, and it and those like it that follow
+ * are packed there by the call itself, as they will travel (TRAIN, packets.h).  The other operations of a train have no element.
+ * For the rest of this room a train is one operation: its element has a place in the queue, is sent, rides with a LOCK and is sent
+ * again, and is freed as any other.  What is packed for sending takes no more (rma_train_seal), nor what a synchronization is
+ * to end, nor what is not the last of its queue.  There are as many buffers as TRAINS; without one all is as it was. */
+#include "rma/core/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAIN_BYTES = 16384, TRAINS = 64, TRAIN_FEW = 8 }; /* of a buffer; buffers; operations that a train must have room for */
+enum { WAIT_NS = 5000000 }; /* for a buffer, before operations go on as elements */
+
+struct train_buffer {
+    struct train_buffer *next; /* free ones */
+    _Alignas(RMA_PAD) char bytes[TRAIN_BYTES];
+};
+
+static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_t bytes)
+{
+    char *out = op->train + op->bytes;
+    uint64_t disp = (uint64_t)a->disp;
+    memcpy(out, &disp, sizeof disp);
+    if (bytes == 8) {
+        memcpy(out + sizeof disp, a->origin, 8); /* two instructions: most are that long */
+    } else {
+        memcpy(out + sizeof disp, a->origin, bytes);
+        if (bytes % RMA_PAD)
+            memset(out + sizeof disp + bytes, 0, rma_pad(bytes) - bytes);
+    }
+    op->bytes += op->train_step;
+    op->train_ops++;
+}
+
+static inline int alike(const struct rma_op *op, const struct rma_args *a)
+{
+    return op->a.ttype == a->ttype && op->a.tcount == a->tcount && op->a.op == a->op && op->kind == a->kind;
+}
+
+/* The data lie as they travel, and at the target as they came. */
+static inline int plain(const struct rma_args *a)
+{
+    return a->otype == a->ttype && a->ocount == a->tcount;
+}
+
+int rma_train_full(const struct rma_op *op)
+{
+    return op->bytes + op->train_step > op->train_room;
+}
+
+static inline int append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+{
+    struct rma_target *t = w->recent;
+    if (!t || t->rank != a->rank) {
+        t = w->ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
+        if (!t)
+            return 0;
+        w->recent = t;
+    }
+    struct rma_op *op = t->train;
+    if (t->lone == RMA_LONE_SOON && !op)
+        return (*bytes = rma_native_soon(t, a)) != 0;
+    if (!op || !alike(op, a) || !plain(a) || rma_train_full(op) || w->starved || (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+        return 0;
+    *bytes = op->train_each;
+    entry_make(op, a, op->train_each);
+    return 1;
+}
+
+int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+{
+    return append(w, a, bytes);
+}
+
+int rma_near_train(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin)
+{
+    struct rma_win *w = (struct rma_win *)near;
+    const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT, .rank = rank, .origin = origin, .ocount = n, .otype = type,
+                               .disp = disp, .tcount = n, .ttype = type, .op = op};
+    size_t bytes;
+    if (!append(w, &a, &bytes))
+        return 0;
+    rma_count(w, op ? PVAR_RMA_ACC : PVAR_RMA_PUT, 1);
+    rma_count(w, PVAR_RMA_BYTES, bytes);
+    return 1;
+}
+
+void rma_trains_init(struct rma *r)
+{
+    r->trains_most = TRAINS;
+}
+
+static char *buffer_take(struct rma *r)
+{
+    struct train_buffer *b = r->train_free;
+    if (b) {
+        r->train_free = b->next;
+    } else {
+        if (r->trains >= r->trains_most || (b = malloc(sizeof *b)) == NULL)
+            return NULL;
+        r->trains++;
+    }
+    return b->bytes;
+}
+
+/* All are in use, and some of t's wait to leave. */
+static int dry(const struct rma_target *t)
+{
+    const struct rma *r = rma_room();
+    return r->trains >= r->trains_most && !r->train_free && t->queued && !list_empty(&t->ready);
+}
+
+int rma_train_behind(const struct rma_target *t, const struct rma_args *a)
+{
+    const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
+    return dry(t) && last->train && alike(last, a) && plain(a) && !t->w->starved && !t->sync && !(t->flags & TARGET_HURRY);
+}
+
+static int over(void *arg)
+{
+    return !dry(arg);
+}
+
+void rma_train_wait(struct rma_target *t)
+{
+    t->pins++;
+    progress_wait_for(over, t, "room for operations", t->world, WAIT_NS);
+    t->pins--;
+}
+
+void rma_train_free(struct rma_op *op)
+{
+    struct rma *r = rma_room();
+    struct train_buffer *b = (struct train_buffer *)(op->train - offsetof(struct train_buffer, bytes));
+    rma_train_seal(op);
+    b->next = r->train_free;
+    r->train_free = b;
+    op->train = NULL;
+}
+
+void rma_trains_finalize(struct rma *r)
+{
+    while (r->train_free) {
+        struct train_buffer *b = r->train_free;
+        r->train_free = b->next;
+        free(b);
+    }
+}
+
+/* Room for a train that is the last of t's queue: what it shares a packet with, and that packet's header, come off. */
+static size_t room_for(const struct rma_target *t, const struct rma_op *before, size_t bytes)
+{
+    size_t room = t->gather < TRAIN_BYTES ? t->gather : TRAIN_BYTES;
+    size_t packet = t->packet - 2 * sizeof(struct rma_hdr);
+    room = room < packet ? room : packet;
+    size_t shared = before->train ? 0 : (t->queued - 1) * (sizeof(struct rma_hdr) + rma_pad(bytes));
+    return room > shared ? room - shared : 0;
+}
+
+void rma_train_open(struct rma_target *t, struct rma_op *op)
+{
+    const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
+    const struct dt_type *e = op->a.ttype;
+    size_t step = sizeof(uint64_t) + rma_pad(op->bytes);
+    if (!t->gather || !t->ordered || t->queued < 2 || op->req || op->flags || (op->kind != RMA_PUT && op->kind != RMA_ACC) ||
+        !alike(before, &op->a) || !plain(&op->a))
+        return;
+    if ((!before->train && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold || t->w->starved || t->sync ||
+        t->flags & (TARGET_HURRY | TARGET_REFUSED | TARGET_DEAD | TARGET_NEAR))
+        return;
+    if (!(e->flags & DT_PREDEFINED) || !rma_train_type(e) || rma_route(t, op) == RMA_ROUTE_NATIVE)
+        return;
+    size_t room = room_for(t, before, op->bytes);
+    if (room < TRAIN_FEW * step || (op->train = buffer_take(rma_room())) == NULL)
+        return;
+    op->train_each = (uint32_t)op->bytes;
+    op->train_step = (uint32_t)step;
+    op->train_room = (uint32_t)room;
+    op->bytes = 0;
+    entry_make(op, &op->a, op->train_each);
+    t->train = op;
+}

@@ -1,0 +1,666 @@
+/* native.c - put, get and accumulates by the network itself: registered memory, keys, pieces, completion.
+ *
+ *   origin: wants native --KEY_ASK--> target: reg, pack
+ *           key in w->keys <---KEY---
+ *           piece, piece ... --put, get, atomic of the transport--> memory, with nobody asked
+ *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
+ *
+ * Nothing waits for a key: what comes before it goes by message.  A record per call stands between the transport and the
+ * operation, which may be gone when the transport answers (its target died).  Keys, and what else is known of a window there (R11),
+ * are a bounded cache by rank, so there is no table of all ranks; those that an element uses stay.
+ *
+ * Own and near memory is never reached so.  Accumulates are, where all who act on the element, however they reach it, use
+ * the processor's atomics (acc.h), the transport's agree with these (TP_CPU_COHERENT), and no order is broken (R9): one
+ * element a piece. */
+#include "rma/core/types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX = 1024 };                       /* bytes that a transport packs */
+static const uint64_t BURY_NS = 1000000000u; /* how long a dead peer's pieces may be the network's */
+
+struct rma_native { /* one call under way */
+    struct tp_done d;
+    struct rma_native *next; /* r->native_free */
+    uint32_t op;    /* 0: a flush */
+    uint32_t win;   /* of a flush */
+    int rank;
+    uint64_t flush; /* its number */
+    size_t bytes;
+    struct tp_mem *local; /* the user's buffer, registered for this call (TP_REG_LOCAL), with what it belongs to */
+    struct tp *tp;
+    const struct tp_ops *ops;
+};
+
+/* --- own memory ---------------------------------------------------------------------- */
+
+static size_t least(long wanted, size_t says)
+{
+    return wanted < 0 ? says : (size_t)wanted;
+}
+
+static size_t put_min(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT ? least(cvar.rma_native_put, c->put_min) : SIZE_MAX;
+}
+
+static size_t get_min(const struct tp_caps *c)
+{
+    return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
+}
+
+/* One that is flushed at once; where the user has named a length, that holds. */
+static int lone_put(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT && c->lone_pays && cvar.rma_native_put < 0;
+}
+
+static int lone_get(const struct tp_caps *c)
+{
+    return c->flags & TP_GET && c->lone_pays && cvar.rma_native_get < 0;
+}
+
+/* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
+static size_t pays_from(const struct tp_caps *c)
+{
+    size_t put = lone_put(c) ? 1 : put_min(c), get = lone_get(c) ? 1 : get_min(c);
+    return put < get ? put : get;
+}
+
+/* The operations that make sense on the bits of an element, whatever its type: the network is asked for unsigned integers. */
+static const struct {
+    MPI_Op op;
+    enum dt_op_index index;
+} asked[] = {{MPI_SUM, DT_SUM},   {MPI_BAND, DT_BAND},       {MPI_BOR, DT_BOR},
+             {MPI_BXOR, DT_BXOR}, {MPI_REPLACE, DT_REPLACE}, {MPI_NO_OP, DT_NO_OP}};
+
+static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        for (unsigned i = 0; i < sizeof asked / sizeof *asked; i++)
+            for (int fetch = RMA_ATOMIC_PLAIN; fetch <= RMA_ATOMIC_FETCH; fetch++)
+                if (ops->atomic_ok(a->tp, asked[i].op, 2 + wide, 1, fetch))
+                    a->ok[wide][fetch] |= (uint16_t)(1u << asked[i].index);
+        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1, RMA_ATOMIC_CAS) != 0;
+    }
+}
+
+/* What the atomics of a transport can do; NULL: they are not to be used. */
+static const struct rma_atomics *atomics_of(struct tp *tp, const struct tp_ops *ops, const struct tp_caps *c)
+{
+    const unsigned need = TP_ATOMIC | TP_CPU_COHERENT;
+    if ((c->flags & need) != need || !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
+        return NULL;
+    for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
+        if (!a->tp) {
+            a->tp = tp;
+            atomics_ask(a, ops);
+        }
+        if (a->tp == tp)
+            return a;
+    }
+    return NULL;
+}
+
+/* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
+ * detach (rma.md 5.9), so those windows have none at all. */
+void rma_native_open(struct rma_win *w, unsigned acc_hints)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    w->fetch_min = w->all_near ? SIZE_MAX : rma_fetch_least();
+    if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return;
+    for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
+        struct rma_reg *g = &w->reg[w->nregs];
+        size_t min = pays_from(&caps);
+        int acc = acc_hints & ACC_SINGLE_ELEMENTS && atomics_of(tp, ops, &caps);
+        if (!ops->reg || (min == SIZE_MAX && !acc))
+            continue;
+        if (acc)
+            w->native_acc = 1;
+        if (min != SIZE_MAX && (!w->native_min || min < w->native_min))
+            w->native_min = min ? min : 1;
+        if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
+            continue;
+        g->tp = tp;
+        g->ops = ops;
+        w->nregs++;
+    }
+}
+
+static void key_free(struct rma_win *w, struct rma_key *k)
+{
+    list_del(&k->link);
+    w->nkeys--;
+    if (k->far)
+        k->ops->drop(k->tp, k->far);
+    free(k);
+}
+
+void rma_native_close(struct rma_win *w)
+{
+    while (!list_empty(&w->keys))
+        key_free(w, LIST_OBJ(w->keys.next, struct rma_key, link));
+    while (w->nregs > 0) {
+        const struct rma_reg *g = &w->reg[--w->nregs];
+        g->ops->dereg(g->tp, g->mem);
+    }
+}
+
+void rma_native_free(struct rma *r)
+{
+    for (struct rma_native *x; (x = r->native_free) != NULL;) {
+        r->native_free = x->next;
+        free(x);
+    }
+}
+
+/* --- keys ------------------------------------------------------------------------------ */
+
+/* Most epochs want the one that was used last, or, where they go round, the one that was not for longest. */
+static struct rma_key *key_find(const struct rma_win *w, int rank)
+{
+    const struct list *old = w->keys.next, *young = w->keys.prev;
+    for (unsigned i = 0; i < w->nkeys; i += 2, old = old->next, young = young->prev) {
+        struct rma_key *k = LIST_OBJ(young, struct rma_key, link);
+        if (k->rank == rank || (k = LIST_OBJ(old, struct rma_key, link))->rank == rank)
+            return k;
+    }
+    return NULL;
+}
+
+/* A place for what becomes known of t; NULL: all are in use, or there is no way to it now. */
+static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp = am_tp(t->world, &ops, &caps);
+    if (!tp) /* no way there now */
+        return NULL;
+    const struct rma_atomics *atomics = w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
+    int leads = ops->import && (pays_from(&caps) != SIZE_MAX || atomics);
+    if (w->nkeys >= (unsigned)cvar.rma_keys) {
+        struct rma_key *old = NULL;
+        for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
+            struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
+            if (!k->refs && (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
+                old = k;
+        }
+        if (!old)
+            return NULL;
+        key_free(w, old);
+    }
+    struct rma_key *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE, .leaves = (caps.flags & TP_AM_LEAVES) != 0};
+    list_init(&k->link);
+    list_push(&w->keys, &k->link);
+    w->nkeys++;
+    if (!leads)
+        return k;
+    k->tp = tp;
+    k->ops = ops;
+    k->most = caps.rma_max;
+    k->put_min = put_min(&caps);
+    k->get_min = get_min(&caps);
+    k->lone_put = (uint8_t)lone_put(&caps);
+    k->lone_get = (uint8_t)lone_get(&caps);
+    k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
+    k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
+    k->put_inline = caps.put_inline;
+    k->atomics = atomics;
+    return k;
+}
+
+/* t->key, if there is one; else, if it may, one is made. */
+static struct rma_key *key_of(struct rma_target *t, int make)
+{
+    struct rma_win *w = t->w;
+    if (t->key || (!(t->key = key_find(w, t->rank)) && !(make && (t->key = key_make(w, t)))))
+        return t->key;
+    t->key->refs++;
+    list_del(&t->key->link);
+    list_push(&w->keys, &t->key->link);
+    return t->key;
+}
+
+const struct rma_key *rma_native_known(struct rma_target *t)
+{
+    return key_of(t, 0);
+}
+
+void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
+{
+    struct rma_key *k = unit && bytes <= INT64_MAX ? key_of(t, 1) : NULL;
+    if (!k || k->unit)
+        return; /* what came with a key holds */
+    k->size = bytes;
+    k->unit = unit;
+}
+
+void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
+{
+    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_of(t, 1) : NULL;
+    if (!k)
+        return;
+    k->base = told->base; /* the one that was used last, of several */
+    k->size = told->size;
+    k->unit = 1;
+    k->detached = told->detached;
+}
+
+void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
+{
+    struct rma_key *k = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_find(w, rank) : NULL;
+    if (k && k->detached != detached)
+        k->unit = 0;
+}
+
+void rma_native_want(struct rma_target *t, const struct rma_op *op)
+{
+    struct rma_win *w = t->w;
+    if (t->flags & TARGET_NEAR || op->train || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
+        return;
+    struct rma_key *k = key_of(t, 1);
+    if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
+                                          : rma_route_moves(t, op)))
+        return;
+    struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
+    if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */
+        k->state = KEY_ASKED;
+}
+
+void rma_native_leave(struct rma_target *t)
+{
+    if (t->key)
+        t->key->refs--;
+    t->key = NULL;
+}
+
+int rma_on_key_ask(int src, const void *msg, size_t len)
+{
+    struct {
+        struct rma_key_data d;
+        char key[KEY_MAX];
+    } out = {.d = {0}};
+    const struct tp_ops *ops;
+    struct rma_hdr h, r = {.type = RMA_PKT_KEY};
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w) { /* freed meanwhile: nobody waits for this answer, but the room kept for it must go back */
+        struct iovec v = {&r, sizeof r};
+        if (len >= sizeof h) {
+            r.win = h.win;
+            am_reply(src, AM_RMA + RMA_PKT_KEY, &v, 1);
+        }
+        return 0;
+    }
+    struct tp_caps caps;
+    struct tp *tp = am_tp(src, &ops, &caps);
+    out.d.size = (uint64_t)w->bytes;
+    out.d.unit = (uint64_t)w->disp_unit;
+    out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
+    /* This process's word alone decides, for it is its control block that all who are near go by. */
+    if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
+        out.d.flags |= RMA_KEY_ATOMICS;
+    for (unsigned i = 0; tp && i < w->nregs; i++) {
+        size_t n = sizeof out.key;
+        if (w->reg[i].tp != tp || ops->pack(tp, w->reg[i].mem, out.key, &n))
+            continue;
+        out.d.len = (uint32_t)n;
+        memcpy(out.d.transport, ops->name, strnlen(ops->name, sizeof out.d.transport));
+    }
+    if (sizeof r + sizeof out.d + out.d.len > am_max(src))
+        out.d.len = 0;
+    rma_reply(w, src, &r, &out, sizeof out.d + out.d.len);
+    return 0;
+}
+
+int rma_on_key(int src, const void *msg, size_t len)
+{
+    struct rma_key_data d;
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    struct rma_key *k = w ? key_find(w, (int)h.src) : NULL;
+    if (!k || k->state != KEY_ASKED)
+        return 0;
+    k->state = KEY_NONE;
+    if (h.len < sizeof d)
+        return 0;
+    memcpy(&d, (const char *)msg + sizeof h, sizeof d);
+    if (!d.len || d.len != h.len - sizeof d || d.unit == 0 || d.size > INT64_MAX ||
+        strncmp(d.transport, k->ops->name, sizeof d.transport) != 0 ||
+        k->ops->import(k->tp, (unsigned)src, (const char *)msg + sizeof h + sizeof d, d.len, &k->far))
+        return 0;
+    k->size = d.size;
+    k->unit = d.unit;
+    k->align = d.align;
+    if (!(d.flags & RMA_KEY_ATOMICS))
+        k->atomics = NULL;
+    k->state = KEY_READY;
+    return 0;
+}
+
+/* --- records of what is under way ---------------------------------------------------------- */
+
+static struct rma_native *record_get(struct rma *r)
+{
+    struct rma_native *x = r->native_free;
+    if (x)
+        r->native_free = x->next;
+    else
+        x = malloc(sizeof *x);
+    return x;
+}
+
+static void record_put(struct rma *r, struct rma_native *x)
+{
+    if (x->local)
+        x->ops->dereg(x->tp, x->local);
+    x->local = NULL;
+    x->next = r->native_free;
+    r->native_free = x;
+}
+
+/* Something ended: the rest of t may leave now. */
+static void go_on(struct rma_target *t)
+{
+    rma_cleanup_target(t);
+    if (t->sync || (t->flags & TARGET_DEAD) || rma_target_due(t)) /* with sync it is due most times */
+        rma_ready(t);
+    progress_signal();
+}
+
+static int error_of(struct rma_target *t, int err)
+{
+    return err == -ENOTCONN ? rma_dead_error(t->w, t->rank)
+                            : err_make(MPI_ERR_OTHER, "native access to rank %d of the window: %s", t->rank,
+                                       strerror(-err));
+}
+
+static void piece_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) { /* MPI_Finalize did not wait for a dead peer's */
+        free(x);
+        return;
+    }
+    struct rma_op *op = rma_op_by_id(x->op);
+    if (op && op->natives) {
+        struct rma_target *t = op->t;
+        op->natives--;
+        t->natives--;
+        if (op->flags & OP_ANSWERS) {
+            op->answered += x->bytes;
+            op->native_bytes -= x->bytes;
+        }
+        if (err && !op->err)
+            op->err = error_of(t, err);
+        rma_op_settle(op);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+/* --- data of messages that the transport reads where they are ------------------------------- */
+
+static void kept_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) {
+        free(x);
+        return;
+    }
+    struct rma_op *op = rma_op_by_id(x->op);
+    if (op && op->kept) {
+        struct rma_target *t = op->t;
+        op->kept--;
+        t->kept--;
+        if (err && !op->err)
+            op->err = err == -ENOTCONN ? rma_dead_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
+        rma_op_settle(op);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies)
+{
+    struct rma_native *x = record_get(rma_room());
+    if (!x)
+        return am_request(t->world, type, iov, n, replies);
+    *x = (struct rma_native){.d.fn = kept_done, .op = op->id};
+    int err = am_request_kept(t->world, type, iov, n, replies, &x->d);
+    if (err != TP_PENDING) {
+        record_put(rma_room(), x);
+        return err;
+    }
+    op->kept++;
+    t->kept++;
+    return 0;
+}
+
+/* --- pieces by the network ---------------------------------------------------------------------- */
+
+/* The next stretch of op that is one block at both ends; *off: in the window there. */
+static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **here, uint64_t *off)
+{
+    const struct rma_args *a = &op->a;
+    struct iovec far, mine;
+    size_t len = op->bytes - op->sent;
+    if (len > k->most)
+        len = k->most;
+    if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, len, &far, 1, &len))
+        return 0;
+    if (op->kind == RMA_PUT ? !dt_iov(a->otype, (size_t)a->ocount, a->origin, op->sent, len, &mine, 1, &len)
+                            : !dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, len, &mine, 1, &len))
+        return 0;
+    *here = mine.iov_base;
+    *off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
+    return len;
+}
+
+/* What the transport said of a piece of op: whether it was taken, and is counted.  What a piece brings back is here when
+ * the piece is complete: now, or in piece_done. */
+static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_native *x, int err, int answers)
+{
+    uint64_t bytes = x->bytes;
+    if (err != TP_PENDING)
+        record_put(rma_room(), x);
+    if (err == TP_AGAIN)
+        return AM_AGAIN;
+    if (err < 0)
+        return err;
+    op->sent += bytes;
+    if (err == TP_PENDING) {
+        op->natives++;
+        t->natives++;
+        op->native_bytes += answers ? bytes : 0;
+    } else if (answers) {
+        op->answered += bytes;
+    }
+    return 0;
+}
+
+/* The next element of op by the network's atomics. */
+static int atomic_send(struct rma_target *t, struct rma_op *op)
+{
+    struct rma *r = rma_room();
+    const struct rma_key *k = t->key;
+    const struct rma_args *a = &op->a;
+    size_t e = op->elem->elem.bytes, len;
+    uint64_t operand = 0; /* of 8 bytes at most */
+    struct iovec far, result = {NULL, 0};
+    if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, e, &far, 1, &len) || len != e ||
+        (op->flags & OP_ANSWERS &&
+         (!dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, e, &result, 1, &len) || len != e)))
+        return -ENOTSUP;
+    if (!(op->flags & OP_NO_DATA))
+        dt_pack(a->otype, (size_t)a->ocount, a->origin, op->sent, &operand, e);
+    struct rma_native *x = record_get(r);
+    if (!x)
+        return -ENOMEM;
+    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = e};
+    const struct tp_atomic atom = {.op = a->op ? a->op->obj.handle : MPI_OP_NULL, .type = e == 8 ? 3 : 2, .n = 1,
+                                   .operand = &operand, .compare = a->compare, .result = result.iov_base};
+    uint64_t off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
+    int err = k->ops->atomic(k->tp, k->far, off, &atom, &x->d);
+    err = handed_over(t, op, x, err, op->flags & OP_ANSWERS);
+    if (err)
+        return err;
+    op->flags |= OP_BEGUN;
+    t->atomics = 1;
+    if (!(op->flags & OP_ANSWERS)) /* old values come from memory that has changed; else only a flush tells */
+        t->native_out++;
+    return 0;
+}
+
+int rma_native_send(struct rma_target *t, struct rma_op *op)
+{
+    if (op->elem)
+        return atomic_send(t, op);
+    struct rma *r = rma_room();
+    const struct rma_key *k = t->key;
+    void *here;
+    uint64_t off;
+    size_t len = stretch(k, op, &here, &off);
+    struct rma_native *x = len ? record_get(r) : NULL;
+    if (!x)
+        return -ENOMEM;
+    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = len};
+    int put = op->kind == RMA_PUT, err = 0;
+    if (k->reg_local && !(put && len <= k->put_inline)) {
+        x->tp = k->tp;
+        x->ops = k->ops;
+        err = k->ops->reg(k->tp, here, len, 0, 0, &x->local);
+    }
+    if (!err)
+        err = put ? k->ops->put(k->tp, k->far, off, here, len, x->local, &x->d)
+                  : k->ops->get(k->tp, k->far, off, here, len, x->local, &x->d);
+    err = handed_over(t, op, x, err, !put);
+    if (err)
+        return err;
+    int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE && t->nops == 1 && !t->native_out;
+    if (!alone)
+        t->lone = 0;
+    else if (t->lone < RMA_LONE_SOON)
+        t->lone++;
+    if (put && k->then_am)
+        t->flags |= TARGET_DIRTY; /* DONE is answered after it */
+    else if (put)
+        t->native_out++;
+    return 0;
+}
+
+size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
+{
+    const struct rma_key *k = t->key;
+    size_t bytes;
+    uint64_t off;
+    if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am || a->otype != a->ttype || a->ocount != a->tcount ||
+        !(a->ttype->flags & DT_PREDEFINED) || !dt_is_block(a->ttype, (size_t)a->tcount))
+        return 0;
+    /* It is the first since a flush, nothing is to leave before it, and whatever else must be looked at the usual way looks at. */
+    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->leaving || rma_may_issue(t) != ADMIT_ISSUE ||
+        t->flags & (TARGET_DEAD | TARGET_DIRTY | TARGET_REFUSED | TARGET_HURRY) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
+        return 0;
+    if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
+        rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
+        k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
+        return 0;
+    t->native_out++;
+    rma_count(t->w, PVAR_RMA_NATIVE, 1);
+    return bytes;
+}
+
+/* --- completion at the target --------------------------------------------------------------- */
+
+static void flushed(struct rma_target *t, int err)
+{
+    t->native_out -= t->flushing;
+    t->flushing = 0;
+    t->flush = 0;
+    if (err && !t->err)
+        t->err = error_of(t, err);
+}
+
+static void flush_done(struct tp_done *d, int err)
+{
+    struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
+    struct rma *r = rma_room();
+    if (!r) {
+        free(x);
+        return;
+    }
+    struct rma_win *w = rma_win_find(x->win);
+    struct rma_target *t = w ? rma_target_find(w, x->rank) : NULL;
+    if (t && t->flush == x->flush) {
+        flushed(t, err);
+        go_on(t);
+    }
+    record_put(r, x);
+}
+
+int rma_native_settle(struct rma_target *t)
+{
+    struct rma *r = rma_room();
+    if (t->native_out && !t->flushing) { /* pieces that are still here need not be waited for: it covers them */
+        struct rma_native *x = record_get(r);
+        if (!x)
+            return AM_AGAIN;
+        *x = (struct rma_native){.d.fn = flush_done, .win = t->w->id, .rank = t->rank, .flush = ++r->flushes};
+        t->flushing = t->native_out;
+        t->flush = x->flush;
+        int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);
+        if (err != TP_PENDING)
+            record_put(r, x);
+        if (err == TP_AGAIN) {
+            t->flushing = 0;
+            return AM_AGAIN;
+        }
+        if (err != TP_PENDING)
+            flushed(t, err);
+    }
+    if (t->natives || t->native_out)
+        return 0;
+    t->atomics = 0; /* R9 */
+    return 1;
+}
+
+/* t is dead.  What the network still has may yet be written into the user's memory: it is waited for, since the
+ * network gives back what it cannot do, but not for ever.  Called until no operation is left. */
+void rma_native_bury(struct rma_target *t)
+{
+    uint64_t now = time_now();
+    t->native_out = t->flushing = 0;
+    t->flush = 0;
+    t->atomics = 0;
+    if (!t->natives && !t->kept) {
+        rma_fetch_over(t); /* of one for whose packet there was no room */
+        return;
+    }
+    if (!t->retry_at)
+        t->retry_at = now + BURY_NS;
+    int over = now >= t->retry_at;
+    for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!op->natives && !op->kept)
+            continue;
+        if (over)
+            op->natives = op->kept = 0;
+        op->flags = (uint8_t)(over ? op->flags | OP_DONE : op->flags & ~OP_DONE);
+    }
+    if (over) {
+        t->natives = t->kept = 0;
+        rma_fetch_over(t);
+    } else {
+        rma_ready(t);
+    }
+    rma_cleanup_target(t);
+}

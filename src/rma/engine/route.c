@@ -1,0 +1,108 @@
+/* route.c - how an operation leaves: by active message, or by the network's own put, get and atomics.
+ *
+ * Decided in one place (issue.c), when the operation leaves the queue, so that queue, states and pools know no routes.
+ *
+ *   accumulates        message, where the processor makes them atomic as near and own ones; native of few elements, aligned,
+ *                      of a type and operation for which the network's atomics do the same (rma_atomics), and, where the
+ *                      window keeps order, by itself: after what went by message is done, with nothing queued behind it
+ *   put, get           native when the key is known, the target's window has the bytes, and each piece is as long as the
+ *                      transport says pays, or it is one alone that is flushed.  Shorter ones share packets and carry
+ *                      LOCK, DONE and UNLOCK.
+ *   out of range       message: the target's answer is the error, the same as ever */
+#include "rma/core/types.h"
+
+#include <string.h>
+
+int rma_route_pays(const struct rma_op *op, size_t min)
+{
+    if (op->elem || op->bytes < min || (op->flags & OP_BY_AM))
+        return 0;
+    size_t far = dt_blocks(op->a.ttype, (size_t)op->a.tcount);
+    size_t here = op->kind == RMA_PUT ? dt_blocks(op->a.otype, (size_t)op->a.ocount)
+                                      : dt_blocks(op->a.rtype, (size_t)op->a.rcount);
+    size_t pieces = far > here ? far : here;
+    return pieces <= 1 || op->bytes / pieces >= min;
+}
+
+/* All there is for the target, and to be confirmed now: its message would need an answer, too. */
+static int lone(const struct rma_target *t, const struct rma_op *op)
+{
+    return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE && t->queued == 1 &&
+           !(t->flags & TARGET_DIRTY) && !t->tokens_out && !t->acks && rma_route_pays(op, op->bytes);
+}
+
+int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
+{
+    return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) || lone(t, op);
+}
+
+/* Longer ones: under one message the processor does element after element, each of which would be a call of the network. */
+enum { ATOMIC_MOST = 8 };
+
+int rma_route_atomic(const struct rma_key *k, const struct rma_op *op)
+{
+    size_t e = op->elem->elem.bytes;
+    if (!k->atomics || op->flags & OP_BY_AM || !acc_type_atomic(op->elem) || (e != 4 && e != 8) || op->bytes > ATOMIC_MOST * e)
+        return 0;
+    enum rma_atomic how = op->kind == RMA_CAS ? RMA_ATOMIC_CAS : op->kind == RMA_ACC ? RMA_ATOMIC_PLAIN : RMA_ATOMIC_FETCH;
+    if (op->elem->elem.kind == DT_FLOAT && op->aop != DT_REPLACE && op->aop != DT_NO_OP)
+        return 0;
+    return k->atomics->ok[e == 8][how] >> op->aop & 1;
+}
+
+/* Are all elements naturally aligned in the memory there? */
+static int aligned(const struct rma_key *k, const struct rma_op *op)
+{
+    size_t e = op->elem->elem.bytes, len;
+    for (size_t at = 0; at < op->bytes; at += e) {
+        struct iovec v;
+        if (!dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, at, e, &v, 1, &len))
+            return 0;
+        if ((k->align + (uint64_t)op->a.disp * k->unit + (uint64_t)(uintptr_t)v.iov_base) % e)
+            return 0;
+    }
+    return 1;
+}
+
+/* No transport orders atomics, neither among themselves nor with messages. */
+static int in_order(const struct rma_target *t, const struct rma_op *op)
+{
+    return !t->w->ordered_acc || op->flags & OP_BEGUN ||
+           (!op->sent && t->queued == 1 && !rma_unsure(t->w) && rma_nothing_under_way(t));
+}
+
+static int in_range(const struct rma_key *k, const struct rma_op *op)
+{
+    int64_t lo, hi;
+    uint64_t off;
+    return !dt_bounds(op->a.ttype, (size_t)op->a.tcount, &lo, &hi) &&
+           !rma_offset((uint64_t)op->a.disp - k->base, k->unit, lo, hi, k->size, &off);
+}
+
+/* R11.  A derived type may meet a lack of memory there, a pair with a gap is looked at element by element. */
+int rma_route_certain(struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_key *k = rma_native_known(t);
+    size_t count;
+    if (!k || !k->unit || !k->leaves)
+        return 0;
+    if (!op->train)
+        return rma_simple_elem(op, &count) && in_range(k, op);
+    for (const char *at = op->train; at != op->train + op->bytes; at += op->train_step) {
+        uint64_t disp, off;
+        memcpy(&disp, at, sizeof disp);
+        if (rma_offset(disp - k->base, k->unit, 0, (int64_t)op->train_each, k->size, &off))
+            return 0;
+    }
+    return 1;
+}
+
+enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_key *k = t->key;
+    if (!k || k->state != KEY_READY || op->train)
+        return RMA_ROUTE_AM;
+    int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
+                          : rma_route_moves(t, op);
+    return native && in_range(k, op) ? RMA_ROUTE_NATIVE : RMA_ROUTE_AM;
+}

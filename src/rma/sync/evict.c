@@ -1,0 +1,326 @@
+/* restore.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win elements back.
+ *
+ * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening fence or the
+ * posts of the start (the calls that opened the epoch may wait for these), the grant of a lock already called,
+ * answers that the target's progress engine sends.  Never for a further call of some user.  While a window is short of elements nothing
+ * of it is held back for piggybacking (w->starved, until the epoch ends).
+ *
+ *   epoch                     what is waited for                                       then
+ *   FENCE/PSCW_ISSUED         until granted, or an element is idle
+ *   FENCE/PSCW_GRANTED,       a victim's operations have left and are answered         DONE leaves, the window counts
+ *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks); after a death
+ *                                                                                      of a member the answer is awaited
+ *   LOCK_ALL_CALLED           the switch to the window protocol (lockall.c)
+ *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
+ *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6)
+ *
+ * Threads.  What waits for a lock may be another thread's, and the lock be held by a process whose other thread waits
+ * for one that this thread holds: a circle that the user's locks do not have.  So with MPI_THREAD_MULTIPLE nobody waits
+ * for elements that hang on an ungranted lock or on a pinning thread: if there are no others, one element beyond
+ * the pool is given out.  Ungranted locks are at most one per thread, so the excess is bounded by the threads. */
+#include "rma/core/types.h"
+
+static int target_free_now(const struct rma_win *w)
+{
+    return w->target_quota.free || rma_room()->target_quota.free;
+}
+
+static int op_free_now(const struct rma_win *w)
+{
+    return w->op_quota.free || rma_room()->op_quota.free;
+}
+
+static void short_of(struct rma_win *w, enum pvar_id id)
+{
+    w->starved = 1;
+    rma_count(w, id, 1);
+    rma_count(w, PVAR_RMA_CLEANUPS, 1);
+}
+
+/* --- victims ------------------------------------------------------------------------------ */
+
+/* May an idle element be forgotten without a word?  Not where it is all that tells of a lock. */
+static int forgettable(const struct rma_win *w)
+{
+    return !rma_ask(w, ASK_PER_TARGET) && !rma_ask(w, ASK_LAZY_ALL);
+}
+
+static int better(const struct rma_target *a, const struct rma_target *b)
+{
+    static const uint8_t order[TARGET_STATES] = {
+        [TARGET_LOCK_GRANTED] = 0, [TARGET_LOCK_ISSUED] = 1, [TARGET_LOCK_CALLED] = 2};
+    if (!b || order[a->state] != order[b->state])
+        return !b || order[a->state] < order[b->state];
+    return a->nops < b->nops;
+}
+
+static struct rma_target *victim_of(struct rma_win *w)
+{
+    /* CALLED ones in the order of the calls: the first on the list of the process that is of this window. */
+    struct rma_target *best = NULL, *called = NULL;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (!t->pins && !t->leaving && better(t, best))
+            best = t;
+    if (!best || best->state != TARGET_LOCK_CALLED)
+        return best;
+    const struct list *head = &rma_room()->called;
+    for (const struct list *l = head->next; l != head && !called; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
+        if (t->w == w && !t->pins && t->state == TARGET_LOCK_CALLED)
+            called = t;
+    }
+    return called ? called : best;
+}
+
+static int something_free(void *arg)
+{
+    struct rma_win *w = arg;
+    return target_free_now(w) || victim_of(w) != NULL;
+}
+
+/* --- ways to evict ---------------------------------------------------------------------------- */
+
+/* FENCE/PSCW_ISSUED: wait until it is granted, or some element turns idle. */
+static int epoch_granted(void *arg)
+{
+    struct rma_win *w = arg;
+    rma_fence_poll(w);
+    rma_start_poll(w);
+    if (!rma_ask(w, ASK_BARRIER_OUT) && !rma_ask(w, ASK_POSTS_OUT))
+        return 1;
+    return target_free_now(w);
+}
+
+struct done_wait {
+    struct rma_target *t;
+    int err;
+};
+
+static int done_sent(void *arg)
+{
+    struct done_wait *x = arg;
+    struct rma_target *t = x->t;
+    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_DONE};
+    if (t->w->dead || x->err != AM_AGAIN)
+        return 1;
+    x->err = rma_send_plain(t->w, t->rank, &h, 1);
+    if (!x->err) { /* counted here: the wait may poll once more at its end, and the answer come */
+        rma_acks_add(t->w, 1);
+        t->flags &= (uint8_t)~TARGET_DIRTY;
+    }
+    return x->err != AM_AGAIN;
+}
+
+/* Nobody but the caller has a use for t, or somebody waits on it (and so it is no victim). */
+static int others_over(void *arg)
+{
+    const struct rma_target *t = arg;
+    return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD);
+}
+
+/* What the network did by itself has no DONE that could be answered later. */
+static int settled(void *arg)
+{
+    struct rma_target *t = arg;
+    return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
+}
+
+/* What tells of the element when it has gone, made before it goes: without memory for it the element stays. */
+static int remember(struct rma_win *w, const struct rma_target *t, int cut)
+{
+    return rma_gone_put(&w->gone, t->rank, cut)
+               ? err_make(MPI_ERR_NO_MEM, "%s: no memory to give up the element of rank %d", rma_call(), t->rank)
+               : MPI_SUCCESS;
+}
+
+/* What a dead target never confirmed must be known to the next flush, which finds no element. */
+static int forget(struct rma_win *w, struct rma_target *t)
+{
+    int err = t->cut && rma_ask(w, ASK_IN_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
+    if (err)
+        return err;
+    if (t->flags & TARGET_DEAD && !w->err)
+        w->err = rma_dead_error(w, t->rank);
+    rma_count(w, PVAR_RMA_EVICTIONS, 1);
+    rma_target_del(w, t);
+    return MPI_SUCCESS;
+}
+
+/* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
+static int evict_active(struct rma_win *w, struct rma_target *t)
+{
+    t->pins++;
+    rma_local_wait(w, t);
+    progress_wait(settled, t, "operations on a window", t->world);
+    /* Another thread may have queued more or be flushing meanwhile. */
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && !w->dead) {
+        struct done_wait x = {t, AM_AGAIN};
+        progress_wait(done_sent, &x, "room for a message", t->world);
+        if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_DEAD))
+            rma_target_fail(t, x.err);
+    }
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) { /* since before, or only now */
+        int err = rma_complete_target(w, t, RMA_F_DONE);
+        w->err = w->err ? w->err : err;
+    }
+    progress_wait(others_over, t, "another thread's flush", t->world);
+    t->pins--;
+    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops))
+        return forget(w, t);
+    return MPI_SUCCESS;
+}
+
+struct really {
+    struct rma_target *t;
+    int sent;
+};
+
+/* Its epoch may be ending in another thread, which then knows of no lock that had to be given back. */
+static int is_ours(const struct rma_target *t, int pins)
+{
+    return t->pins == pins && !t->leaving;
+}
+
+static int lock_sent(void *arg)
+{
+    struct really *x = arg;
+    if (x->t->flags & TARGET_DEAD || !is_ours(x->t, 2))
+        return 1;
+    x->sent = rma_lock_send(x->t);
+    return x->sent;
+}
+
+/* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK finds a lock. */
+static int take_really(struct rma_target *t)
+{
+    struct really x = {t, 0};
+    t->pins++;
+    if (!lock_sent(&x))
+        progress_wait(lock_sent, &x, "room for a message", t->world);
+    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : x.sent ? rma_grant_wait(t) : MPI_SUCCESS;
+    t->pins--;
+    return err;
+}
+
+static int evict_passive(struct rma_win *w, struct rma_target *t)
+{
+    int err = MPI_SUCCESS;
+    t->pins++;
+    if (t->state != TARGET_LOCK_GRANTED)
+        err = rma_grant_wait(t);
+    if (!err)
+        err = rma_complete_target(w, t, RMA_F_DONE);
+    if (!err && (t->flags & TARGET_NOCHECK) && !(t->flags & TARGET_NEAR) && is_ours(t, 1))
+        err = take_really(t);
+    progress_wait(others_over, t, "another thread's flush", t->world);
+    t->pins--;
+    if (err && !w->err)
+        w->err = err;
+    if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
+        return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
+    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+        err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut); /* leaving: its lock has been given back */
+        if (err)
+            return err;
+        rma_count(w, PVAR_RMA_EVICTIONS, 1);
+        rma_target_del(w, t);
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- the two calls ------------------------------------------------------------------------------- */
+
+static int forget_idle(struct rma_win *w)
+{
+    if (!forgettable(w))
+        return 0;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        if (rma_target_idle(t) && !forget(w, t))
+            return 1;
+    }
+    return 0;
+}
+
+static int threads(void)
+{
+    return proc->thread_level == MPI_THREAD_MULTIPLE;
+}
+
+int rma_restore_target(struct rma_win *w)
+{
+    short_of(w, PVAR_RMA_TARGETS_DRY);
+    if (rma_switch_wait(w)) /* by another thread: its elements are all that tells who is locked */
+        return MPI_SUCCESS;
+    if (rma_ask(w, ASK_LAZY_ALL))
+        return rma_lockall_switch(w);
+    if (forget_idle(w))
+        return MPI_SUCCESS;
+    if (rma_ask(w, ASK_BARRIER_OUT) || rma_ask(w, ASK_POSTS_OUT)) {
+        progress_wait(epoch_granted, w, "the opening of an epoch", -1);
+        return MPI_SUCCESS;
+    }
+    struct rma_target *t = victim_of(w);
+    if (!t && target_free_now(w) && !rma_room()->target_free)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a target element", rma_call());
+    if (threads() && (!t || (rma_ask(w, ASK_PER_TARGET) && t->state != TARGET_LOCK_GRANTED))) {
+        w->target_quota.grace = 1;
+        return MPI_SUCCESS;
+    }
+    if (!t) {
+        progress_wait(something_free, w, "another thread's operations", -1);
+        return MPI_SUCCESS;
+    }
+    return rma_ask(w, ASK_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
+}
+
+/* Every operation of the window hangs on a lock that is not granted. */
+static int all_hang(const struct rma_win *w)
+{
+    if (!threads() || !rma_ask(w, ASK_IN_PASSIVE))
+        return 0;
+    for (const struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if (t->nops && t->state == TARGET_LOCK_GRANTED)
+            return 0;
+    return 1;
+}
+
+static int op_free_soon(void *arg)
+{
+    struct rma_win *w = arg;
+    rma_fence_poll(w);
+    rma_start_poll(w);
+    if (op_free_now(w))
+        return 1;
+    rma_issue_win(w);
+    return op_free_now(w) || all_hang(w);
+}
+
+/* The shares have room and memory has not: another operation's element. */
+struct fewer {
+    struct rma_win *w;
+    unsigned nops;
+};
+
+static int fewer_ops(void *arg)
+{
+    const struct fewer *x = arg;
+    return x->w->nops < x->nops || rma_room()->op_free || all_hang(x->w);
+}
+
+int rma_restore_op(struct rma_win *w)
+{
+    short_of(w, PVAR_RMA_OPS_DRY);
+    struct fewer x = {w, w->nops};
+    int memory = !op_free_now(w) || rma_room()->op_free;
+    if (!memory && (!w->nops || all_hang(w)))
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for an operation", rma_call());
+    rma_hurry_all(w);
+    rma_advance_win(w);
+    if (!memory) {
+        progress_wait(fewer_ops, &x, "operations on a window", -1);
+        return MPI_SUCCESS;
+    }
+    progress_wait(op_free_soon, w, "operations on a window", -1);
+    w->op_quota.grace = !op_free_now(w);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,128 @@
+/* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE).
+ *
+ * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the hook, finds it done.
+ * Else: everything out and acknowledged, then a barrier, waited for.
+ * The barrier: counters in the node segment when all members are near, coll_ibarrier_members() otherwise.  At most two
+ * are outstanding (rma.md 5.12). */
+#include "rma/core/types.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "coll/coll.h"
+
+enum { BARRIERS_MAX = 2 };
+
+static int oldest_done(struct rma_win *w)
+{
+    if (w->all_near) {
+        int r = shmbar_poll(w->node.bar, &w->node.n, w->node.bars - w->barriers + 1);
+        if (r < 0) {
+            w->dead = 1;
+            if (!w->err)
+                w->err = rma_dead_error(w, -1);
+        }
+        return r != 0;
+    }
+    if (!w->barrier[0]->done)
+        return 0;
+    int err = request_finish(w->barrier[0], MPI_STATUS_IGNORE);
+    if (err && !w->err)
+        w->err = err;
+    w->barrier[0] = w->barrier[1];
+    w->barrier[1] = NULL;
+    return 1;
+}
+
+int rma_fence_poll(struct rma_win *w)
+{
+    int n = 0;
+    while (w->barriers && oldest_done(w)) {
+        w->barriers--;
+        n++;
+    }
+    if (n && !w->barriers && rma_ask(w, ASK_BARRIER_OUT)) {
+        /* MEM_SYNC after PROC_SYNC: pairs with the fence before everybody's arrival. */
+        fence_full();
+        rma_win_granted(w, WIN_FENCE_GRANTED);
+    }
+    return n;
+}
+
+struct left {
+    struct rma_win *w;
+    unsigned left;
+};
+
+static int few_left(void *arg)
+{
+    struct left *x = arg;
+    if (x->w->barriers > x->left)
+        rma_fence_poll(x->w);
+    return x->w->barriers <= x->left;
+}
+
+void rma_barriers_wait(struct rma_win *w, unsigned left)
+{
+    struct left x = {w, left};
+    progress_wait(few_left, &x, "the other processes at a fence", -1);
+}
+
+static int barrier_start(struct rma_win *w)
+{
+    rma_barriers_wait(w, BARRIERS_MAX - 1);
+    if (w->all_near) {
+        shmbar_arrive(w->node.bar, &w->node.n, ++w->node.bars);
+    } else {
+        int err = coll_ibarrier_members(w->comm, &w->barrier[w->barriers]);
+        if (err)
+            return err;
+    }
+    w->barriers++;
+    rma_win_active(w);
+    return MPI_SUCCESS;
+}
+
+/* Closing half: all operations called before are out and acknowledged.  What other threads called meanwhile, or wait to
+ * call, belongs to the next epoch and keeps its element (rma.md 5.8). */
+static int close_epoch(struct rma_win *w)
+{
+    int err = MPI_SUCCESS;
+    if (rma_ask(w, ASK_BARRIER_OUT))
+        rma_barriers_wait(w, 0);
+    if (w->ntargets || w->acks)
+        err = rma_complete_all(w, RMA_F_DONE);
+    rma_targets_drop_idle(w);
+    return err;
+}
+
+int rma_fence(struct rma_win *w, int assert)
+{
+    const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    if (assert & ~known)
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(), (unsigned)assert);
+    if (!rma_ask(w, ASK_FENCE_MAY) || w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_SYNC, "%s: another epoch is open (window 0x%x is in state %s%s)", rma_call(),
+                        (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? " and exposed" : "");
+    /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us arrive; pairs with the fence
+     * in rma_fence_poll() of those who have seen all arrive. */
+    fence_full();
+    rma_synced(w);
+    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
+    int err = closes ? close_epoch(w) : MPI_SUCCESS;
+    int e = barrier_start(w);
+    err = err ? err : e;
+    if (!e) {
+        rma_win_goto(w, WIN_FENCE_ISSUED);
+        if (closes)
+            rma_barriers_wait(w, 0);
+    }
+    if (closes) {
+        e = rma_take_err(&w->err);
+        err = err ? err : e;
+    }
+    if (assert & MPI_MODE_NOSUCCEED && !rma_ask(w, ASK_UNSET))
+        rma_win_goto(w, WIN_UNSET);
+    w->ops_at_fence = rma_ops_total(w);
+    return err;
+}

@@ -1,0 +1,402 @@
+/* flush.c - FLUSH family, SYNC, and the waiting for answers that every synchronization shares.
+ *
+ *     thread: resp on its stack --- token ---> DONE on the tail ---> target ---> ACK (token) ---> resp counted down
+ *
+ * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes late, or for
+ * another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
+#include "rma/core/types.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/atomic.h"
+
+uint32_t rma_token_next(const struct rma_win *w)
+{
+    return w->token + 1 ? w->token + 1 : 1; /* 0 names the window's counter */
+}
+
+void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)
+{
+    w->token = rma_token_next(w);
+    *r = (struct rma_resp){.token = w->token, .rank = rank};
+    list_push(&w->resps, &r->link);
+}
+
+void rma_resp_close(struct rma_win *w, struct rma_resp *r)
+{
+    (void)w;
+    list_del(&r->link);
+}
+
+static int is_answered_by(const struct rma_resp *r, int rank, uint32_t token)
+{
+    return r->token == token && (r->rank == rank || r->rank == -1);
+}
+
+void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
+{
+    if (token == 0) {
+        if (w->acks)
+            rma_acks_add(w, -1);
+        if (err && !w->err)
+            w->err = err;
+        return;
+    }
+    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (!is_answered_by(r, rank, token))
+            continue;
+        if (r->pending)
+            r->pending--;
+        if (err && !r->err)
+            r->err = err;
+    }
+    progress_signal();
+}
+
+enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token)
+{
+    for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (is_answered_by(r, rank, token))
+            return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
+    }
+    return RMA_ASKED_NOBODY;
+}
+
+int rma_cut_error(const struct rma_win *w, int rank, int cut)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
+    return err_from_errno(cut, what);
+}
+
+int rma_dead_error(struct rma_win *w, int rank)
+{
+    int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
+    if (rank < 0) /* one of the window's, or another whose end took a member along */
+        rank = rankmap_find(w->map, world);
+    const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
+    int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
+    if (cut && !boot_dead(world)) /* nobody has died */
+        return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
+                    boot_dead_why(world));
+}
+
+int rma_take_err(int *slot)
+{
+    int err = *slot;
+    *slot = 0;
+    return err;
+}
+
+/* --- conditions -------------------------------------------------------------------------- */
+
+/* Nothing up to call number `mark` is left on t's list. */
+static int local_done(const struct rma_target *t, uint64_t mark)
+{
+    for (const struct list *l = t->ops.next; l != &t->ops; l = l->next)
+        if (LIST_OBJ(l, struct rma_op, link)->seq <= mark)
+            return 0;
+    return 1;
+}
+
+struct wait {
+    struct rma_win *w;
+    struct rma_target *t; /* NULL: all */
+    struct rma_resp *r;   /* NULL: local only */
+    uint64_t mark;
+};
+
+/* A death ends the wait for all answers (rma_resp_bury), not the sending: what asks for one has yet to leave for the living,
+ * who would stay locked otherwise. */
+static int unsent(const struct wait *x, const struct rma_target *t)
+{
+    return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_DEAD);
+}
+
+static int wait_over(void *arg)
+{
+    const struct wait *x = arg;
+    if (x->r && x->r->pending)
+        return 0;
+    if (x->t)
+        return local_done(x->t, x->mark);
+    if (x->r && x->w->acks)
+        return 0;
+    if (!x->w->nops && !x->w->dead)
+        return 1;
+    for (const struct rma_target *t = rma_target_next(x->w, NULL); t; t = rma_target_next(x->w, t))
+        if (!local_done(t, x->mark) || unsent(x, t))
+            return 0;
+    return 1;
+}
+
+static void wait_for(struct wait *x)
+{
+    if (wait_over(x))
+        return;
+    rma_win_active(x->w);
+    rma_count(x->w, PVAR_RMA_FLUSH_WAITS, 1);
+    progress_wait(wait_over, x, "operations on a window", x->t ? x->t->world : -1);
+}
+
+static int sync_free(void *arg)
+{
+    const struct rma_target *t = arg;
+    return !t->sync && !(t->rode && t->state == TARGET_LOCK_ISSUED);
+}
+
+/* Another thread's flag waits to leave: after it. */
+static void sync_turn(struct rma_target *t)
+{
+    if (!sync_free(t))
+        progress_wait(sync_free, t, "another thread's flush", t->world);
+}
+
+/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was never taken (unless an eviction
+ * is taking it now: then UNLOCK waits for the grant). */
+static unsigned sync_for(const struct rma_target *t, unsigned sync)
+{
+    if ((t->flags & TARGET_NEAR) || ((sync & RMA_F_UNLOCK) && (t->flags & TARGET_NOCHECK) && t->state == TARGET_LOCK_GRANTED))
+        return RMA_F_DONE;
+    return sync;
+}
+
+int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
+{
+    struct rma_resp r;
+    struct wait x = {w, t, &r, w->seq};
+    int rank = t->rank;
+    t->pins++;
+    sync_turn(t);
+    rma_resp_open(w, &r, rank);
+    if (t->flags & TARGET_DEAD) {
+        r.err = rma_dead_error(w, rank);
+    } else {
+        r.pending = 1;
+        rma_target_sync(t, sync_for(t, sync), r.token);
+        rma_advance_target(t);
+    }
+    wait_for(&x); /* of the dead: what the network has not given back (rma_native_bury) */
+    rma_resp_close(w, &r);
+    t->pins--;
+    int err = rma_take_err(&t->err);
+    return err ? err : r.err;
+}
+
+int rma_complete_all(struct rma_win *w, unsigned sync)
+{
+    struct rma_resp r;
+    struct wait x = {w, NULL, &r, w->seq};
+    int err = 0, e;
+    rma_resp_open(w, &r, -1);
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        if (t->leaving)
+            continue;
+        t->pins++;
+        sync_turn(t);
+        if (t->flags & TARGET_DEAD) {
+            r.err = r.err ? r.err : rma_dead_error(w, t->rank);
+        } else {
+            r.pending++;
+            rma_target_sync(t, sync_for(t, sync), r.token);
+        }
+        t->pins--;
+    }
+    rma_advance_win(w);
+    wait_for(&x);
+    rma_resp_close(w, &r);
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
+        if ((e = rma_take_err(&t->err)) != 0)
+            err = err ? err : e;
+    e = rma_take_err(&w->err);
+    err = err ? err : e;
+    return err ? err : r.err;
+}
+
+void rma_local_wait(struct rma_win *w, struct rma_target *t)
+{
+    struct wait x = {w, t, NULL, w->seq};
+    t->pins++;
+    t->flags |= TARGET_HURRY;
+    rma_ready(t);
+    rma_advance_target(t);
+    wait_for(&x);
+    t->pins--;
+}
+
+static void local_wait_all(struct rma_win *w)
+{
+    struct wait x = {w, NULL, NULL, w->seq};
+    rma_hurry_all(w);
+    rma_advance_win(w);
+    wait_for(&x);
+}
+
+void rma_look_around(struct rma_win *w)
+{
+    enum { LOOK_AROUND = 64 };
+    if (++w->looks % LOOK_AROUND == 0)
+        progress_test();
+}
+
+/* --- the calls ------------------------------------------------------------------------------ */
+
+static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
+{
+    if (rank < 0)
+        return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open (window 0x%x is in state %s)", rma_call(),
+                        (unsigned)w->near.obj.handle, rma_state_name(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open for rank %d (window 0x%x is in state %s)",
+                    rma_call(), rank, (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+static int check_rank(const struct rma_win *w, int rank)
+{
+    if (rank >= 0 && rank < w->size)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+}
+
+/* The epoch admits a flush of rank; *t_out: its element or NULL. */
+static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
+{
+    int err = check_rank(w, rank);
+    if (err)
+        return err;
+    const struct rma_near *n = rma_near_of(w, rank);
+    *t_out = w->ntargets ? rma_target_find(w, rank) : NULL;
+    rma_synced(w);
+    if (rma_ask(w, ASK_IN_LOCK_ALL) || (*t_out && rma_ask(w, ASK_PER_TARGET)))
+        return MPI_SUCCESS;
+    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : rma_gone(&w->gone, rank)))
+        return no_epoch(w, rank);
+    return MPI_SUCCESS;
+}
+
+static int ack_came(void *arg)
+{
+    return !((struct rma_resp *)arg)->pending;
+}
+
+struct plain {
+    struct rma_win *w;
+    int rank;
+    const struct rma_hdr *h;
+    unsigned replies;
+    int err;
+};
+
+static int plain_sent(void *arg)
+{
+    struct plain *p = arg;
+    if (p->err != AM_AGAIN) /* conditions may be asked again after they were true */
+        return 1;
+    p->err = rma_send_plain(p->w, p->rank, p->h, p->replies);
+    return p->err != AM_AGAIN;
+}
+
+int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies)
+{
+    struct plain p = {w, rank, h, replies, AM_AGAIN};
+    progress_wait(plain_sent, &p, "room for a message", rma_world(w, rank));
+    if (p.err == -ENOTCONN)
+        return rma_dead_error(w, rank);
+    return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
+}
+
+int rma_ask_alone(struct rma_win *w, int rank, unsigned flag)
+{
+    struct rma_resp r;
+    struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = (uint16_t)flag};
+    rma_resp_open(w, &r, rank);
+    r.alone = 1;
+    h.token = r.token;
+    r.pending = 1;
+    int err = rma_plain_wait(w, rank, &h, 1);
+    if (!err) {
+        rma_win_active(w);
+        progress_wait(ack_came, &r, "operations on a window", rma_world(w, rank));
+    }
+    rma_resp_close(w, &r);
+    return err ? err : r.err;
+}
+
+int rma_flush(struct rma_win *w, int rank)
+{
+    struct rma_target *t;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int err = flush_check(w, rank, &t);
+    if (err)
+        return err;
+    /* Of an element that was evicted messages may be under way: DONE is behind them, where what the network did needs none. */
+    if (t && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED) && !(t->flags & TARGET_DEAD))
+        t->flags |= TARGET_DIRTY;
+    int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
+    if (t)
+        err = rma_complete_target(w, t, RMA_F_DONE);
+    else if (rma_gone_err(&w->gone, rank))
+        err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank)); /* what was done there has gone with its element */
+    else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* near ranks, too, which get accumulates by message */
+        err = rma_ask_alone(w, rank, RMA_F_DONE);
+    else if (dead && !rma_near_of(w, rank))
+        err = rma_dead_error(w, rank); /* what was done there has gone with its element */
+    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
+     * flush.  Last: what the target did for us, by message, comes before what we read next, too. */
+    fence_full();
+    return err;
+}
+
+int rma_flush_local(struct rma_win *w, int rank)
+{
+    struct rma_target *t;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int err = flush_check(w, rank, &t);
+    if (err)
+        return err;
+    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are complete at the target, too. */
+    fence_full();
+    if (t)
+        rma_local_wait(w, t);
+    return MPI_SUCCESS;
+}
+
+int rma_flush_all(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_IN_PASSIVE))
+        return no_epoch(w, -1);
+    rma_synced(w);
+    int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    rma_look_around(w); /* programs spin on this call; before the fence, as what handlers do here comes before what is read next */
+    fence_full(); /* as in rma_flush() */
+    return err;
+}
+
+int rma_flush_local_all(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_IN_PASSIVE))
+        return no_epoch(w, -1);
+    rma_synced(w);
+    if (w->nops)
+        local_wait_all(w);
+    else
+        rma_look_around(w);
+    fence_full(); /* as in rma_flush_local() */
+    return MPI_SUCCESS;
+}
+
+int rma_sync(struct rma_win *w)
+{
+    (void)w; /* outside an epoch it is meaningless and harmless */
+    /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our core. */
+    progress_test();
+    /* MEM_SYNC: pairs with the same call, or the flush, of whoever shares this memory.  Stores before it come before those
+     * after it for him, and what we read after it is no older than the sign by which he told us. */
+    fence_full();
+    return MPI_SUCCESS;
+}

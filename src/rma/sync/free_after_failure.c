@@ -1,0 +1,152 @@
+/* leave.c - MPI_Win_free where a member of the window is dead.
+ *
+ * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
+ * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
+ * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after
+ * a while where it is not.  Who asks is there, and need not be asked; a post or complete of it for which somebody waits does not
+ * come any more (pscw.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
+ * the wait for it.  O(P) messages, but only after a death. */
+#include "rma/core/types.h"
+
+#include <string.h>
+
+#include "base/sched.h"
+
+enum { AGAIN_NS = 200000, AGAIN_MAX_NS = 20000000 };
+
+static int is_dead(const struct rma_win *w)
+{
+    return boot_dead(rma_world(w, w->leave_rank));
+}
+
+int rma_has_left(const struct rma_win *w, int rank)
+{
+    return map_get(&w->left, (uint64_t)rank + 1) != NULL;
+}
+
+static int has_asked(const struct rma_win *w)
+{
+    return rma_has_left(w, w->leave_rank);
+}
+
+static int told(void *arg)
+{
+    const struct rma_win *w = arg;
+    return w->leave_told || has_asked(w) || is_dead(w);
+}
+
+static int time_over(void *arg)
+{
+    const struct rma_win *w = arg;
+    return time_now() >= w->leave_again || has_asked(w) || is_dead(w);
+}
+
+/* It is in MPI_Win_free, or dead. */
+static void wait_one(struct rma_win *w, int rank)
+{
+    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
+    uint64_t nap = AGAIN_NS;
+    w->leave_rank = rank;
+    w->leave_left = 0;
+    while (!is_dead(w) && !has_asked(w)) {
+        w->leave_told = 0;
+        if (rma_plain_wait(w, rank, &ask, 1)) /* not connected any more */
+            return;
+        progress_wait(told, w, "the others in MPI_Win_free", rma_world(w, rank));
+        if (w->leave_left)
+            return;
+        w->leave_again = time_now() + nap;
+        progress_wait_for(time_over, w, "the others in MPI_Win_free", rma_world(w, rank), nap);
+        nap = nap < AGAIN_MAX_NS ? 2 * nap : nap;
+    }
+}
+
+struct round {
+    struct rma_win *w;
+    int next; /* all before it have been asked, but the few in `late` */
+    int late[16], nlate;
+};
+
+/* 0: there was no room. */
+static int ask_one(struct rma_win *w, int rank)
+{
+    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
+    if (rank == w->rank || boot_dead(rma_world(w, rank)) || rma_has_left(w, rank))
+        return 1;
+    return rma_send_plain(w, rank, &ask, 1) != AM_AGAIN;
+}
+
+/* Each is asked as soon as it has room; while a few have none the others are. */
+static int all_asked(void *arg)
+{
+    struct round *x = arg;
+    for (int i = 0; i < x->nlate;)
+        if (ask_one(x->w, x->late[i]))
+            x->late[i] = x->late[--x->nlate];
+        else
+            i++;
+    for (; x->next < x->w->size && x->nlate < (int)(sizeof x->late / sizeof *x->late); x->next++)
+        if (!ask_one(x->w, x->next))
+            x->late[x->nlate++] = x->next;
+    return x->next == x->w->size && !x->nlate;
+}
+
+void rma_leave(struct rma_win *w)
+{
+    struct round x = {.w = w};
+    int dead = 0;
+    for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
+        dead = boot_dead(rma_world(w, r));
+    /* First all at once, whatever they answer: one may wait for a post that does not come, for whom another waits who is asked before. */
+    w->leave_rank = w->rank;
+    if (dead && !all_asked(&x))
+        progress_wait(all_asked, &x, "room for a message to the others in MPI_Win_free", -1);
+    for (int r = 0; dead && r < w->size; r++)
+        if (r != w->rank)
+            wait_one(w, r);
+}
+
+/* Always answered: room for it was kept. */
+static void answer(int src, const struct rma_hdr *ask, int rank, int left)
+{
+    struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = ask->win, .src = (uint32_t)rank, .count = left != 0};
+    struct iovec v = {&h, sizeof h};
+    am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
+}
+
+int rma_on_left_ask(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (len < sizeof h)
+        return 0;
+    if (w)
+        (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* else it is asked */
+    answer(src, &h, w ? w->rank : 0, !w || w->leaving || rma_room()->ending);
+    return 0;
+}
+
+int rma_on_left_late(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    if (len != sizeof h)
+        return 0;
+    memcpy(&h, msg, sizeof h);
+    answer(src, &h, 0, 1);
+    return 0;
+}
+
+int rma_on_left(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    if (len != sizeof h)
+        return 0;
+    memcpy(&h, msg, sizeof h);
+    struct rma_win *w = rma_win_find(h.win); /* who is past it does not know its rank any more: by process */
+    if (!w || !w->leaving || rma_world(w, w->leave_rank) != src)
+        return 0;
+    w->leave_told = 1;
+    w->leave_left = h.count != 0;
+    progress_signal();
+    return 0;
+}

@@ -1,0 +1,372 @@
+/* lock.c - LOCK and UNLOCK ([design] Algorithm for LOCK-UNLOCK; rma.md 5.2, 5.5).
+ *
+ * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first operation.  The
+ * next MPI_Win_lock of this process, on any window, first gets the earlier ones granted, in the order of the calls.
+ * A near lock is taken at the call from the word in the node segment. */
+#include "rma/core/types.h"
+
+#include "base/atomic.h"
+
+/* --- far ------------------------------------------------------------------------------------ */
+
+void rma_lock_left(struct rma_target *t)
+{
+    t->flags &= (uint8_t)~TARGET_REFUSED;
+    if (t->state != TARGET_LOCK_ISSUED)
+        rma_target_goto(t, TARGET_LOCK_ISSUED);
+}
+
+static int is_granted(void *arg)
+{
+    const struct rma_target *t = arg;
+    return t->state == TARGET_LOCK_GRANTED;
+}
+
+int rma_grant_wait(struct rma_target *t)
+{
+    t->pins++;
+    t->flags |= TARGET_HURRY;
+    rma_ready(t);
+    rma_advance_target(t);
+    progress_wait(is_granted, t, "a window lock", t->world);
+    t->pins--;
+    return t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : MPI_SUCCESS;
+}
+
+/* First of the locks called and not granted that this thread called. */
+static struct rma_target *first_called(void)
+{
+    struct rma *r = rma_room();
+    void *me = thread_self();
+    for (struct list *l = r->called.next; l != &r->called; l = l->next) {
+        struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
+        if (t->caller == me)
+            return t;
+    }
+    return NULL;
+}
+
+/* A window that this thread has locked whole, whose far members know nothing of it yet. */
+static struct rma_win *lazy_all(void)
+{
+    struct rma *r = rma_room();
+    void *me = thread_self();
+    for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        if (!w->all_near && w->lock_all_caller == me && (rma_ask(w, ASK_LAZY_ALL) || rma_ask(w, ASK_SWITCHING)))
+            return w;
+    }
+    return NULL;
+}
+
+/* Other threads' locks are no business of this one: waiting for them could close a circle that the user's order of
+ * locks does not have.  In a process with one thread these are all locks (rma.md 5.2).  At most one call is
+ * lazy at a time, since each begins here, so LOCK and LOCK_ALL come in the order of the calls. */
+int rma_called_grant(void)
+{
+    int err = MPI_SUCCESS, e;
+    struct rma_target *t;
+    struct rma_win *w;
+    if (list_empty(&rma_room()->called) && !rma_room()->lazy_alls)
+        return MPI_SUCCESS;
+    while ((t = first_called()) != NULL) {
+        e = rma_grant_wait(t);
+        err = err ? err : e;
+    }
+    while ((w = lazy_all()) != NULL) {
+        e = MPI_SUCCESS;
+        if (rma_ask(w, ASK_LAZY_ALL))
+            e = rma_lockall_switch(w);
+        else /* another thread is at it */
+            rma_switch_wait(w);
+        err = err ? err : e;
+    }
+    return err;
+}
+
+/* --- near -------------------------------------------------------------------------------------- */
+
+struct near_wait {
+    struct rma_win *w;
+    struct rma_near *n;
+    int result;
+};
+
+static int near_got(void *arg)
+{
+    struct near_wait *x = arg;
+    if (!x->result)
+        x->result = shmlock_poll(x->n->lockword, &x->w->node.n);
+    return x->result != 0;
+}
+
+static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
+{
+    n->lock = type == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED;
+    /* MEM_SYNC after PROC_SYNC: pairs with the fence before the last holder's release. */
+    fence_beside_rmw(); /* the word's, or that of the queue that was joined */
+    rma_near_opened(w, n);
+}
+
+int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
+{
+    if (!shmlock_enter(n->lockword, &w->node.n, type)) {
+        struct near_wait x = {w, n, 0};
+        int holder = shmlock_holder(n->lockword, &w->node.n);
+        n->asked = 1;
+        progress_wait(near_got, &x, "a window lock",
+                      holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
+        n->asked = 0;
+        if (x.result < 0)
+            return err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d, or that rank, died", rma_call(),
+                            n->rank);
+    }
+    near_locked(w, n, type);
+    return MPI_SUCCESS;
+}
+
+/* The word is given up; operations are admitted no more. */
+static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
+{
+    /* MEM_SYNC before PROC_SYNC: pairs with the fence after the next holder's grant. */
+    if (held == RMA_LOCKED_NOCHECK) {
+        fence_full();
+    } else {
+        fence_beside_rmw(); /* the word's */
+        shmlock_leave(n->lockword, &w->node.n);
+    }
+    if (n->rank == w->rank && w->lockq.count)
+        rma_lockq_poll(w); /* far ones have the next turn, and nobody else of this process may look soon */
+}
+
+void rma_near_unlock(struct rma_win *w, struct rma_near *n)
+{
+    int held = n->lock;
+    sched_point();
+    n->lock = RMA_UNLOCKED;
+    rma_near_opened(w, n);
+    near_left(w, n, held);
+}
+
+/* --- the calls ------------------------------------------------------------------------------------ */
+
+static int sync_error(const struct rma_win *w, int rank, const char *why)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (rank %d, window 0x%x in state %s)", rma_call(), why, rank,
+                    (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+int rma_no_locks(const struct rma_win *w)
+{
+    return w->no_locks ? err_make(MPI_ERR_RMA_SYNC, "%s: window 0x%x has the info key no_locks=true", rma_call(),
+                                  (unsigned)w->near.obj.handle)
+                       : MPI_SUCCESS;
+}
+
+static int locked_already(const struct rma_win *w, int rank)
+{
+    const struct rma_near *n = rma_near_of(w, rank);
+    if (n)
+        return n->lock != RMA_UNLOCKED || n->asked;
+    return (w->ntargets && rma_target_find(w, rank)) || rma_gone(&w->gone, rank);
+}
+
+static int lock_check(const struct rma_win *w, int type, int rank, int assert)
+{
+    if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
+        return err_make(MPI_ERR_LOCKTYPE, "%s: lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                        rma_call(), type);
+    if (assert & ~MPI_MODE_NOCHECK)
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    int err = rma_no_locks(w);
+    if (err)
+        return err;
+    if (!rma_ask(w, ASK_LOCK_MAY))
+        return sync_error(w, rank, "another kind of epoch is open");
+    if (rank == w->rank && w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
+                        rma_call(), rank, (unsigned)w->near.obj.handle);
+    if (rank != MPI_PROC_NULL && locked_already(w, rank))
+        return sync_error(w, rank, "this rank is locked already");
+    return MPI_SUCCESS;
+}
+
+static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int nocheck)
+{
+    struct rma_target *t;
+    while ((t = rma_target_add(w, rank)) == NULL) {
+        int err = rma_restore_target(w);
+        if (err)
+            return err;
+    }
+    t->lock = (uint8_t)type;
+    t->caller = thread_self();
+    if (nocheck) {
+        t->flags |= TARGET_NOCHECK;
+        rma_target_born(t, TARGET_LOCK_GRANTED);
+    } else {
+        rma_target_born(t, TARGET_LOCK_CALLED);
+        list_push(&rma_room()->called, &t->called);
+    }
+    return MPI_SUCCESS;
+}
+
+static void lock_closed(struct rma_win *w)
+{
+    if (--w->locks == 0) {
+        if (w->ntargets)
+            rma_targets_drop(w);
+        rma_win_goto(w, WIN_UNSET);
+    }
+}
+
+static inline void near_unchecked(struct rma_win *w, struct rma_near *n)
+{
+    n->lock = RMA_LOCKED_NOCHECK; /* ordered by what made the user sure that nobody holds a lock */
+    rma_near_opened(w, n);
+}
+
+/* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be taken first.
+ * 1: held.  0: nothing happened; everything else, errors included, is for the long way. */
+static int lock_free(struct rma_win *w, int type, int rank, int assert)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+    const struct rma *r = rma_room();
+    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
+        w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) ||
+        r->lazy_alls || (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
+        return 0;
+    if (assert) { /* ordered as near_unchecked() says */
+        rma_lock_first(w, n, RMA_LOCKED_NOCHECK);
+    } else {
+        fence_beside_rmw(); /* with the pair that near_locked() names */
+        rma_lock_first(w, n, kind == SHMLOCK_EXCLUSIVE ? RMA_LOCKED_EXCLUSIVE : RMA_LOCKED_SHARED);
+    }
+    return 1;
+}
+
+int rma_lock(struct rma_win *w, int type, int rank, int assert)
+{
+    if (lock_free(w, type, rank, assert))
+        return MPI_SUCCESS;
+    int err = lock_check(w, type, rank, assert);
+    if (err || rank == MPI_PROC_NULL)
+        return err;
+    enum shmlock_type kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+    struct rma_near *n = rma_near_of(w, rank);
+    if (!rma_ask(w, ASK_PER_TARGET))
+        rma_win_goto(w, WIN_PER_TARGET);
+    w->locks++; /* before anything waits: the epoch is open */
+    err = rma_called_grant();
+    if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
+        err = sync_error(w, rank, "this rank is locked already");
+    if (!err && !n)
+        err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
+    else if (!err && !(assert & MPI_MODE_NOCHECK))
+        err = rma_near_lock(w, n, kind);
+    if (err) {
+        lock_closed(w);
+        return err;
+    }
+    if (n && (assert & MPI_MODE_NOCHECK))
+        near_unchecked(w, n);
+    return MPI_SUCCESS;
+}
+
+struct drop {
+    struct rma_win *w;
+    int rank;
+};
+
+/* Of a dead target nothing comes any more, and whoever asked has been told. */
+static int left_alone(void *arg)
+{
+    const struct drop *d = arg;
+    const struct rma_target *t = rma_target_find(d->w, d->rank);
+    return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD)));
+}
+
+/* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5), or be
+ * evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an answer that this element is to ask for, or has:
+ * with the element that would be forgotten, and an answer that finds the next element of the rank be taken for nobody's.
+ * From here on nobody asks it anew: the answer to the end of the epoch was the last that there is to know, and who asks
+ * without a pause would keep it for ever.  Nor is it evicted, which would take a NOCHECK lock really, that nobody gives back. */
+static void element_drop(struct rma_win *w, int rank)
+{
+    struct drop d = {w, rank};
+    struct rma_target *t = rma_target_find(w, rank);
+    if (t)
+        t->leaving = 1;
+    progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
+    t = rma_target_find(w, rank);
+    if (t)
+        rma_target_del(w, t);
+}
+
+static int unlock_far(struct rma_win *w, int rank)
+{
+    struct rma_target *t = rma_target_find(w, rank);
+    int cut = rma_gone_err(&w->gone, rank), err;
+    if (t)
+        err = rma_complete_target(w, t, RMA_F_UNLOCK);
+    else if (cut) /* nothing of its lock or of its end can have arrived there */
+        err = rma_cut_error(w, rank, cut);
+    else if (boot_dead_count() && boot_dead(rma_world(w, rank)))
+        err = rma_dead_error(w, rank);
+    else /* all that was done there has been answered for: it needs no element, nor memory to get one */
+        err = rma_ask_alone(w, rank, RMA_F_UNLOCK);
+    element_drop(w, rank);
+    rma_gone_del(&w->gone, rank);
+    int e = rma_take_err(&w->err);
+    return err ? err : e;
+}
+
+/* Most unlocks: no other lock is open, and everything was done by load and store.  1: done.  0: nothing happened. */
+static int unlock_only(struct rma_win *w, int rank)
+{
+    struct rma_near *n = rma_near_of(w, rank);
+    int held = n ? n->lock : RMA_UNLOCKED;
+    if (held == RMA_UNLOCKED || w->locks != 1 || w->ntargets || w->err || !rma_ask(w, ASK_PER_TARGET))
+        return 0;
+    sched_point();
+    rma_unlock_last(w, n);
+    near_left(w, n, held);
+    rma_look_around(w);
+    return 1;
+}
+
+int rma_unlock(struct rma_win *w, int rank)
+{
+    if (unlock_only(w, rank))
+        return MPI_SUCCESS;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    if (rank < 0 || rank >= w->size)
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    if (!rma_ask(w, ASK_PER_TARGET))
+        return sync_error(w, rank, "this rank is not locked");
+    struct rma_near *n = rma_near_of(w, rank);
+    int err = MPI_SUCCESS;
+    if (!n) {
+        if (!rma_target_find(w, rank) && !rma_gone(&w->gone, rank))
+            return sync_error(w, rank, "this rank is not locked");
+        err = unlock_far(w, rank);
+    } else {
+        if (n->lock == RMA_UNLOCKED)
+            return sync_error(w, rank, "this rank is not locked");
+        struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
+        if (t) {
+            err = rma_complete_target(w, t, RMA_F_DONE);
+            element_drop(w, rank);
+        }
+        int e = rma_take_err(&w->err); /* of an element that was evicted */
+        err = err ? err : e;
+        rma_near_unlock(w, n);
+        rma_look_around(w);
+    }
+    lock_closed(w);
+    return err;
+}

@@ -1,0 +1,275 @@
+/* lockall.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
+ * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
+ *
+ * Near locks are taken at the call.  Far ones: by their elements with the first operation (per-target protocol) until no
+ * target element is to be had; then the switch locks everybody, with a constant number of messages under
+ * way, counted here on the stack (window protocol). */
+#include "rma/core/types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/atomic.h"
+
+static int sync_error(const struct rma_win *w, const char *why)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (window 0x%x is in state %s)", rma_call(), why,
+                    (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+static void near_unlock_all(struct rma_win *w)
+{
+    w->giving_back = 1; /* others may run between one and the next */
+    for (unsigned i = 0; i < w->nears; i++)
+        if (w->near.near[i].lock != RMA_UNLOCKED)
+            rma_near_unlock(w, &w->near.near[i]);
+    w->giving_back = 0;
+}
+
+int rma_lock_all(struct rma_win *w, int assert)
+{
+    if (assert & ~MPI_MODE_NOCHECK)
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
+    int err = rma_no_locks(w);
+    if (err)
+        return err;
+    if (!rma_ask(w, ASK_LOCK_ALL_MAY))
+        return sync_error(w, "another epoch is open");
+    if (w->expo != EXPO_NONE)
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
+                        rma_call(), w->rank, (unsigned)w->near.obj.handle);
+    if ((err = rma_called_grant()) != MPI_SUCCESS)
+        return err;
+    w->lock_all_caller = w->all_near ? NULL : thread_self();
+    if (assert & MPI_MODE_NOCHECK) {
+        w->lock_all_nocheck = 1; /* ordered by what made the user sure that nobody holds a lock */
+        rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
+        return MPI_SUCCESS;
+    }
+    for (unsigned i = 0; i < w->nears && !err; i++) {
+        err = rma_near_lock(w, &w->near.near[i], SHMLOCK_SHARED);
+        if (err && boot_dead(rma_world(w, w->near.near[i].rank))) /* as with a far one: who leaves it alone is not hurt */
+            err = MPI_SUCCESS;
+    }
+    if (err)
+        near_unlock_all(w);
+    else
+        rma_win_goto(w, WIN_LOCK_ALL_CALLED);
+    return err;
+}
+
+/* --- the switch -------------------------------------------------------------------------------- */
+
+struct lockall_switch {
+    struct rma_win *w;
+    int next;             /* first rank not looked at */
+    unsigned out, max;    /* places in use */
+    struct place {
+        int rank;         /* -1: free */
+        int refused, unsent;
+        uint64_t stamp, retry_at, retry_ns;
+    } *place;
+};
+
+static struct place *place_of(struct lockall_switch *s, int rank)
+{
+    for (unsigned i = 0; i < s->max; i++)
+        if (s->place[i].rank == rank)
+            return &s->place[i];
+    return NULL;
+}
+
+static void place_send(struct lockall_switch *s, struct place *p)
+{
+    struct rma_hdr h = {.type = RMA_PKT_LOCK, .flags = RMA_F_SHARED | RMA_F_JOIN};
+    if (p->refused) {
+        if (time_now() < p->retry_at)
+            return;
+        h.flags |= RMA_F_STAMP;
+        h.disp = p->stamp;
+    }
+    int err = rma_send_plain(s->w, p->rank, &h, 1);
+    if (err == AM_AGAIN)
+        return;
+    if (err) { /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization tells */
+        if (err != -ENOTCONN && !boot_dead(rma_world(s->w, p->rank))) {
+            /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there is no memory to remember that it is
+             * tried again, as if there were none for the message. */
+            if (rma_gone_put(&s->w->gone, p->rank, err))
+                return;
+            s->w->cut = err;
+            s->w->cut_rank = p->rank;
+            if (!s->w->err)
+                s->w->err = rma_dead_error(s->w, p->rank);
+        }
+        p->rank = -1;
+        s->out--;
+        return;
+    }
+    if (p->refused)
+        rma_count(s->w, PVAR_RMA_LOCKS_RESENT, 1);
+    p->unsent = p->refused = 0;
+}
+
+int rma_switch_granted(struct rma_win *w, int rank)
+{
+    struct place *p = w->sw ? place_of(w->sw, rank) : NULL;
+    if (!p)
+        return 0;
+    p->rank = -1;
+    w->sw->out--;
+    return 1;
+}
+
+enum { RETRY_FIRST_NS = 20000, RETRY_MAX_NS = 2000000 };
+
+uint64_t rma_retry_after(uint64_t before)
+{
+    uint64_t ns = before ? 2 * before : RETRY_FIRST_NS;
+    return ns < RETRY_MAX_NS ? ns : RETRY_MAX_NS;
+}
+
+int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp)
+{
+    struct place *p = w->sw ? place_of(w->sw, rank) : NULL;
+    if (!p)
+        return 0;
+    p->refused = p->unsent = 1;
+    p->stamp = stamp;
+    p->retry_ns = rma_retry_after(p->retry_ns);
+    p->retry_at = time_now() + p->retry_ns;
+    return 1;
+}
+
+/* Ranks that need a lock message of their own, while there are places. */
+static void fill_places(struct lockall_switch *s)
+{
+    struct rma_win *w = s->w;
+    while (s->next < w->size && s->out < s->max) {
+        int rank = s->next++;
+        if (rma_near_of(w, rank) || rma_target_find(w, rank))
+            continue;
+        struct place *p = place_of(s, -1);
+        *p = (struct place){.rank = rank, .unsent = 1};
+        s->out++;
+    }
+}
+
+static int switch_over(void *arg)
+{
+    struct lockall_switch *s = arg;
+    fill_places(s);
+    for (unsigned i = 0; i < s->max; i++) {
+        struct place *p = &s->place[i];
+        if (p->rank >= 0 && boot_dead_count() && boot_dead(rma_world(s->w, p->rank))) {
+            p->rank = -1;
+            s->out--;
+        }
+        if (p->rank >= 0 && p->unsent)
+            place_send(s, p);
+    }
+    fill_places(s);
+    if (s->out || s->next < s->w->size)
+        return 0;
+    for (const struct rma_target *t = rma_target_next(s->w, NULL); t; t = rma_target_next(s->w, t))
+        if (t->state != TARGET_LOCK_GRANTED)
+            return 0;
+    return 1;
+}
+
+int rma_lockall_switch(struct rma_win *w)
+{
+    struct place places[cvar.rma_switch_out > 0 ? cvar.rma_switch_out : 1];
+    struct lockall_switch s = {.w = w, .max = (unsigned)cvar.rma_switch_out, .place = places};
+    for (unsigned i = 0; i < s.max; i++)
+        places[i].rank = -1;
+    rma_count(w, PVAR_RMA_SWITCHES, 1);
+    rma_win_goto(w, WIN_LOCK_ALL_ISSUED);
+    w->sw = &s;
+    rma_hurry_all(w);
+    rma_win_active(w);
+    rma_issue_win(w);
+    progress_wait(switch_over, &s, "the locks of all processes", -1);
+    w->sw = NULL;
+    rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
+    rma_win_kick(w);
+    return MPI_SUCCESS;
+}
+
+static int not_switching(void *arg)
+{
+    return !rma_ask(arg, ASK_SWITCHING);
+}
+
+int rma_switch_wait(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_SWITCHING))
+        return 0;
+    progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
+    return 1;
+}
+
+/* --- the end ------------------------------------------------------------------------------------- */
+
+static int few_out(void *arg)
+{
+    return ((struct rma_resp *)arg)->pending < (unsigned)cvar.rma_switch_out;
+}
+
+static int none_out(void *arg)
+{
+    return ((struct rma_resp *)arg)->pending == 0;
+}
+
+/* Window protocol: UNLOCK to all that have no element it could ride on. */
+static int unlock_others(struct rma_win *w)
+{
+    struct rma_resp r;
+    int err = MPI_SUCCESS;
+    rma_resp_open(w, &r, -1);
+    r.alone = 1;
+    rma_win_active(w);
+    for (int rank = 0; rank < w->size; rank++) {
+        if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
+            continue;
+        if (rma_gone_err(&w->gone, rank)) {
+            err = err ? err : rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
+            continue;
+        }
+        struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
+        progress_wait(few_out, &r, "answers to MPI_Win_unlock_all", rma_world(w, rank));
+        r.pending++;
+        int e = rma_plain_wait(w, rank, &h, 1);
+        if (e) {
+            r.pending -= r.pending > 0; /* a death has set it to 0 meanwhile */
+            err = err ? err : e;
+        }
+    }
+    progress_wait(none_out, &r, "answers to MPI_Win_unlock_all", -1);
+    rma_resp_close(w, &r);
+    return err ? err : r.err;
+}
+
+int rma_unlock_all(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_IN_LOCK_ALL))
+        return sync_error(w, "MPI_Win_lock_all was not called");
+    int err = MPI_SUCCESS, e;
+    w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
+    rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */
+    if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck && !w->all_near)
+        err = unlock_others(w);
+    if (w->ntargets || w->acks || w->err) {
+        e = rma_complete_all(w, w->lock_all_nocheck ? RMA_F_DONE : RMA_F_UNLOCK);
+        err = err ? err : e;
+    }
+    if (w->ntargets)
+        rma_targets_drop(w);
+    if (w->lock_all_nocheck)
+        fence_full(); /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as in rma_near_unlock() */
+    else
+        near_unlock_all(w); /* with a fence for each */
+    rma_win_goto(w, WIN_UNSET);
+    rma_look_around(w);
+    return err;
+}

@@ -1,0 +1,356 @@
+/* on_origin.c - answers that come back to the origin: data, acknowledgements, granted and refused locks. */
+#include "rma/core/types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "dt/make.h"
+
+static const char *why(const struct rma_fault *f)
+{
+    switch (f->cls) {
+    case MPI_ERR_RMA_RANGE: return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
+                                                                : "it does not lie in the window there";
+    case MPI_ERR_TYPE: return "its datatype does not fit there";
+    case MPI_ERR_COUNT: return "its count does not fit there";
+    case MPI_ERR_OP: return "its operation is not defined for its datatype";
+    case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
+    }
+    return "it could not be done there";
+}
+
+/* With what the target says of it. */
+int rma_far_error(const struct rma_hdr *h, const char *what)
+{
+    static const char *const names[RMA_PKTS] = {
+        [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
+        [RMA_PKT_CAS] = "a compare and swap", [RMA_PKT_BATCH] = "a packet of operations"};
+    int rank = (int)h->src;
+    struct rma_fault f;
+    if (!h->aop)
+        return MPI_SUCCESS;
+    if (h->len < sizeof f)
+        return err_make(h->aop, "%s: an operation on rank %d of the window failed there", rma_call(), rank);
+    memcpy(&f, what, sizeof f);
+    f.cls = h->aop;
+    const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
+    const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
+    const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
+    if (!name)
+        return err_make(f.cls, "%s: rank %d of the window refused what came with the end of an epoch: %s", rma_call(), rank, why(&f));
+    char size[40] = "";
+    if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
+        snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of the window: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (long long)f.disp, rank, why(&f), size);
+}
+
+/* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */
+int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
+{
+    int had = op->err || op->req ? op->err : op->t->err;
+    return h->aop && had ? had : rma_far_error(h, what);
+}
+
+/* --- locks -------------------------------------------------------------------------------- */
+
+/* Operations that left with the LOCK go back into the queue.  (A NOCHECK lock that is really taken late finds others, which left
+ * before it: theirs are answers of their own.) */
+static void ride_again(struct rma_target *t)
+{
+    struct list *first = t->next;
+    for (struct list *l = t->ops.next; l != t->next; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_RIDES))
+            continue;
+        if (first == t->next)
+            first = l;
+        op->flags &= (uint8_t)~OP_RIDES;
+        op->sent = op->answered = 0;
+        t->acks -= op->acks;
+        op->acks = 0;
+        t->queued++;
+    }
+    t->next = first;
+    t->flags |= TARGET_HURRY;
+    t->train = NULL; /* R10: t->sync may be back */
+    if (t->rode) {
+        t->sync = t->rode;
+        if (t->rode & (RMA_F_DONE | RMA_F_UNLOCK))
+            t->tokens_out--;
+        t->rode = 0;
+    }
+    if (t->replies > 1)
+        am_credit_return(t->world, t->replies - 1u);
+    t->replies = 1; /* once, however often the same answer comes */
+}
+
+static void ride_over(struct rma_target *t)
+{
+    for (struct list *l = t->ops.next; l != t->next; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_RIDES))
+            continue;
+        op->flags &= (uint8_t)~OP_RIDES;
+        if (!(op->flags & OP_ANSWERS) && !op->acks)
+            op->flags |= OP_DONE;
+    }
+    t->rode = 0;
+}
+
+static void granted(struct rma_win *w, int rank, int dropped, int err)
+{
+    int switching = rma_switch_granted(w, rank);
+    struct rma_target *t = switching ? NULL : rma_target_find(w, rank);
+    if (!t || t->state != TARGET_LOCK_ISSUED) {
+        w->err = w->err ? w->err : err;
+        return;
+    }
+    t->err = t->err ? t->err : err;
+    /* MEM_SYNC: pairs with the fence before the last holder's release. */
+    fence_full();
+    rma_target_goto(t, TARGET_LOCK_GRANTED);
+    list_del(&t->called);
+    /* With the state: whoever unlocks next owes the target an UNLOCK (sync_for), also before the thread that took a NOCHECK lock
+     * really (take_really) runs again. */
+    t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_NOCHECK);
+    t->retry_ns = 0;
+    if (dropped) {
+        rma_count(w, PVAR_RMA_LOCKS_RESENT, 1);
+        ride_again(t);
+    } else {
+        ride_over(t);
+    }
+    rma_cleanup_target(t);
+    rma_ready(t);
+    rma_advance_target(t);
+    progress_signal();
+}
+
+int rma_on_granted(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w)
+        return 0;
+    int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
+                                                rma_call(), (int)h.src)
+                                     : rma_far_error(&h, (const char *)msg + sizeof h);
+    granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
+    return 0;
+}
+
+int rma_on_refused(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (!w || rma_switch_refused(w, (int)h.src, h.disp))
+        return 0;
+    struct rma_target *t = rma_target_find(w, (int)h.src);
+    if (!t || t->state != TARGET_LOCK_ISSUED)
+        return 0;
+    ride_again(t);
+    t->flags |= TARGET_REFUSED;
+    t->stamp = h.disp;
+    t->retry_ns = rma_retry_after(t->retry_ns);
+    t->retry_at = time_now() + t->retry_ns;
+    rma_ready(t);
+    return 0;
+}
+
+/* --- acknowledgements ------------------------------------------------------------------------ */
+
+/* Answers come in the order in which what they answer left, once each. */
+static int answered_before(const struct rma_target *t, uint32_t token)
+{
+    return t->ordered && !t->loose && (int32_t)(token - t->answered) <= 0;
+}
+
+/* A token for which nobody waits, because a death has sent him on, counts only if it can be one that left for t and was not
+ * answered: else a forged one would take the place of an answer that somebody waits for. */
+static int may_be_due(const struct rma_target *t, uint32_t token)
+{
+    return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
+}
+
+/* The answer to what asked early: for the flush that has taken it, or an error for the next one (R12). */
+static void early_answered(struct rma_target *t, int err)
+{
+    uint32_t token = t->early_for;
+    t->early = t->early_for = 0;
+    t->unasked = !token && !t->tokens_out; /* else a flush has come and asked by itself */
+    if (token && rma_token_asked(t->w, t->rank, token) != RMA_ASKED_NOBODY)
+        rma_token_done(t->w, t->rank, token, err);
+    else if (err && !t->err)
+        t->err = err;
+}
+
+static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
+{
+    struct rma_target *t = rma_target_find(w, (int)h->src);
+    int early = t && h->token && h->token == t->early;
+    enum rma_asked asked = early ? RMA_ASKED : h->token ? rma_token_asked(w, (int)h->src, h->token) : RMA_ASKED_NOBODY;
+    if (h->token && !t && asked != RMA_ASKED_ALONE)
+        return; /* elements stay until they are answered: this one asked nothing, and another has yet to answer its flush_all */
+    if (t && h->token) {
+        int older = (int32_t)(h->token - t->born) <= 0;
+        if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
+            return; /* the answer to an element before t, whose waiter a death has sent on; or a forged one */
+        if (asked == RMA_ASKED && !older && answered_before(t, h->token))
+            return; /* forged: it would take the place of another rank's answer to the same flush_all */
+        t->doubt |= asked == RMA_ASKED_NOBODY;
+        /* One asked past any element says nothing of what t has out, though t may have been made since. */
+        if (asked != RMA_ASKED_ALONE && !t->tokens_out)
+            return; /* it was asked nothing: not an answer for another rank either */
+        t->tokens_out -= asked != RMA_ASKED_ALONE;
+        if (asked != RMA_ASKED_ALONE && (int32_t)(h->token - t->answered) > 0)
+            t->answered = h->token;
+        if (!t->tokens_out)
+            t->loose = 0;
+        if (early || (t->early && !t->tokens_out)) /* or it has been answered by a forged one */
+            early_answered(t, early ? err : 0);
+    }
+    if (early)
+        return;
+    rma_token_done(w, (int)h->src, h->token, err);
+}
+
+/* An answer came for it.  Nobody looks through the list, where many may wait for theirs. */
+static void settle(struct rma_op *op)
+{
+    rma_op_settle(op);
+    if (op->flags & OP_DONE)
+        rma_op_finish(op);
+}
+
+/* A part of it was refused, so the others would be: no more is asked for, or sent.  What has left is answered yet. */
+static void no_more(struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    if (!op->sent || op->sent == op->bytes || t->flags & TARGET_DEAD)
+        return;
+    WR_ASSERT(t->next == &op->link); /* R1 */
+    op->bytes = op->sent;
+    t->next = t->next->next;
+    t->queued--;
+    rma_queue_shorter(t);
+    rma_count(t->w, PVAR_RMA_AM, 1);
+}
+
+static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
+{
+    if (h->flags & RMA_F_GRANTED)
+        granted(w, (int)h->src, 0, 0);
+    struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
+    int its = op && op->t->w == w && op->t->world == src && op->acks && !(op->t->flags & TARGET_DEAD);
+    int err = its ? rma_op_refused(op, h, data) : rma_far_error(h, data);
+    if (its) {
+        struct rma_target *t = op->t;
+        op->acks--;
+        t->acks--;
+        if (err && !op->err)
+            op->err = err;
+        if (err)
+            no_more(op);
+        settle(op);
+        if (rma_target_due(t))
+            rma_ready(t);
+    }
+    struct rma_target *t = h->count && w->ntargets ? rma_target_find(w, (int)h->src) : NULL;
+    struct rma_told told;
+    if (t && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        rma_native_told(t, h->disp, h->count);
+    else if (t && h->len == sizeof told && !h->aop)
+        rma_native_told_region(t, memcpy(&told, data, sizeof told));
+    if (h->flags & RMA_F_SIGNALED)
+        signaled(w, h, err);
+    else if (err && !op && !w->err)
+        w->err = err;
+}
+
+static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
+{
+    if (h->flags & RMA_F_GRANTED)
+        granted(w, (int)h->src, 0, 0);
+    struct rma_op *op = rma_op_by_id(h->op);
+    size_t len = h->aop ? 0 : h->len; /* what else came says why */
+    int earlier = MPI_SUCCESS;        /* for the flush that this answers: of another operation */
+    if (h->flags & RMA_F_FAULT && h->len >= (h->aop ? 2 : 1) * sizeof(struct rma_fault)) {
+        struct rma_hdr told = *h;
+        struct rma_fault f;
+        memcpy(&f, data + h->len - sizeof f, sizeof f);
+        len -= h->aop ? 0 : sizeof f;
+        told.aop = f.cls;
+        earlier = rma_far_error(&told, (const char *)&f);
+    }
+    /* Never more than was asked for by message: what comes goes into the user's memory. */
+    if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
+        h->count <= op->sent - op->answered - op->native_bytes && h->disp <= op->bytes && len <= op->bytes - h->disp) {
+        struct rma_target *t = op->t;
+        int err = rma_op_refused(op, h, data);
+        /* Refused before it was known how much that is: no more comes of what has left. */
+        size_t count = err && !h->count ? op->sent - op->answered - op->native_bytes : h->count;
+        if (len)
+            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, len);
+        op->answered += count;
+        if (err && !op->err)
+            op->err = err;
+        if (err)
+            no_more(op);
+        settle(op);
+        if (rma_target_due(t))
+            rma_ready(t);
+    }
+    if (h->flags & RMA_F_SIGNALED)
+        signaled(w, h, earlier);
+}
+
+int rma_on_ack(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (w)
+        acked(w, src, &h, (const char *)msg + sizeof h);
+    return 0;
+}
+
+int rma_on_data(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    if (w)
+        data_came(w, src, &h, (const char *)msg + sizeof h);
+    return 0;
+}
+
+/* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given back. */
+int rma_on_answers(int src, const void *msg, size_t len)
+{
+    struct rma_hdr all;
+    struct rma_win *w = rma_packet_window(src, msg, len, &all);
+    if (!w) {
+        if (len >= sizeof all && all.count > 1 && all.count <= len / sizeof all)
+            am_credit_return(src, all.count - 1);
+        return 0;
+    }
+    const char *at = (const char *)msg + sizeof all;
+    uint32_t n = 0;
+    for (size_t left = all.len; n < all.count && left >= sizeof(struct rma_hdr); n++) {
+        struct rma_hdr h;
+        memcpy(&h, at, sizeof h);
+        at += sizeof h;
+        left -= sizeof h;
+        if (h.win != all.win || h.src != all.src || rma_pad(h.len) > left)
+            break;
+        if (h.type == RMA_PKT_DATA)
+            data_came(w, src, &h, at);
+        else if (h.type == RMA_PKT_ACK)
+            acked(w, src, &h, at);
+        at += rma_pad(h.len);
+        left -= rma_pad(h.len);
+    }
+    if (n > 1)
+        am_credit_return(src, n - 1);
+    return 0;
+}

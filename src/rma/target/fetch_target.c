@@ -1,0 +1,599 @@
+/* fetch.c - the data of a long operation by the network's own get and put, from the target's side.
+ *
+ *   origin: registers its buffers --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
+ *                                                    get, get ...  <-- origin's memory
+ *                                                    piece by piece, in order, while the next ones come: accumulate, put
+ *                                       result buffer --> put, put ... (get_accumulate, get)
+ *   origin: deregisters          <-----------FETCHED(bytes done)---- nothing of it is the network's any more
+ *
+ * For accumulates, and for puts and gets where the origin has no key of the window: of dynamic windows, say.  One block at both
+ * ends, of a predefined type without gaps.  Who has no place for it (records and memory of a process are
+ * bounded), no such network, or loses it in the middle says how far it came, and the rest comes by message: a failure here is
+ * never one of the operation, but for old values that did not arrive, since those accumulates cannot be done again.
+ *
+ * Order.  The operation stays the first of the queue until it is answered (OP_FETCHING), so that nothing passes it, no flag
+ * leaves before it is over, and eviction waits for it: it has not left.  It counts as a native piece (R8), because its memory
+ * is the network's until then: when the target dies native.c waits for that, too.  So a target has one at a time.
+ *
+ * F1  While F->out is not 0 the network reads or writes the pieces of F, or memory of its origin: F is not answered, its pieces
+ *     are not used again or freed.  That holds when the origin dies, and past MPI_Finalize.
+ * F2  Pieces act on the window in the order of the stream, each looked up and checked anew: the window may have gone, since a
+ *     dead origin's keep nobody from freeing it.  Nothing of a process that is known to be dead acts.
+ * F3  Each FETCH is answered once, when F ends (its reply has been reserved). */
+#include "rma/core/types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECES = 2 /* more do not stay in the cache */, KEYS = 512 /* bytes of both keys, at most */, TURNS = 16, PAGE = 4096 };
+
+/* --- the network ------------------------------------------------------------------------ */
+
+static size_t least(const struct tp_caps *c)
+{
+    if (!cvar.rma_native || !cvar.rma_fetches || !(c->flags & TP_GET))
+        return SIZE_MAX;
+    return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
+}
+
+/* Bytes from which an operation may be fetched; SIZE_MAX: never. */
+size_t rma_fetch_least(void)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    size_t min = SIZE_MAX;
+    for (int i = 0; am_tp_open(i, &ops, &caps); i++)
+        min = least(&caps) < min ? least(&caps) : min;
+    return min ? min : 1;
+}
+
+static struct tp *network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
+{
+    struct tp *tp = am_tp(world, ops, caps);
+    if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
+        return NULL;
+    /* Results are a second transfer, that a message's answer would have brought: measured, those pay from twice as long on. */
+    return (data && results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
+}
+
+/* --- origin ----------------------------------------------------------------------------- */
+
+struct rma_offer { /* what the network knows of the operation that is fetched, or will be as soon as there is room for the packet */
+    struct tp *tp;
+    const struct tp_ops *ops;
+    struct tp_mem *data, *result;
+    uint32_t op;     /* its id */
+    uint8_t atomics; /* of its target, before */
+    struct rma_fetch_data d;
+    char keys[KEYS]; /* d.key + d.result bytes */
+};
+
+static int has_data(const struct rma_op *op)
+{
+    return op->kind != RMA_GET;
+}
+
+static int has_result(const struct rma_op *op)
+{
+    return op->kind == RMA_GET || op->kind == RMA_GACC;
+}
+
+static int fits(const struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_args *a = &op->a;
+    if (op->kind > RMA_GACC || op->train || op->natives || /* the network has pieces of it, and refused another: the rest by message */
+         op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
+        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
+        (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
+        return 0;
+    return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 &&
+           (!has_data(op) || dt_is_block(a->otype, (size_t)a->ocount)) &&
+           (!has_result(op) || dt_is_block(a->rtype, (size_t)a->rcount));
+}
+
+/* What the target is told that it moves: puts and gets of derived datatypes are of bytes. */
+static const struct dt_type *moved(const struct rma_op *op)
+{
+    const struct dt_type *t = op->elem ? op->elem : op->a.ttype;
+    return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride ? t : dt_find(MPI_BYTE);
+}
+
+void rma_fetch_over(struct rma_target *t)
+{
+    struct rma_offer *o = t->offer;
+    t->offer = NULL;
+    if (!o)
+        return;
+    if (o->data)
+        o->ops->dereg(o->tp, o->data);
+    if (o->result)
+        o->ops->dereg(o->tp, o->result);
+    free(o);
+}
+
+/* Register, and take down the keys; 0: that does not go. */
+static int keys_of(struct rma_offer *o, const struct rma_op *op)
+{
+    const struct rma_args *a = &op->a;
+    size_t n = KEYS;
+    if (has_data(op)) {
+        if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
+            o->ops->pack(o->tp, o->data, o->keys, &n))
+            return 0;
+        o->d.key = (uint32_t)n;
+    }
+    if (!has_result(op))
+        return 1;
+    n = KEYS - o->d.key;
+    if (o->ops->reg(o->tp, dt_start(a->rtype, a->result), op->bytes, 0, TP_MAY_WRITE, &o->result) ||
+        o->ops->pack(o->tp, o->result, o->keys + o->d.key, &n))
+        return 0;
+    o->d.result = (uint32_t)n;
+    return 1;
+}
+
+/* t->offer is op's; 0: it goes by message. */
+static int offered(struct rma_target *t, const struct rma_op *op)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    if (t->offer) { /* when there was no room for the packet */
+        WR_ASSERT(t->offer->op == op->id);
+        return 1;
+    }
+    if (!fits(t, op) || !(tp = network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
+        return 0;
+    struct rma_offer *o = t->offer = calloc(1, sizeof *o);
+    if (!o)
+        return 0;
+    o->tp = tp;
+    o->ops = ops;
+    o->op = op->id;
+    o->d.count = op->bytes / moved(op)->elem.bytes;
+    memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
+    if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
+        return 1;
+    rma_fetch_over(t);
+    return 0;
+}
+
+/* 0: on its way; AM_AGAIN; -ENOTSUP: by message; -errno */
+int rma_fetch_send(struct rma_target *t, struct rma_op *op)
+{
+    if (!offered(t, op))
+        return -ENOTSUP;
+    WR_ASSERT(!op->natives);
+    struct rma_offer *o = t->offer;
+    size_t bytes = o->d.key + o->d.result;
+    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0, .win = t->w->id, .src = (uint32_t)t->w->rank,
+                        .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
+                        .len = (uint32_t)(sizeof o->d + bytes)};
+    struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
+    int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
+    if (err) {
+        if (err != AM_AGAIN)
+            rma_fetch_over(t);
+        return err;
+    }
+    rma_count(t->w, PVAR_RMA_MSGS, 1);
+    op->flags |= OP_FETCHING;
+    op->natives = 1;
+    t->natives++;
+    o->atomics = t->atomics;
+    t->atomics = 1; /* R9 */
+    return 0;
+}
+
+/* `done` bytes of op have been done there: all, or the rest goes by message. */
+static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, const char *what)
+{
+    size_t done = h->disp;
+    if (!h->aop && (done > op->bytes || done % moved(op)->elem.bytes))
+        h->aop = MPI_ERR_OTHER;
+    if (h->aop) {
+        op->err = rma_op_refused(op, h, what);
+        done = op->bytes;
+    }
+    op->sent = done;
+    if (op->flags & OP_ANSWERS)
+        op->answered = done;
+    if (done < op->bytes) {
+        op->flags |= OP_BY_AM;
+        return;
+    }
+    WR_ASSERT(t->next == &op->link);
+    t->next = t->next->next;
+    t->queued--;
+    rma_queue_shorter(t);
+    rma_count(t->w, PVAR_RMA_NATIVE, 1);
+}
+
+int rma_on_fetched(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    struct rma_op *op = w ? rma_op_by_id(h.op) : NULL;
+    if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_FETCHING) || !op->natives)
+        return 0;
+    struct rma_target *t = op->t;
+    if (t->offer)
+        t->atomics = t->offer->atomics; /* this one is done */
+    rma_fetch_over(t);
+    op->flags &= (uint8_t)~OP_FETCHING;
+    op->natives--;
+    t->natives--;
+    if (!(t->flags & TARGET_DEAD))
+        fetched(t, op, &h, (const char *)msg + sizeof h);
+    rma_op_settle(op);
+    rma_cleanup_target(t);
+    if (rma_target_due(t) || t->flags & TARGET_DEAD)
+        rma_ready(t);
+    progress_signal();
+    return 0;
+}
+
+/* --- target ----------------------------------------------------------------------------- */
+
+enum piece_state { FREE, GETTING, HERE, DONE, PUTTING };
+struct piece {
+    struct tp_done d;
+    struct rma_fetch *f;
+    enum piece_state state;
+    size_t at, len; /* of the stream */
+};
+
+struct rma_fetch {
+    struct list link; /* r->fetches */
+    struct tp_done flushed;
+    struct rma *r;    /* NULL: past MPI_Finalize */
+    struct rma_hdr h; /* as it came, checked */
+    uint64_t count;
+    size_t bytes, asked, applied; /* of the stream */
+    size_t most;      /* bytes of a piece: whole elements */
+    int world;
+    struct tp *tp;
+    const struct tp_ops *ops;
+    struct tp_far *data, *result; /* data NULL: a get; result NULL: not wanted */
+    struct tp_mem *local;         /* TP_REG_LOCAL: mem */
+    unsigned out;     /* F1 */
+    uint8_t busy;     /* it is somebody's; else free for the next */
+    uint8_t again;    /* the network had no room: the hook tries again */
+    uint8_t then_am, unflushed; /* TP_PUT_THEN_AM; results that neither that nor a flush has confirmed */
+    int err;          /* -errno: no more is fetched */
+    int cls;          /* MPI error class: for the origin */
+    struct piece piece[PIECES];
+    char *mem;        /* data of the pieces, then their results */
+    size_t room;      /* bytes of mem: of a get, results only */
+};
+
+static char *data_of(const struct rma_fetch *f, const struct piece *p)
+{
+    return f->mem + (size_t)(p - f->piece) * f->most;
+}
+
+static char *result_of(const struct rma_fetch *f, const struct piece *p)
+{
+    return data_of(f, p) + (f->data ? PIECES * f->most : 0);
+}
+
+static void fetch_free(struct rma_fetch *f)
+{
+    list_del(&f->link);
+    free(f->mem);
+    free(f);
+}
+
+/* What the network has of it; nothing is under way. */
+static void let_go(struct rma_fetch *f)
+{
+    WR_ASSERT(!f->out); /* F1 */
+    if (f->local)
+        f->ops->dereg(f->tp, f->local);
+    if (f->data)
+        f->ops->drop(f->tp, f->data);
+    if (f->result)
+        f->ops->drop(f->tp, f->result);
+    f->local = NULL;
+    f->data = f->result = NULL;
+}
+
+static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint64_t count, int results, size_t done, int cls)
+{
+    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .disp = done, .op = asked->op};
+    struct rma_fault f = {.disp = asked->disp, .count = count, .dt = asked->dt, .cls = (uint8_t)cls,
+                          .type = asked->aop ? results ? RMA_PKT_GACC : RMA_PKT_ACC : results ? RMA_PKT_GET : RMA_PKT_PUT,
+                          .bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes};
+    rma_reply(w, world, &h, &f, cls ? sizeof f : 0);
+}
+
+/* F3 */
+static void finish(struct rma_fetch *f)
+{
+    struct rma_win *w = rma_win_find(f->h.win);
+    int results = f->result != NULL;
+    size_t done = !f->data && f->err ? 0 : f->applied; /* a get can be done anew; which piece did not come is not kept */
+    let_go(f);
+    f->busy = 0;
+    sched_point(); /* near processes may look before the end is told */
+    if (w && !boot_dead(f->world)) {
+        tell(w, f->world, &f->h, f->count, results, done, f->cls);
+    }
+}
+
+static int stopped(const struct rma_fetch *f)
+{
+    return f->err || f->cls || boot_dead(f->world) || !rma_win_find(f->h.win);
+}
+
+/* Results did not arrive. */
+static void lost(struct rma_fetch *f, int err)
+{
+    if (f->data)
+        f->cls = MPI_ERR_OTHER;
+    f->err = f->err ? f->err : err;
+}
+
+/* What the network said of a call for p.  Has it been taken? */
+static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state under_way, enum piece_state over)
+{
+    if (rc == TP_AGAIN) {
+        f->again = 1;
+        progress_hook_add(&f->r->fetch_hook);
+        return 0;
+    }
+    if (rc < 0) {
+        f->err = rc;
+        if (under_way == PUTTING)
+            lost(f, rc);
+        p->state = FREE;
+        return 1;
+    }
+    p->state = rc == TP_PENDING ? under_way : over;
+    f->out += rc == TP_PENDING;
+    return 1;
+}
+
+static void apply(struct rma_fetch *f, struct piece *p)
+{
+    struct rma_win *w = rma_win_find(f->h.win);
+    f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL, f->result ? result_of(f, p) : NULL); /* F2 */
+    p->state = FREE;
+    if (f->cls)
+        return;
+    f->applied += p->len;
+    if (f->result)
+        p->state = DONE;
+}
+
+/* One thing that can be done for a piece; 0: none. */
+static int move(struct rma_fetch *f, struct piece *p)
+{
+    if (p->state == HERE && stopped(f)) {
+        p->state = FREE;
+        return 1;
+    }
+    if (p->state == HERE && p->at == f->applied) {
+        apply(f, p);
+        return 1;
+    }
+    if (p->state == DONE && !boot_dead(f->world)) {
+        int rc = f->ops->put(f->tp, f->result, p->at, result_of(f, p), p->len, f->local, &p->d);
+        f->unflushed |= rc != TP_AGAIN && !f->then_am;
+        return taken(f, p, rc, PUTTING, FREE);
+    }
+    if (p->state == DONE)
+        p->state = FREE;
+    if (p->state != FREE || f->asked == f->bytes || stopped(f))
+        return 0;
+    p->at = f->asked;
+    p->len = f->bytes - f->asked < f->most ? f->bytes - f->asked : f->most;
+    if (!f->data)
+        p->state = HERE;
+    else if (!taken(f, p, f->ops->get(f->tp, f->data, p->at, data_of(f, p), p->len, f->local, &p->d), GETTING, HERE))
+        return 0;
+    f->asked += p->len;
+    return 1;
+}
+
+/* Results that the network promises nothing about are confirmed by a flush.  1: all are there. */
+static int confirmed(struct rma_fetch *f)
+{
+    if (!f->unflushed || boot_dead(f->world))
+        return 1;
+    int rc = f->ops->flush(f->tp, (unsigned)f->world, &f->flushed);
+    if (rc == TP_AGAIN) {
+        f->again = 1;
+        progress_hook_add(&f->r->fetch_hook);
+        return 0;
+    }
+    f->unflushed = 0;
+    f->out += rc == TP_PENDING;
+    if (rc < 0)
+        lost(f, rc);
+    return rc != TP_PENDING;
+}
+
+static void run(struct rma_fetch *f)
+{
+    int moved, turns = 0;
+    f->again = 0;
+    do {
+        moved = 0;
+        for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
+            moved |= move(f, p);
+        if (moved && ++turns == TURNS) { /* a network that is done at once: others shall be served, too */
+            f->again = 1;
+            progress_hook_add(&f->r->fetch_hook);
+        }
+    } while (moved && !f->again);
+    if (!f->out && !f->again && confirmed(f))
+        finish(f);
+}
+
+static void ended(struct rma_fetch *f)
+{
+    f->out--;
+    if (f->r) {
+        run(f);
+    } else if (!f->out) {
+        let_go(f);
+        fetch_free(f);
+    }
+}
+
+static void piece_done(struct tp_done *d, int err)
+{
+    struct piece *p = LIST_OBJ(d, struct piece, d);
+    struct rma_fetch *f = p->f;
+    if (err)
+        f->err = f->err ? f->err : err;
+    if (err && p->state == PUTTING)
+        lost(f, err);
+    p->state = p->state == GETTING && !err ? HERE : FREE;
+    ended(f);
+}
+
+static void flush_done(struct tp_done *d, int err)
+{
+    struct rma_fetch *f = LIST_OBJ(d, struct rma_fetch, flushed);
+    if (err)
+        lost(f, err);
+    ended(f);
+}
+
+/* Hook, while the network had no room for a call. */
+static int again(void *arg)
+{
+    struct rma *r = arg;
+    int left = 0, events = 0;
+    for (struct list *l = r->fetches.next; l != &r->fetches; l = l->next) {
+        struct rma_fetch *f = LIST_OBJ(l, struct rma_fetch, link);
+        if (!f->again)
+            continue;
+        run(f);
+        left += f->again;
+        events += !f->again;
+    }
+    if (!left)
+        progress_hook_del(&r->fetch_hook);
+    return events;
+}
+
+/* A record with room for pieces of `most` bytes, twice if there are results of what they do; NULL: none is free. */
+static struct rma_fetch *record(struct rma *r, size_t most, int both)
+{
+    struct rma_fetch *f = NULL;
+    int n = 0;
+    for (struct list *l = r->fetches.next; l != &r->fetches && !f; l = l->next, n++)
+        if (!LIST_OBJ(l, struct rma_fetch, link)->busy)
+            f = LIST_OBJ(l, struct rma_fetch, link);
+    if (!f) {
+        if (n >= cvar.rma_fetches || !(f = calloc(1, sizeof *f)))
+            return NULL;
+        f->r = r;
+        f->flushed.fn = flush_done;
+        list_init(&f->link);
+        list_push(&r->fetches, &f->link);
+        for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
+            *p = (struct piece){.d.fn = piece_done, .f = f};
+    }
+    size_t room = most * PIECES * (both ? 2 : 1);
+    if (f->room < room) {
+        free(f->mem);
+        f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE); /* as windows lie: vector code does not cross lines */
+        f->room = f->mem ? room : 0;
+    }
+    return f->mem ? f : NULL;
+}
+
+/* Elements of a piece: as few pieces as have at most `limit` elements (at least one), all of a length. */
+static size_t pieces_of(uint64_t count, size_t limit)
+{
+    uint64_t pieces = limit < 2 ? count : (count + limit - 1) / limit;
+    return pieces ? (size_t)((count + pieces - 1) / pieces) : 1;
+}
+
+/* 0: it will be answered; else it is not begun. */
+static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const struct rma_fetch_data *d, const char *keys)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    size_t unit = (size_t)dt_find((MPI_Datatype)h->dt)->elem.bytes, bytes = d->count * unit;
+    struct tp *tp = network(src, d->key != 0, d->result != 0, bytes, &ops, &caps);
+    if (!tp || strncmp(d->transport, ops->name, sizeof d->transport) != 0)
+        return -1;
+    size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes : caps.rma_max;
+    size_t most = pieces_of(d->count, limit / unit) * unit;
+    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->key && d->result) : NULL;
+    if (!f)
+        return -1;
+    f->h = *h;
+    f->count = d->count;
+    f->bytes = bytes;
+    f->asked = f->applied = 0;
+    f->most = most;
+    f->world = src;
+    f->tp = tp;
+    f->ops = ops;
+    f->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
+    f->again = f->unflushed = 0;
+    f->err = f->cls = 0;
+    for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
+        p->state = FREE;
+    if ((d->key && ops->import(tp, (unsigned)src, keys, d->key, &f->data)) ||
+        (d->result && ops->import(tp, (unsigned)src, keys + d->key, d->result, &f->result)) ||
+        (caps.flags & TP_REG_LOCAL && ops->reg(tp, f->mem, f->room, 0, 0, &f->local))) {
+        let_go(f);
+        return -1;
+    }
+    f->busy = 1;
+    run(f);
+    return 0;
+}
+
+int rma_on_fetch(int src, const void *msg, size_t len)
+{
+    struct rma_fetch_data d;
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    const char *payload = (const char *)msg + sizeof h;
+    if (!w || h.len < sizeof d) {
+        am_nonsense(src, "an operation to fetch");
+        rma_room()->nonsense++;
+        return 0;
+    }
+    memcpy(&d, payload, sizeof d);
+    /* An accumulate has data; what has none and brings nothing, or has no operation and does both, is nothing. */
+    int shape = h.aop ? d.key != 0 : !d.key != !d.result;
+    int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key ? MPI_ERR_OTHER
+                                                                              : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
+    if (!cls && begin(w, src, &h, &d, payload + sizeof d) == 0)
+        return 0;
+    tell(w, src, &h, d.count, d.result != 0, 0, cls);
+    return 0;
+}
+
+void rma_fetch_init(struct rma *r)
+{
+    list_init(&r->fetches);
+    r->fetch_hook = (struct progress_hook){.fn = again, .arg = r};
+}
+
+/* What is the network's still stays until it answers (F1). */
+void rma_fetch_finalize(struct rma *r)
+{
+    progress_hook_del(&r->fetch_hook);
+    for (struct list *l = r->fetches.next, *next; l != &r->fetches; l = next) {
+        struct rma_fetch *f = LIST_OBJ(l, struct rma_fetch, link);
+        next = l->next;
+        list_del(&f->link);
+        f->r = NULL;
+        if (f->out)
+            continue;
+        if (f->busy)
+            let_go(f);
+        fetch_free(f);
+    }
+}

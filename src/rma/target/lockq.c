@@ -1,0 +1,285 @@
+/* lockq.c - far lock requests at the target: granted, queued within bounds, or refused with a stamp (rma.md 5.3, 5.4).
+ *
+ *   request -> free, nobody before it          -> taken from the lock word, packet run, GRANTED rides on its answer
+ *           -> queue has a place               -> waits; its data are kept while they fit, else DROPPED at the grant
+ *           -> full                            -> REFUSED with stamp n; comes again with it
+ *
+ * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no newcomer
+ * passes, and of the stamped ones those below admitted + size of the queue may enter.  Two counters, no memory per refused
+ * request.  A JOIN request enters beside readers whatever waits. */
+#include "rma/core/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rma_lockq_init(struct rma_lockq *q)
+{
+    list_init(&q->entries);
+    map_init(&q->holders);
+}
+
+/* Off the queue; *packet: its data, the caller's now (NULL: freed). */
+static void entry_take(struct rma_lockq *q, struct lock_entry *e, char **packet)
+{
+    struct rma_win *w = LIST_OBJ(q, struct rma_win, lockq);
+    list_del(&e->link);
+    q->count--;
+    counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], (uint64_t)-1);
+    if (e->packet)
+        q->bytes -= e->hdr.len;
+    if (packet)
+        *packet = e->packet;
+    else
+        free(e->packet);
+    free(e);
+}
+
+void rma_lockq_free(struct rma_lockq *q)
+{
+    while (!list_empty(&q->entries))
+        entry_take(q, LIST_OBJ(q->entries.next, struct lock_entry, link), NULL);
+    map_destroy(&q->holders);
+}
+
+static enum shmlock_type type_of(const struct rma_hdr *h)
+{
+    return h->flags & RMA_F_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+}
+
+static struct shmlock *word_of(const struct rma_win *w)
+{
+    return w->near.near[w->node.n.me].lockword;
+}
+
+/* --- holders ---------------------------------------------------------------------------- */
+
+static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
+{
+    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more.  Processes of this node do not
+     * come here, as they take the word; one that does is named, so that its death gives up what it holds. */
+    if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries && !boot_same_node(src))
+        q->anonymous++;
+    else if (map_put(&q->holders, (uint64_t)src + 1, (void *)(uintptr_t)type) && type == SHMLOCK_SHARED)
+        q->anonymous++;
+}
+
+int rma_lockq_release(struct rma_win *w, int src)
+{
+    struct rma_lockq *q = &w->lockq;
+    enum shmlock_type type = (enum shmlock_type)(uintptr_t)map_del(&q->holders, (uint64_t)src + 1);
+    if (!type) {
+        if (!q->anonymous)
+            return MPI_ERR_RMA_SYNC;
+        q->anonymous--;
+        type = SHMLOCK_SHARED;
+        if (!q->anonymous && q->doubt) {
+            q->doubt = 0;
+            shmlock_doubt(word_of(w), &w->node.n, 0);
+        }
+    }
+    /* The hook grants the next: a handler that ran queued packets from here would go as deep as the queue is long. */
+    shmlock_far_leave(word_of(w), &w->node.n, type);
+    return 0;
+}
+
+/* --- ask ---------------------------------------------------------------------------------- */
+
+static void tell_waiting(struct rma_win *w)
+{
+    const struct list *l = list_first(&w->lockq.entries);
+    shmlock_far_waiting(word_of(w), &w->node.n, l ? (int)type_of(&LIST_OBJ(l, struct lock_entry, link)->hdr) : 0);
+}
+
+static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t stamp)
+{
+    struct rma_hdr r = {.type = RMA_PKT_REFUSED, .disp = stamp, .op = h->op, .token = h->token};
+    rma_count(w, PVAR_RMA_LOCKS_REFUSED, 1);
+    rma_reply(w, src, &r, NULL, 0);
+}
+
+static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
+{
+    struct rma_lockq *q = &w->lockq;
+    struct lock_entry *e = calloc(1, sizeof *e);
+    if (!e)
+        return -1;
+    e->src = src;
+    e->hdr = *h;
+    if (h->type != RMA_PKT_LOCK && q->bytes + h->len <= (size_t)cvar.rma_lock_bytes &&
+        (e->packet = malloc((size_t)h->len + 1)) != NULL) {
+        memcpy(e->packet, payload, h->len);
+        q->bytes += h->len;
+        pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_BYTES_HIGH, q->bytes);
+    } else if (h->type != RMA_PKT_LOCK) {
+        rma_count(w, PVAR_RMA_LOCKS_DROPPED, 1);
+    }
+    list_push(&q->entries, &e->link);
+    q->count++;
+    counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], 1);
+    rma_count(w, PVAR_RMA_LOCKS_QUEUED, 1);
+    pvar_set_max(&w->near.pvars, PVAR_RMA_LOCKS_HIGH, q->count);
+    tell_waiting(w);
+    rma_win_active(w);
+    return 0;
+}
+
+/* Only readers join: a writer that said so would be let in as the one and go as the other. */
+static int joins(const struct rma_hdr *h)
+{
+    return (h->flags & RMA_F_JOIN) && type_of(h) == SHMLOCK_SHARED;
+}
+
+/* A second lock of one target: an error, and nothing is held by it. */
+static void second(struct rma_win *w, int src)
+{
+    struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPI_ERR_RMA_SYNC};
+    rma_reply(w, src, &r, NULL, 0);
+}
+
+void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
+{
+    struct rma_lockq *q = &w->lockq;
+    enum shmlock_type type = type_of(h);
+    int join = joins(h), got = 0;
+    if (boot_dead_count() && boot_dead(src)) /* sent before it died, taken in after it was buried: nobody would give it back */
+        return;
+    /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
+    int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
+    if (map_get(&q->holders, (uint64_t)src + 1)) {
+        second(w, src);
+        return;
+    }
+    int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries : q->stamps == q->admitted;
+    if (turn && q->count == 0)
+        got = shmlock_far_try(word_of(w), &w->node.n, type, 1, join);
+    else if (join)
+        got = shmlock_far_try(word_of(w), &w->node.n, type, 0, 1);
+    if (!got && (!turn || q->count >= (unsigned)cvar.rma_lock_entries || enqueue(w, src, h, payload) != 0)) {
+        refuse(w, src, h, stamped ? h->disp : ++q->stamps);
+        return;
+    }
+    if (stamped)
+        q->admitted++;
+    if (got) {
+        hold(q, src, type);
+        tell_waiting(w);
+        rma_run_packet(w, src, h, payload, 1);
+    }
+}
+
+/* --- death ---------------------------------------------------------------------------------- */
+
+static void tell_all(struct rma_lockq *q)
+{
+    for (struct list *l = q->entries.next; l != &q->entries; l = l->next)
+        LIST_OBJ(l, struct lock_entry, link)->broken = 1;
+}
+
+/* A near holder died, and some near process or this one took the lock from it. */
+static void look_for_deaths(struct rma_win *w)
+{
+    unsigned n = shmlock_broken(word_of(w));
+    if (n != w->lockq.broken)
+        tell_all(&w->lockq);
+    w->lockq.broken = n;
+}
+
+/* --- grant ------------------------------------------------------------------------------------ */
+
+static void grant(struct rma_win *w, struct lock_entry *e)
+{
+    struct rma_lockq *q = &w->lockq;
+    struct lock_entry mine = *e;
+    hold(q, e->src, type_of(&e->hdr));
+    entry_take(q, e, &mine.packet);
+    tell_waiting(w);
+    if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
+        rma_run_packet(w, mine.src, &mine.hdr, mine.packet, 1);
+    } else {
+        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = mine.broken ? MPI_ERR_OTHER : 0};
+        rma_reply(w, mine.src, &r, NULL, 0);
+    }
+    free(mine.packet);
+}
+
+/* A writer that waits for a reader who may have died: told so, with a reader's grant, which its UNLOCK gives back. */
+static int in_spite(struct rma_win *w, struct lock_entry *e)
+{
+    if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE || !shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 1, 0))
+        return 0;
+    e->hdr.flags &= (uint16_t)~RMA_F_EXCLUSIVE;
+    e->broken = 1;
+    return 1;
+}
+
+/* Two requests of one process were queued, and the other was granted: held once, it is given back once. */
+static int doubled(struct rma_win *w, struct lock_entry *e)
+{
+    struct rma_lockq *q = &w->lockq;
+    int src = e->src;
+    if (!map_get(&q->holders, (uint64_t)src + 1))
+        return 0;
+    entry_take(q, e, NULL);
+    tell_waiting(w);
+    second(w, src);
+    return 1;
+}
+
+int rma_lockq_poll(struct rma_win *w)
+{
+    struct rma_lockq *q = &w->lockq;
+    int n = 0;
+    look_for_deaths(w);
+    while (!list_empty(&q->entries)) {
+        struct lock_entry *e = LIST_OBJ(q->entries.next, struct lock_entry, link);
+        if (doubled(w, e)) {
+            n++;
+            continue;
+        }
+        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)) && !in_spite(w, e))
+            break;
+        grant(w, e);
+        n++;
+    }
+    for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
+        struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
+        next = l->next;
+        if (!joins(&e->hdr))
+            continue;
+        if (doubled(w, e)) {
+            n++;
+            continue;
+        }
+        if (!shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 0, 1))
+            break;
+        grant(w, e);
+        n++;
+    }
+    return n;
+}
+
+void rma_lockq_bury(struct rma_win *w, int src)
+{
+    struct rma_lockq *q = &w->lockq;
+    for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
+        struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
+        next = l->next;
+        if (e->src == src)
+            entry_take(q, e, NULL);
+    }
+    if (map_get(&q->holders, (uint64_t)src + 1)) {
+        tell_all(q);
+        shmlock_break(word_of(w), &w->node.n);
+        q->broken = shmlock_broken(word_of(w));
+        rma_lockq_release(w, src);
+    } else if (boot_same_node(src)) {
+        shmlock_bury(word_of(w), &w->node.n);
+        look_for_deaths(w);
+    } else if (q->anonymous && !q->doubt) { /* it may be one of them */
+        q->doubt = 1;
+        shmlock_doubt(word_of(w), &w->node.n, 1);
+    }
+    /* Its stamps will never come: let newcomers in. */
+    q->admitted = q->stamps;
+    tell_waiting(w);
+}

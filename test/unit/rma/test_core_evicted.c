@@ -1,0 +1,88 @@
+#include "unit.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "unit_rma.h"
+#include "rma/core/types.h"
+
+enum { RANKS = 1000000 };
+
+static size_t bytes(const struct rma_gone *g)
+{
+    return (g->locked.slots ? (g->locked.mask + 1) * sizeof *g->locked.slots : 0) +
+           (g->cut.slots ? (g->cut.mask + 1) * sizeof *g->cut.slots : 0);
+}
+
+/* Each of a million ranks, and a rank is nobody but itself; what it costs; all are taken again in another order. */
+START_TEST(everybody)
+{
+    struct rma_gone g;
+    int wrong = 0; /* counted: Check writes a line of its own for each assertion that holds */
+    rma_gone_init(&g);
+    ck_assert(!rma_gone(&g, 0) && bytes(&g) == 0);
+    for (int r = 0; r < RANKS; r++)
+        wrong += rma_gone(&g, r) || rma_gone_put(&g, r, 0) || g.count != (unsigned)r + 1;
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_uint_le(bytes(&g), 512 * 1024);
+    for (int i = 0; i < RANKS; i++) {
+        int r = (int)((long)i * 7 % RANKS), next = (int)((long)(i + 1) * 7 % RANKS);
+        wrong += !rma_gone(&g, r) || rma_gone_err(&g, r);
+        rma_gone_del(&g, r);
+        wrong += rma_gone(&g, r) || (i + 1 < RANKS && !rma_gone(&g, next)) || g.count != RANKS - 1 - (unsigned)i;
+        rma_gone_del(&g, r);
+        wrong += g.count != RANKS - 1 - (unsigned)i;
+    }
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_uint_eq(g.locked.count, 0);
+    rma_gone_clear(&g);
+    ck_assert_uint_eq(bytes(&g), 0);
+}
+END_TEST
+
+/* Far apart, the highest that there can be among them; neighbours are not taken for them. */
+START_TEST(scattered)
+{
+    enum { STEP = 4099, MANY = 10000 };
+    struct rma_gone g;
+    rma_gone_init(&g);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(rma_gone_put(&g, INT_MAX - i * STEP, 0), 0);
+    ck_assert_uint_le(bytes(&g), MANY * 43); /* 16 in a table that is at least 3/8 full */
+    for (int i = 0; i < MANY; i++) {
+        int r = INT_MAX - i * STEP;
+        ck_assert(rma_gone(&g, r) && !rma_gone(&g, r - 1) && (!i || !rma_gone(&g, r + 1)));
+    }
+    rma_gone_clear(&g);
+    ck_assert_uint_eq(g.count, 0);
+}
+END_TEST
+
+/* Who cannot be reached is not locked, and why is known; beside locked ranks of the same word. */
+START_TEST(cut)
+{
+    struct rma_gone g;
+    rma_gone_init(&g);
+    for (int r = 0; r < 300; r++)
+        ck_assert_int_eq(rma_gone_put(&g, r, r % 3 ? 0 : -EMSGSIZE - r), 0);
+    for (int r = 0; r < 300; r++)
+        ck_assert(rma_gone(&g, r) && rma_gone_err(&g, r) == (r % 3 ? 0 : -EMSGSIZE - r));
+    for (int r = 0; r < 300; r += 3)
+        rma_gone_del(&g, r);
+    ck_assert(g.count == 200 && g.cut.count == 0);
+    for (int r = 0; r < 300; r++)
+        ck_assert(rma_gone(&g, r) == (r % 3 != 0) && !rma_gone_err(&g, r));
+    rma_gone_clear(&g);
+}
+END_TEST
+
+Suite *suite_gone(void)
+{
+    Suite *s = suite_create("rma/gone");
+    TCase *t = tcase_create("gone");
+    tcase_add_test(t, everybody);
+    tcase_add_test(t, scattered);
+    tcase_add_test(t, cut);
+    suite_add_tcase(s, t);
+    return s;
+}
