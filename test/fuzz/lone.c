@@ -17,7 +17,7 @@
 #include "mpi.h"
 #include "p2p/p2p_types.h"
 #include "progress/progress.h"
-#include "rma/core/types.h"
+#include "rma/rma_types.h"
 #include "tp/tp.h"
 
 #if defined(__SANITIZE_ADDRESS__)

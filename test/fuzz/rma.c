@@ -9,7 +9,8 @@
 #include "dt/make.h"
 #include "lone.h"
 #include "p2p/p2p.h"
-#include "rma/core/types.h"
+#include "rma/engine/engine_types.h"
+#include "rma/rma_types.h"
 
 const size_t fuzz_settings = 4;
 

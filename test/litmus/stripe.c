@@ -17,5 +17,5 @@ void litmus_stripe(void *ctl, unsigned first, unsigned last, int take)
 {
     const struct acc_target t = {.ctl = ctl};
     struct batch b = {.t = &t, .first = first, .last = last};
-    batch_lock(&b, take);
+    acc_batch_lock(&b, take);
 }

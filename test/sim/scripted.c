@@ -274,7 +274,7 @@ static void poor_with_a_neighbour(struct sim_knobs *k)
     k->max_delay = 300;
 }
 
-/* --- one element of a node peer's private memory (one.c) ------------------------------------------------ */
+/* --- one element of a node peer's private memory (delegate.c) ------------------------------------------------ */
 
 /* Each kind on cell `at` of t, 1 more each time; they return the class `cls`. */
 static void each_kind(const struct job *j, int t, long at, int cls)

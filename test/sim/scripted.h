@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "boot/boot.h"
-#include "rma/core/types.h"
+#include "rma/rma_types.h"
+#include "rma/sync/sync_types.h"
 #include "scenarios.h"
 
 /* The record behind a handle. */

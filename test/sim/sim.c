@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "mpi.h"
 #include "obj/obj.h"
-#include "rma/core/types.h"
+#include "rma/rma_types.h"
 #include "sim_types.h"
 #include "virtual.h"
 

@@ -9,7 +9,7 @@
 #include "boot/boot.h"
 #include "dt/dt.h"
 #include "p2p/p2p_types.h"
-#include "rma/core/types.h"
+#include "rma/rma_types.h"
 
 enum { AM_MAX = 65536, PATIENCE = 3 }; /* polls without any event before time leaps */
 

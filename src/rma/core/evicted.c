@@ -1,4 +1,4 @@
-/* gone.c - what is kept of the evicted elements of a passive epoch (rma.md 5.11).
+/* evicted.c - what is kept of the evicted elements of a passive epoch (rma.md 5.11).
  *
  * So that calls on ranks that are not locked, and double locks, are errors with starved pools, too, and an UNLOCK goes only where a
  * LOCK went: a target that counts its readers without names would take an unmatched one for somebody's.
@@ -9,7 +9,7 @@
  *   cut       rank + 1 -> 1 - errno: it could not be reached, holds no lock of ours, and nothing goes there before the epoch is over
  *
  * There is no bound: where there is no memory for a record the element stays, and the call that wanted its place fails. */
-#include "rma/core/types.h"
+#include "rma/core/core.h"
 
 #include <errno.h>
 

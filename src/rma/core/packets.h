@@ -15,8 +15,8 @@
  *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   a long operation    => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them; a put or get: aop is 0
- *                                                     -> FETCHED: disp is how many bytes are done; the rest comes by message (fetch.c)
- *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (one.c)
+ *                                                     -> FETCHED: disp is how many bytes are done; the rest comes by message (fetch_target.c)
+ *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (delegate.c)
  *
  * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
  * refused and why, which only the target knows.
@@ -24,7 +24,7 @@
  * A request reserves its replies: one per GET/GACC/CAS/FETCH, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.  ANSWERS gives back what it saved of them.
  *
- * To add a packet: a row below, a handler in on_target.c or on_origin.c, its ladder in the page. */
+ * To add a packet: a row below, a handler in handlers.c or replies.c, its ladder in the page. */
 #ifndef RMA_PACKETS_H
 #define RMA_PACKETS_H
 

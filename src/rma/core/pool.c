@@ -4,7 +4,7 @@
  * window's share until that is full, then to the shared one.  So no window can starve another: its own
  * share comes back to it first.  The shares are counts; the memory is slabs of the process, which grow to the
  * most that was ever in use and never beyond the sum of the shares. */
-#include "rma/core/types.h"
+#include "rma/core/core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,6 @@ static void quota_give(struct rma_quota *own, struct rma_quota *shared)
 int rma_pools_init(struct rma *r)
 {
     r->op_quota.size = r->op_quota.free = (unsigned)cvar.rma_op_global;
-    rma_trains_init(r);
     r->target_quota.size = r->target_quota.free = (unsigned)cvar.rma_target_global;
     return 0;
 }
@@ -52,7 +51,6 @@ void rma_pools_free(struct rma *r)
         free(r->op_slab[i]);
     for (unsigned i = 0; i < r->target_slabs; i++)
         free(r->target_slab[i]);
-    rma_trains_finalize(r);
     free(r->op_slab);
     free(r->target_slab);
 }

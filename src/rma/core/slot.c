@@ -2,7 +2,7 @@
  *
  * The slot array has a fixed size; ranks are dealt to it round robin.  Slots that hold something are on one
  * list, so that walking all targets costs what is there and nothing else. */
-#include "rma/core/types.h"
+#include "rma/core/core.h"
 
 #include <stdlib.h>
 

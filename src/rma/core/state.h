@@ -1,10 +1,11 @@
-/* states.h - what may be asked of a window's state (private).  epoch.c writes states, and draws them; nobody else names one. */
-#ifndef RMA_STATES_H
-#define RMA_STATES_H
+/* state.h - the states of a window: what may be asked of them, who changes them (part of core.h).
+ * state.c writes states, and draws them; nobody else names one. */
+#ifndef RMA_STATE_H
+#define RMA_STATE_H
 
 #include "rma/core/types.h"
 
-int rma_fence_pending(const struct rma_win *w); /* epoch.c */
+int rma_fence_pending(const struct rma_win *w); /* operations were called since the fence that opened this epoch */
 
 enum win_question {
     ASK_FENCE_MAY,     /* MPI_Win_fence is legal       */ ASK_START_MAY,   /* MPI_Win_start             */
@@ -59,6 +60,46 @@ static inline int rma_ask(const struct rma_win *w, enum win_question q)
         return 1;
     int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY || q == ASK_FREE_MAY;
     return opens && (rma_yes(ASK_IN_FENCE) >> w->state & 1) && !rma_fence_pending(w);
+}
+
+/* --- transitions ------------------------------------------------------------------------------------ */
+void rma_win_goto(struct rma_win *w, enum win_state s);
+void rma_target_goto(struct rma_target *t, enum target_state s);
+void rma_target_born(struct rma_target *t, enum target_state s);
+void rma_expo_goto(struct rma_win *w, enum expo_state s);
+void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
+void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
+void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
+/* UNSET to PER_TARGET by a near lock, and back when no other is open and no element left: the caller holds the lock, gives it up. */
+void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held);
+void rma_unlock_last(struct rma_win *w, struct rma_near *n);
+/* There was a synchronization that did not take the inline way of a flush; not in the count of that, whose end means more. */
+static inline void rma_synced(struct rma_win *w)
+{
+    w->syncs++;
+}
+
+/* --- what a call may do now with operations on one target ------------------------------------------- */
+enum verdict {
+    ADMIT_NO,         /* no epoch admits it: MPI_ERR_RMA_SYNC                         */
+    ADMIT_ISSUE,      /* may be sent (or done, when near) now                         */
+    ADMIT_LOCK_FIRST, /* may be sent with the LOCK flag                               */
+    ADMIT_QUEUE,      /* queue: a barrier, a post or a lock is still under way        */
+    ADMIT_WAIT        /* another thread switches the protocol: wait, then ask again  */
+};
+/* t may be NULL (no element). */
+enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t);
+/* May packets of t leave: ADMIT_ISSUE, ADMIT_LOCK_FIRST or ADMIT_QUEUE. */
+enum verdict rma_may_issue(const struct rma_target *t);
+int rma_in_start(const struct rma_win *w, int rank); /* in the group of the PSCW access epoch */
+int rma_by_rank(const void *a, const void *b);       /* order of ranks, for qsort and bsearch */
+const char *rma_state_name(const struct rma_win *w);
+const char *rma_target_state_name(const struct rma_target *t);
+uint64_t rma_ops_total(const struct rma_win *w);
+/* Of an element that was evicted something may be under way.  Answers are counted until a member dies (engine/failure.c, rma_mourn). */
+static inline int rma_unsure(const struct rma_win *w)
+{
+    return w->acks || w->dead;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* rma_types.h - records of rma/ and the truths about them (private).
+/* types.h - records of rma/ and the truths about them (part of core.h).
  *
  *   rma ---- windows by id --- slot[rank % n] --- target elements --- operation elements
  *       \--- lists: active windows (work for the hook), LOCK_CALLED elements in call order
@@ -29,8 +29,8 @@
  *     without an element, and is one of t->native_out like any.  Where one was not alone the count begins anew.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
-#ifndef RMA_TYPES_H
-#define RMA_TYPES_H
+#ifndef RMA_CORE_TYPES_H
+#define RMA_CORE_TYPES_H
 
 #include "am/am.h"
 #include "base/list.h"
@@ -53,7 +53,7 @@
 #include "rma/shared/shmlock.h"
 #include "var/var.h"
 
-/* --- states: written by epoch.c only ------------------------------------------- */
+/* --- states: written by state.c only ------------------------------------------- */
 enum win_state {
     WIN_UNSET, WIN_FENCE_ISSUED, WIN_FENCE_GRANTED, WIN_PSCW_ISSUED, WIN_PSCW_GRANTED, WIN_LOCK_ALL_CALLED,
     WIN_LOCK_ALL_ISSUED, WIN_LOCK_ALL_GRANTED, WIN_PER_TARGET, WIN_STATES
@@ -70,7 +70,7 @@ enum op_flag {
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
     OP_BEGUN = 64,   /* an accumulate of which elements have left natively                   */
-    OP_FETCHING = 128 /* the target fetches its data (fetch.c): it stays first of the queue   */
+    OP_FETCHING = 128 /* the target fetches its data (fetch_target.c): it stays first of the queue   */
 };
 
 struct rma_op {
@@ -92,7 +92,7 @@ struct rma_op {
     size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
     struct rma_request *req;
     int err;
-    char *train;          /* train.c: the operations that this element stands for, as they travel; NULL: it is one */
+    char *train;          /* coalesce.c: the operations that this element stands for, as they travel; NULL: it is one */
     uint32_t train_ops;
     uint32_t train_each, train_step, train_room; /* bytes of data of one, of one in all, of all */
 };
@@ -216,7 +216,7 @@ struct rma_slot {
 /* Two-level pool: the paper's accounting by counts; memory comes from slabs of the process. */
 struct rma_quota {
     unsigned free, size;
-    unsigned over;  /* in use beyond the shares: threads only, see restore.c */
+    unsigned over;  /* in use beyond the shares: threads only, see evict.c */
     unsigned grace; /* the next allocation may go beyond                     */
 };
 enum { RMA_SLAB = 64 };
@@ -280,7 +280,7 @@ struct rma_attached { /* as its process knows it */
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
-    struct acc_asked asked; /* what it asks of others (one.c) */
+    struct acc_asked asked; /* what it asks of others (delegate.c) */
     uint64_t base, size, disp_unit;
     struct mem_key key;  /* size 0: no segment */
     uint64_t key_off;
@@ -298,7 +298,7 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct rma_region region[RMA_REGIONS]; /* sorted by base */
 };
 
-/* A node segment whose window is gone, kept for the next window of the same processes (node.c). */
+/* A node segment whose window is gone, kept for the next window of the same processes (segment.c). */
 struct rma_kept {
     struct mem_segment *seg;
     uint64_t cookie;         /* the same in all members; 0: none kept */
@@ -322,7 +322,7 @@ struct rma_node { /* this window's node, private view */
     unsigned bars;           /* barriers arrived for */
 };
 
-struct rma_gone {     /* gone.c */
+struct rma_gone {     /* evicted.c */
     unsigned count;   /* of ranks in both */
     struct map locked, cut;
 };
@@ -335,7 +335,7 @@ struct rma_win {
     struct rankmap *map;
     uint32_t id;
     int rank, size;
-    uint8_t state, expo;      /* epoch.c */
+    uint8_t state, expo;      /* state.c */
     uint8_t flavor;
     uint8_t freed;
     uint8_t all_near;         /* every member is on this node */
@@ -350,7 +350,7 @@ struct rma_win {
     int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which; 0: none */
     uint8_t leaving;          /* in MPI_Win_free */
     struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
-    uint8_t leave_told;       /* leave.c: that process has answered ... */
+    uint8_t leave_told;       /* free_after_failure.c: that process has answered ... */
     uint8_t leave_left;       /* ... that it leaves, too */
     int leave_rank;           /* who is asked */
     uint64_t leave_again;     /* when it will be asked again (ns) */
@@ -403,10 +403,10 @@ struct rma_win {
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
-    uint32_t asked;             /* number of the last question (one.c); never 0 */
+    uint32_t asked;             /* number of the last question (delegate.c); never 0 */
     uint32_t read_to;           /* of those up to this one none is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
-    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (one.c) */
+    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (delegate.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
     unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */
@@ -432,6 +432,14 @@ struct rma_win {
     struct map far_errors;      /* rank + 1 -> struct rma_fault, told with the next answer */
 };
 
+/* Polls of higher sub-rooms, registered by rma_init(): the house's own upcalls, called by rma_poll().  Events. */
+enum rma_poll_index {
+    RMA_POLL_LOCKQ, /* far lock requests at this target */
+    RMA_POLL_FENCE, /* barriers of fences               */
+    RMA_POLL_START, /* posts that a START waits for     */
+    RMA_POLLS
+};
+
 struct rma {
     struct rma_near_room fast;  /* first: near.h */
     struct map wins;            /* id + 1 -> window */
@@ -441,18 +449,19 @@ struct rma {
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */
     struct progress_hook hook;
+    int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */
     struct rma_op **op_slab;
     unsigned op_slabs;
     struct rma_op *op_free;     /* linked by link.next */
-    struct train_buffer *train_free; /* train.c */
+    struct train_buffer *train_free; /* coalesce.c */
     unsigned trains, trains_most; /* buffers there are; may be */
     struct rma_target *target_free;
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     struct rma_native *native_free; /* records of native.c */
-    struct list fetches;        /* records of fetch.c, at most cvar.rma_fetches */
+    struct list fetches;        /* records of fetch_target.c, at most cvar.rma_fetches */
     struct progress_hook fetch_hook; /* while the network had no room for one */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
@@ -474,20 +483,5 @@ struct rma {
     uint8_t *cma_known;         /* by host index: CMA worked, and will */
     uint64_t cookie;            /* read by peers to see whether CMA works */
 };
-
-static inline struct rma *rma_room(void)
-{
-    return proc->rma;
-}
-static inline int rma_world(const struct rma_win *w, int rank)
-{
-    return rankmap_world(w->map, rank);
-}
-static inline void rma_count(struct rma_win *w, enum pvar_id id, uint64_t n)
-{
-    pvar_set_add(&w->near.pvars, id, n);
-}
-
-#include "rma/rma_calls.h"
 
 #endif

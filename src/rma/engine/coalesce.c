@@ -1,4 +1,4 @@
-/* train.c - many small operations as one element: puts or accumulates to one far target that are all alike.
+/* coalesce.c - many small operations as one element: puts or accumulates to one far target that are all alike.
  *
  *     queue of a target:   [op] ... [op] [train: {disp, data} {disp, data} {disp, data} ...
  *
@@ -8,7 +8,7 @@
  * For the rest of this room a train is one operation: its element has a place in the queue, is sent, rides with a LOCK and is sent
  * again, and is freed as any other.  What is packed for sending takes no more (rma_train_seal), nor what a synchronization is
  * to end, nor what is not the last of its queue.  There are as many buffers as TRAINS; without one all is as it was. */
-#include "rma/core/types.h"
+#include "rma/engine/engine_types.h"
 
 #include <stdlib.h>
 #include <string.h>

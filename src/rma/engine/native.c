@@ -12,7 +12,7 @@
  * Own and near memory is never reached so.  Accumulates are, where all who act on the element, however they reach it, use
  * the processor's atomics (acc.h), the transport's agree with these (TP_CPU_COHERENT), and no order is broken (R9): one
  * element a piece. */
-#include "rma/core/types.h"
+#include "rma/engine/engine_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,75 +34,7 @@ struct rma_native { /* one call under way */
     const struct tp_ops *ops;
 };
 
-/* --- own memory ---------------------------------------------------------------------- */
-
-static size_t least(long wanted, size_t says)
-{
-    return wanted < 0 ? says : (size_t)wanted;
-}
-
-static size_t put_min(const struct tp_caps *c)
-{
-    return c->flags & TP_PUT ? least(cvar.rma_native_put, c->put_min) : SIZE_MAX;
-}
-
-static size_t get_min(const struct tp_caps *c)
-{
-    return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
-}
-
-/* One that is flushed at once; where the user has named a length, that holds. */
-static int lone_put(const struct tp_caps *c)
-{
-    return c->flags & TP_PUT && c->lone_pays && cvar.rma_native_put < 0;
-}
-
-static int lone_get(const struct tp_caps *c)
-{
-    return c->flags & TP_GET && c->lone_pays && cvar.rma_native_get < 0;
-}
-
-/* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
-static size_t pays_from(const struct tp_caps *c)
-{
-    size_t put = lone_put(c) ? 1 : put_min(c), get = lone_get(c) ? 1 : get_min(c);
-    return put < get ? put : get;
-}
-
-/* The operations that make sense on the bits of an element, whatever its type: the network is asked for unsigned integers. */
-static const struct {
-    MPI_Op op;
-    enum dt_op_index index;
-} asked[] = {{MPI_SUM, DT_SUM},   {MPI_BAND, DT_BAND},       {MPI_BOR, DT_BOR},
-             {MPI_BXOR, DT_BXOR}, {MPI_REPLACE, DT_REPLACE}, {MPI_NO_OP, DT_NO_OP}};
-
-static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
-{
-    for (int wide = 0; wide < 2; wide++) {
-        for (unsigned i = 0; i < sizeof asked / sizeof *asked; i++)
-            for (int fetch = RMA_ATOMIC_PLAIN; fetch <= RMA_ATOMIC_FETCH; fetch++)
-                if (ops->atomic_ok(a->tp, asked[i].op, 2 + wide, 1, fetch))
-                    a->ok[wide][fetch] |= (uint16_t)(1u << asked[i].index);
-        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1, RMA_ATOMIC_CAS) != 0;
-    }
-}
-
-/* What the atomics of a transport can do; NULL: they are not to be used. */
-static const struct rma_atomics *atomics_of(struct tp *tp, const struct tp_ops *ops, const struct tp_caps *c)
-{
-    const unsigned need = TP_ATOMIC | TP_CPU_COHERENT;
-    if ((c->flags & need) != need || !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
-        return NULL;
-    for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
-        if (!a->tp) {
-            a->tp = tp;
-            atomics_ask(a, ops);
-        }
-        if (a->tp == tp)
-            return a;
-    }
-    return NULL;
-}
+/* --- own memory ------------------------------------------------------------------------------ */
 
 /* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
  * detach (rma.md 5.9), so those windows have none at all. */
@@ -116,8 +48,8 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
         return;
     for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
         struct rma_reg *g = &w->reg[w->nregs];
-        size_t min = pays_from(&caps);
-        int acc = acc_hints & ACC_SINGLE_ELEMENTS && atomics_of(tp, ops, &caps);
+        size_t min = rma_pays_from(&caps);
+        int acc = acc_hints & ACC_SINGLE_ELEMENTS && rma_atomics_of(tp, ops, &caps);
         if (!ops->reg || (min == SIZE_MAX && !acc))
             continue;
         if (acc)
@@ -132,25 +64,6 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
     }
 }
 
-static void key_free(struct rma_win *w, struct rma_key *k)
-{
-    list_del(&k->link);
-    w->nkeys--;
-    if (k->far)
-        k->ops->drop(k->tp, k->far);
-    free(k);
-}
-
-void rma_native_close(struct rma_win *w)
-{
-    while (!list_empty(&w->keys))
-        key_free(w, LIST_OBJ(w->keys.next, struct rma_key, link));
-    while (w->nregs > 0) {
-        const struct rma_reg *g = &w->reg[--w->nregs];
-        g->ops->dereg(g->tp, g->mem);
-    }
-}
-
 void rma_native_free(struct rma *r)
 {
     for (struct rma_native *x; (x = r->native_free) != NULL;) {
@@ -159,127 +72,20 @@ void rma_native_free(struct rma *r)
     }
 }
 
-/* --- keys ------------------------------------------------------------------------------ */
-
-/* Most epochs want the one that was used last, or, where they go round, the one that was not for longest. */
-static struct rma_key *key_find(const struct rma_win *w, int rank)
-{
-    const struct list *old = w->keys.next, *young = w->keys.prev;
-    for (unsigned i = 0; i < w->nkeys; i += 2, old = old->next, young = young->prev) {
-        struct rma_key *k = LIST_OBJ(young, struct rma_key, link);
-        if (k->rank == rank || (k = LIST_OBJ(old, struct rma_key, link))->rank == rank)
-            return k;
-    }
-    return NULL;
-}
-
-/* A place for what becomes known of t; NULL: all are in use, or there is no way to it now. */
-static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
-{
-    const struct tp_ops *ops;
-    struct tp_caps caps;
-    struct tp *tp = am_tp(t->world, &ops, &caps);
-    if (!tp) /* no way there now */
-        return NULL;
-    const struct rma_atomics *atomics = w->native_acc ? atomics_of(tp, ops, &caps) : NULL;
-    int leads = ops->import && (pays_from(&caps) != SIZE_MAX || atomics);
-    if (w->nkeys >= (unsigned)cvar.rma_keys) {
-        struct rma_key *old = NULL;
-        for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
-            struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
-            if (!k->refs && (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
-                old = k;
-        }
-        if (!old)
-            return NULL;
-        key_free(w, old);
-    }
-    struct rma_key *k = calloc(1, sizeof *k);
-    if (!k)
-        return NULL;
-    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE, .leaves = (caps.flags & TP_AM_LEAVES) != 0};
-    list_init(&k->link);
-    list_push(&w->keys, &k->link);
-    w->nkeys++;
-    if (!leads)
-        return k;
-    k->tp = tp;
-    k->ops = ops;
-    k->most = caps.rma_max;
-    k->put_min = put_min(&caps);
-    k->get_min = get_min(&caps);
-    k->lone_put = (uint8_t)lone_put(&caps);
-    k->lone_get = (uint8_t)lone_get(&caps);
-    k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
-    k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
-    k->put_inline = caps.put_inline;
-    k->atomics = atomics;
-    return k;
-}
-
-/* t->key, if there is one; else, if it may, one is made. */
-static struct rma_key *key_of(struct rma_target *t, int make)
-{
-    struct rma_win *w = t->w;
-    if (t->key || (!(t->key = key_find(w, t->rank)) && !(make && (t->key = key_make(w, t)))))
-        return t->key;
-    t->key->refs++;
-    list_del(&t->key->link);
-    list_push(&w->keys, &t->key->link);
-    return t->key;
-}
-
-const struct rma_key *rma_native_known(struct rma_target *t)
-{
-    return key_of(t, 0);
-}
-
-void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
-{
-    struct rma_key *k = unit && bytes <= INT64_MAX ? key_of(t, 1) : NULL;
-    if (!k || k->unit)
-        return; /* what came with a key holds */
-    k->size = bytes;
-    k->unit = unit;
-}
-
-void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
-{
-    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_of(t, 1) : NULL;
-    if (!k)
-        return;
-    k->base = told->base; /* the one that was used last, of several */
-    k->size = told->size;
-    k->unit = 1;
-    k->detached = told->detached;
-}
-
-void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
-{
-    struct rma_key *k = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? key_find(w, rank) : NULL;
-    if (k && k->detached != detached)
-        k->unit = 0;
-}
+/* --- keys ------------------------------------------------------------------------------------ */
 
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
     if (t->flags & TARGET_NEAR || op->train || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
         return;
-    struct rma_key *k = key_of(t, 1);
+    struct rma_key *k = rma_key_of(t, 1);
     if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
                                           : rma_route_moves(t, op)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
     if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */
         k->state = KEY_ASKED;
-}
-
-void rma_native_leave(struct rma_target *t)
-{
-    if (t->key)
-        t->key->refs--;
-    t->key = NULL;
 }
 
 int rma_on_key_ask(int src, const void *msg, size_t len)
@@ -325,7 +131,7 @@ int rma_on_key(int src, const void *msg, size_t len)
     struct rma_key_data d;
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    struct rma_key *k = w ? key_find(w, (int)h.src) : NULL;
+    struct rma_key *k = w ? rma_key_find(w, (int)h.src) : NULL;
     if (!k || k->state != KEY_ASKED)
         return 0;
     k->state = KEY_NONE;

@@ -9,7 +9,7 @@
  *                      transport says pays, or it is one alone that is flushed.  Shorter ones share packets and carry
  *                      LOCK, DONE and UNLOCK.
  *   out of range       message: the target's answer is the error, the same as ever */
-#include "rma/core/types.h"
+#include "rma/engine/engine_types.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* one.c - an accumulate on one element of a near process's private memory: by its own hand where it has one free.
+/* delegate.c - an accumulate on one element of a near process's private memory: by its own hand where it has one free.
  *
  *     asker                                                owner
  *     ONE (40 bytes: one cache line with what is below) => takes the stripe; taken back? else does it, and answers in
@@ -9,7 +9,7 @@
  * So nobody depends on the owner: what it is asked is answered at once or not at all, and when the call returns the operation is
  * done, as by CMA: no element, nothing for a flush to wait for.  While a question that was taken back has not been read the owner
  * is asked none: it computes, and costs no more than that once.  It says in a word of the pair which one it has read. */
-#include "rma/core/types.h"
+#include "rma/near/near_types.h"
 
 #include <string.h>
 
@@ -154,7 +154,7 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     return 1;
 }
 
-/* locate() in op.c, but for errors. */
+/* locate() in direct.c, but for errors. */
 static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_question *q)
 {
     size_t e = q->elem->elem.bytes;
@@ -164,7 +164,7 @@ static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma
     return rma_region_shown(n->peer, q->off, e) == 1;
 }
 
-/* As op.c does it, where nothing is queued or under way that it would pass (in_order() there) and it lies in the window. */
+/* As a call does it, where nothing is queued or under way that it would pass (in_order() in op.c) and it lies in the window. */
 int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
                  const void *origin, const void *compare, void *result)
 {

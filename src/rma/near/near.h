@@ -2,7 +2,7 @@
  *
  * The one header of rma/ besides rma.h that api/ includes.  Rules:
  *   (a) successes only: any doubt returns 0 and the slow function starts again from the top;
- *   (b) whether a target admits operations is one word of the window and one byte of the target, written by epoch.c
+ *   (b) whether a target admits operations is one word of the window and one byte of the target, written by state.c
  *       only.  The thread that writes them may be another than the one that called (it polled for the others' arrival, or
  *       took an answer): stored with release, loaded with acquire, so that what is read of a window after it is not older;
  *   (c) no lock, no call, counters by relaxed load and store;
@@ -48,7 +48,7 @@ struct rma_near {
     uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
     int host_index;
-    uint32_t unread;         /* one.c: a question that was taken back and not read yet, or 0      */
+    uint32_t unread;         /* delegate.c: a question that was taken back and not read yet, or 0      */
     uint8_t misses, rest;    /* late answers in a row; operations by CMA until it is asked again  */
     uint8_t naps, knocks;    /* operations in a row while it slept; times it was woken since it answered in time */
     uint8_t burst, syncs;    /* accumulates since the window's synchronizations were so many      */
@@ -57,7 +57,7 @@ struct rma_near {
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };
 
-/* The beginning of struct rma_win.  What an epoch permits is two numbers, written by epoch.c (rma_near_admit) whenever
+/* The beginning of struct rma_win.  What an epoch permits is two numbers, written by state.c (rma_near_admit) whenever
  * it changes, so that the inline paths ask by the comparison that finds the target. */
 struct rma_win_near {
     struct obj obj;
@@ -86,10 +86,10 @@ static inline struct rma_near_room *rma_near_room(void)
 }
 
 /* The window of that handle, or NULL.  What is found may be another window that another thread is freeing (the low bits are equal):
- * its handle is compared and nothing else, and that word stays one (win.c keeps the memory of windows for windows). */
+ * its handle is compared and nothing else, and that word stays one (create.c keeps the memory of windows for windows). */
 static inline struct rma_win_near *rma_near_win(struct rma_near_room *room, int handle)
 {
-    /* Acquire pairs with the release in win.c make(): another thread's new window may have the same place. */
+    /* Acquire pairs with the release in create.c make(): another thread's new window may have the same place. */
     struct rma_win_near *w = atomic_load_explicit(&room->win[handle & (RMA_FAST_WINS - 1)], memory_order_acquire);
 #ifdef BASE_TSAN
     int there = __atomic_load_n(&w->obj.handle, __ATOMIC_RELAXED);
@@ -132,7 +132,7 @@ static inline int rma_near_at(const struct rma_near *n, int64_t disp, uint64_t b
     return __builtin_expect(n->size - *off >= bytes, 1);
 }
 
-/* What is not eight bytes; the user's buffer comes first in both, where the caller has it.  Return 0.  op.c */
+/* What is not eight bytes; the user's buffer comes first in both, where the caller has it.  Return 0.  direct.c */
 int rma_near_put(const void *origin, void *at, size_t n);
 int rma_near_get(void *origin, const void *at, size_t n);
 
@@ -160,19 +160,19 @@ static inline int rma_near_copy8(void *to, const void *from)
 
 struct dt_type;
 /* One element at byte `off` of a mapped window: accumulate (result NULL), fetch_and_op, compare_and_swap; under
- * the rules above (a call, but no lock of the process).  op: enum dt_op_index, one for elem.  Return 0.  acc.c */
+ * the rules above (a call, but no lock of the process).  op: enum dt_op_index, one for elem.  Return 0.  acc_atomic.c */
 int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin, void *result,
              unsigned op);
 int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
                  const void *compare, void *result);
 
 /* One element of memory that is reached by CMA, in a process without threads: 1 done; 0: for the long way.  op: enum dt_op_index or
- * RMA_SWAP.  one.c */
+ * RMA_SWAP.  delegate.c */
 enum { RMA_SWAP = 255 };
 int rma_near_one(struct rma_win_near *w, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
                  const void *origin, const void *compare, void *result);
 
-/* One more small operation into the open train of a far target (train.c), op NULL: a put.  As above: it is all done, and counted, or
+/* One more small operation into the open train of a far target (coalesce.c), op NULL: a put.  As above: it is all done, and counted, or
  * nothing.  Under proc->lock, or without threads. */
 int rma_near_train(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin);
 

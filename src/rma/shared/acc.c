@@ -1,17 +1,10 @@
-#include "rma/shared/acc.h"
+#include "rma/shared/acc_types.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
 
-#include "base/atomic.h"
-#include "base/sched.h"
-#include "boot/boot.h"
-#include "dt/dt.h"
 #include "mem/mem.h"
-#include "rma/near/near.h"
-#include "rma/shared/shmlock.h"
 
 /* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
  * into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
@@ -20,27 +13,7 @@
  *
  * Mapped memory is worked on in place.  By CMA the batch is read, worked on and written back. */
 
-struct stripe {
-    _Alignas(64) atomic_uint word; /* 0 free, else host index of the holder + 1 */
-};
-
-struct acc_ctl {
-    uint32_t mask;    /* stripes - 1 */
-    uint32_t atomics; /* elements of 1, 2, 4, 8 bytes go by the processor's atomics */
-    struct stripe stripe[];
-};
-
-enum { PIECES = 64, ELEM_MAX = 64, ACC_AT_ONCE = 4 };
-
-struct batch {
-    const struct acc_target *t;
-    const struct acc_args *a;
-    size_t pos;    /* packed position of the first byte */
-    size_t bytes;  /* in all pieces */
-    unsigned n;
-    uint64_t first, last; /* stripes held: index of offset / ACC_STRIPE_BYTES, not yet masked */
-    struct iovec piece[PIECES]; /* iov_base: window offset */
-};
+enum { ACC_AT_ONCE = 4 }; /* stripes that one batch takes */
 
 unsigned acc_stripes(uint64_t size, int dynamic)
 {
@@ -66,10 +39,10 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
         atomic_init(&c->stripe[i].word, 0);
 }
 
-/* --- stripes ------------------------------------------------------------------ */
+/* --- stripes --------------------------------------------------------------------------------- */
 
 /* The stripe is held: wait for it. */
-static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
+__attribute__((noinline)) void acc_stripe_wait(struct stripe *s, unsigned me)
 {
     for (unsigned turn = 0;; turn++) {
         unsigned seen = atomic_load_explicit(&s->word, memory_order_relaxed); /* no locked instruction while it is held */
@@ -84,19 +57,6 @@ static __attribute__((noinline)) void stripe_wait(struct stripe *s, unsigned me)
     }
 }
 
-static inline void stripe_take(struct stripe *s, unsigned me)
-{
-    unsigned seen = 0;
-    /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
-    if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
-        stripe_wait(s, me);
-}
-
-static void stripe_give(struct stripe *s)
-{
-    atomic_store_explicit(&s->word, 0, memory_order_release); /* pairs with stripe_take() */
-}
-
 static void stripes(struct acc_ctl *c, uint64_t from, uint64_t end, int take, unsigned me)
 {
     for (uint64_t i = from; i < end; i++)
@@ -107,7 +67,7 @@ static void stripes(struct acc_ctl *c, uint64_t from, uint64_t end, int take, un
 }
 
 /* The stripes of a batch, ascending by their place in the table; once where they fall together. */
-static void batch_lock(const struct batch *b, int take)
+void acc_batch_lock(const struct batch *b, int take)
 {
     struct acc_ctl *c = b->t->ctl;
     uint64_t places = (uint64_t)c->mask + 1, n = b->last - b->first + 1, at = b->first & c->mask;
@@ -121,7 +81,7 @@ static void batch_lock(const struct batch *b, int take)
     stripes(c, at, at + n < places ? at + n : places, take, me);
 }
 
-/* --- origin and result of a packed range ---------------------------------------- */
+/* --- origin and result of a packed range ----------------------------------------------------- */
 
 /* Origin data of packed bytes [pos, pos+len): in place where it is contiguous, else packed into buf. */
 static const char *origin_at(const struct acc_args *a, size_t pos, size_t len, char *buf)
@@ -142,15 +102,7 @@ static void result_put(const struct acc_args *a, size_t pos, const void *old, si
         dt_unpack(a->rtype, a->rcount, a->result, pos, old, len);
 }
 
-/* --- one batch under its lock ------------------------------------------------------ */
-
-static void apply_plain(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, size_t len)
-{
-    if (op->index == DT_REPLACE)
-        memcpy(mem, in, len);
-    else if (op->index != DT_NO_OP)
-        dt_op_elems(op, elem, in, mem, len / elem->elem.bytes);
-}
+/* --- one batch under its lock ---------------------------------------------------------------- */
 
 static void batch_mapped(const struct batch *b, const char *in)
 {
@@ -195,12 +147,12 @@ static int batch_run(struct batch *b)
         return 0;
     int err = 0;
     const char *in = b->a->op->index == DT_NO_OP ? NULL : origin_at(b->a, b->pos, b->bytes, buf);
-    batch_lock(b, 1);
+    acc_batch_lock(b, 1);
     if (b->t->host_index < 0)
         batch_mapped(b, in);
     else
         err = batch_cma(b, in);
-    batch_lock(b, 0);
+    acc_batch_lock(b, 0);
     b->pos += b->bytes;
     b->bytes = 0;
     b->n = 0;
@@ -242,62 +194,7 @@ static int batch_block(struct batch *b, uint64_t off, size_t len)
     return 0;
 }
 
-/* --- elements by the processor's atomics -------------------------------------------- */
-
-int acc_ctl_atomic(const struct acc_ctl *c)
-{
-    return c->atomics != 0;
-}
-
-int acc_type_atomic(const struct dt_type *elem)
-{
-    switch (elem->elem.kind) {
-    case DT_SIGNED: case DT_UNSIGNED: case DT_FLOAT: case DT_LOGICAL: case DT_BYTE: case DT_CHAR: break;
-    default: return 0;
-    }
-    unsigned n = elem->elem.bytes;
-    return n == 1 || n == 2 || n == 4 || n == 8;
-}
-
-/* Memory that some peer does not map has no atomics (acc_ctl_init), so none is reached by CMA here. */
-static int by_atomics(const struct acc_target *t, const struct dt_type *elem)
-{
-    return t->ctl->atomics && t->host_index < 0 && acc_type_atomic(elem);
-}
-
-/* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an element is
- * ordered with other data only by synchronization calls, whose full fences do that. */
-#define ACC_LOOP(T)                                                                              \
-    do {                                                                                         \
-        _Atomic(T) *p = (_Atomic(T) *)(void *)mem;                                               \
-        T seen = atomic_load_explicit(p, memory_order_relaxed), want;                            \
-        do {                                                                                     \
-            want = seen;                                                                         \
-            apply_plain(op, elem, in, (char *)&want, sizeof want);                               \
-            sched_point();                                                                       \
-        } while (!atomic_compare_exchange_weak_explicit(p, &seen, want, memory_order_acq_rel,    \
-                                                        memory_order_relaxed));                  \
-        memcpy(old, &seen, sizeof seen);                                                         \
-    } while (0)
-
-static void elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, char *old)
-{
-    int integer = elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED;
-    switch (elem->elem.bytes) {
-    case 1: ACC_LOOP(uint8_t); break;
-    case 2: ACC_LOOP(uint16_t); break;
-    case 4: ACC_LOOP(uint32_t); break;
-    default:
-        if (integer && op->index == DT_SUM) { /* the counter everybody has */
-            uint64_t v;
-            memcpy(&v, in, 8);
-            v = atomic_fetch_add_explicit((_Atomic(uint64_t) *)(void *)mem, v, memory_order_acq_rel);
-            memcpy(old, &v, 8);
-        } else {
-            ACC_LOOP(uint64_t);
-        }
-    }
-}
+/* --- elements by the processor's atomics ----------------------------------------------------- */
 
 static int apply_atomics(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t len, size_t pos)
 {
@@ -315,14 +212,14 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
                 return err;
             continue;
         }
-        elem_atomic(a->op, a->elem, in, mem, old);
+        acc_elem_atomic(a->op, a->elem, in, mem, old);
         if (a->fetches)
             result_put(a, pos + i, old, e);
     }
     return 0;
 }
 
-/* --- pair types: value and index with a gap, element by element ----------------------- */
+/* --- pair types: value and index with a gap, element by element ------------------------------ */
 
 /* One element to or from its place in `work`, by its blocks: what lies in a gap, or behind a value whose extent is padded, is another's
  * to store at any time, or is no memory at all. */
@@ -348,7 +245,7 @@ static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64
     char *mem = cma ? work : (char *)((uintptr_t)t->base + (uintptr_t)off);
     const char *in = changes ? origin_at(a, pos, bytes, in_buf) : NULL;
     int err = 0;
-    batch_lock(&b, 1);
+    acc_batch_lock(&b, 1);
     if (cma && (a->fetches || a->op->index != DT_REPLACE))
         err = pair_cma(t, elem, off, work, 0);
     if (!err && a->fetches) {
@@ -360,7 +257,7 @@ static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64
         if (cma)
             err = pair_cma(t, elem, off, work, 1);
     }
-    batch_lock(&b, 0);
+    acc_batch_lock(&b, 0);
     return err;
 }
 
@@ -380,7 +277,7 @@ static int apply_pairs(const struct acc_target *t, const struct acc_args *a)
     return 0;
 }
 
-/* --- entries --------------------------------------------------------------------------- */
+/* --- entry ----------------------------------------------------------------------------------- */
 
 int acc_apply(const struct acc_target *t, const struct acc_args *a)
 {
@@ -407,241 +304,4 @@ int acc_apply(const struct acc_target *t, const struct acc_args *a)
         pos += got;
     }
     return batch_run(&b);
-}
-
-/* Under its stripe: an element that lies in one. */
-static void one_locked(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
-{
-    if (result)
-        memcpy(result, mem, elem->elem.bytes);
-    sched_point(); /* the stripe holds others off */
-    apply_plain(op, elem, origin, mem, elem->elem.bytes);
-}
-
-static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
-{
-    char old[ELEM_MAX];
-    elem_atomic(op, elem, origin, mem, old);
-    if (result)
-        memcpy(result, old, elem->elem.bytes);
-}
-
-static inline __attribute__((always_inline)) void swap_locked(char *mem, const void *origin, const void *compare,
-                                                              void *result, size_t e)
-{
-    int same = memcmp(mem, compare, e) == 0;
-    memcpy(result, mem, e);
-    if (same)
-        memcpy(mem, origin, e);
-}
-
-static inline void swap_any(char *mem, const void *origin, const void *compare, void *result, size_t e)
-{
-    switch (e) {
-    case 4: swap_locked(mem, origin, compare, result, 4); break;
-    case 8: swap_locked(mem, origin, compare, result, 8); break;
-    default: swap_locked(mem, origin, compare, result, e);
-    }
-}
-
-/* Whatever the element, the operation and whoever holds the stripe. */
-static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
-                                              const void *origin, void *result, unsigned op)
-{
-    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
-    return acc_one(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
-}
-
-static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
-                                                  const void *origin, const void *compare, void *result)
-{
-    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
-    return acc_cas(&t, off, elem, origin, compare, result);
-}
-
-/* Take the stripe of an element of e bytes that lies in one, if it is free; else NULL, and then the long way, which
- * waits.  Never in the simulator: no other runs between taking and giving here. */
-static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, size_t e)
-{
-    struct acc_ctl *c = n->acc;
-    unsigned seen = 0;
-    if (__builtin_expect(sched != NULL, 0) || __builtin_expect(c->atomics, 0) ||
-        __builtin_expect(off % ACC_STRIPE_BYTES > ACC_STRIPE_BYTES - e, 0))
-        return NULL;
-    struct stripe *s = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
-    /* As in stripe_take(). */
-    return __builtin_expect(atomic_compare_exchange_strong_explicit(&s->word, &seen, (unsigned)n->me, memory_order_acquire,
-                                                                    memory_order_relaxed), 1) ? s : NULL;
-}
-
-/* One element of type T; x: the origin's, y: the window's. */
-#define NEAR(T, EXPR)                                                             \
-    do {                                                                          \
-        typedef T any __attribute__((aligned(1), may_alias));                     \
-        struct stripe *lock = near_take(n, off, sizeof(T));                       \
-        if (__builtin_expect(!lock, 0))                                           \
-            break;                                                                \
-        any *mem = (any *)(n->base + off);                                        \
-        const T x = *(const any *)origin, y = *mem;                               \
-        if (result)                                                               \
-            *(any *)result = y;                                                   \
-        *mem = (EXPR);                                                            \
-        stripe_give(lock);                                                        \
-        return 0;                                                                 \
-    } while (0)
-
-int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin, void *result,
-             unsigned op)
-{
-    const uint8_t *e = &elem->elem.kind; /* kind and bytes */
-    enum { KIND = 0, BYTES = 1 };
-    _Static_assert(offsetof(struct dt_elem, kind) == KIND && offsetof(struct dt_elem, bytes) == BYTES, "dt_elem");
-    if (op == DT_SUM && e[BYTES] == 8) {
-        if (e[KIND] == DT_SIGNED || e[KIND] == DT_UNSIGNED)
-            NEAR(uint64_t, x + y);
-        else if (e[KIND] == DT_FLOAT)
-            NEAR(double, x + y);
-    } else if (op == DT_SUM && e[BYTES] == 4) {
-        if (e[KIND] == DT_SIGNED || e[KIND] == DT_UNSIGNED)
-            NEAR(uint32_t, x + y);
-    } else if (op == DT_REPLACE && e[BYTES] == 8) {
-        NEAR(uint64_t, ((void)y, x));
-    }
-    return near_any(n, off, elem, origin, result, op);
-}
-
-int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
-                 const void *compare, void *result)
-{
-    size_t e = elem->elem.bytes;
-    struct stripe *lock = e == 8 || e == 4 ? near_take(n, off, e) : NULL;
-    if (__builtin_expect(!lock, 0))
-        return near_cas_any(n, off, elem, origin, compare, result);
-    if (e == 8)
-        swap_locked(n->base + off, origin, compare, result, 8);
-    else
-        swap_locked(n->base + off, origin, compare, result, 4);
-    stripe_give(lock);
-    return 0;
-}
-
-int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
-            void *result)
-{
-    size_t e = elem->elem.bytes;
-    uint64_t s = off / ACC_STRIPE_BYTES;
-    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off);
-    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
-        one_atomic(op, elem, origin, mem, result);
-        return 0;
-    }
-    if (elem->elem.kind == DT_PAIR || t->host_index >= 0 || (off + e - 1) / ACC_STRIPE_BYTES != s) {
-        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e,
-                             .origin = origin, .ocount = 1, .otype = elem, .fetches = result != NULL, .result = result,
-                             .rcount = 1, .rtype = elem};
-        return acc_apply(t, &a);
-    }
-    struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
-    stripe_take(lock, (unsigned)mem_host_index() + 1);
-    one_locked(op, elem, origin, mem, result);
-    stripe_give(lock);
-    return 0;
-}
-
-/* --- by the owner, when asked ------------------------------------------------------------------ */
-
-void acc_asked_init(struct acc_asked *a)
-{
-    atomic_store_explicit(&a->answered, 0, memory_order_relaxed);
-    atomic_store_explicit(&a->back, 0, memory_order_relaxed);
-}
-
-int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
-{
-    return !c->atomics && acc_type_atomic(elem) && off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
-}
-
-int acc_answer(const struct acc_target *t, const struct acc_question *q)
-{
-    struct stripe *lock = &t->ctl->stripe[q->off / ACC_STRIPE_BYTES & t->ctl->mask];
-    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)q->off);
-    sched_point(); /* it may be taken back yet */
-    stripe_take(lock, (unsigned)mem_host_index() + 1);
-    int open = !acc_taken_back(q->asked, q->number); /* now for good: the stripe orders it with the store in acc_take_back() */
-    if (open && boot_dead_count() && boot_dead(q->asker))
-        open = 0;
-    if (open && q->op)
-        one_locked(q->op, q->elem, q->origin, mem, &q->asked->old);
-    else if (open)
-        swap_any(mem, q->origin, q->compare, &q->asked->old, q->elem->elem.bytes);
-    /* Release pairs with the acquire in acc_answered(): the old value is there. */
-    if (open)
-        atomic_store_explicit(&q->asked->answered, q->number, memory_order_release);
-    stripe_give(lock);
-    return open;
-}
-
-int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number)
-{
-    struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
-    stripe_take(lock, (unsigned)mem_host_index() + 1);
-    int open = !acc_answered(a, number);
-    if (open)
-        atomic_store_explicit(&a->back, number, memory_order_relaxed); /* ordered by the stripe, too */
-    stripe_give(lock);
-    return open;
-}
-
-/* Compare and swap by one locked instruction where elements go by atomics. */
-#define ACC_SWAP(T)                                                                                          \
-    do {                                                                                                     \
-        T want, expect;                                                                                      \
-        memcpy(&want, origin, sizeof want);                                                                  \
-        memcpy(&expect, compare, sizeof expect);                                                             \
-        atomic_compare_exchange_strong_explicit((_Atomic(T) *)(void *)mem, &expect, want,                    \
-                                                memory_order_acq_rel, memory_order_acquire);                 \
-        memcpy(result, &expect, sizeof expect);                                                              \
-    } while (0)
-
-int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
-            void *result)
-{
-    size_t e = elem->elem.bytes;
-    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off), work[ELEM_MAX];
-    if (by_atomics(t, elem) && (uintptr_t)mem % e == 0) {
-        switch (e) {
-        case 1: ACC_SWAP(uint8_t); break;
-        case 2: ACC_SWAP(uint16_t); break;
-        case 4: ACC_SWAP(uint32_t); break;
-        default: ACC_SWAP(uint64_t); break;
-        }
-        return 0;
-    }
-    uint64_t s = off / ACC_STRIPE_BYTES;
-    if (t->host_index < 0 && (off + e - 1) / ACC_STRIPE_BYTES == s) {
-        struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
-        stripe_take(lock, (unsigned)mem_host_index() + 1);
-        swap_any(mem, origin, compare, result, e);
-        stripe_give(lock);
-        return 0;
-    }
-    struct batch b = {.t = t, .first = off / ACC_STRIPE_BYTES, .last = (off + e - 1) / ACC_STRIPE_BYTES};
-    struct iovec local = {work, e}, remote = {(void *)(uintptr_t)(t->remote + off), e};
-    int cma = t->host_index >= 0, err = 0;
-    batch_lock(&b, 1);
-    if (cma) {
-        err = mem_cma_read(t->host_index, &local, 1, &remote, 1);
-        mem = work;
-    }
-    if (!err) {
-        memcpy(result, mem, e);
-        sched_point();
-        if (memcmp(result, compare, e) == 0) {
-            memcpy(mem, origin, e);
-            if (cma)
-                err = mem_cma_write(t->host_index, &local, 1, &remote, 1);
-        }
-    }
-    batch_lock(&b, 0);
-    return err;
 }

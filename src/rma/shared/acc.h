@@ -36,7 +36,7 @@ struct dt_op;
 
 enum { ACC_STRIPE_BYTES = 4096, ACC_STRIPES_MAX = 64 };
 
-/* In shared memory, one per target and window, cache-line aligned; the layout is acc.c's. */
+/* In shared memory, one per target and window, cache-line aligned; the layout is in acc_types.h. */
 struct acc_ctl;
 
 /* Stripes a window of `size` bytes should have (a power of two, 1..ACC_STRIPES_MAX); dynamic windows: the maximum. */
@@ -54,7 +54,7 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
 
 /* By the processor's atomics, whoever acts: naturally aligned elements of such a type, whatever the operation, in memory
  * whose control block says so, and no others.  The one predicate of it, for those who have no control block (a far origin,
- * native.c), too. */
+ * route.c), too. */
 int acc_type_atomic(const struct dt_type *elem);
 int acc_ctl_atomic(const struct acc_ctl *c);
 
@@ -98,7 +98,7 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
 int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
             void *result);
 
-/* --- by the owner, when asked (one.c) ---
+/* --- by the owner, when asked (delegate.c) ---
  * A question has a number.  Until it is answered the asker may take it back; who is first is decided by the stripe of the
  * element, under which the owner answers and the asker takes back.  In shared memory, one per asker. */
 struct acc_asked {

@@ -1,10 +1,9 @@
-#include "rma/shared/shmlock.h"
+#include "rma/shared/shm_types.h"
 
 #include <errno.h>
 
 #include "base/atomic.h"
 #include "base/sched.h"
-#include "boot/boot.h"
 #include "mem/mem.h"
 
 /* The word is changed by compare-and-swap or fetch-and-op, by anybody, guard or not:
@@ -55,11 +54,6 @@ void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner)
 {
     l->peers = peers;
     l->owner = owner;
-}
-
-static int peer_dead(const struct shmnode *n, unsigned peer)
-{
-    return boot_dead(boot_host_rank(n->host_index[peer]));
 }
 
 /* --- guard: a few instructions, never held across a wait ------------------------- */
@@ -440,80 +434,4 @@ void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_
         atomic_fetch_and_explicit(&l->word, ~(unsigned)F, memory_order_relaxed);
     pump(l, n);
     guard_give(l);
-}
-
-/* --- post, start, complete, wait ------------------------------------------------------------ */
-
-static int pair_take(atomic_uint *given, atomic_uint *taken, const struct shmnode *n, unsigned peer)
-{
-    unsigned t = atomic_load_explicit(taken, memory_order_relaxed); /* written by this process only */
-    /* Acquire pairs with the release store of the giver. */
-    if (atomic_load_explicit(given, memory_order_acquire) != t) {
-        atomic_store_explicit(taken, t + 1, memory_order_relaxed);
-        return 1;
-    }
-    return boot_dead_count() && peer_dead(n, peer) ? -EOWNERDEAD : 0;
-}
-
-static void pair_give(atomic_uint *given, const struct shmnode *n, unsigned peer)
-{
-    fence_full(); /* MEM_SYNC before PROC_SYNC; pairs with the full fence after the taker's wait */
-    sched_point();
-    atomic_store_explicit(given, atomic_load_explicit(given, memory_order_relaxed) + 1, memory_order_release);
-    if (peer != n->me)
-        mem_wake(n->host_index[peer]);
-}
-
-void shmpair_post(struct shmpair *pairs, const struct shmnode *n, unsigned starter)
-{
-    pair_give(&pairs[n->me * n->peers + starter].posts, n, starter);
-}
-
-int shmpair_start(struct shmpair *pairs, const struct shmnode *n, unsigned poster)
-{
-    struct shmpair *p = &pairs[poster * n->peers + n->me];
-    return pair_take(&p->posts, &p->starts, n, poster);
-}
-
-void shmpair_complete(struct shmpair *pairs, const struct shmnode *n, unsigned poster)
-{
-    pair_give(&pairs[poster * n->peers + n->me].completes, n, poster);
-}
-
-int shmpair_wait(struct shmpair *pairs, const struct shmnode *n, unsigned starter)
-{
-    struct shmpair *p = &pairs[n->me * n->peers + starter];
-    return pair_take(&p->completes, &p->waits, n, starter);
-}
-
-/* --- fence ------------------------------------------------------------------------------------ */
-
-void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
-{
-    atomic_uint *count = &b->count[number % 4];
-    fence_full(); /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival; pairs with the fence in rma_fence_poll() */
-    sched_point();
-    /* acq_rel: the last one has seen everybody's stores, and publishes them with `done`. */
-    if (atomic_fetch_add_explicit(count, 1, memory_order_acq_rel) + 1 != n->peers)
-        return;
-    /* Number + 4 uses this counter next; nobody arrives there before it saw number + 2 done. */
-    sched_point();
-    atomic_store_explicit(count, 0, memory_order_relaxed);
-    sched_point();
-    atomic_store_explicit(&b->done, number, memory_order_release); /* pairs with shmbar_poll() */
-    for (unsigned p = 0; p < n->peers; p++)
-        if (p != n->me)
-            mem_wake(n->host_index[p]);
-}
-
-int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number)
-{
-    /* Acquire pairs with the release store of the last arrival; the difference stands wrap-around. */
-    if ((int)(atomic_load_explicit(&b->done, memory_order_acquire) - number) >= 0)
-        return 1;
-    if (boot_dead_count())
-        for (unsigned p = 0; p < n->peers; p++)
-            if (peer_dead(n, p))
-                return -EOWNERDEAD;
-    return 0;
 }

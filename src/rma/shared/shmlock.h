@@ -1,7 +1,7 @@
 /* shmlock.h - synchronization words of a window in the node segment.
  *
  *   struct shmlock   one per near target: the window lock of MPI_Win_lock, reader-writer, FIFO
- *   struct shmpair   one per (poster, starter) of the node: posts and completes; one.c has a word in it
+ *   struct shmpair   one per (poster, starter) of the node: posts and completes; delegate.c has a word in it
  *   struct shmbar    one per window and node: the fence among node peers
  *
  * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in the window.  Words are changed
@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How this process sees its node in one window; private memory, filled by win.c. */
+/* How this process sees its node in one window; private memory, filled by window/. */
 struct shmnode {
     unsigned peers, me;        /* n, and this process's index */
     const int32_t *host_index; /* [peers], in shared memory: for mem_wake and boot_host_rank */
@@ -105,7 +105,7 @@ unsigned shmlock_broken(const struct shmlock *l);
 struct shmpair {
     _Alignas(SHMPAIR_ALIGN) atomic_uint posts; /* by the poster: MPI_Win_post calls naming this starter */
     atomic_uint waits;                         /* by the poster: completes used up                       */
-    atomic_uint read;                          /* by the poster: the starter's question that it found taken back last (one.c) */
+    atomic_uint read;                          /* by the poster: the starter's question that it found taken back last (delegate.c) */
     _Alignas(SHMPAIR_SPLIT) atomic_uint starts; /* by the starter: posts used up                          */
     atomic_uint completes;                     /* by the starter: MPI_Win_complete calls                 */
 };

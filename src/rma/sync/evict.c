@@ -1,4 +1,4 @@
-/* restore.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win elements back.
+/* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win elements back.
  *
  * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening fence or the
  * posts of the start (the calls that opened the epoch may wait for these), the grant of a lock already called,
@@ -10,7 +10,7 @@
  *   FENCE/PSCW_GRANTED,       a victim's operations have left and are answered         DONE leaves, the window counts
  *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks); after a death
  *                                                                                      of a member the answer is awaited
- *   LOCK_ALL_CALLED           the switch to the window protocol (lockall.c)
+ *   LOCK_ALL_CALLED           the switch to the window protocol (lock_all.c)
  *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
  *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6)
  *
@@ -18,7 +18,7 @@
  * for one that this thread holds: a circle that the user's locks do not have.  So with MPI_THREAD_MULTIPLE nobody waits
  * for elements that hang on an ungranted lock or on a pinning thread: if there are no others, one element beyond
  * the pool is given out.  Ungranted locks are at most one per thread, so the excess is bounded by the threads. */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 static int target_free_now(const struct rma_win *w)
 {

@@ -4,7 +4,7 @@
  * Else: everything out and acknowledged, then a barrier, waited for.
  * The barrier: counters in the node segment when all members are near, coll_ibarrier_members() otherwise.  At most two
  * are outstanding (rma.md 5.12). */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 #include <string.h>
 

@@ -4,93 +4,11 @@
  *
  * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes late, or for
  * another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/atomic.h"
-
-uint32_t rma_token_next(const struct rma_win *w)
-{
-    return w->token + 1 ? w->token + 1 : 1; /* 0 names the window's counter */
-}
-
-void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)
-{
-    w->token = rma_token_next(w);
-    *r = (struct rma_resp){.token = w->token, .rank = rank};
-    list_push(&w->resps, &r->link);
-}
-
-void rma_resp_close(struct rma_win *w, struct rma_resp *r)
-{
-    (void)w;
-    list_del(&r->link);
-}
-
-static int is_answered_by(const struct rma_resp *r, int rank, uint32_t token)
-{
-    return r->token == token && (r->rank == rank || r->rank == -1);
-}
-
-void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
-{
-    if (token == 0) {
-        if (w->acks)
-            rma_acks_add(w, -1);
-        if (err && !w->err)
-            w->err = err;
-        return;
-    }
-    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
-        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (!is_answered_by(r, rank, token))
-            continue;
-        if (r->pending)
-            r->pending--;
-        if (err && !r->err)
-            r->err = err;
-    }
-    progress_signal();
-}
-
-enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token)
-{
-    for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
-        const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
-        if (is_answered_by(r, rank, token))
-            return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
-    }
-    return RMA_ASKED_NOBODY;
-}
-
-int rma_cut_error(const struct rma_win *w, int rank, int cut)
-{
-    char what[128];
-    snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
-    return err_from_errno(cut, what);
-}
-
-int rma_dead_error(struct rma_win *w, int rank)
-{
-    int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
-    if (rank < 0) /* one of the window's, or another whose end took a member along */
-        rank = rankmap_find(w->map, world);
-    const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
-    int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
-    if (cut && !boot_dead(world)) /* nobody has died */
-        return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
-                    boot_dead_why(world));
-}
-
-int rma_take_err(int *slot)
-{
-    int err = *slot;
-    *slot = 0;
-    return err;
-}
 
 /* --- conditions -------------------------------------------------------------------------- */
 

@@ -1,12 +1,12 @@
-/* leave.c - MPI_Win_free where a member of the window is dead.
+/* free_after_failure.c - MPI_Win_free where a member of the window is dead.
  *
  * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
  * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
  * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after
  * a while where it is not.  Who asks is there, and need not be asked; a post or complete of it for which somebody waits does not
- * come any more (pscw.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
+ * come any more (access.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
  * the wait for it.  O(P) messages, but only after a death. */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 #include <string.h>
 

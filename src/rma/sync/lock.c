@@ -3,18 +3,11 @@
  * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first operation.  The
  * next MPI_Win_lock of this process, on any window, first gets the earlier ones granted, in the order of the calls.
  * A near lock is taken at the call from the word in the node segment. */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
 
 /* --- far ------------------------------------------------------------------------------------ */
-
-void rma_lock_left(struct rma_target *t)
-{
-    t->flags &= (uint8_t)~TARGET_REFUSED;
-    if (t->state != TARGET_LOCK_ISSUED)
-        rma_target_goto(t, TARGET_LOCK_ISSUED);
-}
 
 static int is_granted(void *arg)
 {
@@ -136,7 +129,7 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
         shmlock_leave(n->lockword, &w->node.n);
     }
     if (n->rank == w->rank && w->lockq.count)
-        rma_lockq_poll(w); /* far ones have the next turn, and nobody else of this process may look soon */
+        rma_poll(w, RMA_POLL_LOCKQ); /* far ones have the next turn, and nobody else of this process may look soon */
 }
 
 void rma_near_unlock(struct rma_win *w, struct rma_near *n)

@@ -1,10 +1,10 @@
-/* lockall.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
+/* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
  * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
  *
  * Near locks are taken at the call.  Far ones: by their elements with the first operation (per-target protocol) until no
  * target element is to be had; then the switch locks everybody, with a constant number of messages under
  * way, counted here on the stack (window protocol). */
-#include "rma/core/types.h"
+#include "rma/sync/sync_types.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no newcomer
  * passes, and of the stamped ones those below admitted + size of the queue may enter.  Two counters, no memory per refused
  * request.  A JOIN request enters beside readers whatever waits. */
-#include "rma/core/types.h"
+#include "rma/target/target_types.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* node.c - the node segment of a window, and how each near member's memory is reached.
+/* segment.c - the node segment of a window, and how each near member's memory is reached.
  *
  *   segment, made by the lowest near rank; O(members on the node), nothing O(P):
  *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter) pairs | short windows |
@@ -10,12 +10,11 @@
  *
  * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
  * a cookie can be read (yama, seccomp or a user namespace may refuse), by active message otherwise. */
-#include "rma/core/types.h"
+#include "rma/window/window_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "coll/coll.h"
 #include "p2p/p2p.h"
@@ -55,52 +54,6 @@ static struct layout layout_of(const struct rma_win *w, unsigned stripes, uint64
         l.total = l.area + n * l.part;
     }
     return l;
-}
-
-struct rma_peer *rma_peer_of(const struct rma_win *w, unsigned i)
-{
-    return w->near.near[i].peer;
-}
-
-/* --- who is near -------------------------------------------------------------------------- */
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct rma_near *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-int rma_node_find(struct rma_win *w)
-{
-    int on_node = boot_local_size();
-    int most = on_node < w->size ? on_node : w->size;
-    w->near.near = aligned_alloc(_Alignof(struct rma_near), (size_t)most * sizeof *w->near.near);
-    if (!w->near.near)
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for %d node peers", rma_call(), most);
-    memset(w->near.near, 0, (size_t)most * sizeof *w->near.near);
-    unsigned n = 0;
-    for (int i = 0; i < on_node; i++) {
-        int world = boot_local_rank(i), rank = rankmap_find(w->map, world);
-        if (rank >= 0)
-            w->near.near[n++] = (struct rma_near){.rank = rank, .host_index = boot_host_index(world)};
-    }
-    qsort(w->near.near, n, sizeof *w->near.near, by_rank);
-    w->nears = n;
-    w->all_near = (int)n == w->size;
-    int together = w->near.near[n - 1].rank - w->near.near[0].rank == (int)n - 1;
-    w->near.first = (unsigned)w->near.near[0].rank;
-    w->near.count = together ? n : 0;
-    for (unsigned i = 0; i < n; i++)
-        if (w->near.near[i].rank == w->rank)
-            w->node.n.me = i;
-    w->node.n.peers = n;
-    return MPI_SUCCESS;
-}
-
-struct rma_near *rma_near_search(const struct rma_win *w, int rank)
-{
-    struct rma_near key = {.rank = rank};
-    return bsearch(&key, w->near.near, w->nears, sizeof key, by_rank);
 }
 
 /* --- the segment ---------------------------------------------------------------------------- */
@@ -248,34 +201,6 @@ void rma_node_finalize(void)
     free(rma_room()->cma_known);
 }
 
-void rma_node_record(struct rma_win *w)
-{
-    struct rma_peer *p = rma_peer_of(w, w->node.n.me);
-    p->rank = w->rank;
-    p->host_index = boot_host_index(boot_rank());
-    p->base = (uint64_t)(uintptr_t)w->base;
-    p->size = (uint64_t)w->bytes;
-    p->disp_unit = (uint64_t)w->disp_unit;
-    struct rma *r = rma_room();
-    if (!r->cookie)
-        r->cookie = random_bits();
-    p->cookie = r->cookie;
-    p->cookie_at = (uint64_t)(uintptr_t)&r->cookie;
-    p->key.size = 0;
-    p->error = 0;
-    atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
-    acc_asked_init(&p->asked);
-    atomic_store_explicit(&p->version, 0, memory_order_relaxed);
-    atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);
-    p->overflow = 0;
-    struct mem_segment *seg = w->bytes && !w->node.area ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
-    if (seg && seg->fd >= 0) {
-        mem_segment_key(seg, &p->key);
-        p->key_off = (uint64_t)((char *)w->base - (char *)seg->base);
-    }
-    ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
-}
-
 /* Zero what is this member's own; a new segment is zero already. */
 static void own_clear(struct rma_win *w, const struct layout *l)
 {
@@ -340,148 +265,6 @@ void rma_node_barrier(struct rma_win *w)
     struct bar_wait x = {w, ++w->node.bars};
     shmbar_arrive(w->node.bar, &w->node.n, x.number);
     progress_wait(bar_over, &x, "the other processes of a window", -1);
-}
-
-/* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
-
-/* Where each member's part begins: no padding, or aligned, and pages of its own.  UINT64_MAX: beyond all memory. */
-static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
-    if (w->node.area || page < w->align) /* the area has no room for the pages of systems with large ones */
-        page = w->align;
-    for (unsigned i = 0; i < upto; i++) {
-        uint64_t size = rma_peer_of(w, i)->size; /* of an MPI_Aint, so there is room to round it up */
-        if (__builtin_add_overflow(off, noncontig ? (size + page - 1) / page * page : size, &off))
-            return UINT64_MAX;
-    }
-    return off;
-}
-
-/* The node segment has room for it: no memory to be made. */
-static int shared_in_area(struct rma_win *w, int noncontig)
-{
-    for (unsigned i = 0; i < w->nears; i++)
-        w->near.near[i].mapping = w->node.area + part_offset(w, i, noncontig);
-    w->base = w->bytes ? w->near.near[w->node.n.me].mapping : NULL;
-    return MPI_SUCCESS;
-}
-
-int rma_node_shared(struct rma_win *w, int noncontig)
-{
-    unsigned me = w->node.n.me;
-    struct rma_peer *first = rma_peer_of(w, 0);
-    rma_node_barrier(w); /* all sizes are there */
-    if (w->node.area)
-        return shared_in_area(w, noncontig);
-    uint64_t total = part_offset(w, w->nears, noncontig);
-    int err = 0;
-    if (total > INT64_MAX) /* found by all alike */
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
-                        w->nears, (long long)INT64_MAX);
-    if (me == 0 && total) {
-        err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
-        if (!err)
-            mem_segment_key(w->memory, &first->key);
-        first->error = err ? MPI_ERR_NO_MEM : 0;
-    }
-    rma_node_barrier(w);
-    if (me != 0 && total && !first->error)
-        err = mem_segment_attach(&first->key, &w->memory);
-    if (!err && first->error)
-        err = -ENOMEM;
-    if (!err && w->memory)
-        err = mem_segment_align(w->memory, w->align);
-    uint64_t off = part_offset(w, me, noncontig);
-    if (!err && w->bytes)
-        err = mem_segment_reserve(w->memory, off, (size_t)w->bytes);
-    if (err)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s", rma_call(),
-                        (unsigned long long)total, w->align, strerror(-err));
-    w->base = w->memory && w->bytes ? (char *)w->memory->base + off : NULL;
-    for (unsigned i = 0; i < w->nears; i++) {
-        struct rma_near *n = &w->near.near[i];
-        n->mapping = w->memory ? (char *)w->memory->base + part_offset(w, i, noncontig) : NULL;
-    }
-    return MPI_SUCCESS;
-}
-
-/* --- everybody's memory ---------------------------------------------------------------------------- */
-
-/* Tried with the first window; what the system allows between two processes does not change. */
-static int cma_works(const struct rma_near *n)
-{
-    struct rma *room = rma_room();
-    uint64_t cookie = 0;
-    struct iovec l = {&cookie, sizeof cookie}, r = {(void *)(uintptr_t)n->peer->cookie_at, sizeof cookie};
-    if (!cvar.rma_cma)
-        return 0;
-    if (room->cma_known && room->cma_known[n->host_index])
-        return 1;
-    if (mem_cma_read(n->host_index, &l, 1, &r, 1) != 0 || cookie != n->peer->cookie)
-        return 0;
-    if (!room->cma_known)
-        room->cma_known = calloc((size_t)boot_host_processes(), 1);
-    if (room->cma_known)
-        room->cma_known[n->host_index] = 1;
-    return 1;
-}
-
-static void near_attach(struct rma_win *w, struct rma_near *n)
-{
-    struct rma_peer *p = n->peer;
-    n->disp_unit = p->disp_unit;
-    n->size = p->size;
-    n->remote = p->base;
-    n->kind = RMA_NEAR_MAPPED;
-    if (n->rank == w->rank) {
-        n->base = w->base;
-        return;
-    }
-    if (w->flavor == MPI_WIN_FLAVOR_SHARED) {
-        n->base = n->mapping;
-        return;
-    }
-    if (p->size == 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
-        n->base = (char *)n; /* no access to 0 bytes is in range */
-        return;
-    }
-    if (w->node.area) {
-        n->mapping = n->base = w->node.area + (size_t)(n - w->near.near) * w->node.part;
-        return;
-    }
-    if (p->key.size && mem_segment_attach(&p->key, &n->seg) == 0) {
-        n->mapping = n->base = (char *)n->seg->base + p->key_off;
-        return;
-    }
-    atomic_fetch_add_explicit(&p->unmapped, 1, memory_order_relaxed);
-    n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
-}
-
-/* err: what went wrong here so far.  Agrees with the other members on the node. */
-int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
-{
-    unsigned me = w->node.n.me;
-    struct rma_peer *p = rma_peer_of(w, me);
-    p->error = err ? err_class(err) : 0;
-    rma_node_barrier(w); /* all records are there */
-    for (unsigned i = 0; i < w->nears; i++)
-        if (rma_peer_of(w, i)->error)
-            return err ? err : err_make(rma_peer_of(w, i)->error, "%s failed on another process", rma_call());
-    for (unsigned i = 0; i < w->nears; i++) {
-        struct rma_near *n = &w->near.near[i];
-        near_attach(w, n);
-        n->units = n->base && n->disp_unit ? n->size / n->disp_unit : 0;
-        n->me = (uint64_t)mem_host_index() + 1;
-    }
-    rma_node_barrier(w); /* all have tried */
-    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
-        acc_hints |= ACC_ALL_MAPPED;
-    acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
-    if (w->memory && w->memory->owner)
-        mem_segment_shut(w->memory);
-    rma_node_barrier(w); /* all are ready */
-    return MPI_SUCCESS;
 }
 
 void rma_node_close(struct rma_win *w)

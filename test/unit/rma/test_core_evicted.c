@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "unit_rma.h"
-#include "rma/core/types.h"
+#include "rma/rma_types.h"
 
 enum { RANKS = 1000000 };
 

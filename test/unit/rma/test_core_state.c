@@ -9,7 +9,7 @@
 #include "unit_rma.h"
 #include "world.h"
 
-/* The tables of epoch.c, written down a second time, from the definitions. */
+/* The tables of state.c, written down a second time, from the definitions. */
 
 static struct rma_near near_rec;
 static int group[] = {1, 2};

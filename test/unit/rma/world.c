@@ -68,6 +68,7 @@ struct rma *bare_room(unsigned ops, unsigned targets)
     cvar.rma_op_global = ops;
     cvar.rma_target_global = targets;
     job_check(rma_pools_init(r) == 0);
+    rma_trains_init(r);
     proc->rma = r;
     return r;
 }

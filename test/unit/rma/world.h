@@ -3,7 +3,12 @@
 #define WORLD_H
 
 #include "job.h"
-#include "rma/core/types.h"
+#include "rma/engine/engine_types.h"
+#include "rma/near/near_types.h"
+#include "rma/rma_types.h"
+#include "rma/sync/sync_types.h"
+#include "rma/target/target_types.h"
+#include "rma/window/window_types.h"
 
 /* Settings under which every other rank is far. */
 extern const char *const world_far[];

@@ -1,0 +1,104 @@
+/* check.c - the invariants of types.h and state.c, asserted (debug builds; tests). */
+#include "rma/rma_types.h"
+
+/* What the state of the window says of the lock of an element. */
+static void check_lock(const struct rma_win *w, const struct rma_target *t)
+{
+    int asked = t->state != TARGET_LOCK_GRANTED && !(t->flags & TARGET_NOCHECK);
+    if (w->state == WIN_PER_TARGET)
+        WR_ASSERT(list_empty(&t->called) == !asked); /* R6 */
+    else
+        WR_ASSERT(list_empty(&t->called)); /* R6 */
+    if ((w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED) && !(t->flags & TARGET_NEAR))
+        WR_ASSERT(t->flags & TARGET_JOIN); /* E6 */
+    if (w->state == WIN_LOCK_ALL_GRANTED)
+        WR_ASSERT(t->state == TARGET_LOCK_GRANTED); /* E8 */
+    int due = rma_target_due(t) || (t->flags & TARGET_DEAD);
+    if (!list_empty(&t->ready) && !w->kicking)
+        WR_ASSERT(due); /* R4 */
+    /* Not at once: what an empty pool lets go one by one, and what is put there when the network has confirmed. */
+    if (list_empty(&t->ready) && !w->kicking && !w->starved && !t->natives && !t->native_out)
+        WR_ASSERT(!rma_target_due(t)); /* R4 */
+}
+
+static unsigned check_target(const struct rma_win *w, const struct rma_target *t)
+{
+    unsigned n = 0, queued = 0, past = 0, natives = 0, kept = 0;
+    for (const struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        WR_ASSERT(op->t == t);
+        past |= l == t->next;
+        queued += past;
+        n++;
+        natives += op->natives;
+        kept += op->kept;
+        WR_ASSERT(!op->kept || !(op->flags & (OP_DONE | OP_RIDES)));
+        if (op->natives && op->elem && !(t->flags & TARGET_DEAD))
+            WR_ASSERT(t->atomics); /* R9 */
+        if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
+            WR_ASSERT(op->flags & (OP_RIDES | OP_DONE)); /* E10 */
+        if (t->state == TARGET_LOCK_CALLED)
+            WR_ASSERT(op->sent == 0); /* E10 */
+    }
+    WR_ASSERT(past || t->next == &t->ops);        /* R1 */
+    WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
+    if (t->train)
+        WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train && !t->train->sent && !t->sync); /* R10 */
+    WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
+    WR_ASSERT(kept == t->kept); /* R13 */
+    check_lock(w, t);
+    WR_ASSERT(t->w == w);
+    return n;
+}
+
+/* E6, E8: the words in the node segment.  Of a dead member's nobody waits any more. */
+static unsigned near_locks(const struct rma_win *w)
+{
+    unsigned held = 0;
+    for (unsigned i = 0; i < w->nears; i++)
+        held += w->near.near[i].lock != RMA_UNLOCKED;
+    return held;
+}
+
+/* E9: a lock is counted before it is waited for and until it is given back, so one may be counted that is not seen; one
+ * for each thread that is at it. */
+static void check_locks(const struct rma_win *w, unsigned far)
+{
+    unsigned seen = near_locks(w) + far + w->gone.count;
+    WR_ASSERT(w->locks > 0);
+    WR_ASSERT(seen <= w->locks);
+    WR_ASSERT(proc->threaded || w->locks - seen <= 1);
+}
+
+void rma_check_invariants(const struct rma_win *w)
+{
+    unsigned ops = 0, targets = 0, far = 0;
+    for (const struct list *l = w->slots_used.next; l != &w->slots_used; l = l->next) {
+        const struct rma_slot *s = LIST_OBJ(l, struct rma_slot, used);
+        WR_ASSERT(!list_empty(&s->targets)); /* R3 */
+        for (const struct list *m = s->targets.next; m != &s->targets; m = m->next) {
+            const struct rma_target *t = LIST_OBJ(m, struct rma_target, link);
+            ops += check_target(w, t);
+            far += !(t->flags & TARGET_NEAR);
+            targets++;
+        }
+    }
+    WR_ASSERT(ops == w->nops && targets == w->ntargets); /* R2 */
+    if (w->state == WIN_UNSET)
+        WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */
+    if (w->state == WIN_FENCE_ISSUED)
+        WR_ASSERT(w->barriers > 0); /* E2 */
+    if (w->state == WIN_FENCE_GRANTED)
+        WR_ASSERT(w->barriers == 0); /* E3 */
+    if (w->state == WIN_PSCW_ISSUED)
+        WR_ASSERT(w->nwaiting > 0); /* E4 */
+    if (w->state == WIN_PSCW_GRANTED)
+        WR_ASSERT(w->nwaiting == 0); /* E5 */
+    if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
+        (w->state == WIN_LOCK_ALL_GRANTED && !w->lock_all_nocheck))
+        WR_ASSERT(near_locks(w) == w->nears || w->giving_back || w->dead || boot_dead_count()); /* E6, E8 */
+    WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->sw != NULL)); /* E7 */
+    if (w->state == WIN_PER_TARGET)
+        check_locks(w, far);
+    WR_ASSERT(w->op_quota.free <= w->op_quota.size && w->target_quota.free <= w->target_quota.size);
+}

@@ -1,0 +1,85 @@
+/* error.c - the errors that several sub-rooms return: a process died, a process cannot be reached, a target refused. */
+#include "rma/core/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dt/make.h"
+
+const char *rma_call(void)
+{
+    return proc->call ? proc->call : "RMA";
+}
+
+int rma_cut_error(const struct rma_win *w, int rank, int cut)
+{
+    char what[128];
+    snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
+    return err_from_errno(cut, what);
+}
+
+int rma_dead_error(struct rma_win *w, int rank)
+{
+    int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
+    if (rank < 0) /* one of the window's, or another whose end took a member along */
+        rank = rankmap_find(w->map, world);
+    const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
+    int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
+    if (cut && !boot_dead(world)) /* nobody has died */
+        return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
+                    boot_dead_why(world));
+}
+
+int rma_take_err(int *slot)
+{
+    int err = *slot;
+    *slot = 0;
+    return err;
+}
+
+static const char *why(const struct rma_fault *f)
+{
+    switch (f->cls) {
+    case MPI_ERR_RMA_RANGE: return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
+                                                                : "it does not lie in the window there";
+    case MPI_ERR_TYPE: return "its datatype does not fit there";
+    case MPI_ERR_COUNT: return "its count does not fit there";
+    case MPI_ERR_OP: return "its operation is not defined for its datatype";
+    case MPI_ERR_RMA_SYNC: return "no lock of this process is held there";
+    }
+    return "it could not be done there";
+}
+
+/* With what the target says of it. */
+int rma_far_error(const struct rma_hdr *h, const char *what)
+{
+    static const char *const names[RMA_PKTS] = {
+        [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
+        [RMA_PKT_CAS] = "a compare and swap", [RMA_PKT_BATCH] = "a packet of operations"};
+    int rank = (int)h->src;
+    struct rma_fault f;
+    if (!h->aop)
+        return MPI_SUCCESS;
+    if (h->len < sizeof f)
+        return err_make(h->aop, "%s: an operation on rank %d of the window failed there", rma_call(), rank);
+    memcpy(&f, what, sizeof f);
+    f.cls = h->aop;
+    const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
+    const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
+    const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
+    if (!name)
+        return err_make(f.cls, "%s: rank %d of the window refused what came with the end of an epoch: %s", rma_call(), rank, why(&f));
+    char size[40] = "";
+    if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
+        snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of the window: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (long long)f.disp, rank, why(&f), size);
+}
+
+/* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */
+int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
+{
+    int had = op->err || op->req ? op->err : op->t->err;
+    return h->aop && had ? had : rma_far_error(h, what);
+}

@@ -1,0 +1,199 @@
+/* key.c - what is known of the window at a rank, and of the network's way there: a bounded cache by rank, so that there is no table of
+ * all ranks.  The records that an element uses stay. */
+#include "rma/core/core.h"
+
+#include <stdlib.h>
+
+static size_t least(long wanted, size_t says)
+{
+    return wanted < 0 ? says : (size_t)wanted;
+}
+
+static size_t put_min(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT ? least(cvar.rma_native_put, c->put_min) : SIZE_MAX;
+}
+
+static size_t get_min(const struct tp_caps *c)
+{
+    return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
+}
+
+/* One that is flushed at once; where the user has named a length, that holds. */
+static int lone_put(const struct tp_caps *c)
+{
+    return c->flags & TP_PUT && c->lone_pays && cvar.rma_native_put < 0;
+}
+
+static int lone_get(const struct tp_caps *c)
+{
+    return c->flags & TP_GET && c->lone_pays && cvar.rma_native_get < 0;
+}
+
+/* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
+size_t rma_pays_from(const struct tp_caps *c)
+{
+    size_t put = lone_put(c) ? 1 : put_min(c), get = lone_get(c) ? 1 : get_min(c);
+    return put < get ? put : get;
+}
+
+/* The operations that make sense on the bits of an element, whatever its type: the network is asked for unsigned integers. */
+static const struct {
+    MPI_Op op;
+    enum dt_op_index index;
+} asked[] = {{MPI_SUM, DT_SUM},   {MPI_BAND, DT_BAND},       {MPI_BOR, DT_BOR},
+             {MPI_BXOR, DT_BXOR}, {MPI_REPLACE, DT_REPLACE}, {MPI_NO_OP, DT_NO_OP}};
+
+static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        for (unsigned i = 0; i < sizeof asked / sizeof *asked; i++)
+            for (int fetch = RMA_ATOMIC_PLAIN; fetch <= RMA_ATOMIC_FETCH; fetch++)
+                if (ops->atomic_ok(a->tp, asked[i].op, 2 + wide, 1, fetch))
+                    a->ok[wide][fetch] |= (uint16_t)(1u << asked[i].index);
+        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1, RMA_ATOMIC_CAS) != 0;
+    }
+}
+
+/* What the atomics of a transport can do; NULL: they are not to be used. */
+const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops, const struct tp_caps *c)
+{
+    const unsigned need = TP_ATOMIC | TP_CPU_COHERENT;
+    if ((c->flags & need) != need || !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
+        return NULL;
+    for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
+        if (!a->tp) {
+            a->tp = tp;
+            atomics_ask(a, ops);
+        }
+        if (a->tp == tp)
+            return a;
+    }
+    return NULL;
+}
+
+static void key_free(struct rma_win *w, struct rma_key *k)
+{
+    list_del(&k->link);
+    w->nkeys--;
+    if (k->far)
+        k->ops->drop(k->tp, k->far);
+    free(k);
+}
+
+void rma_native_close(struct rma_win *w)
+{
+    while (!list_empty(&w->keys))
+        key_free(w, LIST_OBJ(w->keys.next, struct rma_key, link));
+    while (w->nregs > 0) {
+        const struct rma_reg *g = &w->reg[--w->nregs];
+        g->ops->dereg(g->tp, g->mem);
+    }
+}
+
+/* Most epochs want the one that was used last, or, where they go round, the one that was not for longest. */
+struct rma_key *rma_key_find(const struct rma_win *w, int rank)
+{
+    const struct list *old = w->keys.next, *young = w->keys.prev;
+    for (unsigned i = 0; i < w->nkeys; i += 2, old = old->next, young = young->prev) {
+        struct rma_key *k = LIST_OBJ(young, struct rma_key, link);
+        if (k->rank == rank || (k = LIST_OBJ(old, struct rma_key, link))->rank == rank)
+            return k;
+    }
+    return NULL;
+}
+
+/* A place for what becomes known of t; NULL: all are in use, or there is no way to it now. */
+static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp = am_tp(t->world, &ops, &caps);
+    if (!tp) /* no way there now */
+        return NULL;
+    const struct rma_atomics *atomics = w->native_acc ? rma_atomics_of(tp, ops, &caps) : NULL;
+    int leads = ops->import && (rma_pays_from(&caps) != SIZE_MAX || atomics);
+    if (w->nkeys >= (unsigned)cvar.rma_keys) {
+        struct rma_key *old = NULL;
+        for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
+            struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
+            if (!k->refs && (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
+                old = k;
+        }
+        if (!old)
+            return NULL;
+        key_free(w, old);
+    }
+    struct rma_key *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE, .leaves = (caps.flags & TP_AM_LEAVES) != 0};
+    list_init(&k->link);
+    list_push(&w->keys, &k->link);
+    w->nkeys++;
+    if (!leads)
+        return k;
+    k->tp = tp;
+    k->ops = ops;
+    k->most = caps.rma_max;
+    k->put_min = put_min(&caps);
+    k->get_min = get_min(&caps);
+    k->lone_put = (uint8_t)lone_put(&caps);
+    k->lone_get = (uint8_t)lone_get(&caps);
+    k->then_am = (caps.flags & TP_PUT_THEN_AM) != 0;
+    k->reg_local = (caps.flags & TP_REG_LOCAL) != 0;
+    k->put_inline = caps.put_inline;
+    k->atomics = atomics;
+    return k;
+}
+
+/* t->key, if there is one; else, if it may, one is made. */
+struct rma_key *rma_key_of(struct rma_target *t, int make)
+{
+    struct rma_win *w = t->w;
+    if (t->key || (!(t->key = rma_key_find(w, t->rank)) && !(make && (t->key = key_make(w, t)))))
+        return t->key;
+    t->key->refs++;
+    list_del(&t->key->link);
+    list_push(&w->keys, &t->key->link);
+    return t->key;
+}
+
+const struct rma_key *rma_native_known(struct rma_target *t)
+{
+    return rma_key_of(t, 0);
+}
+
+void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
+{
+    struct rma_key *k = unit && bytes <= INT64_MAX ? rma_key_of(t, 1) : NULL;
+    if (!k || k->unit)
+        return; /* what came with a key holds */
+    k->size = bytes;
+    k->unit = unit;
+}
+
+void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
+{
+    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? rma_key_of(t, 1) : NULL;
+    if (!k)
+        return;
+    k->base = told->base; /* the one that was used last, of several */
+    k->size = told->size;
+    k->unit = 1;
+    k->detached = told->detached;
+}
+
+void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
+{
+    struct rma_key *k = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? rma_key_find(w, rank) : NULL;
+    if (k && k->detached != detached)
+        k->unit = 0;
+}
+
+void rma_native_leave(struct rma_target *t)
+{
+    if (t->key)
+        t->key->refs--;
+    t->key = NULL;
+}

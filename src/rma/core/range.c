@@ -1,0 +1,112 @@
+/* range.c - does an access lie in a window?  Where is a rank near? */
+#include "rma/core/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t size, uint64_t *off)
+{
+    uint64_t start;
+    if (disp > INT64_MAX || __builtin_mul_overflow(disp, unit, &start) || start > INT64_MAX)
+        return -ERANGE;
+    int64_t first, end;
+    if (__builtin_add_overflow((int64_t)start, lo, &first) || __builtin_add_overflow((int64_t)start, hi, &end) ||
+        first < 0 || (uint64_t)end > size)
+        return -ERANGE;
+    *off = start;
+    return 0;
+}
+
+int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
+{
+    /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it is at it. */
+    unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
+    sched_point();
+    unsigned n = atomic_load_explicit(&p->nregions, memory_order_relaxed);
+    int found = 0;
+    if (v & 1 || n > RMA_REGIONS)
+        return NOT_HERE;
+    for (unsigned i = 0; i < n && !found; i++) {
+        uint64_t base = __atomic_load_n(&p->region[i].base, __ATOMIC_RELAXED);
+        uint64_t size = __atomic_load_n(&p->region[i].size, __ATOMIC_RELAXED);
+        if (addr < base || addr - base >= size)
+            continue;
+        uint64_t here = size - (addr - base);
+        found = len <= here;
+        addr += here; /* the rest may lie in the region that follows without a gap */
+        len -= found ? len : here;
+    }
+    int more = __atomic_load_n(&p->overflow, __ATOMIC_RELAXED) != 0;
+    atomic_thread_fence(memory_order_acquire);
+    sched_point();
+    if (atomic_load_explicit(&p->version, memory_order_relaxed) != v || (!found && more))
+        return NOT_HERE;
+    return found;
+}
+
+/* Index of the first region that begins above addr. */
+unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
+{
+    unsigned lo = 0, hi = w->nregions;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (w->regions[mid].base <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr)
+{
+    unsigned i = rma_region_above(w, addr);
+    return i > 0 && addr - w->regions[i - 1].base < w->regions[i - 1].size ? &w->regions[i - 1] : NULL;
+}
+
+/* Memory may lie across regions that follow each other without a gap. */
+char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
+{
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off : NULL;
+    uint64_t at = off, left = len;
+    for (unsigned i = rma_region_above(w, off); i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
+        const struct rma_attached *g = &w->regions[i - 1];
+        uint64_t here = at - g->base < g->size ? g->size - (at - g->base) : 0;
+        if (left <= here)
+            return (char *)(uintptr_t)off;
+        if (!here)
+            return NULL;
+        at += here;
+        left -= here;
+    }
+    return NULL;
+}
+
+/* A layout may leave out what lies between attached regions: only its blocks count.  addr: of its buffer, perhaps MPI_BOTTOM. */
+int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len)
+{
+    enum { BLOCKS = 32 };
+    struct iovec v[BLOCKS];
+    for (size_t done = 0, got; done < len; done += got) {
+        size_t n = dt_iov(t, count, NULL, from + done, len - done, v, BLOCKS, &got);
+        if (!n)
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            if (!rma_win_local(w, addr + (uint64_t)(uintptr_t)v[i].iov_base, v[i].iov_len))
+                return 0;
+    }
+    return len > 0;
+}
+
+int rma_near_by_rank(const void *a, const void *b)
+{
+    const struct rma_near *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+struct rma_near *rma_near_search(const struct rma_win *w, int rank)
+{
+    struct rma_near key = {.rank = rank};
+    return bsearch(&key, w->near.near, w->nears, sizeof key, rma_near_by_rank);
+}

@@ -1,0 +1,77 @@
+/* failure.c - a target died or cannot be reached: its operations end, and waits for its answers. */
+#include "rma/engine/engine_types.h"
+
+#include <errno.h>
+
+/* Threads that wait for an answer of this rank: it will not come.  Of those that wait for several nobody knows which are
+ * missing, so they wait no longer for any: where it owed one (`owes`), or `may` have (asked past any element). */
+void rma_resps_bury(struct rma_win *w, int rank, int owes, int may, int err)
+{
+    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (!r->pending || (r->rank != rank && (r->rank != -1 || !(owes || (may && r->alone)))))
+            continue;
+        r->pending = 0;
+        if (!r->err)
+            r->err = err;
+    }
+    progress_signal();
+}
+
+/* From now on the window counts no answers to evicted elements (evict.c): whose are missing nobody knows. */
+void rma_mourn(struct rma_win *w, int err)
+{
+    w->dead = 1;
+    if (w->acks)
+        w->err = w->err ? w->err : err;
+    rma_acks_add(w, -(int)w->acks);
+}
+
+void rma_target_fail(struct rma_target *t, int err)
+{
+    if (err != -ENOTCONN && !boot_dead(t->world)) {
+        t->w->cut = t->cut = err;
+        t->w->cut_rank = t->rank;
+        if (!t->err)
+            t->err = rma_dead_error(t->w, t->rank);
+    }
+    rma_target_bury(t);
+}
+
+void rma_target_bury(struct rma_target *t)
+{
+    struct rma_win *w = t->w;
+    int err = rma_dead_error(w, t->rank);
+    if (!t->cut)
+        rma_mourn(w, err); /* a transport may tell of an end before anybody else does */
+    t->flags |= TARGET_DEAD;
+    t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_DIRTY);
+    for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
+        struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        if (!(op->flags & OP_DONE))
+            op->err = err;
+        op->flags |= OP_DONE;
+        op->flags &= (uint8_t)~OP_RIDES;
+    }
+    t->next = &t->ops;
+    t->queued = 0;
+    t->acks = 0;
+    t->retry_at = 0;
+    rma_native_bury(t);
+    rma_cleanup_target(t);
+    list_del(&t->called);
+    if (t->state == TARGET_LOCK_CALLED)
+        rma_target_goto(t, TARGET_LOCK_ISSUED);
+    if (t->state == TARGET_LOCK_ISSUED)
+        rma_target_goto(t, TARGET_LOCK_GRANTED);
+    if (t->sync) {
+        t->sync = 0;
+        rma_token_done(w, t->rank, t->token, err);
+    }
+    /* Whoever may wait for it is told: a wait that goes on would have no end.  For an early one that no flush has taken nobody waits. */
+    int owes = t->tokens_out > (unsigned)(t->early && !t->early_for) || t->doubt;
+    t->tokens_out = t->early = t->early_for = 0;
+    rma_resps_bury(w, t->rank, owes, !t->cut, err);
+    if (!t->nops)
+        list_del(&t->ready);
+}

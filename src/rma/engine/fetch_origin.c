@@ -1,0 +1,214 @@
+/* fetch_origin.c - the origin of an operation whose data the target fetches (target/fetch_target.c). */
+#include "rma/engine/engine_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS = 512 /* bytes of both keys, at most */ };
+
+/* --- the network ------------------------------------------------------------------------ */
+
+static size_t least(const struct tp_caps *c)
+{
+    if (!cvar.rma_native || !cvar.rma_fetches || !(c->flags & TP_GET))
+        return SIZE_MAX;
+    return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
+}
+
+/* Bytes from which an operation may be fetched; SIZE_MAX: never. */
+size_t rma_fetch_least(void)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    size_t min = SIZE_MAX;
+    for (int i = 0; am_tp_open(i, &ops, &caps); i++)
+        min = least(&caps) < min ? least(&caps) : min;
+    return min ? min : 1;
+}
+
+struct tp *rma_fetch_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
+{
+    struct tp *tp = am_tp(world, ops, caps);
+    if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
+        return NULL;
+    /* Results are a second transfer, that a message's answer would have brought: measured, those pay from twice as long on. */
+    return (data && results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
+}
+
+/* --- origin ----------------------------------------------------------------------------- */
+
+struct rma_offer { /* what the network knows of the operation that is fetched, or will be as soon as there is room for the packet */
+    struct tp *tp;
+    const struct tp_ops *ops;
+    struct tp_mem *data, *result;
+    uint32_t op;     /* its id */
+    uint8_t atomics; /* of its target, before */
+    struct rma_fetch_data d;
+    char keys[KEYS]; /* d.key + d.result bytes */
+};
+
+static int has_data(const struct rma_op *op)
+{
+    return op->kind != RMA_GET;
+}
+
+static int has_result(const struct rma_op *op)
+{
+    return op->kind == RMA_GET || op->kind == RMA_GACC;
+}
+
+static int fits(const struct rma_target *t, const struct rma_op *op)
+{
+    const struct rma_args *a = &op->a;
+    if (op->kind > RMA_GACC || op->train || op->natives || /* the network has pieces of it, and refused another: the rest by message */
+         op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
+        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
+        (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
+        return 0;
+    return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 &&
+           (!has_data(op) || dt_is_block(a->otype, (size_t)a->ocount)) &&
+           (!has_result(op) || dt_is_block(a->rtype, (size_t)a->rcount));
+}
+
+/* What the target is told that it moves: puts and gets of derived datatypes are of bytes. */
+static const struct dt_type *moved(const struct rma_op *op)
+{
+    const struct dt_type *t = op->elem ? op->elem : op->a.ttype;
+    return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride ? t : dt_find(MPI_BYTE);
+}
+
+void rma_fetch_over(struct rma_target *t)
+{
+    struct rma_offer *o = t->offer;
+    t->offer = NULL;
+    if (!o)
+        return;
+    if (o->data)
+        o->ops->dereg(o->tp, o->data);
+    if (o->result)
+        o->ops->dereg(o->tp, o->result);
+    free(o);
+}
+
+/* Register, and take down the keys; 0: that does not go. */
+static int keys_of(struct rma_offer *o, const struct rma_op *op)
+{
+    const struct rma_args *a = &op->a;
+    size_t n = KEYS;
+    if (has_data(op)) {
+        if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
+            o->ops->pack(o->tp, o->data, o->keys, &n))
+            return 0;
+        o->d.key = (uint32_t)n;
+    }
+    if (!has_result(op))
+        return 1;
+    n = KEYS - o->d.key;
+    if (o->ops->reg(o->tp, dt_start(a->rtype, a->result), op->bytes, 0, TP_MAY_WRITE, &o->result) ||
+        o->ops->pack(o->tp, o->result, o->keys + o->d.key, &n))
+        return 0;
+    o->d.result = (uint32_t)n;
+    return 1;
+}
+
+/* t->offer is op's; 0: it goes by message. */
+static int offered(struct rma_target *t, const struct rma_op *op)
+{
+    const struct tp_ops *ops;
+    struct tp_caps caps;
+    struct tp *tp;
+    if (t->offer) { /* when there was no room for the packet */
+        WR_ASSERT(t->offer->op == op->id);
+        return 1;
+    }
+    if (!fits(t, op) || !(tp = rma_fetch_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
+        return 0;
+    struct rma_offer *o = t->offer = calloc(1, sizeof *o);
+    if (!o)
+        return 0;
+    o->tp = tp;
+    o->ops = ops;
+    o->op = op->id;
+    o->d.count = op->bytes / moved(op)->elem.bytes;
+    memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
+    if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
+        return 1;
+    rma_fetch_over(t);
+    return 0;
+}
+
+/* 0: on its way; AM_AGAIN; -ENOTSUP: by message; -errno */
+int rma_fetch_send(struct rma_target *t, struct rma_op *op)
+{
+    if (!offered(t, op))
+        return -ENOTSUP;
+    WR_ASSERT(!op->natives);
+    struct rma_offer *o = t->offer;
+    size_t bytes = o->d.key + o->d.result;
+    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0, .win = t->w->id, .src = (uint32_t)t->w->rank,
+                        .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
+                        .len = (uint32_t)(sizeof o->d + bytes)};
+    struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
+    int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
+    if (err) {
+        if (err != AM_AGAIN)
+            rma_fetch_over(t);
+        return err;
+    }
+    rma_count(t->w, PVAR_RMA_MSGS, 1);
+    op->flags |= OP_FETCHING;
+    op->natives = 1;
+    t->natives++;
+    o->atomics = t->atomics;
+    t->atomics = 1; /* R9 */
+    return 0;
+}
+
+/* `done` bytes of op have been done there: all, or the rest goes by message. */
+static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, const char *what)
+{
+    size_t done = h->disp;
+    if (!h->aop && (done > op->bytes || done % moved(op)->elem.bytes))
+        h->aop = MPI_ERR_OTHER;
+    if (h->aop) {
+        op->err = rma_op_refused(op, h, what);
+        done = op->bytes;
+    }
+    op->sent = done;
+    if (op->flags & OP_ANSWERS)
+        op->answered = done;
+    if (done < op->bytes) {
+        op->flags |= OP_BY_AM;
+        return;
+    }
+    WR_ASSERT(t->next == &op->link);
+    t->next = t->next->next;
+    t->queued--;
+    rma_queue_shorter(t);
+    rma_count(t->w, PVAR_RMA_NATIVE, 1);
+}
+
+int rma_on_fetched(int src, const void *msg, size_t len)
+{
+    struct rma_hdr h;
+    struct rma_win *w = rma_packet_window(src, msg, len, &h);
+    struct rma_op *op = w ? rma_op_by_id(h.op) : NULL;
+    if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_FETCHING) || !op->natives)
+        return 0;
+    struct rma_target *t = op->t;
+    if (t->offer)
+        t->atomics = t->offer->atomics; /* this one is done */
+    rma_fetch_over(t);
+    op->flags &= (uint8_t)~OP_FETCHING;
+    op->natives--;
+    t->natives--;
+    if (!(t->flags & TARGET_DEAD))
+        fetched(t, op, &h, (const char *)msg + sizeof h);
+    rma_op_settle(op);
+    rma_cleanup_target(t);
+    if (rma_target_due(t) || t->flags & TARGET_DEAD)
+        rma_ready(t);
+    progress_signal();
+    return 0;
+}

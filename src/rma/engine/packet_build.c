@@ -1,0 +1,297 @@
+/* packet_build.c - one packet from the front of a target's queue: an operation, a part of a long one, or several small ones. */
+#include "rma/engine/packet_build.h"
+
+#include <string.h>
+
+/* --- one operation as a packet --------------------------------------------------------------- */
+
+struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count)
+{
+    struct dt_type *t = op->a.ttype;
+    if (t->flags & DT_PREDEFINED) {
+        *count = (size_t)op->a.tcount;
+        return t;
+    }
+    if (!(t->flags & DT_CONTIG) || t->true_lb != 0)
+        return NULL;
+    struct dt_type *e = t->basic;
+    if (!e && !op->elem)
+        e = dt_find(MPI_BYTE);
+    if (!e || e->elem.bytes != e->elem.stride)
+        return NULL;
+    *count = (size_t)op->a.tcount * ((size_t)t->size / e->elem.bytes);
+    return e;
+}
+
+static int has_data(const struct rma_op *op)
+{
+    return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
+}
+
+/* Bytes of payload if the whole operation goes without extension, as *count elements of *e; SIZE_MAX: it cannot. */
+static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
+{
+    if (op->train) { /* it was made to fit */
+        *elem = op->a.ttype;
+        *count = op->train_ops;
+        return op->bytes;
+    }
+    struct dt_type *e = rma_simple_elem(op, count);
+    if (!e || op->sent || *count > UINT32_MAX || *count * (size_t)e->size != op->bytes)
+        return SIZE_MAX;
+    *elem = e;
+    size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
+    size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0, most = back > data ? back : data;
+    return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
+}
+
+size_t rma_whole_bytes(const struct rma_op *op, size_t room)
+{
+    struct dt_type *e;
+    size_t count;
+    return whole(op, room, &e, &count);
+}
+
+static enum rma_packet packet_type(const struct rma_op *op)
+{
+    static const uint8_t of[] = {[RMA_PUT] = RMA_PKT_PUT,   [RMA_GET] = RMA_PKT_GET,  [RMA_ACC] = RMA_PKT_ACC,
+                                 [RMA_GACC] = RMA_PKT_GACC, [RMA_FOP] = RMA_PKT_GACC, [RMA_CAS] = RMA_PKT_CAS};
+    return of[op->kind];
+}
+
+/* Is the next packet of it answered by itself?  Of one that is very long, so that it ends soon where it is refused (replies.c,
+ * no_more), and of all where packets pass each other. */
+int rma_op_asks(const struct rma_op *op)
+{
+    enum { VERY_LONG = 16 << 20 };
+    return !(op->flags & OP_ANSWERS) && (!op->t->ordered || (op->bytes >= VERY_LONG && !op->sent));
+}
+
+static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
+{
+    *h = header(t, op->train ? RMA_PKT_TRAIN : packet_type(op));
+    h->aop = op->aop;
+    h->disp = op->train ? (uint64_t)op->a.tcount : (uint64_t)op->a.disp;
+    h->op = op->id;
+    rma_train_seal(op); /* what it holds now is what leaves */
+    if (rma_op_asks(op))
+        h->flags |= RMA_F_ACK;
+}
+
+/* Copy the data of a whole small operation to `out`. */
+static void data_out(const struct rma_op *op, char *out)
+{
+    if (op->train) {
+        memcpy(out, op->train, op->bytes);
+    } else if (op->kind == RMA_CAS) {
+        dt_pack(op->a.ttype, 1, op->a.compare, 0, out, op->bytes);
+        dt_pack(op->a.ttype, 1, op->a.origin, 0, out + op->bytes, op->bytes);
+    } else if (has_data(op) && dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
+        const void *from = dt_start(op->a.otype, op->a.origin);
+        if (op->bytes == 8)
+            memcpy(out, from, 8); /* two instructions: most are that long */
+        else
+            memcpy(out, from, op->bytes);
+    } else if (has_data(op)) {
+        dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, 0, out, op->bytes);
+    }
+}
+
+/* Data [sent, sent + part) as a piece: in place, or packed into `room` of the scratch buffer. */
+static void data_piece(struct packet *p, struct rma_op *op, char *scratch)
+{
+    if (!has_data(op))
+        return;
+    struct iovec *v = &p->iov[p->n++];
+    v->iov_len = p->part;
+    if (op->train) {
+        v->iov_base = op->train;
+    } else if (op->kind == RMA_CAS) {
+        data_out(op, scratch);
+        v->iov_base = scratch;
+        v->iov_len = 2 * op->bytes;
+    } else if (dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
+        v->iov_base = (char *)dt_start(op->a.otype, op->a.origin) + op->sent;
+        p->keep = p->part >= op->t->keep ? op : NULL;
+    } else {
+        dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, op->sent, scratch, p->part);
+        v->iov_base = scratch;
+        rma_count(op->t->w, PVAR_RMA_PACKED, 1);
+    }
+    p->h.len += (uint32_t)v->iov_len;
+}
+
+/* Blocks of the target layout for this part, at most `max`; fills p->part. */
+static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_run *run, size_t max, size_t len)
+{
+    struct iovec v[64];
+    size_t n = 0, done = 0;
+    /* Elements of a pair type may have gaps inside: one run each, which names where the element begins. */
+    size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes : 0;
+    while (n < max && done < len) {
+        size_t got = 0, ask = step ? step : len - done;
+        size_t room = max - n < 64 && !step ? max - n : 64; /* a whole element, however many blocks it has */
+        size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room, &got);
+        if (!k)
+            break;
+        for (size_t i = 0; i < (step ? 1 : k); i++)
+            run[n++] = (struct rma_run){(int64_t)(intptr_t)v[i].iov_base, step ? step : v[i].iov_len};
+        done += got;
+    }
+    p->part = done;
+    return (unsigned)n;
+}
+
+static void part_runs(struct packet *p, const struct rma_op *op, size_t room, size_t len, char **scratch)
+{
+    size_t max = room / (4 * sizeof(struct rma_run)), most = room - max * sizeof(struct rma_run);
+    size_t unit = op->elem ? op->elem->elem.bytes : 1;
+    if (len > most)
+        len = most - most % unit;
+    struct rma_run *run = (struct rma_run *)*scratch;
+    p->e.nruns = make_runs(op, p, run, max, len);
+    size_t bytes = p->e.nruns * sizeof *run;
+    p->iov[p->n++] = (struct iovec){run, bytes};
+    p->h.len += (uint32_t)bytes;
+    *scratch += bytes;
+}
+
+/* A part of a long operation, or one with a derived target type. */
+static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scratch)
+{
+    size_t count, flat_len, len = op->bytes - op->sent;
+    size_t room = cap - sizeof p->h - sizeof p->e;
+    _Static_assert(sizeof p->e >= sizeof(struct rma_fault), "the answer to a part has room for a fault behind as many data");
+    struct dt_type *e = rma_simple_elem(op, &count);
+    size_t unit = op->elem ? op->elem->elem.bytes : e ? e->elem.bytes : 1;
+    p->h.len = sizeof p->e;
+    p->h.flags |= RMA_F_EXT;
+    p->iov[p->n++] = (struct iovec){&p->e, sizeof p->e};
+    p->e = (struct rma_ext){.offset = op->sent};
+    if (e) {
+        p->h.dt = (uint32_t)e->obj.handle;
+        p->e.count = count;
+    } else {
+        const void *flat = dt_flat(op->a.ttype, &flat_len);
+        p->e.count = (uint64_t)op->a.tcount;
+        if (op->elem)
+            p->h.dt = (uint32_t)op->elem->obj.handle;
+        if (!flat || rma_pad(flat_len) > room / 4) {
+            part_runs(p, op, room, len, &scratch);
+            p->e.want = p->part;
+            return;
+        }
+        static const char zeros[RMA_PAD];
+        p->e.flat_len = (uint32_t)flat_len;
+        p->iov[p->n++] = (struct iovec){(void *)(uintptr_t)flat, flat_len};
+        if (rma_pad(flat_len) != flat_len)
+            p->iov[p->n++] = (struct iovec){(void *)(uintptr_t)zeros, rma_pad(flat_len) - flat_len};
+        p->h.len += (uint32_t)rma_pad(flat_len);
+        room -= rma_pad(flat_len);
+    }
+    p->part = len <= room ? len : room - room % unit;
+    p->e.want = p->part;
+}
+
+/* R11: may the target refuse op, which has no answer of its own? */
+static int is_unsure(const struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_ask(t->w, ASK_IN_PSCW) && !rma_route_certain(t, op);
+}
+
+void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
+{
+    char *scratch = rma_room()->scratch;
+    rma_room()->packed.t = NULL;
+    op_header(op->t, op, &p->h);
+    p->n = 1;
+    p->ops = 1;
+    p->keep = NULL;
+    if (rma_whole_bytes(op, cap) != SIZE_MAX) {
+        struct dt_type *e;
+        size_t count;
+        whole(op, cap, &e, &count);
+        p->h.dt = (uint32_t)e->obj.handle;
+        p->h.count = (uint32_t)count;
+        p->part = op->bytes;
+    } else {
+        part_ext(p, op, cap, scratch);
+        scratch += p->e.nruns * sizeof(struct rma_run);
+    }
+    data_piece(p, op, scratch);
+    p->replies = (op->flags & OP_ANSWERS) || (p->h.flags & RMA_F_ACK) ? 1 : 0;
+    p->dirty = !(op->flags & OP_ANSWERS);
+    p->unsure = is_unsure(op);
+}
+
+/* --- several small ones ---------------------------------------------------------------------- */
+
+/* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
+void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
+{
+    char *out = rma_room()->scratch;
+    struct rma_packed *had = &rma_room()->packed;
+    struct list *l = t->next;
+    size_t at = 0;
+    struct rma_hdr *last = NULL;
+    p->ops = p->replies = 0;
+    p->dirty = p->unsure = 0;
+    if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n && !op_at(l)->sent) {
+        p->ops = had->ops;
+        p->replies = had->replies;
+        p->dirty = had->dirty;
+        p->unsure = had->unsure;
+        at = had->bytes;
+        l = had->last->next;
+    }
+    *had = (struct rma_packed){.t = t, .first = op_at(t->next)->id};
+    for (; l != &t->ops && p->ops < n; l = l->next) {
+        struct rma_op *op = op_at(l);
+        struct dt_type *e;
+        size_t count, data = whole(op, cap, &e, &count);
+        if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || (!op->train && !is_small(op)) || (op->flags & OP_DIRECT) ||
+            sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
+            break;
+        last = (struct rma_hdr *)(out + at);
+        op_header(t, op, last);
+        last->dt = (uint32_t)e->obj.handle;
+        last->count = (uint32_t)count;
+        last->len = (uint32_t)data;
+        data_out(op, out + at + sizeof *last);
+        if (data % RMA_PAD)
+            memset(out + at + sizeof *last + data, 0, rma_pad(data) - data);
+        at += sizeof *last + rma_pad(data);
+        p->ops++;
+        p->replies += (op->flags & OP_ANSWERS) != 0;
+        p->dirty |= !(op->flags & OP_ANSWERS);
+        p->unsure |= !p->unsure && is_unsure(op);
+    }
+    if (p->ops < 2)
+        return;
+    had->last = l->prev;
+    had->ops = p->ops;
+    had->replies = p->replies;
+    had->dirty = p->dirty;
+    had->unsure = p->unsure;
+    had->bytes = at;
+    p->h = header(t, RMA_PKT_BATCH);
+    p->h.count = p->ops;
+    p->h.len = (uint32_t)at;
+    p->n = 2;
+    p->iov[1] = (struct iovec){out, at};
+}
+
+/* Header of the last operation of the packet, which carries the flags of synchronization. */
+struct rma_hdr *rma_tail_header(struct packet *p)
+{
+    if (p->h.type != RMA_PKT_BATCH)
+        return &p->h;
+    char *at = p->iov[1].iov_base;
+    struct rma_hdr *h = (struct rma_hdr *)at;
+    for (unsigned i = 1; i < p->ops; i++) {
+        at += sizeof *h + rma_pad(h->len);
+        h = (struct rma_hdr *)at;
+    }
+    return h;
+}

@@ -1,0 +1,110 @@
+/* queue.c - the queue of a target: an operation enters it, more of it becomes due, an operation leaves it for good. */
+#include "rma/engine/engine_types.h"
+
+static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
+{
+    q->rank = rank;
+    q->errhandler = errhandler_ref(w->errhandler);
+    q->win_handle = w->near.obj.handle;
+}
+
+static void hold_types(const struct rma_args *a)
+{
+    if (a->otype)
+        dt_ref(a->otype);
+    if (a->rtype)
+        dt_ref(a->rtype);
+    dt_ref(a->ttype);
+}
+
+static inline void type_drop(struct dt_type *t)
+{
+    if (t && !(t->flags & DT_PREDEFINED))
+        dt_drop(t);
+}
+
+void rma_op_finish(struct rma_op *op)
+{
+    struct rma_target *t = op->t;
+    struct rma_win *w = t->w;
+    list_del(&op->link);
+    t->nops--;
+    w->nops--;
+    if (op->err && !op->req && !t->err)
+        t->err = op->err;
+    if (op->req) {
+        op->req->op = NULL;
+        if (op->err)
+            request_fail(op->req, w, t->rank);
+        request_complete(&op->req->r, op->err);
+    }
+    type_drop(op->a.otype);
+    type_drop(op->a.rtype);
+    type_drop(op->a.ttype);
+    if (op->train)
+        rma_train_free(op);
+    rma_op_free(w, op);
+}
+
+void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes)
+{
+    op->t = t;
+    op->kind = (uint8_t)a->kind;
+    op->a = *a;
+    op->bytes = bytes;
+    op->seq = ++w->seq;
+    if (a->kind != RMA_PUT && a->kind != RMA_GET)
+        op->elem = a->ttype->basic;
+    if (a->kind != RMA_PUT && a->kind != RMA_ACC)
+        op->flags |= OP_ANSWERS;
+    if (a->op)
+        op->aop = (uint8_t)a->op->index;
+    if (op->aop == DT_NO_OP)
+        op->flags |= OP_NO_DATA;
+    hold_types(&op->a);
+    if (t->next == &t->ops)
+        t->next = &op->link;
+    t->train = NULL; /* no longer the last */
+    list_push(&t->ops, &op->link);
+    t->nops++;
+    t->queued++;
+    w->nops++;
+}
+
+/* More small operations wait than are held back for flags to ride on.  Where a message costs much they go when they fill one,
+ * by the measure of the last of them. */
+static int spills(const struct rma_win *w, const struct rma_target *t, size_t bytes)
+{
+    const struct rma_quota *own = &w->op_quota, *all = &rma_room()->op_quota;
+    const struct rma_op *before = t->queued > 1 ? LIST_OBJ(t->ops.prev->prev, struct rma_op, link) : NULL;
+    if (before && before->train && (rma_train_full(before) || !rma_is_small(t, before->bytes)))
+        return 1;
+    if (t->queued <= (unsigned)cvar.rma_hold)
+        return 0;
+    /* With many targets the elements would be used up by what is held back. */
+    return t->queued * (sizeof(struct rma_hdr) + rma_pad(bytes)) >= t->gather ||
+           2 * (own->free + all->free) < own->size + all->size;
+}
+
+/* What is due of t after one more operation; then send it. */
+void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
+{
+    if (!cvar.rma_hold || w->starved)
+        t->flags |= TARGET_HURRY;
+    else if (!cvar.rma_delay && (spills(w, t, bytes) || !rma_is_small(t, bytes)))
+        t->flags |= TARGET_SPILL;
+    if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct)
+        return; /* held back */
+    if (!rma_target_due(t))
+        return;
+    /* Where the transport has refused some each sixteenth tries again, and every poll does. */
+    int refused = t->queued >= MANY && !list_empty(&t->ready);
+    rma_ready(t);
+    if (!refused || t->queued % 16 == 0)
+        rma_advance_target(t);
+}
+
+int rma_overtakes(const struct rma_win *w, const struct rma_near *n)
+{
+    return rma_unsure(w) && n->kind != RMA_NEAR_MAPPED && n->rank != w->rank;
+}

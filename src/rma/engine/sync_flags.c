@@ -1,0 +1,139 @@
+/* sync_flags.c - the flags of synchronization: what is asked for, what rides on the tail of the queue, what is asked early. */
+#include "rma/engine/packet_build.h"
+
+/* --- flags that ride ------------------------------------------------------------------------- */
+
+static int answers(const struct rma_hdr *h)
+{
+    return h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
+}
+
+/* Something has left whose end this flush must ask for: what another thread's DONE asks about may not be there yet, and the answer
+ * goes to that thread. */
+int rma_unanswered(const struct rma_target *t)
+{
+    return t->flags & TARGET_DIRTY || t->tokens_out;
+}
+
+/* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
+unsigned rma_sync_flags(const struct rma_target *t, int dirty)
+{
+    unsigned f = t->sync;
+    if (f & RMA_F_COMPLETE && !t->unsure && !t->tokens_out)
+        dirty = 0; /* R11 */
+    if ((f & RMA_F_DONE) && !dirty && !(f & RMA_F_UNLOCK))
+        f &= ~(unsigned)RMA_F_DONE;
+    return f;
+}
+
+void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *replies)
+{
+    rma_room()->packed.t = NULL; /* h may be in there, and others may come behind it */
+    h->flags |= (uint16_t)flags;
+    h->token = token;
+    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !answers(h) && !(h->flags & RMA_F_ACK))
+        ++*replies;
+}
+
+/* The flags have left: whoever waits on the token waits for an answer, or has what he wants. */
+void rma_sync_left(struct rma_target *t, unsigned flags)
+{
+    uint32_t token = t->token;
+    t->sync = 0;
+    t->unasked = 0;
+    t->rode = (uint16_t)flags;
+    if (flags & RMA_F_SYNC) {
+        t->flags &= (uint8_t)~TARGET_DIRTY;
+        t->unsure = 0;
+    }
+    if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
+        /* One that was given out earlier than the last that left: a flush_all waits for each target's turn. */
+        if ((int32_t)(token - t->out_token) <= 0)
+            t->loose = 1;
+        else
+            t->out_token = token;
+        if ((int32_t)(token - t->born) <= 0)
+            t->born = token - 1;
+        t->tokens_out++;
+    } else {
+        rma_token_done(t->w, t->rank, token, 0);
+    }
+}
+
+/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way, no part of the same operation either. */
+int rma_may_ride(const struct rma_target *t)
+{
+    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
+}
+
+/* --- asked early ----------------------------------------------------------------------------- */
+
+/* A long operation leaves when it is called, and the flush behind it is one more message for both.  So the last packet of what has
+ * left asks at once, where flushes came like that before and no answer is under way (R12). */
+int rma_asks_early(const struct rma_target *t, const struct packet *p)
+{
+    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_ride(t))
+        return 0;
+    /* It never waits for room for an answer that nobody needs yet: what holds that room may need this packet. */
+    return rma_ask(t->w, ASK_IN_PASSIVE) && am_replies_free(t->world) > p->replies;
+}
+
+void rma_early_left(struct rma_target *t, uint32_t token)
+{
+    t->w->token = t->early = t->out_token = token;
+    t->early_for = 0;
+    /* It is the only one out.  Numbers may have gone half round since the last. */
+    t->answered = token - 1;
+    if ((int32_t)(token - t->born) <= 0)
+        t->born = token - 1;
+    t->tokens_out++;
+    t->flags &= (uint8_t)~TARGET_DIRTY;
+}
+
+/* 1: the flush whose DONE is to leave waits for the answer to the early one. */
+int rma_takes_early(struct rma_target *t)
+{
+    if (!t->early || t->early_for || t->tokens_out != 1 || t->flags & TARGET_DIRTY)
+        return 0;
+    t->early_for = t->token;
+    t->sync = 0;
+    t->unasked = 0;
+    return 1;
+}
+
+void rma_lock_flags(const struct rma_target *t, struct rma_hdr *h)
+{
+    h->flags |= t->lock == SHMLOCK_EXCLUSIVE ? RMA_F_EXCLUSIVE : RMA_F_SHARED;
+    if (t->flags & TARGET_JOIN)
+        h->flags |= RMA_F_JOIN;
+}
+
+/* --- what callers ask for -------------------------------------------------------------------- */
+
+/* Only a get may change its place: its answer then is the acknowledgement too. */
+static void get_to_tail(struct rma_target *t)
+{
+    if (!cvar.rma_hold || t->queued < 2 || !t->ordered || op_at(t->ops.prev)->kind == RMA_GET)
+        return;
+    for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
+        struct rma_op *op = op_at(l);
+        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) || (t->offer && l == t->next)) /* its target fetches it: it stays first */
+            continue;
+        if (l == t->next)
+            t->next = l->next;
+        rma_room()->packed.t = NULL; /* it may hold this one */
+        list_del(l);
+        list_push(&t->ops, l);
+        return;
+    }
+}
+
+void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token)
+{
+    WR_ASSERT(!t->sync);
+    t->train = NULL; /* R10 */
+    get_to_tail(t);
+    t->sync = (uint16_t)sync;
+    t->token = token;
+    rma_ready(t);
+}

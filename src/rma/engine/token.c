@@ -1,0 +1,61 @@
+/* token.c - tokens and those who wait for their answers.
+ *
+ *     thread: resp on its stack --- token ---> DONE on the tail ---> target ---> ACK (token) ---> resp counted down
+ *
+ * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes late, or for
+ * another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
+#include "rma/engine/engine_types.h"
+
+uint32_t rma_token_next(const struct rma_win *w)
+{
+    return w->token + 1 ? w->token + 1 : 1; /* 0 names the window's counter */
+}
+
+void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)
+{
+    w->token = rma_token_next(w);
+    *r = (struct rma_resp){.token = w->token, .rank = rank};
+    list_push(&w->resps, &r->link);
+}
+
+void rma_resp_close(struct rma_win *w, struct rma_resp *r)
+{
+    (void)w;
+    list_del(&r->link);
+}
+
+static int is_answered_by(const struct rma_resp *r, int rank, uint32_t token)
+{
+    return r->token == token && (r->rank == rank || r->rank == -1);
+}
+
+void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err)
+{
+    if (token == 0) {
+        if (w->acks)
+            rma_acks_add(w, -1);
+        if (err && !w->err)
+            w->err = err;
+        return;
+    }
+    for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (!is_answered_by(r, rank, token))
+            continue;
+        if (r->pending)
+            r->pending--;
+        if (err && !r->err)
+            r->err = err;
+    }
+    progress_signal();
+}
+
+enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token)
+{
+    for (const struct list *l = w->resps.next; l != &w->resps; l = l->next) {
+        const struct rma_resp *r = LIST_OBJ(l, struct rma_resp, link);
+        if (is_answered_by(r, rank, token))
+            return r->alone ? RMA_ASKED_ALONE : RMA_ASKED;
+    }
+    return RMA_ASKED_NOBODY;
+}

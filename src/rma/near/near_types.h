@@ -1,0 +1,30 @@
+/* near_types.h - what the files of rma/near/ ask of each other (private). */
+#ifndef RMA_NEAR_TYPES_H
+#define RMA_NEAR_TYPES_H
+
+#include "rma/near/direct.h"
+
+/* --- cma.c: 0 or -errno ---- */
+/* Copy between two layouts across processes. */
+int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt, const void *remote, size_t rcount,
+                 const struct dt_type *rt, size_t bytes, int write);
+/* Contiguous on both sides: the common case, one call. */
+int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes);
+/* Would a message to the target, which listens, be faster? */
+int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes);
+
+/* --- delegate.c ---- */
+struct rma_question {
+    const struct dt_type *elem;
+    unsigned aop;     /* enum dt_op_index or RMA_SWAP */
+    uint64_t disp;    /* in the target's units */
+    uint64_t off;     /* the same in bytes, checked; dynamic windows: the address */
+    const void *origin, *compare; /* NULL: none */
+    void *result;     /* or NULL */
+};
+/* Ask the owner: 1 done; 0: not done, and it will not be. */
+int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
+/* One more accumulate that fetches nothing: does it follow many without a synchronization between? */
+int rma_burst(const struct rma_win *w, struct rma_near *n);
+
+#endif

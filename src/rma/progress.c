@@ -1,0 +1,80 @@
+/* progress.c - MAKE_RMA_PROGRESS_GLOBAL, the hook in the progress engine; deaths.
+ *
+ * The hook is there while a window has work: something to send, a barrier or post under way, an answer awaited, a
+ * lock request waiting.  It deals with windows in turn. */
+#include "rma/rma_types.h"
+
+#include <stdlib.h>
+
+static int win_has_work(const struct rma_win *w)
+{
+    return !list_empty(&w->ready) || w->nops || w->acks || w->lockq.count || w->lockq.stamps != w->lockq.admitted ||
+           !list_empty(&w->resps) || w->barriers || rma_ask(w, ASK_POSTS_OUT) || w->sw;
+}
+
+int rma_advance_global(void *arg)
+{
+    struct rma *r = arg;
+    int events = 0;
+    for (struct list *l = r->active.next, *next; l != &r->active; l = next) {
+        struct rma_win *w = LIST_OBJ(l, struct rma_win, active);
+        next = l->next;
+        events += rma_poll_win(w);
+#ifdef WR_DEBUG
+        rma_check_invariants(w);
+#endif
+        if (!win_has_work(w))
+            list_del(l);
+    }
+    if (list_empty(&r->active))
+        progress_hook_del(&r->hook);
+    return events;
+}
+
+/* --- death ----------------------------------------------------------------------------- */
+
+static void bury_in_win(struct rma_win *w, int world)
+{
+    int rank = rankmap_find(w->map, world);
+    if (rank < 0)
+        return;
+    struct rma_target *t = rma_target_find(w, rank);
+    if (t && !(t->flags & TARGET_DEAD))
+        rma_target_bury(t);
+    rma_mourn(w, rma_dead_error(w, rank));
+    rma_resps_bury(w, rank, 0, 1, rma_dead_error(w, rank));
+    rma_lockq_bury(w, world);
+    rma_win_active(w);
+}
+
+/* Those whose posts are awaited; others for which a window waits have been sent something, so am/ knows them. */
+void rma_name_awaited(void (*ask)(int rank))
+{
+    struct rma *r = rma_room();
+    for (const struct list *l = r ? r->windows.next : NULL; l && l != &r->windows; l = l->next) {
+        const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        for (unsigned i = 0; i < w->nstart && w->nwaiting; i++)
+            if (w->waiting[i])
+                ask(rma_world(w, w->start[i]));
+    }
+}
+
+/* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin holds has no window
+ * with work. */
+void rma_bury(void)
+{
+    struct rma *r = rma_room();
+    if (!r) /* finalized */
+        return;
+    if (!r->buried)
+        r->buried = calloc((size_t)boot_size(), 1); /* the one table of all processes, in jobs that lose one */
+    for (int i = 0; i < boot_size(); i++) {
+        /* Once: who is mourned again would take innocent waiters with him.  (Without memory for the table: all the dead.) */
+        if (!boot_dead(i) || (r->buried && r->buried[i]))
+            continue;
+        for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
+            bury_in_win(LIST_OBJ(l, struct rma_win, link), i);
+        if (r->buried)
+            r->buried[i] = 1;
+    }
+}

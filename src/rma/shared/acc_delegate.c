@@ -1,0 +1,49 @@
+/* acc_delegate.c - one element by its owner, whom a near process asked (near/delegate.c). */
+#include "rma/shared/acc_types.h"
+
+#include <string.h>
+
+#include "boot/boot.h"
+#include "mem/mem.h"
+
+void acc_asked_init(struct acc_asked *a)
+{
+    atomic_store_explicit(&a->answered, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->back, 0, memory_order_relaxed);
+}
+
+int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
+{
+    return !c->atomics && acc_type_atomic(elem) && off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
+}
+
+int acc_answer(const struct acc_target *t, const struct acc_question *q)
+{
+    struct stripe *lock = &t->ctl->stripe[q->off / ACC_STRIPE_BYTES & t->ctl->mask];
+    char *mem = (char *)((uintptr_t)t->base + (uintptr_t)q->off);
+    sched_point(); /* it may be taken back yet */
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
+    int open = !acc_taken_back(q->asked, q->number); /* now for good: the stripe orders it with the store in acc_take_back() */
+    if (open && boot_dead_count() && boot_dead(q->asker))
+        open = 0;
+    if (open && q->op)
+        one_locked(q->op, q->elem, q->origin, mem, &q->asked->old);
+    else if (open)
+        swap_any(mem, q->origin, q->compare, &q->asked->old, q->elem->elem.bytes);
+    /* Release pairs with the acquire in acc_answered(): the old value is there. */
+    if (open)
+        atomic_store_explicit(&q->asked->answered, q->number, memory_order_release);
+    stripe_give(lock);
+    return open;
+}
+
+int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number)
+{
+    struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
+    int open = !acc_answered(a, number);
+    if (open)
+        atomic_store_explicit(&a->back, number, memory_order_relaxed); /* ordered by the stripe, too */
+    stripe_give(lock);
+    return open;
+}

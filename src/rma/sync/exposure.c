@@ -1,0 +1,142 @@
+/* exposure.c - POST, WAIT, TEST: the target's half of PSCW (access.c has the other). */
+#include "rma/sync/sync_types.h"
+
+#include <stdlib.h>
+
+#include "base/atomic.h"
+
+static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
+{
+    struct rma_hdr h = {.type = RMA_PKT_POST, .disp = w->detached};
+    int err = MPI_SUCCESS;
+    for (unsigned i = 0; i < n; i++) {
+        const struct rma_near *near = rma_near_of(w, ranks[i]);
+        if (near) {
+            unsigned index = rma_near_index(w, near);
+            w->expo_near[w->nexpo_near++] = (int)index;
+            if (!nocheck)
+                shmpair_post(w->node.pairs, &w->node.n, index);
+            continue;
+        }
+        if (!nocheck) {
+            int e = rma_plain_wait(w, ranks[i], &h, 0);
+            err = err ? err : e;
+        }
+    }
+    progress_signal(); /* the starter may be another thread of this process */
+    return err;
+}
+
+int rma_post(struct rma_win *w, struct group *g, int assert)
+{
+    if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
+        return rma_assert_error(assert);
+    if (w->expo != EXPO_NONE)
+        return rma_sync_error(w, "an exposure epoch is open");
+    if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes its window 0x%x, which it has locked", rma_call(),
+                        w->rank, (unsigned)w->near.obj.handle);
+    unsigned n = rma_group_size(g);
+    struct rma_starter *far = rma_scratch_take(&w->expo_mem, n * (sizeof *far + 2 * sizeof(int)) + 1);
+    if (!far)
+        return rma_no_memory(n);
+    int *ranks = (int *)(far + n) + n;
+    int err = rma_group_ranks(w, g, ranks);
+    if (err)
+        return err;
+    w->expo_far = far;
+    w->expo_near = (int *)(far + n);
+    for (unsigned i = 0; i < n; i++) /* before anybody can complete */
+        if (!rma_near_of(w, ranks[i]))
+            w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
+    w->completes_due = w->nexpo_far;
+    rma_expo_goto(w, EXPO_POSTED);
+    /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
+    fence_full();
+    return tell_posts(w, ranks, n, assert & MPI_MODE_NOCHECK);
+}
+
+static int by_starter(const void *key, const void *starter)
+{
+    int x = *(const int *)key, y = ((const struct rma_starter *)starter)->rank;
+    return (x > y) - (x < y);
+}
+
+/* A starter that died before this came, or one that nobody waits for: nothing. */
+void rma_on_complete(struct rma_win *w, int rank)
+{
+    struct rma_starter *s =
+        w->completes_due ? bsearch(&rank, w->expo_far, w->nexpo_far, sizeof *s, by_starter) : NULL;
+    if (!s || s->over)
+        return;
+    s->over = 1;
+    w->completes_due--;
+    progress_signal();
+}
+
+/* The others are waited for: they may still write. */
+static void gone_starters(struct rma_win *w)
+{
+    for (unsigned i = 0; i < w->nexpo_far; i++) {
+        if (w->expo_far[i].over || !rma_has_gone(w, w->expo_far[i].rank))
+            continue;
+        rma_gone_error(w, w->expo_far[i].rank);
+        w->expo_far[i].over = 1;
+        w->completes_due--;
+    }
+}
+
+/* 1: every starter has completed. */
+static int completes_seen(void *arg)
+{
+    struct rma_win *w = arg;
+    unsigned open = 0;
+    for (unsigned i = 0; i < w->nexpo_near; i++) {
+        int rank = w->expo_near[i] < 0 ? -1 : w->near.near[w->expo_near[i]].rank, gone = rank >= 0 && rma_has_gone(w, rank);
+        int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
+        if (got < 0 || (!got && gone)) {
+            rma_gone_error(w, rank);
+            got = -1;
+        }
+        if (got)
+            w->expo_near[i] = -1;
+        else
+            open++;
+    }
+    if (w->completes_due && boot_dead_count())
+        gone_starters(w);
+    return !open && !w->completes_due;
+}
+
+static int exposure_over(struct rma_win *w)
+{
+    w->expo_near = NULL;
+    w->expo_far = NULL;
+    w->nexpo_near = w->nexpo_far = w->completes_due = 0;
+    rma_scratch_over(&w->expo_mem);
+    rma_expo_goto(w, EXPO_NONE);
+    /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
+    fence_full();
+    return rma_take_err(&w->err);
+}
+
+int rma_wait(struct rma_win *w)
+{
+    if (w->expo == EXPO_NONE)
+        return rma_sync_error(w, "no exposure epoch was posted");
+    progress_wait(completes_seen, w, "the completes of a window", -1);
+    return exposure_over(w);
+}
+
+int rma_test(struct rma_win *w, int *flag)
+{
+    if (w->expo == EXPO_NONE)
+        return rma_sync_error(w, "no exposure epoch was posted");
+    progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
+    *flag = w->expo == EXPO_NONE || completes_seen(w); /* none: another thread has looked and ended it meanwhile */
+    if (!*flag) {
+        progress_test();
+        *flag = w->expo == EXPO_NONE || completes_seen(w);
+    }
+    return *flag && w->expo != EXPO_NONE ? exposure_over(w) : MPI_SUCCESS;
+}

@@ -1,0 +1,90 @@
+/* group.c - what both halves of PSCW share: groups, their lists, errors, who does not come any more. */
+#include "rma/sync/sync_types.h"
+
+#include <stdlib.h>
+
+enum { SCRATCH_KEPT = 4096 }; /* bytes that a window keeps between two epochs, for each side */
+
+/* Most epochs are of the group of the one before: their lists are not allocated again. */
+void *rma_scratch_take(struct rma_scratch *s, size_t bytes)
+{
+    if (s->room < bytes) {
+        free(s->mem);
+        s->mem = malloc(bytes);
+        s->room = s->mem ? bytes : 0;
+    }
+    return s->mem;
+}
+
+void rma_scratch_over(struct rma_scratch *s)
+{
+    if (s->room > SCRATCH_KEPT) {
+        free(s->mem);
+        *s = (struct rma_scratch){NULL, 0};
+    }
+}
+
+unsigned rma_group_size(const struct group *g)
+{
+    return g->map ? (unsigned)g->map->size : 0;
+}
+
+/* Ranks in the window of the members of g, ascending. */
+int rma_group_ranks(const struct rma_win *w, const struct group *g, int *ranks)
+{
+    unsigned n = rma_group_size(g);
+    int sorted = 1;
+    for (unsigned i = 0; i < n; i++) {
+        ranks[i] = rankmap_find(w->map, rankmap_world(g->map, (int)i));
+        if (ranks[i] < 0)
+            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window", rma_call(), (int)i);
+        sorted &= !i || ranks[i - 1] < ranks[i];
+    }
+    if (!sorted)
+        qsort(ranks, n, sizeof *ranks, rma_by_rank);
+    return MPI_SUCCESS;
+}
+
+int rma_no_memory(unsigned n)
+{
+    return err_make(MPI_ERR_NO_MEM, "%s: no memory for a group of %u", rma_call(), n);
+}
+
+void rma_pscw_free(struct rma_win *w)
+{
+    free(w->start_mem.mem);
+    free(w->expo_mem.mem);
+}
+
+int rma_assert_error(int assert)
+{
+    return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(), (unsigned)assert);
+}
+
+int rma_sync_error(const struct rma_win *w, const char *why)
+{
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (window 0x%x is in state %s)", rma_call(), why,
+                    (unsigned)w->near.obj.handle, rma_state_name(w));
+}
+
+unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)
+{
+    return (unsigned)(n - w->near.near);
+}
+
+/* rank died, or is in MPI_Win_free after a death (free_after_failure.c): what it has not sent does not come any more.  Asked before one looks
+ * for that. */
+int rma_has_gone(const struct rma_win *w, int rank)
+{
+    return boot_dead_count() && (boot_dead(rma_world(w, rank)) || (rma_has_left(w, rank) && am_ordered(rma_world(w, rank))));
+}
+
+void rma_gone_error(struct rma_win *w, int rank)
+{
+    if (w->err)
+        return;
+    w->err = boot_dead(rma_world(w, rank))
+                 ? rma_dead_error(w, rank)
+                 : err_make(MPIX_ERR_PROC_FAILED, "%s: process %d died, and rank %d of the window (process %d) is in MPI_Win_free", rma_call(),
+                            boot_dead_last(), rank, rma_world(w, rank));
+}

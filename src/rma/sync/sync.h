@@ -1,0 +1,45 @@
+/* sync.h - the contract of rma/sync/: the synchronization calls, the waits that they share, and answers that come to the origin.
+ *
+ * rma.h declares the MPI calls that are defined here: fence, start, complete, post, wait, test, lock, unlock, flush and their kin.
+ *
+ *   ownership  epochs own their target elements: the call that ends an epoch gives them back
+ *   blocking   what waits says so; it waits by progress_wait(), which gives proc->lock up.  Polls and handlers never wait
+ *   lock       all under proc->lock
+ *   errors     MPI error codes; errors of evicted elements and of deaths gather in w->err, which the next synchronization returns
+ *   upcalls    rma_near_unlock() polls the target's lock queue (RMA_POLL_LOCKQ) */
+#ifndef RMA_SYNC_H
+#define RMA_SYNC_H
+
+#include "rma/engine/engine.h"
+
+/* --- polls: events ---- */
+int rma_fence_poll(struct rma_win *w);
+int rma_start_poll(struct rma_win *w);
+
+/* --- pools ran dry (evict.c) ---- */
+/* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
+int rma_restore_target(struct rma_win *w);
+int rma_restore_op(struct rma_win *w);
+/* Waits until another thread's switch of the LOCK_ALL protocol is over; 1: there was one. */
+int rma_switch_wait(struct rma_win *w);
+
+/* --- the end of a window ---- */
+void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
+void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
+void rma_pscw_free(struct rma_win *w);
+
+/* --- PSCW: what the target's handlers tell ---- */
+void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
+int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */
+
+/* --- handlers ---- */
+int rma_on_data(int src, const void *msg, size_t len);
+int rma_on_ack(int src, const void *msg, size_t len);
+int rma_on_granted(int src, const void *msg, size_t len);
+int rma_on_refused(int src, const void *msg, size_t len);
+int rma_on_answers(int src, const void *msg, size_t len);
+int rma_on_left_ask(int src, const void *msg, size_t len);
+int rma_on_left(int src, const void *msg, size_t len);
+int rma_on_left_late(int src, const void *msg, size_t len); /* LEFT_ASK after rma_finalize() */
+
+#endif

@@ -1,0 +1,46 @@
+/* fault.c - errors that the target tells: what was refused, and the first of an origin until its next answer. */
+#include "rma/target/place.h"
+
+#include <stdlib.h>
+
+struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls)
+{
+    struct rma_fault f = {.disp = h->disp, .count = p && p->count ? p->count : h->count, .type = h->type, .cls = (uint8_t)cls};
+    if (p && p->t && p->t->flags & DT_PREDEFINED)
+        f.dt = (uint32_t)p->t->obj.handle;
+    else if (!(h->flags & RMA_F_EXT))
+        f.dt = h->dt;
+    f.bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes;
+    return f;
+}
+
+/* The first error of an origin is kept for its next answer. */
+void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
+{
+    if (map_get(&w->far_errors, (uint64_t)rank + 1))
+        return;
+    struct rma_fault *kept = malloc(sizeof *kept);
+    if (kept)
+        *kept = *f;
+    if (!kept || map_put(&w->far_errors, (uint64_t)rank + 1, kept))
+        log_fatal("out of memory for an error of rank %u of a window", (unsigned)rank);
+}
+
+/* 1 and *f: what was kept of that origin. */
+int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
+{
+    struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1) : NULL;
+    if (!kept)
+        return 0;
+    *f = *kept;
+    free(kept);
+    return 1;
+}
+
+void rma_errors_free(struct rma_win *w)
+{
+    struct map_entry *e;
+    for (size_t at = 0; (e = map_next(&w->far_errors, &at)) != NULL;)
+        free(e->value);
+    map_destroy(&w->far_errors);
+}

@@ -1,0 +1,28 @@
+/* target.h - the contract of rma/target/: packets that act at the target, and lock requests that wait there.
+ *
+ *   ownership  a waiting lock request owns its kept packet; a record of fetch_target.c stays while the network has its memory (F1)
+ *   blocking   nothing here waits: handlers and hooks.  A stripe of an accumulate is waited for, some microseconds
+ *   lock       all under proc->lock
+ *   errors     told to the origin, with the packet's own answer or the next one; what is malformed is dropped and counted */
+#ifndef RMA_TARGET_H
+#define RMA_TARGET_H
+
+#include "rma/sync/sync.h"
+
+/* --- lockq.c ---- */
+void rma_lockq_init(struct rma_lockq *q);
+void rma_lockq_free(struct rma_lockq *q);
+int rma_lockq_poll(struct rma_win *w);             /* grants; events */
+void rma_lockq_bury(struct rma_win *w, int src);
+/* --- fault.c, fetch_target.c ---- */
+void rma_errors_free(struct rma_win *w);
+void rma_fetch_init(struct rma *r);
+void rma_fetch_finalize(struct rma *r);
+
+/* --- handlers ---- */
+int rma_on_op(int src, const void *msg, size_t len);
+int rma_on_post(int src, const void *msg, size_t len);
+int rma_on_one(int src, const void *msg, size_t len);
+int rma_on_fetch(int src, const void *msg, size_t len);
+
+#endif

@@ -1,0 +1,151 @@
+/* hints.c - info keys of a window: what may be asked for, what is in effect. */
+#include "rma/window/window_types.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
+
+static const struct {
+    const char *key, *value; /* default */
+    enum hint_kind kind;
+    int made; /* the window is made by it: what comes later is ignored */
+} hints[] = {{"no_locks", "false", HINT_TRUTH, 0},
+             {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER, 0},
+             {"accumulate_ops", "same_op_no_op", HINT_OPS, 0},
+             {"mpi_accumulate_granularity", "0", HINT_NUMBER, 1},
+             {"same_size", "false", HINT_TRUTH, 0},
+             {"same_disp_unit", "false", HINT_TRUTH, 0},
+             {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* told as set last, as MPICH does: its test rma/win_info */
+             {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0}};
+enum { HINTS = sizeof hints / sizeof *hints };
+
+static void hints_apply(struct rma_win *w)
+{
+    w->ordered_acc = strcmp(info_value(w->info, "accumulate_ordering"), "none") != 0;
+    w->no_locks = (uint8_t)info_truth(w->info, "no_locks", 0);
+}
+
+/* Lists of rar, raw, war, waw in any order, or none. */
+static int is_ordering(const char *v)
+{
+    if (!strcasecmp(v, "none"))
+        return 1;
+    for (;; v += 4) {
+        if (strncasecmp(v, "rar", 3) && strncasecmp(v, "raw", 3) && strncasecmp(v, "war", 3) && strncasecmp(v, "waw", 3))
+            return 0;
+        if (v[3] != ',')
+            return v[3] == '\0';
+    }
+}
+
+static int is_number(const char *v)
+{
+    size_t digits = strspn(v, "0123456789");
+    return digits > 0 && digits < 10 && !v[digits];
+}
+
+/* A value that a key cannot have is ignored, as an unknown key is: MPI_Win_get_info tells what is in effect. */
+static int is_hint(enum hint_kind kind, const char *v)
+{
+    switch (kind) {
+    case HINT_TRUTH:
+        return !strcasecmp(v, "true") || !strcasecmp(v, "false");
+    case HINT_ORDER:
+        return is_ordering(v);
+    case HINT_OPS:
+        return !strcasecmp(v, "same_op") || !strcasecmp(v, "same_op_no_op");
+    case HINT_NUMBER:
+        return is_number(v);
+    default:
+        return 1;
+    }
+}
+
+/* As the library tells it: in lower case. */
+static int hint_put(struct info *i, const char *key, const char *value)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    size_t n = 0;
+    for (; value[n] && n < MPI_MAX_INFO_VAL; n++)
+        text[n] = (char)tolower((unsigned char)value[n]);
+    text[n] = '\0';
+    return info_put(i, key, text);
+}
+
+int rma_hints_take(struct rma_win *w, const struct info *given, int made)
+{
+    if (!w->info)
+        w->info = info_make();
+    if (!w->info)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+    for (int i = 0; i < HINTS; i++) {
+        const char *v = given && !(made && hints[i].made) ? info_value(given, hints[i].key) : NULL;
+        if (v && !is_hint(hints[i].kind, v))
+            v = NULL;
+        if (!v && !info_value(w->info, hints[i].key))
+            v = hints[i].value;
+        if (v && hint_put(w->info, hints[i].key, v))
+            return err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+    }
+    hints_apply(w);
+    return MPI_SUCCESS;
+}
+
+unsigned rma_acc_hints(const struct rma_win *w)
+{
+    unsigned h = 0;
+    const char *grain = info_value(w->info, "mpi_accumulate_granularity");
+    const char *ops = info_value(w->info, "accumulate_ops");
+    if (grain && atoll(grain) > 0 && atoll(grain) <= 16)
+        h |= ACC_SINGLE_ELEMENTS;
+    if (ops && !strncmp(ops, "same_op", 7))
+        h |= ACC_SAME_OP;
+    return h;
+}
+
+int rma_win_set_info(struct rma_win *w, struct info *info)
+{
+    return rma_hints_take(w, info, 1);
+}
+
+/* Of memory made here: what its address and that of its peers' parts is known to be a multiple of (bytes). */
+static int64_t alignment_had(const struct rma_win *w)
+{
+    uintptr_t at = (uintptr_t)w->base, low = at & -at;
+    return (int64_t)(at && low < w->align ? low : w->align);
+}
+
+int rma_win_get_info(struct rma_win *w, struct info **out)
+{
+    char text[24];
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"slots", w->nslots},
+                 {"op_win_pool", w->op_quota.size},
+                 {"target_win_pool", w->target_quota.size},
+                 {"lock_entries", cvar.rma_lock_entries},
+                 {"piggyback_threshold", cvar.rma_hold},
+                 {"mpi_minimum_memory_alignment", alignment_had(w)}};
+    size_t told = sizeof sizes / sizeof *sizes;
+    if (!rma_memory_ours(w))
+        told--; /* the last */
+    struct info *i = info_copy(w->info);
+    if (i && info_put(i, "large_pages", w->large_pages ? "true" : "false")) {
+        info_drop(i);
+        i = NULL;
+    }
+    for (size_t k = 0; i && k < told; k++) {
+        snprintf(text, sizeof text, "%lld", (long long)sizes[k].value);
+        if (info_put(i, sizes[k].key, text)) {
+            info_drop(i);
+            i = NULL;
+        }
+    }
+    *out = i;
+    return i ? MPI_SUCCESS : err_make(MPI_ERR_NO_MEM, "%s: no memory for hints", rma_call());
+}

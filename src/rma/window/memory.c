@@ -1,0 +1,152 @@
+/* memory.c - memory that a window exposes: the user's, moved where that pays, or made here. */
+#include "rma/window/window_types.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether some open window shows memory of [base, base+bytes) to others: they may store there while it is copied, and a network that
+ * it was registered with knows the pages that it has now. */
+static int is_shown(const void *base, size_t bytes)
+{
+    const struct rma *r = rma_room();
+    uint64_t from = (uint64_t)(uintptr_t)base, to = from + bytes;
+    for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
+        const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
+        uint64_t at = (uint64_t)(uintptr_t)w->base;
+        if (at < to && from < at + (uint64_t)w->bytes)
+            return 1;
+        for (unsigned i = 0; i < w->nregions; i++)
+            if (w->regions[i].base < to && from < w->regions[i].base + w->regions[i].size)
+                return 1;
+    }
+    return 0;
+}
+
+/* A large buffer goes into shared memory if it may, so that near peers map it; as it is, they come by CMA or message.  From here to
+ * win_publish() nothing waits, so what is_shown() said stays true. */
+static void memory_move(struct rma_win *w)
+{
+    if (!w->bytes)
+        return;
+    w->moved = mem_move_hold(w->base, (size_t)w->bytes);
+    if (!w->moved && cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1 &&
+        !mem_segment_of(w->base, (size_t)w->bytes) && !is_shown(w->base, (size_t)w->bytes) &&
+        mem_move(w->base, (size_t)w->bytes, &w->moved) != 0)
+        w->moved = NULL;
+    if (w->moved && mem_segment_of(w->base, (size_t)w->bytes))
+        rma_count(w, PVAR_RMA_MOVED, 1);
+}
+
+/* Memory of MPI_Alloc_mem comes when touched; peers that store into it must find it there. */
+static int memory_reserve(struct rma_win *w)
+{
+    struct mem_segment *s = w->nears > 1 && w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
+    if (!s || s->fd < 0 || mem_segment_reserve(s, (size_t)((char *)w->base - (char *)s->base), (size_t)w->bytes) == 0)
+        return MPI_SUCCESS;
+    return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
+}
+
+static int memory_share(struct rma_win *w, unsigned flags)
+{
+    if (mem_segment_create((size_t)w->bytes, flags, &w->memory) != 0)
+        return 0;
+    if (mem_segment_align(w->memory, w->align) == 0)
+        return 1;
+    mem_segment_drop(w->memory);
+    w->memory = NULL;
+    return 0;
+}
+
+int rma_memory_make(struct rma_win *w)
+{
+    int large = w->large_pages;
+    w->large_pages = 0; /* unless they are had */
+    if (w->flavor == MPI_WIN_FLAVOR_CREATE) {
+        memory_move(w);
+        return memory_reserve(w);
+    }
+    if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE || !w->bytes)
+        return MPI_SUCCESS;
+    if (w->node.area) {
+        w->base = w->node.area + w->node.n.me * w->node.part;
+        return MPI_SUCCESS;
+    }
+    w->large_pages = large && memory_share(w, MEM_LARGE);
+    if (w->large_pages || (w->nears > 1 && memory_share(w, 0))) {
+        w->base = w->memory->base;
+        return MPI_SUCCESS;
+    }
+    /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
+    if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->align)
+        w->heap = calloc(1, (size_t)w->bytes + w->align); /* pages of it come when touched */
+    if (!w->heap)
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->align);
+    w->base = (char *)w->heap + (-(uintptr_t)w->heap & (w->align - 1));
+    return MPI_SUCCESS;
+}
+
+/* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
+
+/* Where each member's part begins: no padding, or aligned, and pages of its own.  UINT64_MAX: beyond all memory. */
+static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
+    if (w->node.area || page < w->align) /* the area has no room for the pages of systems with large ones */
+        page = w->align;
+    for (unsigned i = 0; i < upto; i++) {
+        uint64_t size = rma_peer_of(w, i)->size; /* of an MPI_Aint, so there is room to round it up */
+        if (__builtin_add_overflow(off, noncontig ? (size + page - 1) / page * page : size, &off))
+            return UINT64_MAX;
+    }
+    return off;
+}
+
+/* The node segment has room for it: no memory to be made. */
+static int shared_in_area(struct rma_win *w, int noncontig)
+{
+    for (unsigned i = 0; i < w->nears; i++)
+        w->near.near[i].mapping = w->node.area + part_offset(w, i, noncontig);
+    w->base = w->bytes ? w->near.near[w->node.n.me].mapping : NULL;
+    return MPI_SUCCESS;
+}
+
+int rma_node_shared(struct rma_win *w, int noncontig)
+{
+    unsigned me = w->node.n.me;
+    struct rma_peer *first = rma_peer_of(w, 0);
+    rma_node_barrier(w); /* all sizes are there */
+    if (w->node.area)
+        return shared_in_area(w, noncontig);
+    uint64_t total = part_offset(w, w->nears, noncontig);
+    int err = 0;
+    if (total > INT64_MAX) /* found by all alike */
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
+                        w->nears, (long long)INT64_MAX);
+    if (me == 0 && total) {
+        err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
+        if (!err)
+            mem_segment_key(w->memory, &first->key);
+        first->error = err ? MPI_ERR_NO_MEM : 0;
+    }
+    rma_node_barrier(w);
+    if (me != 0 && total && !first->error)
+        err = mem_segment_attach(&first->key, &w->memory);
+    if (!err && first->error)
+        err = -ENOMEM;
+    if (!err && w->memory)
+        err = mem_segment_align(w->memory, w->align);
+    uint64_t off = part_offset(w, me, noncontig);
+    if (!err && w->bytes)
+        err = mem_segment_reserve(w->memory, off, (size_t)w->bytes);
+    if (err)
+        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s", rma_call(),
+                        (unsigned long long)total, w->align, strerror(-err));
+    w->base = w->memory && w->bytes ? (char *)w->memory->base + off : NULL;
+    for (unsigned i = 0; i < w->nears; i++) {
+        struct rma_near *n = &w->near.near[i];
+        n->mapping = w->memory ? (char *)w->memory->base + part_offset(w, i, noncontig) : NULL;
+    }
+    return MPI_SUCCESS;
+}

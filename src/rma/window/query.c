@@ -1,0 +1,74 @@
+/* query.c - what a window tells of itself. */
+#include "rma/window/window_types.h"
+
+int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
+{
+    if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x is dynamic: it has no memory of its own", rma_call(),
+                        (unsigned)w->near.obj.handle);
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);
+    for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
+        if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
+            n = &w->near.near[i];
+    int reach = n && n->kind == RMA_NEAR_MAPPED;
+    *size = reach ? (MPI_Aint)n->size : 0;
+    *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
+    *(void **)base_out = reach && n->size ? n->base : NULL;
+    return MPI_SUCCESS;
+}
+
+int rma_win_group(struct rma_win *w, struct group **out)
+{
+    *out = group_make(w->map, w->rank);
+    return *out ? MPI_SUCCESS : err_make(MPI_ERR_NO_MEM, "%s: no memory for a group", rma_call());
+}
+
+void *rma_win_attr(struct rma_win *w, int keyval)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return w->base;
+    case MPI_WIN_SIZE:
+        return &w->bytes;
+    case MPI_WIN_DISP_UNIT:
+        return w->attr_unit ? &w->attr_unit : NULL;
+    case MPI_WIN_CREATE_FLAVOR:
+        return &w->create_flavor;
+    case MPI_WIN_MODEL:
+        return &w->model;
+    default:
+        return NULL;
+    }
+}
+
+MPI_Aint rma_win_unit(const struct rma_win *w)
+{
+    return w->disp_unit;
+}
+
+struct attr_list *rma_win_attrs(struct rma_win *w)
+{
+    return &w->attrs;
+}
+
+char *rma_win_name(struct rma_win *w)
+{
+    return w->name;
+}
+
+struct errhandler **rma_win_errhandler(struct rma_win *w)
+{
+    return &w->errhandler;
+}
+
+struct pvar_set *rma_win_pvars(struct rma_win *w)
+{
+    return &w->near.pvars;
+}
+
+struct comm *rma_win_comm(struct rma_win *w)
+{
+    return w->comm;
+}

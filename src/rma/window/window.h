@@ -1,0 +1,17 @@
+/* window.h - the contract of rma/window/: creation, memory, the near table, attached regions, hints, the end of windows.
+ *
+ * rma.h declares the MPI calls that are defined here.
+ *
+ *   ownership  a window owns its communicator, node segment, near table and memory; freed windows stay in r->spare until MPI_Finalize
+ *   blocking   creation and MPI_Win_free wait for the other members; nothing else here waits
+ *   lock       all under proc->lock
+ *   errors     MPI error codes; creation fails with the same class on all members */
+#ifndef RMA_WINDOW_H
+#define RMA_WINDOW_H
+
+#include "rma/target/target.h"
+
+void rma_win_drop(struct rma_win *w); /* free everything, with nobody asked */
+void rma_node_finalize(void);
+
+#endif
