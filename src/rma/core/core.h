@@ -28,12 +28,8 @@ static inline void rma_count(struct rma_win *w, enum pvar_id id, uint64_t n)
 {
     pvar_set_add(&w->near.pvars, id, n);
 }
-/* Events of one poll of a higher sub-room; 0 where none is registered. */
-static inline int rma_poll(struct rma_win *w, enum rma_poll_index which)
-{
-    int (*events)(struct rma_win *) = rma_room()->polls[which];
-    return events ? events(w) : 0;
-}
+/* Events of one poll of a higher sub-room; 0 where none is registered (state.c). */
+int rma_poll(struct rma_win *w, enum rma_poll_index which);
 
 /* --- packet.c: windows by id, packets of header only, replies ---------------------------------- */
 extern const char *const rma_packet_name[RMA_PKTS];

@@ -255,3 +255,9 @@ int rma_fence_pending(const struct rma_win *w)
 {
     return w->nops > 0 || rma_ops_total(w) != w->ops_at_fence;
 }
+
+int rma_poll(struct rma_win *w, enum rma_poll_index which)
+{
+    int (*events)(struct rma_win *) = rma_room()->polls[which];
+    return events ? events(w) : 0;
+}
