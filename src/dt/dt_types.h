@@ -182,4 +182,18 @@ static inline int mul64(int64_t a, int64_t b, int64_t *out)
     return __builtin_mul_overflow(a, b, out);
 }
 
+/* The entry that holds packed byte `pos`: cum[i] <= pos < cum[i + 1]. */
+static inline int64_t cum_find(const int64_t *cum, int64_t n, int64_t pos)
+{
+    int64_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (cum[mid] <= pos)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 #endif

@@ -190,20 +190,6 @@ int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *
     return stop;
 }
 
-/* The entry with cum[i] <= pos < cum[i + 1]. */
-static int64_t cum_find(const int64_t *cum, int64_t n, int64_t pos)
-{
-    int64_t lo = 0, hi = n;
-    while (hi - lo > 1) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (cum[mid] <= pos)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* Bytes of the value of a pair; the index after it is an int (or of the value's type). */
 static int64_t value_bytes(const struct dt_type *basic)
 {

@@ -75,20 +75,6 @@ static int walk_repeat(const struct dt_node *nd, uintptr_t at, int64_t from, int
     return stop;
 }
 
-/* The entry that holds packed byte `pos`: cum[i] <= pos < cum[i + 1]. */
-static int64_t cum_find(const int64_t *cum, int64_t n, int64_t pos)
-{
-    int64_t lo = 0, hi = n;
-    while (hi - lo > 1) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (cum[mid] <= pos)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static int walk_blocks(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s)
 {
     int64_t i = from ? cum_find(nd->cum, nd->n, from) : 0;

@@ -21,7 +21,6 @@
 #include "var/var.h"
 
 enum { NAME = 8 };                           /* bytes of the transport's name, which stand before its key */
-static const uint64_t BURY_NS = 1000000000u; /* how long the data of a dead process may be on its way */
 
 struct p2p_native { /* what the network knows of one request */
     struct tp_done d; /* shared by all pieces: each answer counts down */
@@ -242,7 +241,7 @@ void native_died(int world)
         if (x->q->world != world)
             continue;
         x->err = -ENOTCONN;
-        x->over = time_now() + BURY_NS;
+        x->over = time_now() + TP_DEAD_NS;
         progress_hook_add(&s->bury);
     }
 }

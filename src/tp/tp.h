@@ -20,6 +20,8 @@
 #include <sys/uio.h>
 
 enum { TP_PENDING = 1, TP_AGAIN = 2 };
+/* How long what a transport has of a dead peer may stay the transport's; then its memory is taken for given back. */
+enum { TP_DEAD_NS = 1000000000 };
 
 enum { TP_FDS = 8 }; /* descriptors of one transport, at most */
 

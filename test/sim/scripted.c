@@ -866,7 +866,7 @@ static void unlock_forged(void *arg)
         OK(rma_plain_wait(w, 1, &h, 1));
         progress_wait(answered, &r, "the forged unlock", 1);
         ERR(MPI_ERR_RMA_SYNC, r.err);
-        rma_resp_close(w, &r);
+        rma_resp_close(&r);
         tell(1);
         hear(1);
         tell(2);
@@ -905,7 +905,7 @@ static void late_ack(void *arg)
         h.token = r.token;
         rma_on_ack(1, &h, sizeof h);
         SIM_CHECK(r.pending == 0);
-        rma_resp_close(w, &r);
+        rma_resp_close(&r);
     }
     job_close(&j);
 }

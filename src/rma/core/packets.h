@@ -169,6 +169,12 @@ struct rma_fetch_data {
 };
 _Static_assert(sizeof(struct rma_fetch_data) == 24, "no padding on the wire");
 
+/* Does the target answer it with data, which confirm its flags too? */
+static inline int rma_brings_data(int type)
+{
+    return type == RMA_PKT_GET || type == RMA_PKT_GACC || type == RMA_PKT_CAS;
+}
+
 enum { RMA_PAD = 8 }; /* packets of a BATCH or of ANSWERS and parts of a payload begin at multiples of it */
 static inline size_t rma_pad(size_t n)
 {

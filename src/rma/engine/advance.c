@@ -1,4 +1,4 @@
-/* advance.c - MAKE_RMA_PROGRESS_{TARGET,WIN,GLOBAL}, and the hook in the progress engine.
+/* advance.c - MAKE_RMA_PROGRESS_{TARGET,WIN} (GLOBAL, the hook: progress.c).
  *
  * The hook is there while a window has work: something to send, a barrier or post under way, an answer awaited, a
  * lock request waiting.  It deals with windows in turn. */
@@ -76,7 +76,7 @@ void rma_win_granted(struct rma_win *w, enum win_state s)
     rma_win_goto(w, s);
 }
 
-/* --- CLEANUP_OPS_{TARGET,WIN,GLOBAL}: the elements of complete operations are given back ----------
+/* --- CLEANUP_OPS_{TARGET,WIN}: the elements of complete operations are given back ----------
  *
  * Only the issued part of a list is walked.  Target elements stay for the rest of the epoch (lazy deallocation);
  * sync/evict.c and the end of the epoch free them. */
@@ -100,14 +100,5 @@ int rma_cleanup_win(struct rma_win *w)
     int n = 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         n += rma_cleanup_target(t);
-    return n;
-}
-
-int rma_cleanup_global(void)
-{
-    struct rma *r = rma_room();
-    int n = 0;
-    for (struct list *l = r->active.next; l != &r->active; l = l->next)
-        n += rma_cleanup_win(LIST_OBJ(l, struct rma_win, active));
     return n;
 }

@@ -49,7 +49,6 @@ static inline int rma_train_type(const struct dt_type *t)
 /* --- issue.c, sync_flags.c -------------------------------------------------------------------------------- */
 int rma_issue_target(struct rma_target *t); /* packets sent */
 int rma_issue_win(struct rma_win *w);
-int rma_issue_global(void);
 /* Would anything of t be sent, given the state? */
 int rma_target_due(const struct rma_target *t);
 /* Ask that t's tail carries `sync` and the token (0: none). Nothing is sent yet. */
@@ -70,11 +69,10 @@ void rma_advance_win(struct rma_win *w);
 int rma_poll_win(struct rma_win *w); /* polls, then what may leave does: events */
 int rma_cleanup_target(struct rma_target *t); /* operations freed */
 int rma_cleanup_win(struct rma_win *w);
-int rma_cleanup_global(void);
 
 /* --- token.c: answers to DONE and UNLOCK ---------------------------------------------------------------------- */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
-void rma_resp_close(struct rma_win *w, struct rma_resp *r);
+void rma_resp_close(struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
 void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
 /* Who waits for this answer of this rank: nobody, a thread, one that asked past any element? */

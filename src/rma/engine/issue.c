@@ -1,4 +1,4 @@
-/* issue.c - ISSUE_OPS_{TARGET,WIN,GLOBAL} and what rides on the packets ([design] Basic routines, Performance).
+/* issue.c - ISSUE_OPS_{TARGET,WIN} and what rides on the packets ([design] Basic routines, Performance).
  *
  *   queue of a target:  [answers awaited ...] next -> [op] [op] [op] ... [tail]
  *
@@ -410,11 +410,3 @@ int rma_issue_win(struct rma_win *w)
     return n;
 }
 
-int rma_issue_global(void)
-{
-    struct rma *r = rma_room();
-    int n = 0;
-    for (struct list *l = r->active.next; l != &r->active; l = l->next)
-        n += rma_issue_win(LIST_OBJ(l, struct rma_win, active));
-    return n;
-}

@@ -19,7 +19,6 @@
 #include <string.h>
 
 enum { KEY_MAX = 1024 };                       /* bytes that a transport packs */
-static const uint64_t BURY_NS = 1000000000u; /* how long a dead peer's pieces may be the network's */
 
 struct rma_native { /* one call under way */
     struct tp_done d;
@@ -452,7 +451,7 @@ void rma_native_bury(struct rma_target *t)
         return;
     }
     if (!t->retry_at)
-        t->retry_at = now + BURY_NS;
+        t->retry_at = now + TP_DEAD_NS;
     int over = now >= t->retry_at;
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);

@@ -3,11 +3,6 @@
 
 /* --- flags that ride ------------------------------------------------------------------------- */
 
-static int answers(const struct rma_hdr *h)
-{
-    return h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
-}
-
 /* Something has left whose end this flush must ask for: what another thread's DONE asks about may not be there yet, and the answer
  * goes to that thread. */
 int rma_unanswered(const struct rma_target *t)
@@ -31,7 +26,7 @@ void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *r
     rma_room()->packed.t = NULL; /* h may be in there, and others may come behind it */
     h->flags |= (uint16_t)flags;
     h->token = token;
-    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !answers(h) && !(h->flags & RMA_F_ACK))
+    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) && !(h->flags & RMA_F_ACK))
         ++*replies;
 }
 

@@ -18,9 +18,8 @@ void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank)
     list_push(&w->resps, &r->link);
 }
 
-void rma_resp_close(struct rma_win *w, struct rma_resp *r)
+void rma_resp_close(struct rma_resp *r)
 {
-    (void)w;
     list_del(&r->link);
 }
 

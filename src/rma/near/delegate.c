@@ -175,7 +175,7 @@ int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, co
         return 0;
     if (rma_one(w, n, &q))
         return 1;
-    struct acc_target at = {.ctl = n->acc, .remote = n->remote, .host_index = n->host_index};
+    struct acc_target at = acc_by_cma(n->acc, n->remote, n->host_index);
     if (op == RMA_SWAP ? acc_cas(&at, q.off, elem, origin, compare, result)
                        : acc_one(&at, q.off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result))
         return 0;

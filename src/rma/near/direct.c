@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-static int range_error(const struct rma_win *w, const struct rma_args *a, uint64_t size)
+static int range_error(const struct rma_args *a, uint64_t size)
 {
     return err_make(MPI_ERR_RMA_RANGE, "%s: %lld elements at displacement %lld do not lie in the %llu bytes of rank %d",
                     rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
-    (void)w;
 }
 
 /* Where the operation acts, as seen from here: *off in the window (an address in dynamic ones). MPI code or NOT_HERE. */
@@ -19,7 +18,7 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     if (err)
         return err;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off) ? range_error(w, a, n->size)
+        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off) ? range_error(a, n->size)
                                                                                  : MPI_SUCCESS;
     *off = (uint64_t)a->disp;
     uint64_t first = *off + (uint64_t)lo, len = (uint64_t)(hi - lo);
@@ -59,10 +58,7 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
 
 static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off, int mapped)
 {
-    struct acc_target at = {.ctl = n->acc,
-                            .base = n->base,
-                            .remote = n->remote,
-                            .host_index = mapped ? -1 : n->host_index};
+    const struct acc_target at = mapped ? acc_mapped(n->acc, n->base) : acc_by_cma(n->acc, n->remote, n->host_index);
     if (a->kind == RMA_CAS)
         return acc_cas(&at, off, a->ttype, a->origin, a->compare, a->result);
     if (a->kind == RMA_FOP)

@@ -66,6 +66,15 @@ struct acc_target {
     int host_index;  /* CMA: of the target; < 0: mapped                                                     */
 };
 
+static inline struct acc_target acc_mapped(struct acc_ctl *ctl, char *base)
+{
+    return (struct acc_target){.ctl = ctl, .base = base, .host_index = -1};
+}
+static inline struct acc_target acc_by_cma(struct acc_ctl *ctl, uint64_t remote, int host_index)
+{
+    return (struct acc_target){.ctl = ctl, .remote = remote, .host_index = host_index};
+}
+
 /* One accumulate, or a segment of one.
  * The target side is a layout: tcount of ttype at window offset `off`; [pos, pos+len) is the range of its packed bytes
  * to work on, a multiple of the element size (whole operation: 0, tcount * size).

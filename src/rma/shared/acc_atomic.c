@@ -74,14 +74,14 @@ static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const
 static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
                                               const void *origin, void *result, unsigned op)
 {
-    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
+    struct acc_target t = acc_mapped(n->acc, n->base);
     return acc_one(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
 }
 
 static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
                                                   const void *origin, const void *compare, void *result)
 {
-    struct acc_target t = {.ctl = n->acc, .base = n->base, .host_index = -1};
+    struct acc_target t = acc_mapped(n->acc, n->base);
     return acc_cas(&t, off, elem, origin, compare, result);
 }
 

@@ -99,7 +99,7 @@ int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
         rma_advance_target(t);
     }
     wait_for(&x); /* of the dead: what the network has not given back (rma_native_bury) */
-    rma_resp_close(w, &r);
+    rma_resp_close(&r);
     t->pins--;
     int err = rma_take_err(&t->err);
     return err ? err : r.err;
@@ -126,7 +126,7 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     }
     rma_advance_win(w);
     wait_for(&x);
-    rma_resp_close(w, &r);
+    rma_resp_close(&r);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if ((e = rma_take_err(&t->err)) != 0)
             err = err ? err : e;
@@ -239,7 +239,7 @@ int rma_ask_alone(struct rma_win *w, int rank, unsigned flag)
         rma_win_active(w);
         progress_wait(ack_came, &r, "operations on a window", rma_world(w, rank));
     }
-    rma_resp_close(w, &r);
+    rma_resp_close(&r);
     return err ? err : r.err;
 }
 

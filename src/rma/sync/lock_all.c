@@ -11,12 +11,6 @@
 
 #include "base/atomic.h"
 
-static int sync_error(const struct rma_win *w, const char *why)
-{
-    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (window 0x%x is in state %s)", rma_call(), why,
-                    (unsigned)w->near.obj.handle, rma_state_name(w));
-}
-
 static void near_unlock_all(struct rma_win *w)
 {
     w->giving_back = 1; /* others may run between one and the next */
@@ -34,7 +28,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     if (err)
         return err;
     if (!rma_ask(w, ASK_LOCK_ALL_MAY))
-        return sync_error(w, "another epoch is open");
+        return rma_sync_error(w, "another epoch is open");
     if (w->expo != EXPO_NONE)
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
                         rma_call(), w->rank, (unsigned)w->near.obj.handle);
@@ -246,14 +240,14 @@ static int unlock_others(struct rma_win *w)
         }
     }
     progress_wait(none_out, &r, "answers to MPI_Win_unlock_all", -1);
-    rma_resp_close(w, &r);
+    rma_resp_close(&r);
     return err ? err : r.err;
 }
 
 int rma_unlock_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
-        return sync_error(w, "MPI_Win_lock_all was not called");
+        return rma_sync_error(w, "MPI_Win_lock_all was not called");
     int err = MPI_SUCCESS, e;
     w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
     rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */

@@ -258,22 +258,24 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         signaled(w, h, earlier);
 }
 
-int rma_on_ack(int src, const void *msg, size_t len)
+/* A reply by itself, for the window that it names. */
+static int reply_came(int src, const void *msg, size_t len, void (*take)(struct rma_win *, int, const struct rma_hdr *, const char *))
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (w)
-        acked(w, src, &h, (const char *)msg + sizeof h);
+        take(w, src, &h, (const char *)msg + sizeof h);
     return 0;
+}
+
+int rma_on_ack(int src, const void *msg, size_t len)
+{
+    return reply_came(src, msg, len, acked);
 }
 
 int rma_on_data(int src, const void *msg, size_t len)
 {
-    struct rma_hdr h;
-    struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (w)
-        data_came(w, src, &h, (const char *)msg + sizeof h);
-    return 0;
+    return reply_came(src, msg, len, data_came);
 }
 
 /* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given back. */

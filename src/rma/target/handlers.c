@@ -78,11 +78,6 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     }
 }
 
-static int is_answered(int type)
-{
-    return type == RMA_PKT_GET || type == RMA_PKT_GACC || type == RMA_PKT_CAS;
-}
-
 static void run_answered(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
     struct rma *r = rma_room();
@@ -160,7 +155,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
     uint64_t at = h->disp;
     size_t tells = 0;
     int cls = 0;
-    if (is_answered(h->type)) {
+    if (rma_brings_data(h->type)) {
         run_answered(x, h, payload);
         return;
     }

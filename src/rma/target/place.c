@@ -208,8 +208,7 @@ const char *rma_run_get(const struct place *p, char *buf)
 struct acc_target rma_own_memory(const struct rma_win *w)
 {
     const struct rma_near *n = &w->near.near[w->node.n.me];
-    return (struct acc_target){
-        .ctl = n->acc, .base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? NULL : w->base, .host_index = -1};
+    return acc_mapped(n->acc, w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? NULL : w->base);
 }
 
 int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *p, char *result)

@@ -60,7 +60,7 @@ static void burial(void)
         job_check(x.pending == 0 && x.err && q->done && q->error && err_class(q->error) == MPIX_ERR_PROC_FAILED);
         job_check(!rma_target_due(t) && rma_issue_target(t) == 0);
         rma_check_invariants(w);
-        rma_resp_close(w, &x);
+        rma_resp_close(&x);
         job_check(request_finish(q, MPI_STATUS_IGNORE) != MPI_SUCCESS);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) != MPI_SUCCESS); /* no further one */
         job_check(rma_flush(w, 1) != MPI_SUCCESS);

@@ -45,7 +45,7 @@ static void some(void)
     a->flags |= OP_DONE;
     a->err = 33; /* the first error stays with the target until somebody synchronizes */
     rma_win_active(w);
-    job_check(rma_cleanup_global() == 2 && t->nops == 0 && w->nops == 0 && t->err == 33);
+    job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->nops == 0 && t->err == 33);
     job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->op_quota.free == w->op_quota.size); /* R2 */
     (void)c;
     rma_targets_drop(w);

@@ -179,7 +179,7 @@ static void behind_messages(void)
             job_check(world_pvar(w, PVAR_RMA_MAPPED) == 0);
             job_check(rma_flush(w, 1) == MPI_SUCCESS && !other.pending && r == 0);
             job_check(world_pvar(w, PVAR_RMA_AM) == 2u * (unsigned)flushed + 2);
-            rma_resp_close(w, &other);
+            rma_resp_close(&other);
         }
         job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MAPPED) == 1);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);

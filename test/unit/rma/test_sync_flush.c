@@ -121,7 +121,7 @@ static void helpers(void)
     rma_token_done(w, 0, r.token, 5);
     rma_token_done(w, 0, r.token, 6);
     job_check(r.pending == 0 && r.err == 5);
-    rma_resp_close(w, &r);
+    rma_resp_close(&r);
     job_check(list_empty(&w->resps) && rma_win_free(w) == MPI_SUCCESS);
 }
 

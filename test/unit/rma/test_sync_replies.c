@@ -249,11 +249,11 @@ static void tokens(void)
     h.token = a.token;
     job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0 && a.err != 0);
     w->token = UINT32_MAX; /* 0 is the window's counter, never a flush's */
-    rma_resp_close(w, &a);
+    rma_resp_close(&a);
     rma_resp_open(w, &a, 1);
     job_check(a.token == 1);
-    rma_resp_close(w, &a);
-    rma_resp_close(w, &b);
+    rma_resp_close(&a);
+    rma_resp_close(&b);
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
@@ -288,7 +288,7 @@ static void out_of_order(void)
         while (!both && late.pending)
             world_poll(1);
         done_leaves(t, &early);
-        rma_resp_close(w, &early);
+        rma_resp_close(&early);
         w->dead = 1;
         struct rma_hdr h = answer(RMA_PKT_ACK, 0);
         h.flags = RMA_F_SIGNALED;
@@ -299,7 +299,7 @@ static void out_of_order(void)
         while (t->tokens_out)
             world_poll(1);
         job_check(!late.pending);
-        rma_resp_close(w, &late);
+        rma_resp_close(&late);
         w->dead = 0;
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
     }
@@ -325,7 +325,7 @@ static void doubled(void)
         done_leaves(t, &gone);
         while (!loose && t->tokens_out) /* its answer comes; below it is forged, twice */
             world_poll(1);
-        rma_resp_close(w, &gone);
+        rma_resp_close(&gone);
         rma_resp_open(w, &all, -1);
         all.pending = 2;
         struct rma_hdr h = answer(RMA_PKT_ACK, 0);
@@ -345,7 +345,7 @@ static void doubled(void)
             rma_target_bury(t);
             job_check(all.pending == 0 && all.err);
         }
-        rma_resp_close(w, &all);
+        rma_resp_close(&all);
         t->tokens_out = 0;
     }
     world_quit();
