@@ -96,7 +96,7 @@ void rma_check_invariants(const struct rma_win *w)
         WR_ASSERT(w->nwaiting == 0); /* E5 */
     if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
         (w->state == WIN_LOCK_ALL_GRANTED && !w->lock_all_nocheck))
-        WR_ASSERT(near_locks(w) == w->nears || w->giving_back || w->dead || boot_dead_count()); /* E6, E8 */
+        WR_ASSERT(near_locks(w) + w->lazies == w->nears || w->giving_back || w->dead || boot_dead_count()); /* E6, E8 */
     WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->sw != NULL)); /* E7 */
     if (w->state == WIN_PER_TARGET)
         check_locks(w, far);

@@ -38,6 +38,12 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
             rma_switch_wait(w);
             continue;
         }
+        if (n && n->lazy) {
+            int e = rma_lockall_touch(w, n);
+            if (e)
+                return e;
+            continue;
+        }
         if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
             continue;
         if (n && v == ADMIT_ISSUE && in_order(w, n, t)) {

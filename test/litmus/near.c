@@ -140,10 +140,10 @@ static void lock_far(unsigned long i)
     }
     enum shmlock_type type = i % 3 ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     if (!shmlock_far_try(lock(), &node, type, 1, 0)) {
-        shmlock_far_waiting(lock(), &node, (int)type);
+        shmlock_far_waiting(lock(), &node, (int)type, shmlock_far_key(lock(), &node, type, SHMLOCK_NOW));
         for (unsigned turn = 0; !shmlock_far_try(lock(), &node, type, 1, 0); turn++)
             thread_pause(turn);
-        shmlock_far_waiting(lock(), &node, 0);
+        shmlock_far_waiting(lock(), &node, 0, 0);
     }
     inside(type);
     shmlock_far_leave(lock(), &node, type);

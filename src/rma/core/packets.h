@@ -66,7 +66,7 @@ enum rma_packet {
 enum rma_flag {
     RMA_F_SHARED = 1,     /* LOCK: shared ...                                                    */
     RMA_F_EXCLUSIVE = 2,  /* ... or exclusive                                                    */
-    RMA_F_JOIN = 4,       /* LOCK of a LOCK_ALL: may join readers that are in                    */
+    RMA_F_JOIN = 4,       /* LOCK beside others of the window: passes younger writers (rma.md 5.3) */
     RMA_F_UNLOCK = 8,     /* release what this origin holds, after the operation; answered       */
     RMA_F_DONE = 16,      /* answer when everything before and this is done                      */
     RMA_F_COMPLETE = 32,  /* end of this origin's PSCW access epoch                              */
@@ -76,8 +76,10 @@ enum rma_flag {
     RMA_F_GRANTED = 512,  /* replies: the lock asked for by the same packet was granted first    */
     RMA_F_DROPPED = 1024, /* GRANTED: the packet's operations were not kept, send them again     */
     RMA_F_SIGNALED = 2048, /* ACK, DATA: answers DONE or UNLOCK with `token`                     */
+    RMA_F_AGE = 8192,     /* LOCK: at the end of the payload 8 bytes, the age of the requester's locks; else it is 0 */
     RMA_F_FAULT = 4096,   /* DATA, SIGNALED: at the end struct rma_fault of an earlier operation */
 };
+#define RMA_AGE_MAX (UINT64_MAX >> 8) /* no clock counts so far */
 enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | RMA_F_DONE | RMA_F_COMPLETE };
 
 struct rma_hdr {
@@ -86,7 +88,7 @@ struct rma_hdr {
     uint16_t flags; /* enum rma_flag                                                          */
     uint32_t win;   /* window id: never used twice                                            */
     uint32_t src;   /* sender's rank in the window                                            */
-    uint32_t dt;    /* handle of the predefined element type                                  */
+    uint32_t dt;    /* handle of the predefined element type; SIGNALED: the clock of locks, if somebody waits (rma.md 5.3) */
     uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each; ACK of COMPLETE: bytes of the window; POST: regions detached there (dynamic) */
     uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; TRAIN: operations; DATA: bytes asked for; ACK of COMPLETE: displacement unit, 0: not told */
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */

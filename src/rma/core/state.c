@@ -28,10 +28,10 @@
  *  E3 FENCE_GRANTED     every member has arrived at the opening fence; operations on all
  *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group queue
  *  E5 PSCW_GRANTED      all have; operations on the group
- *  E6 LOCK_ALL_CALLED   near locks are held (unless a member died); a far target is locked by its element (CALLED until
- *                       the first operation)
+ *  E6 LOCK_ALL_CALLED   near locks are held (unless a member died) but those of n->lazy, w->lazies in number, which the first
+ *                       operation asks for; a far target is locked by its element (CALLED until then)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
- *  E8 LOCK_ALL_GRANTED  every target is locked (or NOCHECK); elements come and go
+ *  E8 LOCK_ALL_GRANTED  every target but the lazy near ones is locked (or NOCHECK); elements come and go
  *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in w->gone
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations that ride with the LOCK
  *
@@ -92,6 +92,12 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
     atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
+void rma_near_units_set(struct rma_near *n, int on)
+{
+    /* Release pairs with rma_near_units(). */
+    __atomic_store_n(&n->units, on && n->base && n->disp_unit ? n->size / n->disp_unit : 0, __ATOMIC_RELEASE);
+}
+
 void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
@@ -136,6 +142,7 @@ void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock he
     WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks && !w->ntargets);
     w->state = WIN_PER_TARGET;
     w->locks = 1;
+    w->age = w->seen;
     n->lock = (uint8_t)held;
     if (!rma_unsure(w))
         atomic_store_explicit(&w->near.passive, 1, memory_order_release);

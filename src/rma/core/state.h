@@ -67,6 +67,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
+void rma_near_units_set(struct rma_near *n, int on); /* may near.h reach its memory? */
 void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */

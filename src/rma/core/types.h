@@ -253,7 +253,8 @@ struct rma_scratch {
 struct lock_entry { /* a lock request that waits */
     struct list link;
     int src;          /* world rank */
-    size_t len;       /* kept packet; 0: only its header */
+    uint32_t key;     /* its place: ascending (shmlock.h) */
+    uint32_t grants;  /* shmlock_grants() when it came */
     int broken;       /* a holder died while it waited: it is told with the grant */
     struct rma_hdr hdr;
     char *packet;
@@ -340,6 +341,7 @@ struct rma_win {
     uint8_t freed;
     uint8_t all_near;         /* every member is on this node */
     uint8_t lock_all_nocheck;
+    uint8_t shown;            /* peers' memory may be loaded and stored here: LOCK_ALL takes near locks at the call */
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
     uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by itself (R12) */
@@ -403,6 +405,8 @@ struct rma_win {
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
+    unsigned lazies;            /* near members that an open LOCK_ALL has not asked yet */
+    uint64_t age, seen;         /* rma.md 5.3: of the locks held now; the clock, as far as it is known */
     uint32_t asked;             /* number of the last question (delegate.c); never 0 */
     uint32_t read_to;           /* of those up to this one none is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
@@ -447,7 +451,7 @@ struct rma {
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
-    unsigned lazy_alls;         /* windows locked whole whose far members know nothing of it yet */
+    unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it yet, and those with near ones */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */

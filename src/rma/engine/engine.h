@@ -100,4 +100,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
 int rma_on_fetched(int src, const void *msg, size_t len);
 
+/* A LOCK by itself for a rank without element: 0, AM_AGAIN, -errno.  h: flags and stamp. */
+int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h);
+
 #endif

@@ -140,7 +140,7 @@ static int must_wait_turn(struct rma_target *t, const struct rma_op *op)
 static int send_lock(struct rma_target *t)
 {
     struct packet p = {.h = header(t, RMA_PKT_LOCK), .n = 1, .replies = 1};
-    rma_lock_flags(t, &p.h);
+    rma_put_lock(t, &p);
     if (t->flags & TARGET_REFUSED) {
         p.h.flags |= RMA_F_STAMP;
         p.h.disp = t->stamp;
@@ -163,7 +163,7 @@ int rma_lock_send(struct rma_target *t)
 /* Put together the next packet from the queue; p->ops 0: the LOCK must go alone. */
 static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
 {
-    size_t cap = t->packet;
+    size_t cap = lock ? t->packet - sizeof t->w->age : t->packet;
     struct rma_op *op = op_at(t->next);
     p->ops = 0;
     if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || rma_whole_bytes(op, cap) == SIZE_MAX ||
@@ -235,7 +235,7 @@ static int send_ops(struct rma_target *t, int lock)
         rma_put_sync(rma_tail_header(&p), sync, t->token, &p.replies);
     }
     if (lock) {
-        rma_lock_flags(t, &p.h);
+        rma_put_lock(t, &p);
         if (!p.replies)
             p.replies = 1;
         p.keep = NULL; /* it may have to be sent again */

@@ -61,6 +61,6 @@ int rma_may_ride(const struct rma_target *t);
 int rma_asks_early(const struct rma_target *t, const struct packet *p);
 void rma_early_left(struct rma_target *t, uint32_t token);
 int rma_takes_early(struct rma_target *t);
-void rma_lock_flags(const struct rma_target *t, struct rma_hdr *h);
+void rma_put_lock(const struct rma_target *t, struct packet *p); /* LOCK and age */
 
 #endif

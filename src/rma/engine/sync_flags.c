@@ -96,11 +96,36 @@ int rma_takes_early(struct rma_target *t)
     return 1;
 }
 
-void rma_lock_flags(const struct rma_target *t, struct rma_hdr *h)
+/* The age of the locks that are held stands behind all (rma.md 5.3); most are 0. */
+static int put_age(struct rma_win *w, struct rma_hdr *h, struct iovec *v)
 {
-    h->flags |= t->lock == SHMLOCK_EXCLUSIVE ? RMA_F_EXCLUSIVE : RMA_F_SHARED;
+    if (!w->age)
+        return 0;
+    *v = (struct iovec){&w->age, sizeof w->age};
+    h->flags |= RMA_F_AGE;
+    h->len += (uint32_t)sizeof w->age;
+    return 1;
+}
+
+void rma_put_lock(const struct rma_target *t, struct packet *p)
+{
+    p->h.flags |= t->lock == SHMLOCK_EXCLUSIVE ? RMA_F_EXCLUSIVE : RMA_F_SHARED;
     if (t->flags & TARGET_JOIN)
-        h->flags |= RMA_F_JOIN;
+        p->h.flags |= RMA_F_JOIN;
+    p->n += put_age(t->w, &p->h, &p->iov[p->n]);
+}
+
+int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h)
+{
+    struct iovec v[2] = {{h, sizeof *h}};
+    h->type = RMA_PKT_LOCK;
+    h->win = w->id;
+    h->src = (uint32_t)w->rank;
+    int n = 1 + put_age(w, h, &v[1]);
+    int err = am_request(rma_world(w, rank), AM_RMA + h->type, v, n, 1);
+    if (!err)
+        rma_count(w, PVAR_RMA_MSGS, 1);
+    return err;
 }
 
 /* --- what callers ask for -------------------------------------------------------------------- */

@@ -171,7 +171,7 @@ int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, co
     struct rma_win *w = (struct rma_win *)near;
     struct rma_question q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare, .result = result,
                              .origin = op == DT_NO_OP ? NULL : origin};
-    if (w->ntargets || rma_unsure(w) || !lies_in(w, n, &q) || !acc_askable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
+    if (w->ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) || !acc_askable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
         return 0;
     if (rma_one(w, n, &q))
         return 1;

@@ -35,6 +35,7 @@ struct rma_near {
     uint8_t lock;          /* enum rma_near_lock: what this process has locked here               */
     uint8_t started : 1;   /* in the group of the open PSCW access epoch                          */
     uint8_t asked : 1;     /* a thread waits in the queue of its lock                             */
+    uint8_t lazy : 1;      /* LOCK_ALL has not asked for its lock yet; then units is 0            */
     int rank;
     uint64_t disp_unit;
     char *base;            /* window memory in this process; NULL unless mapped                   */
@@ -45,7 +46,7 @@ struct rma_near {
     struct rma_peer *peer; /* its record in the node segment                                      */
     struct mem_segment *seg; /* attached memory, or NULL                                          */
     void *mapping;           /* start of what seg maps for this window (shared_query)             */
-    uint64_t units;          /* whole displacement units in size; 0 unless mapped: displacements below it are inside */
+    uint64_t units;          /* whole displacement units in size; 0 unless mapped, or lazy: displacements below it are inside */
     uint64_t me;             /* this process in words of the node: host index + 1                 */
     int host_index;
     uint32_t unread;         /* delegate.c: a question that was taken back and not read yet, or 0      */
@@ -123,10 +124,20 @@ static inline int rma_near_target(struct rma_win_near *w, int rank, struct rma_n
     return atomic_load_explicit(&(*n)->open, memory_order_acquire) != 0;
 }
 
+/* Another thread may have locked it just now (n->lazy): as rule (b).  x86-64 loads in order, and compares where the word stands. */
+static inline uint64_t rma_near_units(const struct rma_near *n)
+{
+#if defined(__x86_64__) && !defined(BASE_TSAN)
+    return n->units;
+#else
+    return __atomic_load_n(&n->units, __ATOMIC_ACQUIRE);
+#endif
+}
+
 /* Offset of `bytes` bytes at disp, if the target is mapped and has them: 1; else 0.  bytes > 0. */
 static inline int rma_near_at(const struct rma_near *n, int64_t disp, uint64_t bytes, uint64_t *off)
 {
-    if (__builtin_expect((uint64_t)disp >= n->units, 0))
+    if (__builtin_expect((uint64_t)disp >= rma_near_units(n), 0))
         return 0;
     *off = (uint64_t)disp * n->disp_unit; /* below size */
     return __builtin_expect(n->size - *off >= bytes, 1);

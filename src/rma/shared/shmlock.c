@@ -15,7 +15,11 @@
  *
  * Entering without the guard is allowed only while Q and F are clear, so once one is set, pump() alone
  * lets anybody in.  Leaving never takes the guard unless Q or F is seen set in the old value; whoever sets Q or F
- * pumps afterwards.  So either the leaver sees the bit, or the pumper sees the leave. */
+ * pumps afterwards.  So either the leaver sees the bit, or the pumper sees the leave.
+ *
+ * What waits is served in the order of keys, near and far together (rma.md 5.3).  The clock of the window's node counts writers
+ * that had to queue.  Key of a writer: twice its count.  Of a reader: one more than twice its age, so that it stands
+ * behind the writers that are as old or older. */
 
 enum { W = 1u << 31, Q = 1u << 30, F = 1u << 29, READERS = F - 1 };
 
@@ -34,13 +38,16 @@ struct shmlock {
     _Alignas(SHMLOCK_GUARD_ALIGN) atomic_uint guard; /* 0, or host index of the holder + 1; protects what follows */
     uint32_t peers, owner;
     uint64_t head, tail;  /* ring of queued peers: places head..tail-1, modulo peers; they never wrap around */
-    uint32_t far_type;    /* enum shmlock_type of the oldest far request, 0: none */
-    uint32_t near_turn;   /* the near queue is served before the far side, once */
+    uint32_t far_type;    /* enum shmlock_type of the first far request, 0: none */
+    uint32_t far_key;     /* its key */
+    _Atomic(uint64_t) clock; /* of all locks of the window on this node; the one of owner 0 is used */
     atomic_uint broken;   /* times the lock was taken from a process that had died; under the guard */
     atomic_uint doubt;    /* a reader may have died of whom nobody knows; written by the owner */
+    atomic_uint grants;   /* requests let in under the guard, modulo 2^32: all of them while somebody waits */
     struct shmseat {
-        _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uint state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
-        uint32_t ring;     /* peer queued at this place of the ring */
+        _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uchar state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
+        uint16_t ring;     /* peer queued at this place of the ring */
+        uint32_t key;      /* of the request of this peer that is queued */
     } seat[];
 };
 
@@ -54,6 +61,49 @@ void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner)
 {
     l->peers = peers;
     l->owner = owner;
+}
+
+/* --- age ----------------------------------------------------------------------------- */
+
+static _Atomic(uint64_t) *clock_of(struct shmlock *l)
+{
+    return &((struct shmlock *)(void *)((char *)l - l->owner * shmlock_bytes(l->peers)))->clock;
+}
+
+uint64_t shmlock_clock(const struct shmlock *l)
+{
+    return atomic_load_explicit(clock_of((struct shmlock *)(uintptr_t)l), memory_order_acquire); /* pairs with writer_key() */
+}
+
+void shmlock_clock_raise(struct shmlock *l, uint64_t age)
+{
+    _Atomic(uint64_t) *c = clock_of(l);
+    uint64_t now = atomic_load_explicit(c, memory_order_acquire); /* pairs with writer_key() */
+    while (now < age && !atomic_compare_exchange_weak_explicit(c, &now, age, memory_order_acq_rel, memory_order_acquire))
+        ;
+}
+
+/* Q or F is set before: who has an age that is not below this one's has seen the bit, and holds nothing by the fast way
+ * that this one waits for.  Release pairs with shmlock_clock(). */
+static uint32_t writer_key(struct shmlock *l)
+{
+    return (uint32_t)(2 * (atomic_fetch_add_explicit(clock_of(l), 1, memory_order_acq_rel) + 1));
+}
+
+/* What is much older than all that waits counts as a little less old, so that 32 bits tell. */
+uint32_t shmlock_reader_key(struct shmlock *l, uint64_t age)
+{
+    uint64_t now = shmlock_clock(l);
+    if (age > now)
+        age = now;
+    if (now - age > SHMLOCK_OLDEST)
+        age = now - SHMLOCK_OLDEST;
+    return (uint32_t)(2 * age + 1);
+}
+
+static uint32_t key_of(struct shmlock *l, int type, uint64_t age)
+{
+    return type == SHMLOCK_EXCLUSIVE ? writer_key(l) : shmlock_reader_key(l, age);
 }
 
 /* --- guard: a few instructions, never held across a wait ------------------------- */
@@ -101,6 +151,16 @@ static int queue_empty(const struct shmlock *l)
     return l->head == l->tail;
 }
 
+static uint32_t head_key(const struct shmlock *l)
+{
+    return l->seat[l->seat[l->head % l->peers].ring].key;
+}
+
+static void counted(struct shmlock *l)
+{
+    atomic_fetch_add_explicit(&l->grants, 1, memory_order_relaxed);
+}
+
 /* Grant the head of the near queue if the lock admits it.  Release pairs with the acquire in shmlock_poll(). */
 static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
 {
@@ -108,6 +168,7 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     int shared = atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_WAIT_SHARED;
     if (!admit(l, shared ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE))
         return 0;
+    counted(l);
     sched_point(); /* readers may leave, and far ones join, before the seat says so */
     l->head++;
     atomic_store_explicit(&l->seat[p].state, shared ? SEAT_GRANTED_SHARED : SEAT_GRANTED_EXCLUSIVE,
@@ -118,12 +179,6 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     return 1;
 }
 
-static int head_is_shared(const struct shmlock *l)
-{
-    unsigned p = l->seat[l->head % l->peers].ring;
-    return atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_WAIT_SHARED;
-}
-
 /* Take p out of the ring; later ones close up. */
 static void unring(struct shmlock *l, unsigned gone)
 {
@@ -131,9 +186,23 @@ static void unring(struct shmlock *l, unsigned gone)
     for (uint64_t i = l->head; i != l->tail; i++) {
         uint32_t p = l->seat[i % l->peers].ring;
         if (p != gone)
-            l->seat[to++ % l->peers].ring = p;
+            l->seat[to++ % l->peers].ring = (uint16_t)p;
     }
     l->tail = to;
+}
+
+/* Put p into the ring, behind all whose keys are not above its own. */
+static void enring(struct shmlock *l, unsigned p, uint32_t key)
+{
+    uint64_t at = l->tail++;
+    l->seat[p].key = key;
+    for (; at != l->head; at--) {
+        uint16_t before = l->seat[(at - 1) % l->peers].ring;
+        if (!shmlock_before(key, l->seat[before].key))
+            break;
+        l->seat[at % l->peers].ring = before;
+    }
+    l->seat[at % l->peers].ring = (uint16_t)p;
 }
 
 /* Somebody who lives waits in the near queue. */
@@ -152,20 +221,17 @@ static int near_wait(struct shmlock *l, const struct shmnode *n)
 /* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler takes the lock. */
 static void pump(struct shmlock *l, const struct shmnode *n)
 {
-    if (queue_empty(l))
-        l->near_turn = 0;
-    if (l->far_type && !l->near_turn) {
-        unsigned w = atomic_load_explicit(&l->word, memory_order_acquire);
-        int open = !(w & W) && (l->far_type == SHMLOCK_SHARED || !(w & READERS));
-        if (open && l->owner != n->me)
-            mem_wake(n->host_index[l->owner]);
-        return; /* reserved for the far side: F keeps newcomers in the queue */
-    }
-    /* A batch: one writer, or the readers at the head together. */
     int type = 0;
-    while (near_wait(l, n) && grant_head(l, n, &type)) {
-        l->near_turn = 0;
-        if (type == SHMLOCK_EXCLUSIVE || queue_empty(l) || (l->far_type && !head_is_shared(l)))
+    while (type != SHMLOCK_EXCLUSIVE) { /* one writer, or the readers at the head together */
+        int near = near_wait(l, n);
+        if (l->far_type && (!near || shmlock_before(l->far_key, head_key(l)))) {
+            unsigned w = atomic_load_explicit(&l->word, memory_order_acquire);
+            int open = !(w & W) && (l->far_type == SHMLOCK_SHARED || !(w & READERS));
+            if (open && l->owner != n->me)
+                mem_wake(n->host_index[l->owner]);
+            break; /* reserved for the far side: F keeps newcomers in the queue */
+        }
+        if (!near || !grant_head(l, n, &type))
             break;
     }
     if (queue_empty(l))
@@ -320,6 +386,11 @@ static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
 
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
+    return shmlock_enter_aged(l, n, type, SHMLOCK_NOW);
+}
+
+int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age)
+{
     if (shmlock_try(l, n, type) || spin(l, n, type))
         return 1;
     if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
@@ -327,9 +398,9 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
     guard_take(l, n);
     atomic_store_explicit(&l->seat[n->me].state, type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
                           memory_order_relaxed);
-    l->seat[l->tail++ % l->peers].ring = n->me;
-    /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump(). */
+    /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the key: writer_key(). */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
+    enring(l, n->me, key_of(l, type, age));
     sched_point(); /* the holder may leave before pump() looks */
     pump(l, n);
     guard_give(l);
@@ -374,8 +445,9 @@ int shmlock_held(const struct shmlock *l, const struct shmnode *n)
     }
 }
 
-/* Give the word back; the next in line is let in.  Release pairs with whoever enters next. */
-static void leave_word(struct shmlock *l, const struct shmnode *n, int type)
+/* Give the word back; the next in line is let in.  Release pairs with whoever enters next.  1: somebody waited; his key is drawn, as
+ * it was under the guard. */
+static int leave_word(struct shmlock *l, const struct shmnode *n, int type)
 {
     unsigned old = type == SHMLOCK_EXCLUSIVE
                        ? atomic_fetch_and_explicit(&l->word, ~(unsigned)W, memory_order_acq_rel)
@@ -386,52 +458,68 @@ static void leave_word(struct shmlock *l, const struct shmnode *n, int type)
         pump(l, n);
         guard_give(l);
     }
+    return (old & (Q | F)) != 0;
 }
 
-void shmlock_leave(struct shmlock *l, const struct shmnode *n)
+int shmlock_leave(struct shmlock *l, const struct shmnode *n)
 {
     int type = shmlock_held(l, n);
     if (!type)
-        return;
+        return 0;
     atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
-    leave_word(l, n, type);
+    return leave_word(l, n, type);
 }
 
 /* --- far side: the target only ----------------------------------------------------------- */
 
-int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, int join)
+int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, uint64_t join)
 {
     int in = 0;
     guard_take(l, n);
-    unsigned w = atomic_load_explicit(&l->word, memory_order_acquire);
-    if (join && (w & READERS)) {
-        in = admit(l, type); /* goes in with the readers, past whoever waits */
-    } else if (first && !l->near_turn && (queue_empty(l) || l->far_type)) {
-        in = admit(l, type);
-        if (in && !queue_empty(l))
-            l->near_turn = 1;
+    if (join) {
+        uint32_t key = shmlock_reader_key(l, join - 1);
+        first = first && (queue_empty(l) || shmlock_before(key, head_key(l)));
+    } else {
+        first = first && (queue_empty(l) || (l->far_type && shmlock_before(l->far_key, head_key(l))));
     }
+    if (first && (in = admit(l, type)) != 0)
+        counted(l);
     guard_give(l);
     return in;
 }
 
-void shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
+int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
-    leave_word(l, n, type);
+    int waited = leave_word(l, n, type);
     sched_point(); /* near processes may enter before the handler is through */
+    return waited;
 }
 
-void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_type)
+uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age)
 {
     guard_take(l, n);
-    if (oldest_type && !l->far_type && !queue_empty(l))
-        l->near_turn = 1; /* the near ones are older */
-    l->far_type = (uint32_t)oldest_type;
     sched_point(); /* a near process may enter or leave before F is there */
-    if (oldest_type)
+    atomic_fetch_or_explicit(&l->word, F, memory_order_acq_rel); /* before the key: writer_key() */
+    uint32_t key = key_of(l, type, age);
+    guard_give(l);
+    return key;
+}
+
+void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int type, uint32_t key)
+{
+    guard_take(l, n);
+    l->far_type = (uint32_t)type;
+    l->far_key = key;
+    sched_point(); /* a near process may enter or leave before F is there */
+    if (type)
         atomic_fetch_or_explicit(&l->word, F, memory_order_acq_rel);
     else
         atomic_fetch_and_explicit(&l->word, ~(unsigned)F, memory_order_relaxed);
     pump(l, n);
     guard_give(l);
+}
+
+uint32_t shmlock_grants(const struct shmlock *l)
+{
+    return atomic_load_explicit(&l->grants, memory_order_relaxed);
 }

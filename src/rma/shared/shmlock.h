@@ -42,12 +42,11 @@ struct shmnode {
  *   far   the target's handler: shmlock_far_try --1--> held --shmlock_far_leave-->
  *              \----------0--> the request waits in the target's lockq; F stays set while it is not empty
  *
- * Fairness.  Near requests are served in FIFO order; consecutive readers at the head enter together.  While F is set
- * newcomers queue instead of entering, and at the next moment the lock is free of writers (for an exclusive far
- * request: free of everybody) the turn is the far side's: the lock is left reserved for it and the TARGET is woken,
- * whose hook calls shmlock_far_try.  After one far grant the turn is the near side's again if Q is set, so
- * neither side starves.  A near reader that queued goes in together with readers already there only if nothing
- * older waits.  While no far process holds or waits, a target that computes costs nobody anything.
+ * Order.  Requests that wait have keys, near and far ones together, and the least is served first (rma.md 5.3).  A writer's key is
+ * drawn from a clock when it is queued.  A reader's is its age, or the clock when it is queued: it stands before the writers that are
+ * younger, which it passes, and behind the others.  Readers that follow each other enter together.  While F is
+ * set newcomers queue instead of entering; when the first of all is a far request the lock is left reserved for it and the TARGET
+ * is woken, whose hook calls shmlock_far_try.  While no far process holds or waits, a target that computes costs nobody anything.
  * A far try never takes a place in the near queue and never spins for the lock itself. */
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
@@ -62,25 +61,42 @@ void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
 
 /* Ask for the lock.  1: held, at once or within some microseconds.  0: queued, poll. */
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
+/* The same, of a reader that is of that age. */
+#define SHMLOCK_NOW UINT64_MAX
+int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age);
 /* Ask, but hold no place: 1 held, 0 not. */
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* 1: granted since.  0: still queued.  -EOWNERDEAD, once: a holder or the target died; the request is withdrawn. */
 int shmlock_poll(struct shmlock *l, const struct shmnode *n);
 /* Peer for whom the caller waits (a holder), or -1: for traces. */
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
-/* Release what this process holds; wakes whoever is next. */
-void shmlock_leave(struct shmlock *l, const struct shmnode *n);
+/* Release what this process holds; wakes whoever is next.  1: somebody waited, and the clock has counted him. */
+int shmlock_leave(struct shmlock *l, const struct shmnode *n);
 /* What this process holds: 0, SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE. */
 int shmlock_held(const struct shmlock *l, const struct shmnode *n);
 
 /* Far side; called by the target only (handlers and hook), under its proc->lock.
- * `first`: this request is the oldest of the far queue (it may use the reservation); `join`: a LOCK_ALL request, which
- * may join readers that are in, whatever waits (rma.md 5.3).  1: held. 0: not; nothing remembered. */
-int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, int join);
-void shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
-/* Tell near newcomers whether far requests wait: the type of the oldest, or 0 for none. */
-void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int oldest_type);
+ * `first`: no far request that waits stands before this one.  `join`: 0, or the age of a reader that is not queued, plus 1.
+ * 1: held. 0: not; nothing remembered. */
+int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, uint64_t join);
+int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type); /* as shmlock_leave() */
+/* Key of a far request that is about to be queued; then tell near newcomers which of them is the first (type 0: none waits). */
+uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age);
+void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int type, uint32_t key);
 
+/* The clock of the window on this node: writers that had to queue.  The locks of a window lie one behind the other by owner, and have
+ * one clock.  No process of the node has an age above it: one told from elsewhere raises it first. */
+uint64_t shmlock_clock(const struct shmlock *l);
+void shmlock_clock_raise(struct shmlock *l, uint64_t age);
+/* Key of a reader of that age, SHMLOCK_NOW: that comes now. */
+uint32_t shmlock_reader_key(struct shmlock *l, uint64_t age);
+enum { SHMLOCK_OLDEST = 1 << 28 }; /* differences of ages that count */
+static inline int shmlock_before(uint32_t key, uint32_t other)
+{
+    return (int32_t)(key - other) < 0;
+}
+/* Requests let in while somebody waited, modulo 2^32. */
+uint32_t shmlock_grants(const struct shmlock *l);
 
 /* Take the lock from near holders that died. */
 void shmlock_bury(struct shmlock *l, const struct shmnode *n);

@@ -2,7 +2,10 @@
  *
  * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first operation.  The
  * next MPI_Win_lock of this process, on any window, first gets the earlier ones granted, in the order of the calls.
- * A near lock is taken at the call from the word in the node segment. */
+ * A near lock is taken at the call from the word in the node segment.
+ *
+ * Age (rma.md 5.3).  w->age is the age of the locks of the window that are held now: what the clock was known to be (w->seen)
+ * when the first of them was asked for.  It goes with each request. */
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
@@ -39,14 +42,15 @@ static struct rma_target *first_called(void)
     return NULL;
 }
 
-/* A window that this thread has locked whole, whose far members know nothing of it yet. */
+/* A window that this thread has locked whole, some of whose members know nothing of it yet. */
 static struct rma_win *lazy_all(void)
 {
     struct rma *r = rma_room();
     void *me = thread_self();
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        if (!w->all_near && w->lock_all_caller == me && (rma_ask(w, ASK_LAZY_ALL) || rma_ask(w, ASK_SWITCHING)))
+        int far = !w->all_near && (rma_ask(w, ASK_LAZY_ALL) || rma_ask(w, ASK_SWITCHING));
+        if (w->lock_all_caller == me && (far || w->lazies))
             return w;
     }
     return NULL;
@@ -67,8 +71,9 @@ int rma_called_grant(void)
         err = err ? err : e;
     }
     while ((w = lazy_all()) != NULL) {
-        e = MPI_SUCCESS;
-        if (rma_ask(w, ASK_LAZY_ALL))
+        if ((e = rma_lockall_near(w)) != MPI_SUCCESS)
+            return err ? err : e; /* they are asked again next time */
+        if (!w->all_near && rma_ask(w, ASK_LAZY_ALL))
             e = rma_lockall_switch(w);
         else /* another thread is at it */
             rma_switch_wait(w);
@@ -78,6 +83,22 @@ int rma_called_grant(void)
 }
 
 /* --- near -------------------------------------------------------------------------------------- */
+
+/* No process has an age above the clock of its node. */
+static void saw(struct rma_win *w, uint64_t clock)
+{
+    if (clock > w->seen)
+        w->seen = clock;
+}
+
+void rma_clock_told(struct rma_win *w, uint32_t clock)
+{
+    uint32_t more = clock - (uint32_t)w->seen;
+    if (!clock || (int32_t)more <= 0)
+        return;
+    shmlock_clock_raise(w->near.near[w->node.n.me].lockword, w->seen + more);
+    saw(w, w->seen + more);
+}
 
 struct near_wait {
     struct rma_win *w;
@@ -101,10 +122,11 @@ static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlo
     rma_near_opened(w, n);
 }
 
-int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
+int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
 {
-    if (!shmlock_enter(n->lockword, &w->node.n, type)) {
+    if (!shmlock_enter_aged(n->lockword, &w->node.n, type, age)) {
         struct near_wait x = {w, n, 0};
+        uint32_t grants = shmlock_grants(n->lockword);
         int holder = shmlock_holder(n->lockword, &w->node.n);
         n->asked = 1;
         progress_wait(near_got, &x, "a window lock",
@@ -113,6 +135,8 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type)
         if (x.result < 0)
             return err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d, or that rank, died", rma_call(),
                             n->rank);
+        if (type == SHMLOCK_EXCLUSIVE)
+            pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT, shmlock_grants(n->lockword) - grants - 1);
     }
     near_locked(w, n, type);
     return MPI_SUCCESS;
@@ -126,7 +150,8 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
         fence_full();
     } else {
         fence_beside_rmw(); /* the word's */
-        shmlock_leave(n->lockword, &w->node.n);
+        if (__builtin_expect(shmlock_leave(n->lockword, &w->node.n), 0))
+            saw(w, shmlock_clock(n->lockword));
     }
     if (n->rank == w->rank && w->lockq.count)
         rma_poll(w, RMA_POLL_LOCKQ); /* far ones have the next turn, and nobody else of this process may look soon */
@@ -188,6 +213,7 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
 
 static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int nocheck)
 {
+    int joins = type == SHMLOCK_SHARED && w->locks > 1;
     struct rma_target *t;
     while ((t = rma_target_add(w, rank)) == NULL) {
         int err = rma_restore_target(w);
@@ -196,6 +222,8 @@ static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int noc
     }
     t->lock = (uint8_t)type;
     t->caller = thread_self();
+    if (joins)
+        t->flags |= TARGET_JOIN;
     if (nocheck) {
         t->flags |= TARGET_NOCHECK;
         rma_target_born(t, TARGET_LOCK_GRANTED);
@@ -250,8 +278,10 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         return err;
     enum shmlock_type kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     struct rma_near *n = rma_near_of(w, rank);
-    if (!rma_ask(w, ASK_PER_TARGET))
+    if (!rma_ask(w, ASK_PER_TARGET)) {
+        w->age = w->seen;
         rma_win_goto(w, WIN_PER_TARGET);
+    }
     w->locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
     if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
@@ -259,7 +289,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))
-        err = rma_near_lock(w, n, kind);
+        err = rma_near_lock(w, n, kind, w->locks > 1 ? w->age : SHMLOCK_NOW);
     if (err) {
         lock_closed(w);
         return err;

@@ -1,7 +1,9 @@
 /* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
  * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
  *
- * Near locks are taken at the call.  Far ones: by their elements with the first operation (per-target protocol) until no
+ * A near lock is taken by the first operation (n->lazy), which waits for it.  Two kinds are taken at the call, since they guard loads
+ * and stores that nobody sees: one's own, and all where peers' memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).
+ * Far ones: by their elements with the first operation (per-target protocol) until no
  * target element is to be had; then the switch locks everybody, with a constant number of messages under
  * way, counted here on the stack (window protocol). */
 #include "rma/sync/sync_types.h"
@@ -11,9 +13,54 @@
 
 #include "base/atomic.h"
 
+/* --- near ------------------------------------------------------------------------------------- */
+
+/* rma_called_grant() looks for windows that have lazy ones. */
+static void lazy_set(struct rma_win *w, struct rma_near *n, int lazy)
+{
+    if (n->lazy == lazy)
+        return;
+    unsigned before = w->lazies;
+    n->lazy = (uint8_t)(lazy != 0);
+    w->lazies += lazy ? 1u : -1u;
+    rma_room()->lazy_alls += (w->lazies != 0) - (before != 0);
+    rma_near_units_set(n, !lazy);
+}
+
+static int not_asked(void *arg)
+{
+    const struct rma_near *n = arg;
+    return !n->asked;
+}
+
+int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
+{
+    while (n->lazy) {
+        if (n->asked) { /* by another thread */
+            progress_wait(not_asked, n, "a window lock", rma_world(w, n->rank));
+            continue;
+        }
+        int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->age);
+        if (err && !boot_dead(rma_world(w, n->rank))) /* a dead member's lock is nobody's, as with a far one */
+            return err;
+        lazy_set(w, n, 0);
+    }
+    return MPI_SUCCESS;
+}
+
+int rma_lockall_near(struct rma_win *w)
+{
+    int err = MPI_SUCCESS;
+    for (unsigned i = 0; i < w->nears && w->lazies && !err; i++)
+        err = rma_lockall_touch(w, &w->near.near[i]);
+    return err;
+}
+
 static void near_unlock_all(struct rma_win *w)
 {
     w->giving_back = 1; /* others may run between one and the next */
+    for (unsigned i = 0; w->lazies; i++)
+        lazy_set(w, &w->near.near[i], 0);
     for (unsigned i = 0; i < w->nears; i++)
         if (w->near.near[i].lock != RMA_UNLOCKED)
             rma_near_unlock(w, &w->near.near[i]);
@@ -34,17 +81,16 @@ int rma_lock_all(struct rma_win *w, int assert)
                         rma_call(), w->rank, (unsigned)w->near.obj.handle);
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
-    w->lock_all_caller = w->all_near ? NULL : thread_self();
+    w->lock_all_caller = thread_self();
+    w->age = w->seen;
     if (assert & MPI_MODE_NOCHECK) {
         w->lock_all_nocheck = 1; /* ordered by what made the user sure that nobody holds a lock */
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
         return MPI_SUCCESS;
     }
-    for (unsigned i = 0; i < w->nears && !err; i++) {
-        err = rma_near_lock(w, &w->near.near[i], SHMLOCK_SHARED);
-        if (err && boot_dead(rma_world(w, w->near.near[i].rank))) /* as with a far one: who leaves it alone is not hurt */
-            err = MPI_SUCCESS;
-    }
+    for (unsigned i = 0; i < w->nears; i++)
+        lazy_set(w, &w->near.near[i], 1);
+    err = w->shown ? rma_lockall_near(w) : rma_lockall_touch(w, &w->near.near[w->node.n.me]);
     if (err)
         near_unlock_all(w);
     else
@@ -75,14 +121,14 @@ static struct place *place_of(struct lockall_switch *s, int rank)
 
 static void place_send(struct lockall_switch *s, struct place *p)
 {
-    struct rma_hdr h = {.type = RMA_PKT_LOCK, .flags = RMA_F_SHARED | RMA_F_JOIN};
+    struct rma_hdr h = {.flags = RMA_F_SHARED | RMA_F_JOIN};
     if (p->refused) {
         if (time_now() < p->retry_at)
             return;
         h.flags |= RMA_F_STAMP;
         h.disp = p->stamp;
     }
-    int err = rma_send_plain(s->w, p->rank, &h, 1);
+    int err = rma_lock_plain(s->w, p->rank, &h);
     if (err == AM_AGAIN)
         return;
     if (err) { /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization tells */

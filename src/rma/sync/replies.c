@@ -215,10 +215,12 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         rma_native_told(t, h->disp, h->count);
     else if (t && h->len == sizeof told && !h->aop)
         rma_native_told_region(t, memcpy(&told, data, sizeof told));
-    if (h->flags & RMA_F_SIGNALED)
+    if (h->flags & RMA_F_SIGNALED) {
+        rma_clock_told(w, h->dt);
         signaled(w, h, err);
-    else if (err && !op && !w->err)
+    } else if (err && !op && !w->err) {
         w->err = err;
+    }
 }
 
 static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const char *data)
@@ -254,8 +256,10 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         if (rma_target_due(t))
             rma_ready(t);
     }
-    if (h->flags & RMA_F_SIGNALED)
+    if (h->flags & RMA_F_SIGNALED) {
+        rma_clock_told(w, h->dt);
         signaled(w, h, earlier);
+    }
 }
 
 /* A reply by itself, for the window that it names. */

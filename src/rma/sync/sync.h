@@ -23,6 +23,11 @@ int rma_restore_op(struct rma_win *w);
 /* Waits until another thread's switch of the LOCK_ALL protocol is over; 1: there was one. */
 int rma_switch_wait(struct rma_win *w);
 
+/* --- near locks of LOCK_ALL (lock_all.c): MPI error codes ---- */
+/* Before the first access to this one; to all.  Both wait. */
+int rma_lockall_touch(struct rma_win *w, struct rma_near *n);
+int rma_lockall_near(struct rma_win *w);
+
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
 void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */

@@ -21,7 +21,9 @@ void rma_look_around(struct rma_win *w);
 int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */
 int rma_lockall_switch(struct rma_win *w); /* waits */
-int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type);
+int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
+/* Where a lock was given back somebody waited, and the clock there counted so much (low bits). */
+void rma_clock_told(struct rma_win *w, uint32_t clock);
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
 /* Send the lock of t if it has not left, wait until it is granted. */
 int rma_grant_wait(struct rma_target *t);

@@ -12,6 +12,7 @@ struct turn {
     struct rma_win *w;
     int src;     /* world rank */
     int granted; /* tell with the first answer that the lock is held */
+    uint32_t clock; /* tell with the answer to UNLOCK, if not 0 */
     /* A BATCH's answers, as many as one packet holds. */
     unsigned n;
     size_t bytes, room; /* room 0: each answer goes by itself */
@@ -38,6 +39,10 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
     if (x->granted) {
         r->flags |= RMA_F_GRANTED;
         x->granted = 0;
+    }
+    if (r->flags & RMA_F_SIGNALED) {
+        r->dt = x->clock;
+        x->clock = 0;
     }
     size_t need = sizeof *r + rma_pad(len);
     if (need > x->room - x->bytes)
@@ -72,7 +77,7 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     if (h->flags & RMA_F_COMPLETE)
         rma_on_complete(x->w, (int)h->src);
     if (h->flags & RMA_F_UNLOCK) {
-        int cls = rma_lockq_release(x->w, x->src);
+        int cls = rma_lockq_release(x->w, x->src, &x->clock);
         if (cls)
             keep_fault(x, h, NULL, cls);
     }
@@ -246,8 +251,17 @@ int rma_on_op(int src, const void *msg, size_t len)
     if (!w)
         return nonsense(src, "an operation for a window");
     const char *payload = (const char *)msg + sizeof h;
+    uint64_t age = 0;
+    if (h.flags & RMA_F_AGE) {
+        if (h.len < sizeof age)
+            return nonsense(src, "a lock for a window");
+        h.len -= (uint32_t)sizeof age;
+        h.flags &= (uint16_t)~RMA_F_AGE;
+        memcpy(&age, payload + h.len, sizeof age);
+        age &= RMA_AGE_MAX;
+    }
     if (h.flags & RMA_F_LOCK)
-        rma_lockq_ask(w, src, &h, payload);
+        rma_lockq_ask(w, src, &h, payload, age);
     else
         rma_run_packet(w, src, &h, payload, 0);
     return 0;

@@ -6,7 +6,7 @@
  *
  * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no newcomer
  * passes, and of the stamped ones those below admitted + size of the queue may enter.  Two counters, no memory per refused
- * request.  A JOIN request enters beside readers whatever waits. */
+ * request.  A JOIN request stands where its age puts it (rma.md 5.3): it passes younger writers, and those that were refused. */
 #include "rma/target/target_types.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
         q->anonymous++;
 }
 
-int rma_lockq_release(struct rma_win *w, int src)
+int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
 {
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = (enum shmlock_type)(uintptr_t)map_del(&q->holders, (uint64_t)src + 1);
@@ -78,7 +78,8 @@ int rma_lockq_release(struct rma_win *w, int src)
         }
     }
     /* The hook grants the next: a handler that ran queued packets from here would go as deep as the queue is long. */
-    shmlock_far_leave(word_of(w), &w->node.n, type);
+    if (shmlock_far_leave(word_of(w), &w->node.n, type))
+        *clock = (uint32_t)shmlock_clock(word_of(w));
     return 0;
 }
 
@@ -87,7 +88,8 @@ int rma_lockq_release(struct rma_win *w, int src)
 static void tell_waiting(struct rma_win *w)
 {
     const struct list *l = list_first(&w->lockq.entries);
-    shmlock_far_waiting(word_of(w), &w->node.n, l ? (int)type_of(&LIST_OBJ(l, struct lock_entry, link)->hdr) : 0);
+    const struct lock_entry *e = l ? LIST_OBJ(l, struct lock_entry, link) : NULL;
+    shmlock_far_waiting(word_of(w), &w->node.n, e ? (int)type_of(&e->hdr) : 0, e ? e->key : 0);
 }
 
 static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t stamp)
@@ -97,7 +99,17 @@ static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t
     rma_reply(w, src, &r, NULL, 0);
 }
 
-static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
+/* Behind all whose keys are not above its own. */
+static void insert(struct rma_lockq *q, struct lock_entry *e)
+{
+    struct list *after = q->entries.prev;
+    while (after != &q->entries && shmlock_before(e->key, LIST_OBJ(after, struct lock_entry, link)->key))
+        after = after->prev;
+    list_push(after->next, &e->link); /* before that one */
+    q->count++;
+}
+
+static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, uint64_t age)
 {
     struct rma_lockq *q = &w->lockq;
     struct lock_entry *e = calloc(1, sizeof *e);
@@ -113,8 +125,9 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     } else if (h->type != RMA_PKT_LOCK) {
         rma_count(w, PVAR_RMA_LOCKS_DROPPED, 1);
     }
-    list_push(&q->entries, &e->link);
-    q->count++;
+    e->key = shmlock_far_key(word_of(w), &w->node.n, type_of(h), age);
+    e->grants = shmlock_grants(word_of(w));
+    insert(q, e);
     counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], 1);
     rma_count(w, PVAR_RMA_LOCKS_QUEUED, 1);
     pvar_set_max(&w->near.pvars, PVAR_RMA_LOCKS_HIGH, q->count);
@@ -136,11 +149,20 @@ static void second(struct rma_win *w, int src)
     rma_reply(w, src, &r, NULL, 0);
 }
 
-void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload)
+/* Does no far request that waits stand before a reader of that age? */
+static int is_oldest(const struct rma_win *w, uint64_t age)
+{
+    const struct list *l = list_first(&w->lockq.entries);
+    return !l || shmlock_before(shmlock_reader_key(word_of(w), age), LIST_OBJ(l, struct lock_entry, link)->key);
+}
+
+/* age: of the requester's locks of the window, as it says. */
+void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, uint64_t age)
 {
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = type_of(h);
     int join = joins(h), got = 0;
+    shmlock_clock_raise(word_of(w), age);
     if (boot_dead_count() && boot_dead(src)) /* sent before it died, taken in after it was buried: nobody would give it back */
         return;
     /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
@@ -150,11 +172,10 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
         return;
     }
     int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries : q->stamps == q->admitted;
-    if (turn && q->count == 0)
-        got = shmlock_far_try(word_of(w), &w->node.n, type, 1, join);
-    else if (join)
-        got = shmlock_far_try(word_of(w), &w->node.n, type, 0, 1);
-    if (!got && (!turn || q->count >= (unsigned)cvar.rma_lock_entries || enqueue(w, src, h, payload) != 0)) {
+    if (join || (turn && q->count == 0))
+        got = shmlock_far_try(word_of(w), &w->node.n, type, !join || is_oldest(w, age), join ? age + 1 : 0);
+    if (!got && (!turn || q->count >= (unsigned)cvar.rma_lock_entries ||
+                 enqueue(w, src, h, payload, join ? age : SHMLOCK_NOW) != 0)) {
         refuse(w, src, h, stamped ? h->disp : ++q->stamps);
         return;
     }
@@ -162,7 +183,6 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
         q->admitted++;
     if (got) {
         hold(q, src, type);
-        tell_waiting(w);
         rma_run_packet(w, src, h, payload, 1);
     }
 }
@@ -191,6 +211,8 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     struct rma_lockq *q = &w->lockq;
     struct lock_entry mine = *e;
     hold(q, e->src, type_of(&e->hdr));
+    if (type_of(&e->hdr) == SHMLOCK_EXCLUSIVE)
+        pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT, shmlock_grants(word_of(w)) - e->grants - 1);
     entry_take(q, e, &mine.packet);
     tell_waiting(w);
     if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
@@ -236,21 +258,7 @@ int rma_lockq_poll(struct rma_win *w)
             n++;
             continue;
         }
-        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, joins(&e->hdr)) && !in_spite(w, e))
-            break;
-        grant(w, e);
-        n++;
-    }
-    for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
-        struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
-        next = l->next;
-        if (!joins(&e->hdr))
-            continue;
-        if (doubled(w, e)) {
-            n++;
-            continue;
-        }
-        if (!shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 0, 1))
+        if (!shmlock_far_try(word_of(w), &w->node.n, type_of(&e->hdr), 1, 0) && !in_spite(w, e))
             break;
         grant(w, e);
         n++;
@@ -271,7 +279,8 @@ void rma_lockq_bury(struct rma_win *w, int src)
         tell_all(q);
         shmlock_break(word_of(w), &w->node.n);
         q->broken = shmlock_broken(word_of(w));
-        rma_lockq_release(w, src);
+        uint32_t clock;
+        rma_lockq_release(w, src, &clock);
     } else if (boot_same_node(src)) {
         shmlock_bury(word_of(w), &w->node.n);
         look_for_deaths(w);

@@ -46,6 +46,7 @@ static struct rma_win *win_blank(const struct plan *p)
     _Static_assert(offsetof(struct rma_win, near.obj) == 0, "what follows is cleared, the handle stays 0");
     memset((char *)w + sizeof w->near.obj, 0, sizeof *w - sizeof w->near.obj);
     w->flavor = (uint8_t)p->flavor;
+    w->shown = p->flavor == MPI_WIN_FLAVOR_SHARED;
     w->create_flavor = p->flavor;
     w->model = MPI_WIN_UNIFIED;
     w->base = p->base;

@@ -129,7 +129,7 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];
         near_attach(w, n);
-        n->units = n->base && n->disp_unit ? n->size / n->disp_unit : 0;
+        rma_near_units_set(n, 1);
         n->me = (uint64_t)mem_host_index() + 1;
     }
     rma_node_barrier(w); /* all have tried */

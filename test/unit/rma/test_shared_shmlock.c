@@ -124,7 +124,7 @@ static int far_or_stop(void *arg)
     int *type = arg;
     if (shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0))
         return 1;
-    shmlock_far_waiting(lock(), &node, *type);
+    shmlock_far_waiting(lock(), &node, *type, shmlock_far_key(lock(), &node, (enum shmlock_type)*type, SHMLOCK_NOW));
     return shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0);
 }
 
@@ -135,7 +135,7 @@ static void near_and_far(void)
         for (int i = 0; i < TURNS; i++) {
             int type = i % 4 ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE;
             progress_wait(far_or_stop, &type, "the lock for a far request", -1);
-            shmlock_far_waiting(lock(), &node, 0);
+            shmlock_far_waiting(lock(), &node, 0, 0);
             inside(type);
             shmlock_far_leave(lock(), &node, (enum shmlock_type)type);
         }
@@ -174,7 +174,7 @@ static void order(void)
     job_check(shmlock_holder(l, &n2) == 1);
     /* A far LOCK_ALL joins the reader past the writer; another far shared request does not. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 0) == 0);
-    job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 0, 1) == 1);
+    job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 1) == 1);
     shmlock_leave(l, &n1);
     job_check(shmlock_poll(l, &n2) == 0); /* the far reader is still in */
     shmlock_far_leave(l, &n0, SHMLOCK_SHARED);
@@ -182,7 +182,7 @@ static void order(void)
     job_check(shmlock_poll(l, &n0) == 0);
     /* A far request that comes now waits for the near reader that is older, then gets its turn before newcomers. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 0);
-    shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE);
+    shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE, shmlock_far_key(l, &n0, SHMLOCK_EXCLUSIVE, SHMLOCK_NOW));
     shmlock_leave(l, &n2);
     job_check(shmlock_poll(l, &n0) == 1);
     job_check(shmlock_enter(l, &n1, SHMLOCK_SHARED) == 0); /* F is up: newcomers queue */
@@ -190,12 +190,12 @@ static void order(void)
     shmlock_leave(l, &n0);
     job_check(shmlock_poll(l, &n1) == 0); /* reserved for the far one */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
-    shmlock_far_waiting(l, &n0, SHMLOCK_SHARED); /* another one waits already */
+    shmlock_far_waiting(l, &n0, SHMLOCK_SHARED, shmlock_far_key(l, &n0, SHMLOCK_SHARED, SHMLOCK_NOW)); /* another one waits already */
     shmlock_far_leave(l, &n0, SHMLOCK_EXCLUSIVE);
     job_check(shmlock_poll(l, &n1) == 1); /* the near side's turn */
     shmlock_leave(l, &n1);
     job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 0) == 1);
-    shmlock_far_waiting(l, &n0, 0);
+    shmlock_far_waiting(l, &n0, 0, 0);
     shmlock_far_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_enter(l, &n2, SHMLOCK_EXCLUSIVE) == 1);
     shmlock_leave(l, &n2);

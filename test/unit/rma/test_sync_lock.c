@@ -107,6 +107,7 @@ static void counted(void)
 static void forgotten(void)
 {
     struct rma_win *w = world_window(1);
+    uint32_t clock;
     long v = 3;
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
@@ -114,7 +115,7 @@ static void forgotten(void)
     }
     world_barrier();
     if (boot_rank() == 1)
-        job_check(rma_lockq_release(w, 0) == 0 && rma_lockq_release(w, 0) == MPI_ERR_RMA_SYNC);
+        job_check(rma_lockq_release(w, 0, &clock) == 0 && rma_lockq_release(w, 0, &clock) == MPI_ERR_RMA_SYNC);
     world_barrier();
     if (boot_rank() == 0) {
         job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_SYNC && w->state == WIN_UNSET && w->locks == 0);

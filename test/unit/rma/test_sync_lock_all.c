@@ -13,7 +13,7 @@ static unsigned far_holders(const struct rma_win *w)
     return (unsigned)w->lockq.holders.count + w->lockq.anonymous;
 }
 
-/* E6: near locks at the call, far ones with the first operation. */
+/* E6: one's own lock at the call, others with the first operation. */
 static void per_target(void)
 {
     struct rma_win *w = world_window(4);
@@ -22,17 +22,21 @@ static void per_target(void)
     if (boot_rank() == 0) {
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED && w->ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
-            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == SHMLOCK_SHARED);
-        job_check(world_pvar(w, PVAR_RMA_MSGS) == 0);
+            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == (i == w->node.n.me ? SHMLOCK_SHARED : 0));
+        job_check(w->lazies == w->nears - 1 && world_pvar(w, PVAR_RMA_MSGS) == 0);
         job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC && cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
+        const struct rma_near *n = rma_near_of(w, 1);
+        job_check(!n || (!n->lazy && shmlock_held(n->lockword, &w->node.n) == SHMLOCK_SHARED));
+        job_check(w->lazies == w->nears - (n ? 2u : 1u));
         struct rma_target *t = rma_target_find(w, 1);
         job_check(rma_near_of(w, 1) ? !t : t && t->state == TARGET_LOCK_CALLED && (t->flags & TARGET_JOIN));
         job_check(!t || list_empty(&t->called)); /* R6: only those of MPI_Win_lock */
         rma_check_invariants(w);
         job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
-            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0);
+            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 && !w->near.near[i].lazy);
+        job_check(!w->lazies && !rma_room()->lazy_alls);
         /* NOCHECK locks nobody, near or far */
         job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_GRANTED);
         job_check(shmlock_held(w->near.near[0].lockword, &w->node.n) == 0);

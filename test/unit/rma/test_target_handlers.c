@@ -639,7 +639,8 @@ static void anything(void)
     }
     job_check(guards_hold());
     world_poll(200);
-    rma_lockq_release(w, 0);
+    uint32_t clock;
+    rma_lockq_release(w, 0, &clock);
     close_window();
 }
 

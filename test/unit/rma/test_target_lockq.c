@@ -9,7 +9,13 @@ static struct rma_win *w;
 static void ask(int src, unsigned flags, uint64_t stamp)
 {
     struct rma_hdr h = {.type = RMA_PKT_LOCK, .flags = (uint16_t)flags, .disp = stamp};
-    rma_lockq_ask(w, src, &h, NULL);
+    rma_lockq_ask(w, src, &h, NULL, 0);
+}
+
+static int release(int src)
+{
+    uint32_t clock;
+    return rma_lockq_release(w, src, &clock);
 }
 
 static int holds(int src)
@@ -41,7 +47,7 @@ static void order(void)
     job_check(q->count == 2 && q->stamps == 3 && world_pvar(w, PVAR_RMA_LOCKS_REFUSED) == 3);
     settle();
     job_check(holds(1) && !holds(2));
-    job_check(rma_lockq_release(w, 1) == 0);
+    job_check(release(1) == 0);
     settle();
     job_check(holds(2) && q->count == 1); /* first come, first served */
     ask(7, RMA_F_EXCLUSIVE, 0);           /* a place is free, but the refused ones were first */
@@ -51,7 +57,7 @@ static void order(void)
     ask(4, RMA_F_EXCLUSIVE | RMA_F_STAMP, 1);
     job_check(q->admitted == 1 && q->count == 2);
     for (int src = 2; src <= 4; src++) {
-        job_check(holds(src) == SHMLOCK_EXCLUSIVE && rma_lockq_release(w, src) == 0);
+        job_check(holds(src) == SHMLOCK_EXCLUSIVE && release(src) == 0);
         settle();
     }
     ask(5, RMA_F_EXCLUSIVE | RMA_F_STAMP, 2);
@@ -59,15 +65,15 @@ static void order(void)
     ask(7, RMA_F_EXCLUSIVE | RMA_F_STAMP, 4);
     job_check(holds(5) && q->count == 2 && q->admitted == 4 && q->stamps == 4);
     for (int src = 5; src <= 7; src++) {
-        job_check(holds(src) && rma_lockq_release(w, src) == 0);
+        job_check(holds(src) && release(src) == 0);
         settle();
     }
     ask(8, RMA_F_SHARED, 0); /* all have had their turn: newcomers enter */
     job_check(holds(8) == SHMLOCK_SHARED);
     ask(8, RMA_F_SHARED, 0); /* locked already */
     job_check(holds(8) && q->count == 0);
-    job_check(rma_lockq_release(w, 8) == 0);
-    job_check(rma_lockq_release(w, 8) == MPI_ERR_RMA_SYNC); /* never somebody else's (rma.md 5.5) */
+    job_check(release(8) == 0);
+    job_check(release(8) == MPI_ERR_RMA_SYNC); /* never somebody else's (rma.md 5.5) */
     /* stamps that were never given out buy nothing */
     ask(9, RMA_F_EXCLUSIVE | RMA_F_STAMP, 99);
     ask(10, RMA_F_EXCLUSIVE | RMA_F_STAMP, 0);
@@ -85,9 +91,9 @@ static void order(void)
     job_check(holds(11) && q->count == 0 && q->admitted == q->stamps);
     ask(12, RMA_F_EXCLUSIVE | RMA_F_STAMP, 5); /* it comes after all */
     settle();
-    job_check(rma_lockq_release(w, 11) == 0);
+    job_check(release(11) == 0);
     settle();
-    job_check(holds(12) && rma_lockq_release(w, 12) == 0);
+    job_check(holds(12) && release(12) == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
@@ -100,10 +106,10 @@ static void doubled(void)
     ask(2, RMA_F_SHARED, 0);
     ask(2, RMA_F_SHARED, 0);
     job_check(q->count == 2);
-    job_check(rma_lockq_release(w, 1) == 0);
+    job_check(release(1) == 0);
     settle();
     job_check(q->count == 0 && holds(2) && !q->anonymous);
-    job_check(rma_lockq_release(w, 2) == 0 && rma_lockq_release(w, 2) == MPI_ERR_RMA_SYNC);
+    job_check(release(2) == 0 && release(2) == MPI_ERR_RMA_SYNC);
     job_check(shmlock_far_try(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
     shmlock_far_leave(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -119,13 +125,13 @@ static void readers(void)
     job_check(holds(1) && !holds(2) && !holds(3) && q->count == 2);
     ask(4, RMA_F_SHARED | RMA_F_JOIN, 0); /* rma.md 5.3: past it */
     job_check(holds(4) == SHMLOCK_SHARED && q->count == 2);
-    job_check(rma_lockq_release(w, 4) == 0 && rma_lockq_release(w, 1) == 0);
+    job_check(release(4) == 0 && release(1) == 0);
     settle();
     job_check(holds(2) && !holds(3));
     ask(5, RMA_F_SHARED | RMA_F_JOIN, 0); /* no readers are in: it waits, or is told to come again */
     settle();
     job_check(!holds(5));
-    job_check(rma_lockq_release(w, 2) == 0);
+    job_check(release(2) == 0);
     settle();
     job_check(holds(3) && holds(5) && q->count == 0);
     /* beyond the bound readers are counted only, and still no release is worth two */
@@ -137,13 +143,13 @@ static void readers(void)
     ask(7, RMA_F_EXCLUSIVE, 0);
     settle();
     job_check(q->count == 0 && !holds(7) && q->anonymous == 2);
-    job_check(rma_lockq_release(w, 7) == 0 && q->doubt);
-    job_check(rma_lockq_release(w, 6) == 0 && q->anonymous == 0);
+    job_check(release(7) == 0 && q->doubt);
+    job_check(release(6) == 0 && q->anonymous == 0);
     job_check(!q->doubt && !shmlock_doubtful(w->near.near[0].lockword));
     rma_lockq_bury(w, 21);
     job_check(!q->doubt);
-    job_check(rma_lockq_release(w, 6) == MPI_ERR_RMA_SYNC);
-    job_check(rma_lockq_release(w, 3) == 0 && rma_lockq_release(w, 5) == 0);
+    job_check(release(6) == MPI_ERR_RMA_SYNC);
+    job_check(release(3) == 0 && release(5) == 0);
     job_check(shmlock_far_try(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
     shmlock_far_leave(w->near.near[0].lockword, &w->node.n, SHMLOCK_EXCLUSIVE);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -162,7 +168,7 @@ static void writer_joins(void)
         settle();
         job_check(holds(1) && !holds(2) && !holds(3));
         for (int src = 1; src <= 3; src++) {
-            job_check(holds(src) && rma_lockq_release(w, src) == 0);
+            job_check(holds(src) && release(src) == 0);
             settle();
         }
         job_check(shmlock_far_try(word, &w->node.n, SHMLOCK_EXCLUSIVE, 1, 0) == 1); /* free again */
@@ -179,17 +185,17 @@ static void data(void)
     struct rma_hdr h = {.type = RMA_PKT_PUT, .flags = RMA_F_EXCLUSIVE, .dt = MPI_LONG, .count = 2, .len = 16};
     ask(1, RMA_F_EXCLUSIVE, 0);
     h.flags |= RMA_F_UNLOCK;
-    rma_lockq_ask(w, 2, &h, (char *)v);
+    rma_lockq_ask(w, 2, &h, (char *)v, 0);
     job_check(w->lockq.bytes == 16 && world_memory(w)[0] == 0);
     v[0] = v[1] = 9;
     h.disp = 2;
-    rma_lockq_ask(w, 3, &h, (char *)v);
+    rma_lockq_ask(w, 3, &h, (char *)v, 0);
     job_check(w->lockq.bytes == 16 && w->lockq.count == 2 && world_pvar(w, PVAR_RMA_LOCKS_DROPPED) == 1);
-    rma_lockq_release(w, 1);
+    release(1);
     settle();
     job_check(world_memory(w)[0] == 5 && world_memory(w)[1] == 6); /* 2: done, with the bytes of that time */
     job_check(world_memory(w)[2] == 0 && holds(3) && w->lockq.bytes == 0);
-    job_check(rma_lockq_release(w, 3) == 0);
+    job_check(release(3) == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
