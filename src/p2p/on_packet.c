@@ -359,24 +359,47 @@ static struct p2p_unex *find_sent(int src, uint32_t seq)
     return NULL;
 }
 
+/* Take back a message of src that nobody has received or matched yet.  Whether there was one. */
+static int withdraw(int src, uint32_t seq)
+{
+    struct p2p_unex *u = find_sent(src, seq);
+    struct p2p_peer *p = peer_get(src);
+    if (!u)
+        return 0;
+    match_take(u);
+    if (p && u->type != P2P_RTS)
+        peer_credit(p, u->size + P2P_CHARGE);
+    recv_drop(u);
+    return 1;
+}
+
 static int on_cancel(int src, const void *msg, size_t len)
 {
     struct p2p_cancel m;
     if (len != sizeof m)
         return nonsense(src, "a wish to cancel");
     memcpy(&m, msg, sizeof m);
-    struct p2p_unex *u = find_sent(src, m.seq);
     struct p2p_peer *p = peer_get(src);
-    if (u) {
-        match_take(u);
-        if (p && u->type != P2P_RTS)
-            peer_credit(p, u->size + P2P_CHARGE);
-        recv_drop(u);
-        m.done = 1;
-    }
-    if (p && (u || m.eager))
+    m.done = (uint8_t)withdraw(src, m.seq);
+    if (p && (m.done || m.eager))
         peer_control(p, P2P_CANCELLED, &m, sizeof m);
     return 0;
+}
+
+void send_cancel_own(struct p2p_req *q)
+{
+    int me = proc->p2p->me;
+    /* One pass delivers all that this process has sent to itself: after it the message is kept here, or matched. */
+    if (!find_sent(me, q->seq))
+        progress_poll();
+    if ((q->r.done && !q->eager) || !withdraw(me, q->seq))
+        return;
+    status_set_cancelled(&q->r.status, 1);
+    q->eager = 0;
+    if (q->r.done) /* it had left, and was complete for that */
+        return;
+    list_del(&q->op.link);
+    send_done(q, MPI_SUCCESS);
 }
 
 static int on_cancelled(int src, const void *msg, size_t len)

@@ -165,6 +165,10 @@ static int req_cancel(struct request *r)
         struct p2p_peer *p = peer_get(q->world);
         if (!p || p->dead) /* nobody there to ask */
             return MPI_SUCCESS;
+        if (q->world == proc->p2p->me) {
+            send_cancel_own(q);
+            return MPI_SUCCESS;
+        }
         if (q->state != P2P_OPEN) { /* eager, complete but not yet waited for: open again until the receiver answers */
             q->eager = 0;
             r->done = 0;

@@ -249,6 +249,8 @@ void peer_name_awaited(void (*ask)(int rank));
 
 /* send.c */
 int send_begin(struct p2p_req *q);
+/* Cancel a send of this process to itself that has left: it is decided before the call returns. */
+void send_cancel_own(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
 /* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be copied. */
 struct p2p_leaving *send_leaving(struct p2p_req *q);

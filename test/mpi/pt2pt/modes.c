@@ -151,6 +151,51 @@ static void persistent(int count)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A send to oneself is cancelled in the call, unless it is matched already: no other process has a say. */
+static void cancel_own(int mode, int count, int matched)
+{
+    MPI_Request s, r = MPI_REQUEST_NULL;
+    MPI_Status st;
+    int flag, *v = calloc((size_t)count, sizeof *v), *w = calloc((size_t)count, sizeof *w);
+
+    if (matched)
+        MPI_Irecv(w, count, MPI_INT, mt_rank, 23, MPI_COMM_WORLD, &r);
+    if (mode == 0)
+        MPI_Issend(v, count, MPI_INT, mt_rank, 23, MPI_COMM_WORLD, &s);
+    else if (mode == 1)
+        MPI_Isend(v, count, MPI_INT, mt_rank, 23, MPI_COMM_WORLD, &s);
+    else
+        MPI_Ibsend(v, count, MPI_INT, mt_rank, 23, MPI_COMM_WORLD, &s);
+    MPI_Cancel(&s);
+    if (!matched) {
+        MPI_Request_get_status(s, &flag, &st);
+        MUST(flag, "mode %d, %d numbers: not decided in MPI_Cancel", mode, count);
+    }
+    MPI_Wait(&s, &st);
+    MPI_Test_cancelled(&st, &flag);
+    MUST(flag == !matched, "mode %d, %d numbers: cancelled %d, matched %d", mode, count, flag, matched);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Iprobe(mt_rank, 23, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    CHECK_EQ(flag, 0);
+    free(v), free(w);
+}
+
+static void cancels_own(void)
+{
+    static const int counts[] = {1, 1000, 20000, 100000};
+    size_t room = sizeof(int) * 100000 + MPI_BSEND_OVERHEAD;
+    void *buffer = malloc(room);
+    int mode, i, matched;
+
+    MPI_Buffer_attach(buffer, (int)room);
+    for (mode = 0; mode < 3; mode++)
+        for (i = 0; i < 4; i++)
+            for (matched = 0; matched < 2; matched++)
+                cancel_own(mode, counts[i], matched);
+    MPI_Buffer_detach(&buffer, &i);
+    free(buffer);
+}
+
 static void cancels(void)
 {
     int v = -1, w = mt_rank, flag, i;
@@ -214,5 +259,6 @@ int main(int argc, char **argv)
     persistent(1);
     persistent(100000);
     cancels();
+    cancels_own();
     return mt_finish();
 }
