@@ -126,6 +126,8 @@ static int load_map(struct boot *b)
     int err = exchange           ? boot_host_exchange(b, &found)
               : b->ops->node_map ? b->ops->node_map(told, sizeof told)
                                  : ask_numbers(b, &found);
+    if (err == -ENOENT && exchange) /* a process that does not exchange has put no name */
+        log_warn("MPIR_CVAR_HOST_MAP is \"exchange\" here and \"launcher\" on another process; it must be the same on all processes");
     if (err && (exchange || err != -ENOENT))
         return err;
     if (!err)

@@ -55,6 +55,8 @@ int boot_put(const char *key, const void *value, size_t len);
 /* Value put under key by anybody before the last barrier.  -ENOENT if none; once MPI runs -EINPROGRESS: not yet, ask again, and -ETIMEDOUT: for
  * longer than MPIR_CVAR_PEER_TIMEOUT the launcher has not brought it. */
 int boot_get(const char *key, void *value, size_t *len);
+/* Another process has exchanged names of hosts (MPIR_CVAR_HOST_MAP), and this one has not: then keys are missed. */
+int boot_host_exchanged_elsewhere(void);
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
 /* The same for whoever must serve others meanwhile: begin it once, then ask until the answer is not 0.

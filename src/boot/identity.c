@@ -9,6 +9,7 @@
 
 #include "base/proc.h"
 #include "boot/boot_types.h"
+#include "var/var.h"
 
 static uint64_t hash(uint64_t h, const char *text, size_t len)
 {
@@ -122,4 +123,17 @@ int boot_host_exchange(struct boot *b, char **text)
     free(number);
     free(all);
     return err;
+}
+
+int boot_host_exchanged_elsewhere(void)
+{
+    const struct boot *b = proc->boot;
+    for (int i = 0; i < b->size && strcmp(cvar.host_map, "exchange") != 0; i++) {
+        char key[40], value[BOOT_VALUE_MAX];
+        size_t len = sizeof value;
+        snprintf(key, sizeof key, "boot.host.%d", i);
+        if (i != b->rank && boot_get(key, value, &len) == 0)
+            return 1;
+    }
+    return 0;
 }

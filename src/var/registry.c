@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/proc.h"
 
@@ -107,14 +106,6 @@ static int store(const struct cvar_info *c, const char *as, const char *text, ch
     return 0;
 }
 
-int cvar_find(const char *name)
-{
-    for (int i = 0; i < cvar_count; i++)
-        if (!strcmp(cvar_table[i].name, name))
-            return i;
-    return -1;
-}
-
 int cvar_set(const char *name, const char *text, char *msg, size_t len)
 {
     int i = cvar_find(name);
@@ -188,20 +179,6 @@ int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t l
     return 0;
 }
 
-const char *cvar_unknown(int *i)
-{
-    while (environ[*i]) {
-        const char *name = environ[(*i)++];
-        size_t n = strcspn(name, "=");
-        int known = strncmp(name, prefixes[0], OWN_PREFIX) != 0;
-        for (int k = 0; k < cvar_count && !known; k++)
-            known = strlen(cvar_table[k].name) == n && !strncmp(name, cvar_table[k].name, n);
-        if (!known)
-            return name;
-    }
-    return NULL;
-}
-
 static void set_defaults(void)
 {
     for (int i = 0; i < cvar_count; i++) {
@@ -213,6 +190,20 @@ static void set_defaults(void)
     }
 }
 
+/* Set c from the environment under one of its names.  -ENOENT: not there. */
+static int take(const struct cvar_info *c, const char *name, char *msg, size_t len)
+{
+    /* The first prefix wins, so that MPIR_CVAR_X overrides an old MPICH_X. */
+    for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
+        char full[160];
+        snprintf(full, sizeof full, "%s%s", prefixes[p], name + OWN_PREFIX);
+        const char *text = getenv(full);
+        if (text)
+            return store(c, full, text, msg, len);
+    }
+    return -ENOENT;
+}
+
 int var_init(char *msg, size_t len)
 {
     if (!proc->var && !(proc->var = calloc(1, sizeof *proc->var))) {
@@ -221,18 +212,13 @@ int var_init(char *msg, size_t len)
     }
     set_defaults();
     for (int i = 0; i < cvar_count; i++) {
-        /* The first prefix wins, so that MPIR_CVAR_X overrides an old MPICH_X. */
-        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
-            char name[160];
-            snprintf(name, sizeof name, "%s%s", prefixes[p], cvar_table[i].name + OWN_PREFIX);
-            const char *text = getenv(name);
-            if (!text)
-                continue;
-            int err = store(&cvar_table[i], name, text, msg, len);
-            if (err)
-                return err;
-            break;
-        }
+        const struct cvar_info *c = &cvar_table[i];
+        const char *name = c->name;
+        int err = take(c, name, msg, len);
+        for (int k = 0; err == -ENOENT && (name = cvar_alias(c, &k)) != NULL;)
+            err = take(c, name, msg, len);
+        if (err && err != -ENOENT)
+            return err;
     }
     return 0;
 }

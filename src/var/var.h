@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 
 enum cvar_kind { CVAR_INT, CVAR_BOOL, CVAR_STR };
-enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ, CVAR_LIVE };
+enum cvar_scope { CVAR_LOCAL, CVAR_GLOBAL_EQ, CVAR_LIVE, CVAR_NOTHING };
 
 #define CVAR_TYPE_INT int64_t
 #define CVAR_TYPE_BOOL int64_t
@@ -60,10 +60,13 @@ int cvar_set(const char *name, const char *text, char *msg, size_t len);
 void cvar_common(char *text, size_t len);
 /* Whether another process wrote the same: 0, or -EINVAL with one line in msg that names the first that differs. */
 int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t len);
-/* Variables in the environment that look like ours and are not known here, one a call from *i = 0 on; NULL: no more. */
-const char *cvar_unknown(int *i);
-/* Index of a variable by its full name, or -1. */
+/* Index of a variable by its full name, present or earlier, or -1. */
 int cvar_find(const char *name);
+/* The next earlier name of a variable from *i = 0 on; NULL: no more. */
+const char *cvar_alias(const struct cvar_info *c, int *i);
+/* Lines about names MPIR_CVAR_* of the environment, one a call from *i = 0 on; 0: no more.  Misspelt and earlier names
+ * are always reported; with `all` set also those of MPICH that have no effect here. */
+int cvar_remark(int *i, int all, char *line, size_t len);
 
 /* --- PVARs ------------------------------------------------------------------ */
 enum pvar_class { PVAR_COUNTER, PVAR_LEVEL, PVAR_HIGHWATER, PVAR_SIZE };

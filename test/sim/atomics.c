@@ -543,7 +543,7 @@ static uint64_t bits_of(const struct sim_knobs *k, int shift)
 static void native(struct sim_knobs *k)
 {
     static const char *const hold[] = {"0", "8", "2"}, *const pool[] = {"256", "1", "3"}, *const targets[] = {"256", "1", "2"};
-    scenario_cvar("MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", hold[bits_of(k, 9) % 3]);
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", hold[bits_of(k, 9) % 3]);
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", pool[bits_of(k, 14) % 3]);
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", targets[bits_of(k, 19) % 3]);
     k->nodes = k->seed % 3 == 0 ? k->ranks : 2;
@@ -564,7 +564,7 @@ static void starved(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_SLOTS_SIZE", "1");
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE", "0");
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
-    scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", k->seed % 2 ? "1" : "256");
+    scenario_cvar("MPIR_CVAR_RMA_KEYS_SIZE", k->seed % 2 ? "1" : "256");
 }
 
 static void by_two(struct sim_knobs *k)
@@ -580,7 +580,7 @@ static void one_target(struct sim_knobs *k)
     starved(k);
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "1");
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "1");
-    scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "256");
+    scenario_cvar("MPIR_CVAR_RMA_KEYS_SIZE", "256");
     k->nodes = k->ranks;
     k->native_coherent = 1;
 }

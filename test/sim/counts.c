@@ -153,7 +153,7 @@ static void lock_counts_plain(void *arg)
 static void no_riding(struct sim_knobs *k)
 {
     enough_credit(k);
-    scenario_cvar("MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", "0");
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0");
 }
 
 /* POST to K, START on K: K posts; COMPLETE rides on the one operation, alone where there was none. */
@@ -765,7 +765,7 @@ static void lock_counts_long(void *arg)
 static void small_packets(struct sim_knobs *k)
 {
     enough_credit(k);
-    scenario_cvar("MPIR_CVAR_CH3_RMA_PACKET_SIZE", "1024");
+    scenario_cvar("MPIR_CVAR_RMA_PACKET_SIZE", "1024");
 }
 
 /* The flush family: one DONE per target with something unanswered, whatever the number of operations; local ones none. */
@@ -924,7 +924,7 @@ static void switch_outstanding(void *arg)
 static void two_outstanding(struct sim_knobs *k)
 {
     poor_enough_credit(k);
-    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "2");
+    scenario_cvar("MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING", "2");
 }
 
 /* All by piggybacking off: LOCK, operation and UNLOCK each for itself, towards touched targets only. */

@@ -277,7 +277,7 @@ static void fetching(struct sim_knobs *k)
     k->native_fails = k->seed % 3 ? 0 : 20;
     scenario_cvar("MPIR_CVAR_RMA_FETCH_BYTES", drawn(k, 9, "8", "100", "131072"));
     scenario_cvar("MPIR_CVAR_RMA_FETCHES", drawn(k, 14, "1", "2", "4"));
-    scenario_cvar("MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", drawn(k, 19, "0", "8", "2"));
+    scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", drawn(k, 19, "0", "8", "2"));
 }
 
 static void starved(struct sim_knobs *k)

@@ -241,7 +241,7 @@ static void far_native(struct sim_knobs *k)
     far_random(k);
     k->native = SIM_NATIVE_ALL;
     if (k->seed % 3 == 0)
-        scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1");
+        scenario_cvar("MPIR_CVAR_RMA_KEYS_SIZE", "1");
 }
 
 static void poor_random(struct sim_knobs *k)
@@ -253,7 +253,7 @@ static void poor_random(struct sim_knobs *k)
     if (k->seed % 3 == 0)
         scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "5");
     if (k->seed % 5 == 0)
-        scenario_cvar("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1");
+        scenario_cvar("MPIR_CVAR_RMA_KEYS_SIZE", "1");
 }
 
 /* Packets pass each other: the parts of one operation, too. */

@@ -627,7 +627,7 @@ static void pick(struct sim_knobs *k, const char *name, const char *a, const cha
 
 static void vary(struct sim_knobs *k)
 {
-    pick(k, "MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", "0", "8", "2", 0);
+    pick(k, "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0", "8", "2", 0);
     pick(k, "MPIR_CVAR_CH3_RMA_DELAY_ISSUING_FOR_PIGGYBACKING", "0", "1", "0", 5);
     pick(k, "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "256", "1", "3", 10);
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "256", "1", "2", 15);
@@ -673,8 +673,8 @@ static void trains(struct sim_knobs *k)
     apart(k);
     k->ordered = 1;
     k->gather = room[k->seed / 2 % 3];
-    pick(k, "MPIR_CVAR_CH3_RMA_PACKET_SIZE", "65536", "65536", "700", 35);
-    pick(k, "MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD", "1", "8", "2", 0);
+    pick(k, "MPIR_CVAR_RMA_PACKET_SIZE", "65536", "65536", "700", 35);
+    pick(k, "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "1", "8", "2", 0);
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES", "0", "655360", "2000", 25);
 }
 
@@ -695,7 +695,7 @@ static void all_native(struct sim_knobs *k)
     k->native_min = 1;
     k->native_ordered = k->seed % 2;
     k->native_reg = k->seed / 2 % 3 == 0;
-    pick(k, "MPIR_CVAR_CH3_RMA_KEYS_SIZE", "1", "256", "2", 30);
+    pick(k, "MPIR_CVAR_RMA_KEYS_SIZE", "1", "256", "2", 30);
 }
 
 static void mortal_native(struct sim_knobs *k)

@@ -683,7 +683,7 @@ static void poor_small_queue(struct sim_knobs *k)
 {
     far_and_poor(k);
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
-    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "2");
+    scenario_cvar("MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING", "2");
 }
 
 /* --- 5: NOCHECK and eviction; an UNLOCK without a LOCK -------------------------------------------------------- */
@@ -1658,7 +1658,7 @@ static void mortal(struct sim_knobs *k)
 static void mortal_poor(struct sim_knobs *k)
 {
     far_and_poor(k);
-    scenario_cvar("MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING", "1");
+    scenario_cvar("MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING", "1");
     k->mortal = 1;
 }
 

@@ -83,6 +83,9 @@ enum { ROOMS = sizeof rooms / sizeof *rooms };
 static void start_fails(const char *room, int err)
 {
     char why[512], died[BOOT_WHY_MAX + 64] = "";
+    if (err == -ENOENT && boot_host_exchanged_elsewhere())
+        boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on another process; "
+                      "it must be the same on all processes");
     if (boot_dead_count()) { /* it may be what the room misses */
         int dead = boot_dead_last();
         snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead, boot_dead_why(dead));
@@ -90,6 +93,14 @@ static void start_fails(const char *room, int err)
     snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
              err == -EFBIG ? " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)" : "", died);
     boot_abort(1, why);
+}
+
+/* A setting that does nothing misleads: say so once for the job. */
+static void names_remark(void)
+{
+    char line[640];
+    for (int i = 0; cvar_remark(&i, cvar.debug_summary != 0, line, sizeof line);)
+        log_warn("%s", line);
 }
 
 int api_start(int required, int *provided, const struct boot_ops *forced)
@@ -121,9 +132,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
         if (err)
             start_fails(rooms[i].name, err);
     }
-    const char *name;
-    for (int i = 0; cvar.debug_summary && boot_rank() == 0 && (name = cvar_unknown(&i)) != NULL;)
-        log_warn("%.*s is set, but this library has no such variable (mpiexec --cvars lists them)", (int)strcspn(name, "="), name);
+    if (boot_rank() == 0)
+        names_remark();
     api_attrs_init(&proc->api->attrs);
     proc->api->file_errhandler = errhandler_builtin(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)

@@ -104,7 +104,7 @@ static void counters(void)
     if (far) {
         CHECK(pv_read(w.win, "rma_messages") > 0 && pv_read(w.win, "rma_op_elements_high") > 0);
         CHECK(pv_read(w.win, "rma_target_elements_high") > 0 && pv_read(w.win, "rma_flush_waits") > 0);
-        if (pv_cvar("MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD") > 0 && pv_read(w.win, "rma_op_pool_exhausted") == 0)
+        if (pv_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD") > 0 && pv_read(w.win, "rma_op_pool_exhausted") == 0)
             CHECK(pv_read(w.win, "rma_messages_saved_piggyback") > 0 && pv_read(w.win, "rma_messages_saved_batching") > 0);
     }
     CHECK_EQ(pv_read(w.win, "rma_op_elements"), 0);

@@ -208,8 +208,8 @@ static void in_turn(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_PIGGYBACK_THRESHOLD=0", NULL};
-static const char *const tiny[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_PACKET_SIZE=1024", NULL};
+static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD=0", NULL};
+static const char *const tiny[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PACKET_SIZE=1024", NULL};
 
 START_TEST(one_packet)
 {

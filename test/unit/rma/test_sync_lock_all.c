@@ -130,7 +130,7 @@ END_TEST
 
 static const char *const one_element[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
                                           "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0",
-                                          "MPIR_CVAR_CH3_RMA_LOCK_ALL_OUTSTANDING=1", NULL};
+                                          "MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING=1", NULL};
 
 START_TEST(window_protocol)
 {

@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "var/var.h"
@@ -94,17 +95,84 @@ START_TEST(common_values)
 }
 END_TEST
 
-START_TEST(unknown_names)
+/* The line about a name that is set, or "". */
+static const char *remark_on(const char *name, int all)
+{
+    static char line[640];
+    int i = 0, found = 0;
+    setenv(name, "1", 1);
+    while (!found && cvar_remark(&i, all, line, sizeof line))
+        found = !strncmp(line, name, strlen(name)) && line[strlen(name)] == ' ';
+    unsetenv(name);
+    return found ? line : "";
+}
+
+START_TEST(names_remarked)
+{
+    static const struct {
+        const char *name, *why, *under_summary; /* beginning with the name itself */
+    } rows[] = {
+        {"MPIR_CVAR_NOLOCAL", "", ""},
+        {"MPIR_CVAR_NOLOCALL", "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL", NULL},
+        {"MPIR_CVAR_NOLOACL", "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL", NULL},
+        {"MPIR_CVAR_CH3_RMA_SLOT_SIZE",
+         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_CH3_RMA_SLOTS_SIZE", NULL},
+        {"MPIR_CVAR_CH4_NUM_VCI",
+         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_CH4_NUM_VCIS (MPICH's, no effect here)",
+         NULL},
+        {"MPIR_CVAR_qqqqqqqqqq", "is set, but there is no such control variable (mpiexec --cvars lists them)", NULL},
+        {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "", "is MPICH's, no effect here"},
+        {"MPIR_CVAR_CH3_RMA_POKE_PROGRESS_REQ_THRESHOLD", "", "is MPICH's, no effect here"},
+        {"MPIR_CVAR_CH3_RMA_KEYS_SIZE", "is the earlier name of MPIR_CVAR_RMA_KEYS_SIZE, which is to be used instead", NULL},
+    };
+    char want[640];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int all = 0; all < 2; all++) {
+            const char *why = all && rows[i].under_summary ? rows[i].under_summary : rows[i].why;
+            snprintf(want, sizeof want, "%s%s%s", *why ? rows[i].name : "", *why ? " " : "", why);
+            ck_assert_str_eq(remark_on(rows[i].name, all), want);
+        }
+}
+END_TEST
+
+/* Earlier names, under each prefix, set the variable; its present name overrides them. */
+START_TEST(earlier_names)
 {
     int i = 0;
-    const char *name;
-    setenv("MPIR_CVAR_NO_SUCH", "1", 1);
-    setenv("MPIR_CVAR_NOLOCAL", "1", 1);
-    while ((name = cvar_unknown(&i)) != NULL && strncmp(name, "MPIR_CVAR_NO_SUCH=", 18) != 0)
-        ck_assert(strncmp(name, "MPIR_CVAR_NOLOCAL=", 18));
-    ck_assert_ptr_nonnull(name);
-    unsetenv("MPIR_CVAR_NO_SUCH");
-    unsetenv("MPIR_CVAR_NOLOCAL");
+    ck_assert_int_eq(init_with("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "7"), 0);
+    ck_assert_int_eq(cvar.rma_keys, 7);
+    ck_assert_int_eq(init_with("MPICH_CH3_RMA_KEYS_SIZE", "8"), 0);
+    ck_assert_int_eq(cvar.rma_keys, 8);
+    ck_assert_int_eq(init_with("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "0"), -EINVAL);
+    ck_assert(strstr(msg, "MPIR_CVAR_CH3_RMA_KEYS_SIZE"));
+    setenv("MPIR_CVAR_RMA_KEYS_SIZE", "9", 1);
+    ck_assert_int_eq(init_with("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "7"), 0);
+    unsetenv("MPIR_CVAR_RMA_KEYS_SIZE");
+    ck_assert_int_eq(cvar.rma_keys, 9);
+    ck_assert_int_eq(cvar_find("MPIR_CVAR_CH3_RMA_KEYS_SIZE"), cvar_find("MPIR_CVAR_RMA_KEYS_SIZE"));
+    const struct cvar_info *c = &cvar_table[cvar_find("MPIR_CVAR_RMA_KEYS_SIZE")];
+    ck_assert_str_eq(cvar_alias(c, &i), "MPIR_CVAR_CH3_RMA_KEYS_SIZE");
+    ck_assert_ptr_null(cvar_alias(c, &i));
+    var_finalize();
+}
+END_TEST
+
+/* A value of every variable that is neither its default nor what it is now; the text that rank 0 publishes holds all. */
+START_TEST(each_common_one_is_compared)
+{
+    char text[4096], value[32], want[200];
+    for (int i = 0; i < cvar_count; i++) {
+        const struct cvar_info *c = &cvar_table[i];
+        ck_assert_int_eq(var_init(msg, sizeof msg), 0);
+        snprintf(value, sizeof value, "%lld", (long long)(c->kind == CVAR_STR ? 1 : c->def == c->min ? c->max : c->min));
+        ck_assert_int_eq(cvar_set(c->name, value, msg, sizeof msg), 0);
+        cvar_common(text, sizeof text);
+        snprintf(want, sizeof want, "%s is ", c->name);
+        ck_assert_int_eq(cvar_common_check("", "rank 0", msg, sizeof msg), c->scope == CVAR_GLOBAL_EQ ? -EINVAL : 0);
+        if (c->scope == CVAR_GLOBAL_EQ)
+            ck_assert_msg(!strncmp(msg, want, strlen(want)) && strstr(msg, value), "%s", msg);
+        var_finalize();
+    }
 }
 END_TEST
 
@@ -148,7 +216,9 @@ Suite *suite_registry(void)
     tcase_add_test(t, environment_and_prefixes);
     tcase_add_test(t, bad_values_name_everything);
     tcase_add_test(t, common_values);
-    tcase_add_test(t, unknown_names);
+    tcase_add_test(t, names_remarked);
+    tcase_add_test(t, earlier_names);
+    tcase_add_test(t, each_common_one_is_compared);
     tcase_add_test(t, pvars_count);
     tcase_add_test(t, environment_of_others);
     suite_add_tcase(s, t);
