@@ -1,0 +1,134 @@
+/* watch_addr.c - the addresses of this host, and the port at which its watching thread is asked. */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "boot/watch_types.h"
+#include "var/var.h"
+
+static int spot_same(const struct watch_spot *a, const struct watch_spot *b) /* ports are not compared */
+{
+    return a->v6 == b->v6 && !memcmp(a->bytes, b->bytes, a->v6 ? 16 : 4);
+}
+
+int watch_spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n)
+{
+    while (n--)
+        if (spot_same(s, &list[n]))
+            return 1;
+    return 0;
+}
+
+int watch_spot_of(const struct sockaddr *a, struct watch_spot *s)
+{
+    memset(s, 0, sizeof *s);
+    if (a->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)a;
+        memcpy(s->bytes, &in->sin_addr, 4);
+        s->port = in->sin_port;
+        return 0;
+    }
+    if (a->sa_family != AF_INET6)
+        return -EAFNOSUPPORT;
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)a;
+    memcpy(s->bytes, &in6->sin6_addr, 16);
+    s->port = in6->sin6_port;
+    s->v6 = 1;
+    return 0;
+}
+
+socklen_t watch_spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a)
+{
+    memset(a, 0, sizeof *a);
+    if (!s->v6) {
+        struct sockaddr_in *in = (struct sockaddr_in *)a;
+        in->sin_family = AF_INET;
+        in->sin_port = s->port;
+        memcpy(&in->sin_addr, s->bytes, 4);
+        return sizeof *in;
+    }
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)a;
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = s->port;
+    memcpy(&in6->sin6_addr, s->bytes, 16);
+    return sizeof *in6;
+}
+
+/* Is `name` in the list MPIR_CVAR_PEER_INTERFACE, or is that empty? */
+static int interface_wanted(const char *name)
+{
+    size_t n = strlen(name);
+    if (!*cvar.peer_interface)
+        return 1;
+    for (const char *p = cvar.peer_interface; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (!strncmp(p, name, n) && (p[n] == ',' || !p[n]))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_linklocal(const struct watch_spot *s)
+{
+    return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80 : s->bytes[0] == 169 && s->bytes[1] == 254;
+}
+
+/* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4 first. */
+int watch_addresses_find(struct watch *w)
+{
+    struct ifaddrs *all;
+    struct watch_spot s;
+    if (getifaddrs(&all) != 0)
+        return -errno;
+    for (int v6 = 0; v6 < 2; v6++)
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+            if (!i->ifa_addr || watch_spot_of(i->ifa_addr, &s) || s.v6 != v6)
+                continue;
+            s.port = 0;
+            if (w->nown < OWN)
+                w->own[w->nown++] = s;
+            /* A loop back leads nowhere, unless somebody wishes it by name. */
+            int out = i->ifa_flags & IFF_UP && (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
+            if (out && interface_wanted(i->ifa_name) && w->card.spots < WATCH_SPOTS)
+                w->card.spot[w->card.spots++] = s;
+        }
+    freeifaddrs(all);
+    return w->card.spots ? 0 : -EADDRNOTAVAIL;
+}
+
+int watch_port_open(struct watch *w)
+{
+    struct sockaddr_storage a;
+    int one = 1, zero = 0, defer = DEFER;
+    /* One address alone is bound to; several take a socket for all. */
+    struct watch_spot s = w->card.spot[0];
+    int v6 = 0;
+    for (unsigned i = 0; i < w->card.spots; i++)
+        v6 |= w->card.spot[i].v6;
+    if (w->card.spots > 1) {
+        memset(&s, 0, sizeof s);
+        s.v6 = (uint8_t)v6;
+    }
+    socklen_t len = watch_spot_sockaddr(&s, &a);
+    w->listen_fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (w->listen_fd < 0)
+        return -errno;
+    setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (v6)
+        setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    /* W6: who connects is not accepted before his question is there, which takes his thread as long as he has others to begin. */
+    setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
+    if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
+        return -errno;
+    len = sizeof a;
+    if (getsockname(w->listen_fd, (struct sockaddr *)&a, &len))
+        return -errno;
+    watch_spot_of((struct sockaddr *)&a, &s);
+    for (unsigned i = 0; i < w->card.spots; i++)
+        w->card.spot[i].port = s.port;
+    return 0;
+}

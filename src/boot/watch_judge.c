@@ -1,0 +1,134 @@
+/* watch_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or nothing (W2, W4, W5, W7, W8). */
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "boot/watch_types.h"
+
+/* The addresses that were tried, and what came of it. */
+static void lines_tell(const struct probe *p, char *text, size_t size)
+{
+    size_t n = 0;
+    *text = 0;
+    for (unsigned i = 0; i < p->card.spots && n < size; i++) {
+        const struct line *l = &p->line[i];
+        const struct watch_spot *s = &p->card.spot[i];
+        char to[INET6_ADDRSTRLEN] = "?", from[INET6_ADDRSTRLEN] = "";
+        inet_ntop(s->v6 ? AF_INET6 : AF_INET, s->bytes, to, sizeof to);
+        if (l->via.port)
+            inet_ntop(l->via.v6 ? AF_INET6 : AF_INET, l->via.bytes, from, sizeof from);
+        const char *what = l->again == UINT64_MAX ? "an address of this host, too" : l->state == LINE_REFUSED ? "refused" :
+                           l->via.port ? "no answer, from " : "no way there";
+        n += (size_t)snprintf(text + n, size - n, "%s%s port %d (%s%s)", n ? ", " : "", to, ntohs(s->port), what, l->state == LINE_REFUSED ? "" : from);
+    }
+}
+
+static void cannot_ask(struct watch *w, const struct probe *p)
+{
+    int tried = 0;
+    for (unsigned i = 0; i < p->card.spots; i++)
+        tried |= p->line[i].again != UINT64_MAX;
+    /* One process of the host says it. */
+    if (!p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
+        log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
+                 p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
+                                                "this host has all its addresses, too");
+}
+
+/* W7: nothing was ever heard of any other host. */
+static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint64_t now)
+{
+    char why[BOOT_WHY_MAX], tried[360];
+    long long s = (long long)w->timeout * DEAF;
+    if (silent)
+        cannot_ask(w, p);
+    if (now - p->asked > watch_patience(w)) { /* nobody waits for it any more */
+        if (silent)
+            watch_probe_end(p);
+        return;
+    }
+    if (!p->proof && now - p->begun > DEAF * watch_patience(w)) {
+        lines_tell(p, tried, sizeof tried);
+        log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it was waited for, and this process has never had "
+                 "a message or an answer from any other host.  Tried by TCP: %s.  Either that host or this one is cut off, or the process has "
+                 "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
+                 "is asked or given up", p->rank, p->card.host, s, DEAF, tried);
+        snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s", p->card.host, s);
+        boot_bury(w->b, p->rank, BOOT_APART, why);
+        watch_probe_end(p);
+        return;
+    }
+    for (unsigned i = 0; i < p->card.spots && silent; i++) /* what refused it may not last */
+        if (p->line[i].state == LINE_REFUSED) {
+            p->line[i].refusals = 0;
+            watch_line_retry(&p->line[i], now);
+        }
+}
+
+/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a way out; one that found none, such
+ * as to an IPv6 address from a host that has no IPv6, then says nothing. */
+static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
+{
+    if (l->state == LINE_REFUSED && p->near)
+        return 1;
+    return l->tried && (l->via.port ? watch_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
+}
+
+/* What the lines of a probe say together. */
+void watch_probe_judge(struct watch *w, struct probe *p, uint64_t now)
+{
+    int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    char why[BOOT_WHY_MAX];
+    if (watch_probe_open(p)) /* W1: it stays, however long it is stopped */
+        return;
+    for (unsigned i = 0; i < p->card.spots; i++)
+        left |= p->line[i].tried && p->line[i].via.port;
+    for (unsigned i = 0; i < p->card.spots; i++) {
+        const struct line *l = &p->line[i];
+        int counts = line_counts(w, p, l, left);
+        lines += counts;
+        refused += counts && l->state == LINE_REFUSED;
+        /* One that waits for its next try, too; but not one for which this host has no way out. */
+        int open = l->state == LINE_CONNECTING || (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
+        doubt += open && !counts;
+    }
+    int silent = p->lost || now - p->since > watch_patience(w);
+    int host_silent = silent && now - p->host_since > watch_patience(w);
+    if (watch_is_deaf(w) && !p->near) {
+        probe_judge_deaf(w, p, silent, now);
+    } else if (p->proof && (silent || (lines && refused == lines))) {
+        watch_probe_end(p);
+    } else if (silent && p->spoke) { /* W8 */
+        watch_probe_end(p);
+    } else if (lines && refused && (silent || (refused == lines && !doubt))) {
+        snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
+        boot_bury(w->b, p->rank, BOOT_ONE, why);
+        watch_probe_end(p);
+    } else if (host_silent && lines && !p->near) {
+        if (p->vouched && now - p->vouched < watch_patience(w) / 4) /* only just: it was this host, and the other has not had its chance since */
+            return;
+        snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host, (long long)w->timeout);
+        boot_bury(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
+        watch_probe_end(p);
+    } else if (silent && lines && !p->near && now - p->asked <= watch_patience(w)) {
+        return; /* W5: others of its host speak.  It is tried on, so that the end of that host is not found a time-out later */
+    } else if (silent) {
+        if (!lines)
+            cannot_ask(w, p);
+        watch_probe_end(p);
+    }
+}
+
+/* Half of the time has passed without a word: is it that host, or this one?  (W4) */
+void watch_witness_call(struct watch *w, struct probe *p, uint64_t now)
+{
+    if (p->near || p->called || p->vouched || now - p->host_since < watch_patience(w) / 2 || watch_probe_open(p))
+        return;
+    p->called = 1;
+    for (int i = 0; i < WITNESSES; i++)
+        if (w->witness[i].rank >= 0 && node_map_host(&w->b->map, w->witness[i].rank) != p->host) {
+            watch_probe_take(w, &w->witness[i], now);
+            return;
+        }
+    atomic_store_explicit(&w->proven, 0, memory_order_relaxed);
+}

@@ -1,0 +1,126 @@
+/* watch_types.h - the record of the watching thread (private to boot/; watch.c has the rules W1 to W8). */
+#ifndef BOOT_WATCH_TYPES_H
+#define BOOT_WATCH_TYPES_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "boot/boot_types.h"
+#include "boot/watch.h"
+
+enum {
+    OWN = 64,     /* addresses of this host that are remembered */
+    PROBES = 32,  /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep their places (W1) */
+    GUESTS = 16,  /* connections of others at a time */
+    DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
+    REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
+    WITNESSES = 2, /* processes of different hosts that have answered: one is not of the host that is silent */
+    DEAF = 10, /* W7, time-outs */
+    SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
+    STACK = 256 * 1024
+};
+#define MS 1000000u /* ns */
+static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS, SECOND = 1000 * (uint64_t)MS;
+
+struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
+    int rank, near;
+    enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why; /* the last is no question: a message came from it */
+    struct watch_card card;
+};
+_Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
+
+enum line_state { LINE_IDLE, LINE_CONNECTING, LINE_OPEN, LINE_REFUSED };
+
+struct line { /* of a probe, to one address */
+    enum line_state state;
+    int fd;         /* -1: none */
+    int tried;      /* it left this host, by `via` */
+    int refusals;
+    uint64_t again; /* LINE_IDLE: when to try (ns) */
+    uint64_t began; /* LINE_CONNECTING: when (ns) */
+    struct watch_spot via; /* our address; port 0: there was no way to leave by */
+};
+
+struct probe {
+    int rank; /* -1: free */
+    int near, host; /* host: number in the map */
+    struct watch_card card;
+    struct line line[WATCH_SPOTS];
+    uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
+    uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
+    int called; /* a witness was asked */
+    int proof; /* nobody waits for it: asked for the sake of W2 alone */
+    int spoke; /* W8: a message came since it was asked last */
+    uint64_t begun; /* the first question (ns) */
+    uint64_t since; /* last sign of life, or the first question (ns) */
+    uint64_t asked; /* by our process, last (ns) */
+    int shut;       /* connections that ended without an answer */
+    int lost;       /* a connection ended because the kernel there was silent for the whole time */
+};
+
+struct guest {
+    int fd; /* -1: free */
+    uint64_t since;
+};
+
+struct watch {
+    struct boot *b;
+    struct watch_card card;
+    int listen_fd, ask_fd; /* ask_fd: written by the process */
+    int answer_fd;         /* readable once `answered` */
+    pthread_t thread;
+    atomic_int stop; /* the thread is to end */
+    atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
+    atomic_int answered, heard; /* W7: a process of another host has, ever; a message or question has come from one */
+    atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
+    int64_t timeout; /* seconds */
+    /* the thread's */
+    int control_fd;
+    int spare_fd; /* given up for a guest when no other descriptor is free; -1: given up */
+    struct probe probe[PROBES];
+    struct guest guest[GUESTS];
+    struct ask witness[WITNESSES]; /* the last that answered, the last of another host before it; rank -1: none */
+    uint64_t wake_by; /* when poll(2) was to end at the latest (ns); UINT64_MAX: any time */
+    struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
+    unsigned nown, ngood;
+    uint64_t take_at;   /* not before this are guests taken (ns) */
+    unsigned tell_from; /* deaths are told in turn */
+    int warned;
+    struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
+};
+
+/* watch_addr.c.  -errno, or 0. */
+int watch_spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n);
+int watch_spot_of(const struct sockaddr *a, struct watch_spot *s);
+socklen_t watch_spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a);
+int watch_addresses_find(struct watch *w);
+int watch_port_open(struct watch *w);
+
+/* watch_serve.c */
+void watch_spare_take(struct watch *w);
+void watch_guest_drop(struct watch *w, struct guest *g);
+void watch_guest_answer(struct watch *w, struct guest *g);
+struct guest *watch_guest_place(struct watch *w);
+void watch_guests_take(struct watch *w, uint64_t now);
+
+/* watch_ask.c */
+uint64_t watch_patience(const struct watch *w);
+int watch_is_deaf(const struct watch *w);
+int watch_probe_open(const struct probe *p);
+void watch_probe_end(struct probe *p);
+void watch_probe_take(struct watch *w, const struct ask *a, uint64_t now);
+void watch_probe_spoke(struct watch *w, int rank, uint64_t now);
+void watch_line_retry(struct line *l, uint64_t when);
+int watch_line_is_stale(const struct watch *w, const struct line *l, uint64_t now);
+void watch_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+void watch_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+
+/* watch_judge.c */
+void watch_probe_judge(struct watch *w, struct probe *p, uint64_t now);
+void watch_witness_call(struct watch *w, struct probe *p, uint64_t now);
+
+#endif
