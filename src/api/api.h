@@ -88,6 +88,7 @@ int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *r
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out);
+int api_unit_fits(MPI_Aint unit); /* MPI_ERR_VALUE_TOO_LARGE: an int does not hold it */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
 int api_info_publish(const struct info *of, MPI_Info *out); /* a copy for the user; NULL gives an empty one */
@@ -107,6 +108,7 @@ enum { API_PROC_NULL = 1, API_ANY_SOURCE = 2 };
 int api_root(int root, const struct comm *c); /* MPI_ERR_ROOT; MPI_ROOT and MPI_PROC_NULL between groups */
 int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
+int api_status(const MPI_Status *status, const char *arg); /* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is not */
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t); /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
 /* The same, for a call that has several of them: arg is its name in the standard. */
 int api_count_named(MPI_Aint count, const char *arg);

@@ -202,3 +202,9 @@ int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
 {
     return api_buffer_named(p, count, t, "the buffer");
 }
+
+int api_status(const MPI_Status *status, const char *name)
+{
+    return status ? MPI_SUCCESS
+                  : err_make(MPI_ERR_ARG, "%s: %s is a null pointer (MPI_STATUS_IGNORE is not)", proc->call, name);
+}

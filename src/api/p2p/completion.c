@@ -1,13 +1,9 @@
-/* Completion of requests, generalized requests and statuses (MPI-3.1 3.7, 12.2, 12.3). */
+/* Completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
 #include "api/api.h"
 
-#include "api/bindings.h"
-
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dt/dt.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
@@ -84,12 +80,6 @@ static void set_empty(MPI_Status *status)
     status->MPI_ERROR = error;
 }
 
-static int status_arg(const MPI_Status *status, const char *name)
-{
-    return status ? MPI_SUCCESS
-                  : err_make(MPI_ERR_ARG, "%s: %s is a null pointer (MPI_STATUS_IGNORE is not)", proc->call, name);
-}
-
 /* --- one request -------------------------------------------------------------- */
 
 static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
@@ -100,7 +90,7 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
         err = api_request(*request, r);
     if (!err && *r && (*r)->kind == REQUEST_MESSAGE)
         err = err_make(MPI_ERR_REQUEST, "%s: handle %#x is a message, no request", proc->call, (unsigned)*request);
-    return err ? err : status_arg(status, "status");
+    return err ? err : api_status(status, "status");
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
@@ -395,7 +385,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err && count > 0)
-        err = status_arg(statuses, "array_of_statuses");
+        err = api_status(statuses, "array_of_statuses");
     if (!err) {
         request_wait_all(s.r, s.n);
         err = finish_all(&s, requests, statuses, &c);
@@ -411,7 +401,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
     struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err && count > 0)
-        err = status_arg(statuses, "array_of_statuses");
+        err = api_status(statuses, "array_of_statuses");
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err) {
@@ -445,7 +435,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
     struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err)
-        err = status_arg(status, "status");
+        err = api_status(status, "status");
     if (!err)
         err = api_pointer(index, "index");
     if (!err && s.active) {
@@ -467,7 +457,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
     struct blame c = {0};
     int err = set_open(&s, count, requests);
     if (!err)
-        err = status_arg(status, "status");
+        err = api_status(status, "status");
     if (!err)
         err = api_pointer(index, "index");
     if (!err)
@@ -511,7 +501,7 @@ static int some_args(struct set *s, int n, MPI_Request *requests, const int *out
     if (!err && n > 0)
         err = api_pointer(indices, "array_of_indices");
     if (!err && n > 0)
-        err = status_arg(statuses, "array_of_statuses");
+        err = api_status(statuses, "array_of_statuses");
     return err;
 }
 
@@ -548,317 +538,3 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indice
     return leave_set(&s, c, err);
 }
 API_ALIAS(MPI_Testsome);
-
-/* --- generalized requests ----------------------------------------------------------- */
-
-struct general {
-    struct request r;
-    MPI_Grequest_query_function *query;
-    MPI_Grequest_free_function *free;
-    MPI_Grequest_cancel_function *cancel;
-    void *extra;
-    int fortran; /* the functions return their error in a last argument */
-};
-
-typedef void fortran_query(void *extra, MPI_Status *st, MPI_Fint *err);
-typedef void fortran_free(void *extra, MPI_Fint *err);
-typedef void fortran_cancel(void *extra, MPI_Fint *complete, MPI_Fint *err);
-
-/* User functions may make MPI calls, which note and clear proc->call. */
-static int general_query(struct request *r, MPI_Status *st)
-{
-    struct general *g = (struct general *)r;
-    const char *call = proc->call;
-    int err = MPI_SUCCESS;
-    if (g->fortran)
-        ((fortran_query *)(void *)g->query)(g->extra, st, &err);
-    else if (g->query)
-        err = g->query(g->extra, st);
-    proc->call = call;
-    return err;
-}
-
-static int general_cancel(struct request *r)
-{
-    struct general *g = (struct general *)r;
-    const char *call = proc->call;
-    int err = MPI_SUCCESS, done = r->done; /* Fortran's .true. is any number but 0 */
-    if (g->fortran)
-        ((fortran_cancel *)(void *)g->cancel)(g->extra, &done, &err);
-    else if (g->cancel)
-        err = g->cancel(g->extra, done);
-    proc->call = call;
-    return err;
-}
-
-static void general_free(struct request *r)
-{
-    struct general *g = (struct general *)r;
-    const char *call = proc->call;
-    int err;
-    if (g->fortran)
-        ((fortran_free *)(void *)g->free)(g->extra, &err);
-    else if (g->free)
-        g->free(g->extra);
-    proc->call = call;
-    free(g);
-}
-
-static const struct request_ops general_ops = {
-    .query = general_query, .cancel = general_cancel, .free = general_free};
-
-int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
-                        MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
-{
-    api_enter("MPI_Grequest_start");
-    int err = api_pointer(request, "request");
-    struct general *g = err ? NULL : calloc(1, sizeof *g);
-    if (!err && !g)
-        err = err_make(MPI_ERR_NO_MEM, "MPI_Grequest_start: no memory for a request");
-    if (!err) {
-        request_init(&g->r, REQUEST_GENERAL, &general_ops, NULL);
-        g->r.what = "a generalized request";
-        g->query = query;
-        g->free = free_fn;
-        g->cancel = cancel;
-        g->extra = extra;
-        err = request_publish(&g->r, request);
-        if (err)
-            free(g);
-    }
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Grequest_start);
-
-int PMPI_Grequest_complete(MPI_Request request)
-{
-    api_enter("MPI_Grequest_complete");
-    /* A request that the user has freed is still known to him by its handle: general requests keep it. */
-    struct request *r;
-    int err = api_request(request, &r);
-    if (!err && (!r || r->kind != REQUEST_GENERAL))
-        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is no generalized request",
-                       (unsigned)request);
-    if (!err && r->done)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is complete already", (unsigned)request);
-    if (!err)
-        request_complete(r, MPI_SUCCESS);
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Grequest_complete);
-
-void MPII_Grequest_set_lang_f77(MPI_Request request)
-{
-    api_enter("MPII_Grequest_set_lang_f77");
-    struct request *r = obj_find(OBJ_REQUEST, request);
-    if (r && r->kind == REQUEST_GENERAL)
-        ((struct general *)r)->fortran = 1;
-    api_unlock();
-}
-
-/* --- statuses ---------------------------------------------------------------------- */
-
-static int ignored(const MPI_Status *st)
-{
-    int err = status_arg(st, "status");
-    if (!err && st == MPI_STATUS_IGNORE)
-        err = err_make(MPI_ERR_ARG, "%s: status is MPI_STATUS_IGNORE", proc->call);
-    return err;
-}
-
-int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
-{
-    api_enter("MPI_Test_cancelled");
-    int err = ignored(status);
-    if (!err)
-        err = api_pointer(flag, "flag");
-    if (!err)
-        *flag = status_cancelled(status);
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Test_cancelled);
-
-int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
-{
-    api_enter("MPI_Status_set_cancelled");
-    int err = ignored(status);
-    if (!err)
-        status_set_cancelled(status, flag);
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Status_set_cancelled);
-
-static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    struct dt_type *t;
-    int err = ignored(status);
-    if (!err)
-        err = api_type(type, &t);
-    if (err)
-        return err;
-    int64_t bytes = status_count(status);
-    /* A type without data fits any number of times into nothing: MPI-3.1 3.2.5 says 0. */
-    *count = t->size == 0 ? (bytes ? MPI_UNDEFINED : 0) : bytes % t->size ? MPI_UNDEFINED : bytes / t->size;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    api_enter("MPI_Get_count");
-    MPI_Count n = 0;
-    int err = get_count(status, type, &n);
-    if (!err)
-        err = api_pointer(count, "count");
-    if (!err)
-        *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Get_count);
-
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    api_enter("MPI_Get_count_c");
-    MPI_Count n = 0;
-    int err = get_count(status, type, &n);
-    if (!err)
-        err = api_pointer(count, "count");
-    if (!err)
-        *count = n;
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Get_count_c);
-
-static int get_elements(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    struct dt_type *t;
-    int err = ignored(status);
-    if (!err)
-        err = api_type(type, &t);
-    if (err)
-        return err;
-    int64_t n = dt_elements(t, (size_t)status_count(status));
-    *count = n < 0 ? MPI_UNDEFINED : n;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    api_enter("MPI_Get_elements");
-    MPI_Count n = 0;
-    int err = get_elements(status, type, &n);
-    if (!err)
-        err = api_pointer(count, "count");
-    if (!err)
-        *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
-    return api_leave(MPI_COMM_NULL, err);
-}
-API_ALIAS(MPI_Get_elements);
-
-static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    api_enter(call);
-    MPI_Count n = 0;
-    int err = get_elements(status, type, &n);
-    if (!err)
-        err = api_pointer(count, "count");
-    if (!err)
-        *count = n;
-    return api_leave(MPI_COMM_NULL, err);
-}
-
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    return elements_wide("MPI_Get_elements_x", status, type, count);
-}
-API_ALIAS(MPI_Get_elements_x);
-
-int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    return elements_wide("MPI_Get_elements_c", status, type, count);
-}
-API_ALIAS(MPI_Get_elements_c);
-
-static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type, MPI_Count count)
-{
-    api_enter(call);
-    struct dt_type *t;
-    int err = ignored(status);
-    if (!err)
-        err = api_type(type, &t);
-    if (!err)
-        err = api_count(count);
-    if (!err) {
-        int64_t bytes = count == 0 ? 0 : dt_elements_bytes(t, count);
-        if (bytes < 0)
-            err = err_make(MPI_ERR_ARG, "%s: %lld basic elements of datatype %#x are no number of bytes", call,
-                           (long long)count, (unsigned)type);
-        else
-            status_set_count(status, bytes);
-    }
-    return api_leave(MPI_COMM_NULL, err);
-}
-
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count)
-{
-    return set_elements("MPI_Status_set_elements", status, type, count);
-}
-API_ALIAS(MPI_Status_set_elements);
-
-int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype type, MPI_Count count)
-{
-    return set_elements("MPI_Status_set_elements_x", status, type, count);
-}
-API_ALIAS(MPI_Status_set_elements_x);
-
-/* Fortran's status is an array of five ints with the same content, so is that of Fortran 2008. */
-static int copy_status(const char *call, const void *from, void *to)
-{
-    api_enter(call);
-    int err = api_pointer(from, "the first status");
-    if (!err)
-        err = api_pointer(to, "the second status");
-    if (!err && (from == (void *)MPI_F_STATUS_IGNORE || from == (void *)MPI_STATUS_IGNORE))
-        err = err_make(MPI_ERR_ARG, "%s: the status to convert is MPI_STATUS_IGNORE", call);
-    if (!err)
-        memcpy(to, from, sizeof(MPI_Status));
-    return api_leave(MPI_COMM_NULL, err);
-}
-_Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
-                   sizeof(MPI_Status) == sizeof(MPI_F08_status),
-               "statuses of all languages have one layout");
-
-int PMPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
-{
-    return copy_status("MPI_Status_c2f", c, f);
-}
-API_ALIAS(MPI_Status_c2f);
-
-int PMPI_Status_f2c(const MPI_Fint *f, MPI_Status *c)
-{
-    return copy_status("MPI_Status_f2c", f, c);
-}
-API_ALIAS(MPI_Status_f2c);
-
-int PMPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f08)
-{
-    return copy_status("MPI_Status_c2f08", c, f08);
-}
-API_ALIAS(MPI_Status_c2f08);
-
-int PMPI_Status_f082c(const MPI_F08_status *f08, MPI_Status *c)
-{
-    return copy_status("MPI_Status_f082c", f08, c);
-}
-API_ALIAS(MPI_Status_f082c);
-
-int PMPI_Status_f082f(const MPI_F08_status *f08, MPI_Fint *f)
-{
-    return copy_status("MPI_Status_f082f", f08, f);
-}
-API_ALIAS(MPI_Status_f082f);
-
-int PMPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *f08)
-{
-    return copy_status("MPI_Status_f2f08", f, f08);
-}
-API_ALIAS(MPI_Status_f2f08);
