@@ -35,85 +35,88 @@ struct err_ring {
     int last_used; /* where MPI_LASTUSEDCODE points */
 };
 
-static const char *const class_text[] = {
-    [MPI_SUCCESS] = "no error",
-    [MPI_ERR_BUFFER] = "invalid buffer pointer",
-    [MPI_ERR_COUNT] = "invalid count argument",
-    [MPI_ERR_TYPE] = "invalid datatype argument",
-    [MPI_ERR_TAG] = "invalid tag argument",
-    [MPI_ERR_COMM] = "invalid communicator",
-    [MPI_ERR_RANK] = "invalid rank",
-    [MPI_ERR_ROOT] = "invalid root",
-    [MPI_ERR_GROUP] = "invalid group",
-    [MPI_ERR_OP] = "invalid reduction operation",
-    [MPI_ERR_TOPOLOGY] = "invalid topology",
-    [MPI_ERR_DIMS] = "invalid dimension argument",
-    [MPI_ERR_ARG] = "invalid argument",
-    [MPI_ERR_UNKNOWN] = "unknown error",
-    [MPI_ERR_TRUNCATE] = "message truncated on receive",
-    [MPI_ERR_OTHER] = "other MPI error",
-    [MPI_ERR_INTERN] = "internal error of the MPI library",
-    [MPI_ERR_IN_STATUS] = "see the MPI_ERROR field of the statuses for the error codes",
-    [MPI_ERR_PENDING] = "pending request (no error)",
-    [MPI_ERR_REQUEST] = "invalid request",
-    [MPI_ERR_ACCESS] = "access denied to file",
-    [MPI_ERR_AMODE] = "invalid access mode of a file",
-    [MPI_ERR_BAD_FILE] = "invalid file name",
-    [MPI_ERR_CONVERSION] = "error in a data conversion function",
-    [MPI_ERR_DUP_DATAREP] = "the data representation is already defined",
-    [MPI_ERR_FILE_EXISTS] = "the file exists",
-    [MPI_ERR_FILE_IN_USE] = "the file is open in some process",
-    [MPI_ERR_FILE] = "invalid file handle",
-    [MPI_ERR_INFO] = "invalid info object",
-    [MPI_ERR_INFO_KEY] = "info key is empty or longer than MPI_MAX_INFO_KEY",
-    [MPI_ERR_INFO_VALUE] = "info value is empty or longer than MPI_MAX_INFO_VAL",
-    [MPI_ERR_INFO_NOKEY] = "the info object has no such key",
-    [MPI_ERR_IO] = "input or output error",
-    [MPI_ERR_NAME] = "invalid service name",
-    [MPI_ERR_NO_MEM] = "no memory left",
-    [MPI_ERR_NOT_SAME] = "arguments differ between the processes of a collective call",
-    [MPI_ERR_NO_SPACE] = "not enough space for the file",
-    [MPI_ERR_NO_SUCH_FILE] = "the file does not exist",
-    [MPI_ERR_PORT] = "invalid port",
-    [MPI_ERR_QUOTA] = "quota exceeded",
-    [MPI_ERR_READ_ONLY] = "read-only file or file system",
-    [MPI_ERR_SERVICE] = "invalid service name in unpublish",
-    [MPI_ERR_SPAWN] = "error in spawning processes",
-    [MPI_ERR_UNSUPPORTED_DATAREP] = "unsupported data representation",
-    [MPI_ERR_UNSUPPORTED_OPERATION] = "unsupported operation",
-    [MPI_ERR_WIN] = "invalid window",
-    [MPI_ERR_BASE] = "invalid base address",
-    [MPI_ERR_LOCKTYPE] = "invalid lock type",
-    [MPI_ERR_KEYVAL] = "invalid attribute key",
-    [MPI_ERR_RMA_CONFLICT] = "conflicting accesses to a window",
-    [MPI_ERR_RMA_SYNC] = "wrong synchronization of one-sided calls",
-    [MPI_ERR_SIZE] = "invalid size argument",
-    [MPI_ERR_DISP] = "invalid displacement argument",
-    [MPI_ERR_ASSERT] = "invalid assert argument",
-    [MPI_ERR_RMA_RANGE] = "target memory is not part of the window",
-    [MPI_ERR_RMA_ATTACH] = "memory cannot be attached",
-    [MPI_ERR_RMA_SHARED] = "memory cannot be shared",
-    [MPI_ERR_RMA_FLAVOR] = "the window has the wrong flavor for this call",
-    [MPI_T_ERR_MEMORY] = "MPI_T: out of memory",
-    [MPI_T_ERR_NOT_INITIALIZED] = "MPI_T: the tool interface is not initialized",
-    [MPI_T_ERR_CANNOT_INIT] = "MPI_T: the tool interface cannot be initialized",
-    [MPI_T_ERR_INVALID_INDEX] = "MPI_T: invalid index",
-    [MPI_T_ERR_INVALID_ITEM] = "MPI_T: item index out of range",
-    [MPI_T_ERR_INVALID_HANDLE] = "MPI_T: invalid handle",
-    [MPI_T_ERR_OUT_OF_HANDLES] = "MPI_T: no more handles",
-    [MPI_T_ERR_OUT_OF_SESSIONS] = "MPI_T: no more sessions",
-    [MPI_T_ERR_INVALID_SESSION] = "MPI_T: invalid session",
-    [MPI_T_ERR_CVAR_SET_NOT_NOW] = "MPI_T: the control variable cannot be set at this moment",
-    [MPI_T_ERR_CVAR_SET_NEVER] = "MPI_T: the control variable cannot be set any more",
-    [MPI_T_ERR_PVAR_NO_STARTSTOP] = "MPI_T: the performance variable cannot be started or stopped",
-    [MPI_T_ERR_PVAR_NO_WRITE] = "MPI_T: the performance variable cannot be written or reset",
-    [MPI_T_ERR_PVAR_NO_ATOMIC] = "MPI_T: the performance variable cannot be read and reset in one step",
-    [MPI_T_ERR_INVALID_NAME] = "MPI_T: no variable or category has this name",
-    [MPI_T_ERR_INVALID] = "MPI_T: invalid use or argument",
-    [MPI_ERR_SESSION] = "invalid session",
-    [MPI_ERR_PROC_ABORTED] = "a process of the job has ended",
-    [MPI_ERR_VALUE_TOO_LARGE] = "the value is too large to store",
-    [MPI_T_ERR_NOT_SUPPORTED] = "MPI_T: not supported",
+#define CLASS(cls, text) [cls] = {#cls, text}
+static const struct {
+    const char *name, *text;
+} class_text[] = {
+    CLASS(MPI_SUCCESS, "no error"),
+    CLASS(MPI_ERR_BUFFER, "invalid buffer pointer"),
+    CLASS(MPI_ERR_COUNT, "invalid count argument"),
+    CLASS(MPI_ERR_TYPE, "invalid datatype argument"),
+    CLASS(MPI_ERR_TAG, "invalid tag argument"),
+    CLASS(MPI_ERR_COMM, "invalid communicator"),
+    CLASS(MPI_ERR_RANK, "invalid rank"),
+    CLASS(MPI_ERR_ROOT, "invalid root"),
+    CLASS(MPI_ERR_GROUP, "invalid group"),
+    CLASS(MPI_ERR_OP, "invalid reduction operation"),
+    CLASS(MPI_ERR_TOPOLOGY, "invalid topology"),
+    CLASS(MPI_ERR_DIMS, "invalid dimension argument"),
+    CLASS(MPI_ERR_ARG, "invalid argument"),
+    CLASS(MPI_ERR_UNKNOWN, "unknown error"),
+    CLASS(MPI_ERR_TRUNCATE, "message truncated on receive"),
+    CLASS(MPI_ERR_OTHER, "other MPI error"),
+    CLASS(MPI_ERR_INTERN, "internal error of the MPI library"),
+    CLASS(MPI_ERR_IN_STATUS, "see the MPI_ERROR field of the statuses for the error codes"),
+    CLASS(MPI_ERR_PENDING, "pending request (no error)"),
+    CLASS(MPI_ERR_REQUEST, "invalid request"),
+    CLASS(MPI_ERR_ACCESS, "access denied to file"),
+    CLASS(MPI_ERR_AMODE, "invalid access mode of a file"),
+    CLASS(MPI_ERR_BAD_FILE, "invalid file name"),
+    CLASS(MPI_ERR_CONVERSION, "error in a data conversion function"),
+    CLASS(MPI_ERR_DUP_DATAREP, "the data representation is already defined"),
+    CLASS(MPI_ERR_FILE_EXISTS, "the file exists"),
+    CLASS(MPI_ERR_FILE_IN_USE, "the file is open in some process"),
+    CLASS(MPI_ERR_FILE, "invalid file handle"),
+    CLASS(MPI_ERR_INFO, "invalid info object"),
+    CLASS(MPI_ERR_INFO_KEY, "info key is empty or longer than MPI_MAX_INFO_KEY"),
+    CLASS(MPI_ERR_INFO_VALUE, "info value is empty or longer than MPI_MAX_INFO_VAL"),
+    CLASS(MPI_ERR_INFO_NOKEY, "the info object has no such key"),
+    CLASS(MPI_ERR_IO, "input or output error"),
+    CLASS(MPI_ERR_NAME, "invalid service name"),
+    CLASS(MPI_ERR_NO_MEM, "no memory left"),
+    CLASS(MPI_ERR_NOT_SAME, "arguments differ between the processes of a collective call"),
+    CLASS(MPI_ERR_NO_SPACE, "not enough space for the file"),
+    CLASS(MPI_ERR_NO_SUCH_FILE, "the file does not exist"),
+    CLASS(MPI_ERR_PORT, "invalid port"),
+    CLASS(MPI_ERR_QUOTA, "quota exceeded"),
+    CLASS(MPI_ERR_READ_ONLY, "read-only file or file system"),
+    CLASS(MPI_ERR_SERVICE, "invalid service name in unpublish"),
+    CLASS(MPI_ERR_SPAWN, "error in spawning processes"),
+    CLASS(MPI_ERR_UNSUPPORTED_DATAREP, "unsupported data representation"),
+    CLASS(MPI_ERR_UNSUPPORTED_OPERATION, "unsupported operation"),
+    CLASS(MPI_ERR_WIN, "invalid window"),
+    CLASS(MPI_ERR_BASE, "invalid base address"),
+    CLASS(MPI_ERR_LOCKTYPE, "invalid lock type"),
+    CLASS(MPI_ERR_KEYVAL, "invalid attribute key"),
+    CLASS(MPI_ERR_RMA_CONFLICT, "conflicting accesses to a window"),
+    CLASS(MPI_ERR_RMA_SYNC, "wrong synchronization of one-sided calls"),
+    CLASS(MPI_ERR_SIZE, "invalid size argument"),
+    CLASS(MPI_ERR_DISP, "invalid displacement argument"),
+    CLASS(MPI_ERR_ASSERT, "invalid assert argument"),
+    CLASS(MPI_ERR_RMA_RANGE, "target memory is not part of the window"),
+    CLASS(MPI_ERR_RMA_ATTACH, "memory cannot be attached"),
+    CLASS(MPI_ERR_RMA_SHARED, "memory cannot be shared"),
+    CLASS(MPI_ERR_RMA_FLAVOR, "the window has the wrong flavor for this call"),
+    CLASS(MPI_T_ERR_MEMORY, "MPI_T: out of memory"),
+    CLASS(MPI_T_ERR_NOT_INITIALIZED, "MPI_T: the tool interface is not initialized"),
+    CLASS(MPI_T_ERR_CANNOT_INIT, "MPI_T: the tool interface cannot be initialized"),
+    CLASS(MPI_T_ERR_INVALID_INDEX, "MPI_T: invalid index"),
+    CLASS(MPI_T_ERR_INVALID_ITEM, "MPI_T: item index out of range"),
+    CLASS(MPI_T_ERR_INVALID_HANDLE, "MPI_T: invalid handle"),
+    CLASS(MPI_T_ERR_OUT_OF_HANDLES, "MPI_T: no more handles"),
+    CLASS(MPI_T_ERR_OUT_OF_SESSIONS, "MPI_T: no more sessions"),
+    CLASS(MPI_T_ERR_INVALID_SESSION, "MPI_T: invalid session"),
+    CLASS(MPI_T_ERR_CVAR_SET_NOT_NOW, "MPI_T: the control variable cannot be set at this moment"),
+    CLASS(MPI_T_ERR_CVAR_SET_NEVER, "MPI_T: the control variable cannot be set any more"),
+    CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP, "MPI_T: the performance variable cannot be started or stopped"),
+    CLASS(MPI_T_ERR_PVAR_NO_WRITE, "MPI_T: the performance variable cannot be written or reset"),
+    CLASS(MPI_T_ERR_PVAR_NO_ATOMIC, "MPI_T: the performance variable cannot be read and reset in one step"),
+    CLASS(MPI_T_ERR_INVALID_NAME, "MPI_T: no variable or category has this name"),
+    CLASS(MPI_T_ERR_INVALID, "MPI_T: invalid use or argument"),
+    CLASS(MPI_ERR_SESSION, "invalid session"),
+    CLASS(MPI_ERR_PROC_ABORTED, "a process of the job has ended"),
+    CLASS(MPI_ERR_VALUE_TOO_LARGE, "the value is too large to store"),
+    CLASS(MPI_T_ERR_NOT_SUPPORTED, "MPI_T: not supported"),
 };
 enum { CLASSES = sizeof class_text / sizeof *class_text };
 
@@ -126,7 +129,17 @@ static const char *text_of_class(int cls)
     case MPIX_ERR_EAGAIN: return "the operation could not be issued now";
     case MPIX_ERR_NOREQ: return "no request could be allocated";
     }
-    return cls >= 0 && cls < CLASSES && class_text[cls] ? class_text[cls] : NULL;
+    return cls >= 0 && cls < CLASSES && class_text[cls].text ? class_text[cls].text : NULL;
+}
+
+const char *err_class_name(int cls)
+{
+    switch (cls) {
+    case MPIX_ERR_PROC_FAILED: return "MPIX_ERR_PROC_FAILED";
+    case MPIX_ERR_PROC_FAILED_PENDING: return "MPIX_ERR_PROC_FAILED_PENDING";
+    case MPIX_ERR_REVOKED: return "MPIX_ERR_REVOKED";
+    }
+    return cls >= 0 && cls < CLASSES ? class_text[cls].name : NULL;
 }
 
 int err_init(void)
@@ -267,7 +280,7 @@ int err_from_errno(int neg_errno, const char *what)
     case ENOMEM: cls = MPI_ERR_NO_MEM; break;
     case EINVAL: cls = MPI_ERR_ARG; break;
     case EFAULT: cls = MPI_ERR_BUFFER; break;
-    case ENOTCONN: case ESRCH: case EPIPE: case ECONNRESET: cls = MPIX_ERR_PROC_FAILED; break;
+    case ENOTCONN: case ESRCH: case ESTALE: case EPIPE: case ECONNRESET: cls = MPIX_ERR_PROC_FAILED; break;
     case ENOTSUP: case ENOSYS: cls = MPI_ERR_UNSUPPORTED_OPERATION; break;
     }
     return err_make(cls, "%s: %s", what, strerror(e));

@@ -23,6 +23,8 @@ void err_name(int code, const char *call);
 int err_retell(int code, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 /* Whether code is one that MPI_Error_class and MPI_Error_string accept. */
 int err_valid(int code);
+/* "MPI_ERR_RMA_SYNC" and the like; NULL: a class that the program added. */
+const char *err_class_name(int cls);
 /* -errno of a lower room to an MPI error: class by errno, text "what: strerror". */
 int err_from_errno(int neg_errno, const char *what) __attribute__((cold));
 
@@ -40,8 +42,8 @@ struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
 /* Call the error handler that belongs to the object; returns the code for the caller.
  * NULL comm: MPI_COMM_WORLD's (MPI-3.1 8.3). `call` names the MPI function. */
 int err_report_comm(struct comm *c, int code, const char *call) __attribute__((cold));
-/* For windows: the errhandler object and the window's handle. */
-int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call);
+/* For windows: the errhandler object, the window's handle and its name (NULL or "": none). */
+int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code, const char *call);
 /* For files: the handle is a pointer. */
 int err_report_file(struct errhandler *eh, void *file, int code, const char *call);
 

@@ -96,8 +96,9 @@ static void fatal(const char *where, int code, const char *call)
         call = name;
         rest = colon + 1 + (colon[1] == ' ');
     }
-    snprintf(line, sizeof line, "fatal error in %s on %s: %s", call ? call : "an MPI call", where, rest);
     int status = err_class(code);
+    const char *class = err_class_name(status);
+    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s", call ? call : "an MPI call", where, class ? class : "a class of the program", rest);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }
 
@@ -148,10 +149,13 @@ int err_report_comm(struct comm *c, int code, const char *call)
     return errhandler_run(c->errhandler, &handle, where, code, call);
 }
 
-int err_report_win(struct errhandler *eh, int win_handle, int code, const char *call)
+int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code, const char *call)
 {
-    char where[64];
-    snprintf(where, sizeof where, "window %#x", (unsigned)win_handle);
+    char where[MPI_MAX_OBJECT_NAME + 32];
+    if (name && name[0])
+        snprintf(where, sizeof where, "window \"%s\"", name);
+    else
+        snprintf(where, sizeof where, "window %#x", (unsigned)win_handle);
     return errhandler_run(eh, &win_handle, where, code, call);
 }
 

@@ -44,7 +44,7 @@ static int leave_blame(struct blame b, int err)
     err_name(err, call);
     api_unlock();
     if (err)
-        err = b.of_win ? err_report_win(b.of_win, b.win, err, call) : err_report_comm(b.comm, err, call);
+        err = b.of_win ? err_report_win(b.of_win, b.win, NULL, err, call) : err_report_comm(b.comm, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     blame_drop(&b);

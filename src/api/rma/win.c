@@ -30,12 +30,15 @@ int api_fail_win(MPI_Win win, int err, const char *call)
         lock_acquire(&proc->lock);
     struct rma_win *w = obj_find(OBJ_WIN, win);
     struct errhandler *e = w ? errhandler_ref(*rma_win_errhandler(w)) : NULL;
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    if (w)
+        strcpy(name, rma_win_name(w));
     err_name(err, call);
     if (proc->threaded)
         lock_release(&proc->lock);
     if (!e)
         return api_fail_comm(MPI_COMM_NULL, err, call);
-    err = err_report_win(e, win, err, call);
+    err = err_report_win(e, win, name, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     errhandler_drop(e);

@@ -50,13 +50,13 @@ START_TEST(user_handler_gets_handle_and_code)
     e = errhandler_make(OBJ_WIN, handler);
     h = e->obj.handle;
     kill_me = e;
-    ck_assert_int_eq(err_report_win(e, 42, MPI_ERR_WIN, "MPI_Put"), MPI_ERR_WIN);
+    ck_assert_int_eq(err_report_win(e, 42, NULL, MPI_ERR_WIN, "MPI_Put"), MPI_ERR_WIN);
     ck_assert_int_eq(seen_handle, 42);
     ck_assert_ptr_null(errhandler_find(h));
 }
 END_TEST
 
-/* What a fatal error prints, and the exit status. */
+/* What a fatal error prints, and the exit status.  c NULL: on window 0xa0000000, with a name. */
 static int fatal_says(struct comm *c, int code, char *line, size_t len)
 {
     int fd[2], status;
@@ -64,7 +64,10 @@ static int fatal_says(struct comm *c, int code, char *line, size_t len)
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fd[1], 2);
-        err_report_comm(c, code, "MPI_Send");
+        if (c)
+            err_report_comm(c, code, "MPI_Send");
+        else
+            err_report_win(proc->obj->errhandler[ERRHANDLER_FATAL], 1, "halo", code, "MPI_Put");
         _exit(99);
     }
     close(fd[1]);
@@ -81,13 +84,15 @@ START_TEST(fatal_names_call_communicator_and_cause)
     struct comm *w = proc->obj->world;
     int e = err_make(MPI_ERR_RANK, "MPI_Send: rank 7 is not in the group of 1 processes");
     ck_assert_int_eq(fatal_says(w, e, line, sizeof line), MPI_ERR_RANK);
-    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator MPI_COMM_WORLD: rank 7 is not in the "
+    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator MPI_COMM_WORLD (MPI_ERR_RANK): rank 7 is not in the "
                            "group of 1 processes\n");
+    ck_assert_int_eq(fatal_says(NULL, err_make(MPI_ERR_RMA_SYNC, "MPI_Put: no epoch"), line, sizeof line), MPI_ERR_RMA_SYNC);
+    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Put on window \"halo\" (MPI_ERR_RMA_SYNC): no epoch\n");
     /* without the call in the text, and an object without a name */
     w->name[0] = 0;
     comm_set_errhandler(w, proc->obj->errhandler[ERRHANDLER_ABORT]);
     ck_assert_int_eq(fatal_says(w, err_make(MPI_ERR_OTHER, "no luck"), line, sizeof line), MPI_ERR_OTHER);
-    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator 0x44000000: no luck\n");
+    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator 0x44000000 (MPI_ERR_OTHER): no luck\n");
 }
 END_TEST
 
