@@ -32,8 +32,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
         struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
         enum verdict v = rma_admit(w, a->rank, n, t);
         if (v == ADMIT_NO)
-            return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch admits operations on rank %d (window 0x%x is in state %s)",
-                            rma_call(), a->rank, (unsigned)w->near.obj.handle, rma_state_name(w));
+            return rma_not_admitted(w, a->rank);
         if (v == ADMIT_WAIT) {
             rma_switch_wait(w);
             continue;
@@ -122,8 +121,8 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(), (long long)a->disp);
     if (request && !rma_ask(w, ASK_IN_PASSIVE))
-        return err_make(MPI_ERR_RMA_SYNC, "%s: request-based operations need a passive-target epoch (state %s)",
-                        rma_call(), rma_state_name(w));
+        return err_make(MPI_ERR_RMA_SYNC, "%s: request-based operations need a passive-target epoch on %s: "
+                                          "call MPI_Win_lock or MPI_Win_lock_all first", rma_call(), rma_win_text(w));
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
     return err ? err : check_sizes(a, bytes);
 }
@@ -150,8 +149,7 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
         if (bytes)
             err = op_run(w, a, bytes, q, &later);
         else if (rma_admit(w, a->rank, n, rma_target_find(w, a->rank)) == ADMIT_NO)
-            err = err_make(MPI_ERR_RMA_SYNC, "%s: no epoch admits operations on rank %d (state %s)", rma_call(),
-                           a->rank, rma_state_name(w));
+            err = rma_not_admitted(w, a->rank);
     }
     if (!err && a->rank != MPI_PROC_NULL) {
         rma_count(w, counter[a->kind], 1);

@@ -1,6 +1,7 @@
 /* request.c - the requests of MPI_Rput and its kin. */
 #include "rma/rma_types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void request_poke(struct request *r)
@@ -28,11 +29,13 @@ static int request_tell(struct request *r, MPI_Status *st)
 {
     (void)st;
     const struct rma_request *q = (struct rma_request *)r;
-    char text[ERR_TEXT];
+    char text[ERR_TEXT], where[24];
     if (r->error) {
+        const struct rma_win *w = rma_win_find(q->win);
         err_text(err_class(r->error), text, sizeof text);
-        r->error = err_retell(r->error, "%s: an operation on rank %d of window 0x%x: %s (what else there was to say of it has gone with later errors)",
-                              rma_call(), q->rank, (unsigned)q->win_handle, text);
+        snprintf(where, sizeof where, "window 0x%x", (unsigned)q->win_handle);
+        r->error = err_retell(r->error, "%s: an operation on rank %d of %s: %s (details discarded: too many later errors)",
+                              rma_call(), q->rank, w ? rma_win_text(w) : where, text);
     }
     return MPI_SUCCESS;
 }

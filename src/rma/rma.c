@@ -58,8 +58,8 @@ void rma_ending(void)
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
-            log_warn("MPI_Finalize: an epoch is open on window 0x%x (state %s%s); who waits for its end will wait for ever",
-                     (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? ", exposed" : "");
+            log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end wait for ever", rma_win_text(w),
+                     w->expo != EXPO_NONE ? "call MPI_Win_wait first" : rma_end_first(w));
     }
 }
 

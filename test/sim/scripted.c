@@ -1484,7 +1484,7 @@ static void dies_held(void *arg)
         put1(&j, &v, 2, 2);
         err = MPI_Win_unlock(2, j.win);
     }
-    SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPI_ERR_OTHER);
+    SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPIX_ERR_PROC_FAILED);
     SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
     for (int i = 0; i < 2; i++) {
         OK(MPI_Win_lock(i ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
@@ -1534,7 +1534,7 @@ static void dies_unnamed(void *arg)
             put1(&j, &v, 0, 1);
             err = MPI_Win_unlock(0, j.win);
         }
-        SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPI_ERR_OTHER);
+        SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPIX_ERR_PROC_FAILED);
         SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
         put1(&j, &v, 0, 1);

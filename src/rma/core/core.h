@@ -43,6 +43,8 @@ int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 
 /* --- error.c: MPI error codes --------------------------------------------------------------------- */
 const char *rma_call(void); /* name of the MPI call under way, for texts */
+/* The window as texts name it: window "NAME", or its handle.  Good until the next call. */
+const char *rma_win_text(const struct rma_win *w);
 int rma_take_err(int *slot);
 int rma_dead_error(struct rma_win *w, int rank);
 /* rank cannot be reached: cut, -errno, says why. */

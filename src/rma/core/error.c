@@ -11,6 +11,16 @@ const char *rma_call(void)
     return proc->call ? proc->call : "RMA";
 }
 
+const char *rma_win_text(const struct rma_win *w)
+{
+    struct rma *r = rma_room();
+    if (w->name[0])
+        snprintf(r->win_text, sizeof r->win_text, "window \"%s\"", w->name);
+    else
+        snprintf(r->win_text, sizeof r->win_text, "window 0x%x", (unsigned)w->near.obj.handle);
+    return r->win_text;
+}
+
 int rma_cut_error(const struct rma_win *w, int rank, int cut)
 {
     char what[128];

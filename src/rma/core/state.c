@@ -78,6 +78,31 @@ const char *rma_state_name(const struct rma_win *w)
     return win_name[w->state];
 }
 
+/* What an error text tells the program to do. */
+const char *rma_end_first(const struct rma_win *w)
+{
+    static const char *const call[WIN_STATES] = {
+        [WIN_UNSET] = "call MPI_Win_wait first",
+        [WIN_FENCE_ISSUED] = "call MPI_Win_fence first",
+        [WIN_FENCE_GRANTED] = "call MPI_Win_fence first",
+        [WIN_PSCW_ISSUED] = "call MPI_Win_complete first",
+        [WIN_PSCW_GRANTED] = "call MPI_Win_complete first",
+        [WIN_LOCK_ALL_CALLED] = "call MPI_Win_unlock_all first",
+        [WIN_LOCK_ALL_ISSUED] = "call MPI_Win_unlock_all first",
+        [WIN_LOCK_ALL_GRANTED] = "call MPI_Win_unlock_all first",
+        [WIN_PER_TARGET] = "call MPI_Win_unlock first"};
+    return call[w->state];
+}
+
+int rma_not_admitted(const struct rma_win *w, int rank)
+{
+    if (rma_ask(w, ASK_IN_PSCW))
+        return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is not in the group that was given to MPI_Win_start", rma_call(), rank,
+                        rma_win_text(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch is open for rank %d of %s: call %s first", rma_call(), rank, rma_win_text(w),
+                    rma_ask(w, ASK_PER_TARGET) ? "MPI_Win_lock for this rank" : "MPI_Win_fence, MPI_Win_lock or MPI_Win_start");
+}
+
 const char *rma_target_state_name(const struct rma_target *t)
 {
     return target_name[t->state];

@@ -95,6 +95,9 @@ enum verdict rma_may_issue(const struct rma_target *t);
 int rma_in_start(const struct rma_win *w, int rank); /* in the group of the PSCW access epoch */
 int rma_by_rank(const void *a, const void *b);       /* order of ranks, for qsort and bsearch */
 const char *rma_state_name(const struct rma_win *w);
+/* For texts: "call MPI_Win_... first", the call that ends the open epoch. */
+const char *rma_end_first(const struct rma_win *w);
+int rma_not_admitted(const struct rma_win *w, int rank); /* ADMIT_NO as an error */
 const char *rma_target_state_name(const struct rma_target *t);
 uint64_t rma_ops_total(const struct rma_win *w);
 /* Of an element that was evicted something may be under way.  Answers are counted until a member dies (engine/failure.c, rma_mourn). */

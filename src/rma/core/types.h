@@ -486,6 +486,7 @@ struct rma {
     struct rma_kept kept[RMA_KEPT]; /* newest first */
     uint8_t *cma_known;         /* by host index: CMA worked, and will */
     uint64_t cookie;            /* read by peers to see whether CMA works */
+    char win_text[MPI_MAX_OBJECT_NAME + 16]; /* rma_win_text() */
 };
 
 #endif

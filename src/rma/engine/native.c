@@ -182,9 +182,9 @@ static void go_on(struct rma_target *t)
 
 static int error_of(struct rma_target *t, int err)
 {
-    return err == -ENOTCONN ? rma_dead_error(t->w, t->rank)
-                            : err_make(MPI_ERR_OTHER, "native access to rank %d of the window: %s", t->rank,
-                                       strerror(-err));
+    if (err == -ENOTCONN || boot_dead(t->world))
+        return rma_dead_error(t->w, t->rank);
+    return err_make(MPI_ERR_OTHER, "native access to rank %d of the window: %s", t->rank, strerror(-err));
 }
 
 static void piece_done(struct tp_done *d, int err)
@@ -228,7 +228,7 @@ static void kept_done(struct tp_done *d, int err)
         op->kept--;
         t->kept--;
         if (err && !op->err)
-            op->err = err == -ENOTCONN ? rma_dead_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
+            op->err = err == -ENOTCONN || boot_dead(t->world) ? rma_dead_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
         go_on(t);
     }

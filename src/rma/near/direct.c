@@ -99,6 +99,17 @@ static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t o
     return 1;
 }
 
+/* The kernel refuses a copy to or from an ended process, before the launcher reports its death. */
+static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int err)
+{
+    int world = rma_world(w, rank);
+    if (boot_dead_count() && boot_dead(world))
+        return rma_dead_error(w, rank);
+    int cls = err == -ESRCH ? MPIX_ERR_PROC_FAILED : err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER;
+    return err_make(cls, "%s: memory of rank %d (process %d): %s", rma_call(), rank, world,
+                    strerror(-err));
+}
+
 int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes, int called)
 {
     int self = n->rank == w->rank;
@@ -118,8 +129,7 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
         return MPI_SUCCESS;
     err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped) : accumulate(n, a, bytes, off, mapped);
     if (err)
-        return err_make(err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER, "%s: memory of rank %d (process %d): %s",
-                        rma_call(), a->rank, rma_world(w, a->rank), strerror(-err));
+        return memory_error(w, a->rank, err);
     rma_count(w, mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA, 1);
     return MPI_SUCCESS;
 }

@@ -46,8 +46,7 @@ size_t acc_ctl_bytes(unsigned stripes);
 
 enum acc_hint {
     ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC may be chosen                       */
-    ACC_SINGLE_ELEMENTS = 2, /* info mpi_accumulate_granularity says single elements: prefer ACC_ATOMIC         */
-    ACC_SAME_OP = 4          /* info accumulate_ops=same_op_no_op or same_op                                    */
+    ACC_SINGLE_ELEMENTS = 2  /* info mpi_accumulate_granularity says single elements: prefer ACC_ATOMIC         */
 };
 /* Set up in zeroed memory, by the target, before any peer looks. */
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);

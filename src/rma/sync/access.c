@@ -67,7 +67,7 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
     if (assert & ~MPI_MODE_NOCHECK)
         return rma_assert_error(assert);
     if (!rma_ask(w, ASK_START_MAY))
-        return rma_sync_error(w, "another access epoch is open");
+        return rma_sync_error(w, "another access epoch is open on", rma_end_first(w));
     unsigned n = rma_group_size(g);
     int *ranks = rma_scratch_take(&w->start_mem, (size_t)n * (sizeof *w->start + sizeof *w->waiting) + 1);
     if (!ranks)
@@ -120,7 +120,7 @@ static int complete_far(struct rma_win *w)
 int rma_complete(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_PSCW))
-        return rma_sync_error(w, "no access epoch was started");
+        return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
     progress_wait(posts_seen, w, "the posts of a window", -1);
     int err = complete_far(w), e;
     if (w->ntargets || w->acks) {

@@ -32,10 +32,10 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
         return rma_assert_error(assert);
     if (w->expo != EXPO_NONE)
-        return rma_sync_error(w, "an exposure epoch is open");
+        return rma_sync_error(w, "an exposure epoch is open on", "call MPI_Win_wait first");
     if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes its window 0x%x, which it has locked", rma_call(),
-                        w->rank, (unsigned)w->near.obj.handle);
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s", rma_call(),
+                        w->rank, rma_win_text(w), rma_end_first(w));
     unsigned n = rma_group_size(g);
     struct rma_starter *far = rma_scratch_take(&w->expo_mem, n * (sizeof *far + 2 * sizeof(int)) + 1);
     if (!far)
@@ -123,7 +123,7 @@ static int exposure_over(struct rma_win *w)
 int rma_wait(struct rma_win *w)
 {
     if (w->expo == EXPO_NONE)
-        return rma_sync_error(w, "no exposure epoch was posted");
+        return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
     progress_wait(completes_seen, w, "the completes of a window", -1);
     return exposure_over(w);
 }
@@ -131,7 +131,7 @@ int rma_wait(struct rma_win *w)
 int rma_test(struct rma_win *w, int *flag)
 {
     if (w->expo == EXPO_NONE)
-        return rma_sync_error(w, "no exposure epoch was posted");
+        return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
     progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
     *flag = w->expo == EXPO_NONE || completes_seen(w); /* none: another thread has looked and ended it meanwhile */
     if (!*flag) {

@@ -102,8 +102,8 @@ int rma_fence(struct rma_win *w, int assert)
     if (assert & ~known)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(), (unsigned)assert);
     if (!rma_ask(w, ASK_FENCE_MAY) || w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: another epoch is open (window 0x%x is in state %s%s)", rma_call(),
-                        (unsigned)w->near.obj.handle, rma_state_name(w), w->expo != EXPO_NONE ? " and exposed" : "");
+        return err_make(MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
+                        w->expo != EXPO_NONE && rma_ask(w, ASK_FENCE_MAY) ? "call MPI_Win_wait first" : rma_end_first(w));
     /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us arrive; pairs with the fence
      * in rma_fence_poll() of those who have seen all arrive. */
     fence_full();

@@ -166,10 +166,10 @@ void rma_look_around(struct rma_win *w)
 static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
 {
     if (rank < 0)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open (window 0x%x is in state %s)", rma_call(),
-                        (unsigned)w->near.obj.handle, rma_state_name(w));
-    return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open for rank %d (window 0x%x is in state %s)",
-                    rma_call(), rank, (unsigned)w->near.obj.handle, rma_state_name(w));
+        return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open on %s: call MPI_Win_lock or MPI_Win_lock_all first", rma_call(),
+                        rma_win_text(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open for rank %d of %s: call MPI_Win_lock or MPI_Win_lock_all first",
+                    rma_call(), rank, rma_win_text(w));
 }
 
 static int check_rank(const struct rma_win *w, int rank)

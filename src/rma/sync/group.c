@@ -61,10 +61,9 @@ int rma_assert_error(int assert)
     return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(), (unsigned)assert);
 }
 
-int rma_sync_error(const struct rma_win *w, const char *why)
+int rma_sync_error(const struct rma_win *w, const char *what, const char *todo)
 {
-    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (window 0x%x is in state %s)", rma_call(), why,
-                    (unsigned)w->near.obj.handle, rma_state_name(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: %s %s: %s", rma_call(), what, rma_win_text(w), todo);
 }
 
 unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)

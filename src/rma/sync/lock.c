@@ -133,8 +133,8 @@ int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type,
                       holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
         n->asked = 0;
         if (x.result < 0)
-            return err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d, or that rank, died", rma_call(),
-                            n->rank);
+            return err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d of %s, or that rank, died",
+                            rma_call(), n->rank, rma_win_text(w));
         if (type == SHMLOCK_EXCLUSIVE)
             pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT, shmlock_grants(n->lockword) - grants - 1);
     }
@@ -168,16 +168,14 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
 
 /* --- the calls ------------------------------------------------------------------------------------ */
 
-static int sync_error(const struct rma_win *w, int rank, const char *why)
+static int sync_error(const struct rma_win *w, int rank, const char *how, const char *todo)
 {
-    return err_make(MPI_ERR_RMA_SYNC, "%s: %s (rank %d, window 0x%x in state %s)", rma_call(), why, rank,
-                    (unsigned)w->near.obj.handle, rma_state_name(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is %s: %s", rma_call(), rank, rma_win_text(w), how, todo);
 }
 
 int rma_no_locks(const struct rma_win *w)
 {
-    return w->no_locks ? err_make(MPI_ERR_RMA_SYNC, "%s: window 0x%x has the info key no_locks=true", rma_call(),
-                                  (unsigned)w->near.obj.handle)
+    return w->no_locks ? err_make(MPI_ERR_RMA_SYNC, "%s: %s has the info key no_locks=true", rma_call(), rma_win_text(w))
                        : MPI_SUCCESS;
 }
 
@@ -202,12 +200,12 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
     if (err)
         return err;
     if (!rma_ask(w, ASK_LOCK_MAY))
-        return sync_error(w, rank, "another kind of epoch is open");
+        return err_make(MPI_ERR_RMA_SYNC, "%s: another kind of epoch is open on %s: %s", rma_call(), rma_win_text(w), rma_end_first(w));
     if (rank == w->rank && w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
-                        rma_call(), rank, (unsigned)w->near.obj.handle);
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
+                        rma_call(), rank, rma_win_text(w));
     if (rank != MPI_PROC_NULL && locked_already(w, rank))
-        return sync_error(w, rank, "this rank is locked already");
+        return sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
     return MPI_SUCCESS;
 }
 
@@ -285,7 +283,7 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
     w->locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
     if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
-        err = sync_error(w, rank, "this rank is locked already");
+        err = sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))
@@ -370,16 +368,16 @@ int rma_unlock(struct rma_win *w, int rank)
     if (rank < 0 || rank >= w->size)
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
     if (!rma_ask(w, ASK_PER_TARGET))
-        return sync_error(w, rank, "this rank is not locked");
+        return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
         if (!rma_target_find(w, rank) && !rma_gone(&w->gone, rank))
-            return sync_error(w, rank, "this rank is not locked");
+            return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
         err = unlock_far(w, rank);
     } else {
         if (n->lock == RMA_UNLOCKED)
-            return sync_error(w, rank, "this rank is not locked");
+            return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
         struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);

@@ -75,10 +75,10 @@ int rma_lock_all(struct rma_win *w, int assert)
     if (err)
         return err;
     if (!rma_ask(w, ASK_LOCK_ALL_MAY))
-        return rma_sync_error(w, "another epoch is open");
+        return rma_sync_error(w, "another epoch is open on", rma_end_first(w));
     if (w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks its own window 0x%x, which it exposes by MPI_Win_post",
-                        rma_call(), w->rank, (unsigned)w->near.obj.handle);
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
+                        rma_call(), w->rank, rma_win_text(w));
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
     w->lock_all_caller = thread_self();
@@ -293,7 +293,7 @@ static int unlock_others(struct rma_win *w)
 int rma_unlock_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
-        return rma_sync_error(w, "MPI_Win_lock_all was not called");
+        return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
     w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
     rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */

@@ -86,9 +86,9 @@ int rma_on_granted(int src, const void *msg, size_t len)
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
         return 0;
-    int err = h.aop == MPI_ERR_OTHER ? err_make(MPI_ERR_OTHER, "%s: a process that held the lock of rank %d died",
-                                                rma_call(), (int)h.src)
-                                     : rma_far_error(&h, (const char *)msg + sizeof h);
+    int err = h.aop == MPIX_ERR_PROC_FAILED ? err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d died",
+                                                       rma_call(), (int)h.src)
+                                            : rma_far_error(&h, (const char *)msg + sizeof h);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }

@@ -218,7 +218,7 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
         rma_run_packet(w, mine.src, &mine.hdr, mine.packet, 1);
     } else {
-        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = mine.broken ? MPI_ERR_OTHER : 0};
+        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = mine.broken ? MPIX_ERR_PROC_FAILED : 0};
         rma_reply(w, mine.src, &r, NULL, 0);
     }
     free(mine.packet);

@@ -24,8 +24,8 @@ static void regions_publish(struct rma_win *w)
 
 static int not_dynamic(const struct rma_win *w)
 {
-    return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x was not made by MPI_Win_create_dynamic", rma_call(),
-                    (unsigned)w->near.obj.handle);
+    return err_make(MPI_ERR_RMA_FLAVOR, "%s: %s was not made by MPI_Win_create_dynamic", rma_call(),
+                    rma_win_text(w));
 }
 
 /* A region without bytes overlaps none, and is only there to be detached: kept apart, so that every other one has bytes and a base of its

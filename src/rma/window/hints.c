@@ -99,11 +99,8 @@ unsigned rma_acc_hints(const struct rma_win *w)
 {
     unsigned h = 0;
     const char *grain = info_value(w->info, "mpi_accumulate_granularity");
-    const char *ops = info_value(w->info, "accumulate_ops");
     if (grain && atoll(grain) > 0 && atoll(grain) <= 16)
         h |= ACC_SINGLE_ELEMENTS;
-    if (ops && !strncmp(ops, "same_op", 7))
-        h |= ACC_SAME_OP;
     return h;
 }
 

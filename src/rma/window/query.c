@@ -4,8 +4,8 @@
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return err_make(MPI_ERR_RMA_FLAVOR, "%s: window 0x%x is dynamic: it has no memory of its own", rma_call(),
-                        (unsigned)w->near.obj.handle);
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: %s is dynamic: it has no memory of its own", rma_call(),
+                        rma_win_text(w));
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
     const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);

@@ -444,7 +444,7 @@ static void texts(MPI_Win w)
     SAYS(MPI_Get_accumulate(v, 2, MPI_INT, v, 1, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
          "MPI_Get_accumulate: the result has room for 4 bytes, the target has 8");
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_lock: another kind of epoch is open (rank %d, window 0x%x in state LOCK_ALL_", next, h);
+         "MPI_Win_lock: another kind of epoch is open on window 0x%x: call MPI_Win_unlock_all first", h);
     MPI_Win_unlock_all(w);
 
     SAYS(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE,
@@ -457,13 +457,17 @@ static void texts(MPI_Win w)
     SAYS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN, "MPI_Win_fence: the window is MPI_WIN_NULL");
 
     SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
-         "MPI_Put: no epoch admits operations on rank %d (window 0x%x is in state UNSET)", next, h);
+         "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_fence, MPI_Win_lock or MPI_Win_start first", next, h);
+    MPI_Win_set_name(w, "halo");
+    SAYS(MPI_Put(v, 0, MPI_INT, next, 0, 0, MPI_INT, w), MPI_ERR_RMA_SYNC,
+         "MPI_Put: no epoch is open for rank %d of window \"halo\": call MPI_Win_fence, MPI_Win_lock or MPI_Win_start first", next);
+    MPI_Win_set_name(w, "");
     SAYS(MPI_Rput(v, 1, MPI_INT, next, 0, 1, MPI_INT, w, &req), MPI_ERR_RMA_SYNC,
-         "MPI_Rput: request-based operations need a passive-target epoch (state UNSET)");
-    SAYS(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC, "MPI_Win_unlock: this rank is not locked (rank %d, window 0x%x in state UNSET)",
+         "MPI_Rput: request-based operations need a passive-target epoch on window 0x%x: call MPI_Win_lock or MPI_Win_lock_all first", h);
+    SAYS(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC, "MPI_Win_unlock: rank %d of window 0x%x is not locked: call MPI_Win_lock first",
          next, h);
     SAYS(MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_unlock_all: MPI_Win_lock_all was not called (window 0x%x is in state UNSET)", h);
+         "MPI_Win_unlock_all: no lock_all epoch is open on window 0x%x: call MPI_Win_lock_all first", h);
     SAYS(MPI_Win_flush(next, w), MPI_ERR_RMA_SYNC,
          "MPI_Win_flush: no passive-target epoch is open for rank %d (window 0x%x is in state UNSET)", next, h);
     SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC, "MPI_Win_complete: no access epoch was started (window 0x%x", h);
@@ -471,11 +475,11 @@ static void texts(MPI_Win w)
 
     GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_lock: this rank is locked already (rank %d, window 0x%x in state PER_TARGET)", next, h);
-    SAYS(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC, "MPI_Win_fence: another epoch is open (window 0x%x is in state PER_TARGET)", h);
+         "MPI_Win_lock: rank %d of window 0x%x is locked already: call MPI_Win_unlock first", next, h);
+    SAYS(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC, "MPI_Win_fence: another epoch is open on window 0x%x: call MPI_Win_unlock first", h);
     if (mt_size > 1)
         SAYS(MPI_Put(v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
-             "MPI_Put: no epoch admits operations on rank %d (window 0x%x is in state PER_TARGET)", mt_rank, h);
+             "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_lock for this rank first", mt_rank, h);
     GOOD(MPI_Win_unlock(next, w));
 }
 

@@ -10,7 +10,14 @@ static MPI_Comm rest;
 
 static void bad(int err, const char *what, int flavour)
 {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n;
+
     MUST(err != MPI_SUCCESS, "%s on a dead rank succeeded (%s)", what, rw_flavour_names[flavour]);
+    if (err) {
+        MPI_Error_string(err, text, &n);
+        MUST(mt_class(err) == MPIX_ERR_PROC_FAILED, "%s on a dead rank (%s): class %d: %s", what, rw_flavour_names[flavour], mt_class(err), text);
+    }
 }
 
 int main(int argc, char **argv)
