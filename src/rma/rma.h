@@ -45,10 +45,11 @@ int rma_win_free(struct rma_win *w);
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);
 int rma_win_detach(struct rma_win *w, const void *base);
 /* RANK, RMA_FLAVOR (dynamic). rank may be MPI_PROC_NULL: the lowest one within reach that has memory.  *size 0 and NULL where this process
- * cannot load and store: another node, or memory that a peer brought to MPI_Win_create and that is not mapped here. */
+ * cannot load and store: another node, or memory that a peer brought to MPI_Win_create and that is not mapped here.
+ * Of a peer's memory: waits as fence and start do from then on (rma_loads_begin). */
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out);
 int rma_win_group(struct rma_win *w, struct group **out);
-int rma_win_set_info(struct rma_win *w, struct info *info); /* waits: collective */
+int rma_win_set_info(struct rma_win *w, struct info *info); /* collective in MPI; does not wait */
 int rma_win_get_info(struct rma_win *w, struct info **out);
 /* Predefined attribute, or NULL for another keyval. */
 void *rma_win_attr(struct rma_win *w, int keyval); /* NULL: MPI_WIN_DISP_UNIT, more than an int holds; a base may be NULL, too */
@@ -86,7 +87,7 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
  * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far target. */
 int rma_fence(struct rma_win *w, int assert);                    /* waits */
 int rma_post(struct rma_win *w, struct group *g, int assert);
-int rma_start(struct rma_win *w, struct group *g, int assert);
+int rma_start(struct rma_win *w, struct group *g, int assert);   /* waits where the program loads from near peers */
 int rma_complete(struct rma_win *w);                             /* waits */
 int rma_wait(struct rma_win *w);                                 /* waits */
 int rma_test(struct rma_win *w, int *flag);

@@ -1210,6 +1210,86 @@ static void two_nodes(struct sim_knobs *k)
     k->nodes = 2;
 }
 
+/* Loads behind START and an opening fence see what near peers stored before they exposed their memory.  Where the program has not
+ * asked for a peer's memory before, MPI_Win_shared_query inside the epoch waits.  Nobody waits for far posts: rank 2 of two nodes
+ * posts when rank 0 is in its epoch. */
+static void loads_in_starts(MPI_Win win, long *mine, int rank, int together)
+{
+    MPI_Group world, g;
+    MPI_Aint size;
+    int unit;
+    long *there = NULL;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, rank ? 1 : 2, rank ? (const int[]){0} : (const int[]){1, 2}, &g));
+    for (long i = 1; i <= 4 && rank < 3; i++) {
+        if (rank == 0) {
+            OK(MPI_Win_start(g, 0, win));
+            if (i == 1)
+                OK(MPI_Win_shared_query(win, 1, &size, &unit, &there));
+            SIM_CHECK(*there == i);
+            if (!together)
+                tell(2);
+            OK(MPI_Win_complete(win));
+            continue;
+        }
+        if (rank == 2 && !together)
+            hear(0);
+        sim_compute((int)(sim_random() % 300));
+        mine[0] = i;
+        OK(MPI_Win_post(g, 0, win));
+        OK(MPI_Win_wait(win));
+    }
+    OK(MPI_Group_free(&g));
+    OK(MPI_Group_free(&world));
+}
+
+static void loads_in_fences(MPI_Win win, long *mine, int rank)
+{
+    MPI_Aint size;
+    int unit;
+    long *there = NULL;
+    for (long i = 1; i <= 4; i++) {
+        if (rank)
+            sim_compute((int)(sim_random() % 300));
+        mine[0] = i;
+        OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
+        if (i == 1)
+            OK(MPI_Win_shared_query(win, rank ^ 1, &size, &unit, &there));
+        SIM_CHECK(*there == i);
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    }
+}
+
+static void loads(int shared, int fences)
+{
+    int rank, size;
+    long *mine;
+    MPI_Win win;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (shared)
+        OK(MPI_Win_allocate_shared(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    else
+        OK(MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    if (fences)
+        loads_in_fences(win, mine, rank);
+    else
+        loads_in_starts(win, mine, rank, shared);
+    OK(MPI_Win_free(&win));
+}
+
+static void loads_shared(void *arg)
+{
+    (void)arg;
+    loads(1, sim_seed() % 2);
+}
+
+static void loads_queried(void *arg)
+{
+    (void)arg;
+    loads(0, sim_seed() % 2);
+}
+
 /* START and POST with NOCHECK, where all know that the post has been called: the epoch is granted at once, near operations
  * act at once, and no post of such a round is left to satisfy the START of a later, ordinary one. */
 static void start_nocheck(void *arg)
@@ -1716,6 +1796,8 @@ const struct scenario scenarios_scripted[] = {
     {"s11-errors-near", 3, 1, errors, NULL, one_node},
     {"s12-fences-pending", 3, 1, fences_pending, NULL, NULL},
     {"s13-shared-query", 4, 1, shared_query, NULL, two_nodes},
+    {"s-loads-shared", 4, 1, loads_shared, NULL, one_node},
+    {"s-loads-queried", 4, 1, loads_queried, NULL, two_nodes},
     {"s15-paper-slips", 3, 1, paper_slips, NULL, far_away},
     {"s-far-reader", 4, 1, far_reader, NULL, two_nodes_preempted},
     {"s-near-crowd", 6, 1, near_crowd, NULL, crowded},

@@ -359,6 +359,7 @@ struct rma_win {
     uint8_t no_locks;         /* info key: passive epochs are refused */
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
+    uint8_t loads;            /* the program loads and stores near peers' memory: rma_loads_begin() */
     uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
     size_t align;             /* info key: of memory made here (bytes), the largest that a member wants, at least RMA_PAGE */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */

@@ -2,7 +2,8 @@
  *
  * Posts and completes are matched per (poster, starter): counters in the node segment between near peers, POST packets
  * counted in w->posts and a mark per far starter, set by its COMPLETE, between far ones.  START does not wait: until all
- * posts are seen operations queue (PSCW_ISSUED). */
+ * posts are seen operations queue (PSCW_ISSUED).  Exception: where the program loads and stores near
+ * peers' memory (w->loads), START waits for the posts of near members, because a load cannot be queued. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
@@ -62,6 +63,26 @@ int rma_start_poll(struct rma_win *w)
     return n;
 }
 
+static int near_posts_seen(void *arg)
+{
+    struct rma_win *w = arg;
+    rma_start_poll(w);
+    for (unsigned i = 0; i < w->nstart && w->nwaiting; i++)
+        if (w->waiting[i] && rma_near_of(w, w->start[i]))
+            return 0;
+    return 1;
+}
+
+/* A post that a failed process owes ends the wait.  MPI_Win_complete reports it: the epoch is open. */
+void rma_near_posts_wait(struct rma_win *w)
+{
+    if (!rma_ask(w, ASK_POSTS_OUT))
+        return;
+    progress_wait(near_posts_seen, w, "the posts of a window", -1);
+    /* MEM_SYNC after PROC_SYNC, for loads behind START: pairs with the fence before each post. */
+    fence_full();
+}
+
 int rma_start(struct rma_win *w, struct group *g, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
@@ -91,6 +112,8 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
     rma_start_poll(w);
     if (w->nwaiting)
         rma_win_active(w);
+    if (w->loads)
+        rma_near_posts_wait(w);
     return MPI_SUCCESS;
 }
 

@@ -33,6 +33,8 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         return rma_assert_error(assert);
     if (w->expo != EXPO_NONE)
         return rma_sync_error(w, "an exposure epoch is open on", "call MPI_Win_wait first");
+    if (rma_ask(w, ASK_IN_FENCE) && rma_fence_pending(w))
+        return rma_sync_error(w, "a fence epoch with operations is open on", rma_end_first(w));
     if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s", rma_call(),
                         w->rank, rma_win_text(w), rma_end_first(w));
@@ -50,6 +52,8 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         if (!rma_near_of(w, ranks[i]))
             w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
     w->completes_due = w->nexpo_far;
+    if (rma_ask(w, ASK_IN_FENCE)) /* without operations: this call ends it, as MPI_Win_start does */
+        rma_win_goto(w, WIN_UNSET);
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
     fence_full();

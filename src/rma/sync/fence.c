@@ -1,6 +1,7 @@
 /* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE).
  *
  * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the hook, finds it done.
+ * Where the program loads and stores near peers' memory (w->loads) it is waited for, because a load cannot be queued.
  * Else: everything out and acknowledged, then a barrier, waited for.
  * The barrier: counters in the node segment when all members are near, coll_ibarrier_members() otherwise.  At most two
  * are outstanding (rma.md 5.12). */
@@ -108,16 +109,16 @@ int rma_fence(struct rma_win *w, int assert)
      * in rma_fence_poll() of those who have seen all arrive. */
     fence_full();
     rma_synced(w);
-    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
+    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks, waits = closes || w->loads;
     int err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);
     err = err ? err : e;
     if (!e) {
         rma_win_goto(w, WIN_FENCE_ISSUED);
-        if (closes)
+        if (waits)
             rma_barriers_wait(w, 0);
     }
-    if (closes) {
+    if (waits) {
         e = rma_take_err(&w->err);
         err = err ? err : e;
     }
@@ -125,4 +126,15 @@ int rma_fence(struct rma_win *w, int assert)
         rma_win_goto(w, WIN_UNSET);
     w->ops_at_fence = rma_ops_total(w);
     return err;
+}
+
+/* Loads in a fence or PSCW epoch that did not wait for its peers: it does so now.  Other epochs hold near locks already. */
+void rma_loads_begin(struct rma_win *w)
+{
+    if (w->loads)
+        return;
+    w->loads = 1;
+    if (rma_ask(w, ASK_BARRIER_OUT))
+        rma_barriers_wait(w, 0);
+    rma_near_posts_wait(w);
 }

@@ -33,6 +33,10 @@ void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
 void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
 void rma_pscw_free(struct rma_win *w);
 
+/* The program may load and store near peers' memory from here on.  Waits until the open access epoch
+ * permits it. */
+void rma_loads_begin(struct rma_win *w);
+
 /* --- PSCW: what the target's handlers tell ---- */
 void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */

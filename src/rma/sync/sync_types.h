@@ -17,6 +17,9 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t);
 /* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such epochs. */
 void rma_look_around(struct rma_win *w);
 
+/* --- access.c ---- */
+void rma_near_posts_wait(struct rma_win *w); /* START, with loads: the posts of near members. Waits */
+
 /* --- lock.c, lock_all.c ---- */
 int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */

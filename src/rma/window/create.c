@@ -49,6 +49,7 @@ static struct rma_win *win_blank(const struct plan *p)
     w->shown = p->flavor == MPI_WIN_FLAVOR_SHARED;
     w->create_flavor = p->flavor;
     w->model = MPI_WIN_UNIFIED;
+    w->loads = p->flavor == MPI_WIN_FLAVOR_SHARED; /* known without a query: parts are contiguous */
     w->base = p->base;
     w->bytes = p->size;
     w->disp_unit = p->disp_unit;

@@ -22,6 +22,8 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
     *size = reach ? (MPI_Aint)n->size : 0;
     *disp_unit = reach ? (MPI_Aint)n->disp_unit : 0;
     *(void **)base_out = reach && n->size ? n->base : NULL;
+    if (reach && n->size && n->rank != w->rank)
+        rma_loads_begin(w);
     return MPI_SUCCESS;
 }
 

@@ -80,6 +80,29 @@ static void arguments(MPI_Win w)
 }
 
 /* Calls in the wrong state. */
+/* MPI-3.1 11.5: a fence epoch without operations may be followed by any synchronization, which ends it.  One with operations
+ * ends with a fence only, so MPI_Win_post is refused and the window can be freed. */
+static void fence_then_post(MPI_Win w, MPI_Group g, int assert)
+{
+    int v = 1, next = (mt_rank + 1) % mt_size;
+
+    GOOD(MPI_Win_fence(assert, w));
+    GOOD(MPI_Win_post(g, 0, w));
+    BAD(MPI_Put(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC); /* no epoch any more */
+    GOOD(MPI_Win_start(g, 0, w));
+    GOOD(MPI_Win_complete(w));
+    GOOD(MPI_Win_wait(w));
+    GOOD(MPI_Win_fence(assert, w));
+    GOOD(MPI_Get(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w));
+    BAD(MPI_Win_post(g, 0, w), MPI_ERR_RMA_SYNC);
+    BAD(MPI_Win_wait(w), MPI_ERR_RMA_SYNC); /* nothing is exposed */
+    GOOD(MPI_Win_fence(MPI_MODE_NOSUCCEED, w));
+    GOOD(MPI_Win_post(g, 0, w)); /* behind NOSUCCEED */
+    GOOD(MPI_Win_start(g, 0, w));
+    GOOD(MPI_Win_complete(w));
+    GOOD(MPI_Win_wait(w));
+}
+
 static void states(MPI_Win w)
 {
     int v = 1, r, next = (mt_rank + 1) % mt_size, flag;
@@ -124,6 +147,8 @@ static void states(MPI_Win w)
     BAD(MPI_Win_start(g, 0, w), MPI_ERR_RMA_SYNC);
     GOOD(MPI_Win_complete(w));
     GOOD(MPI_Win_wait(w));
+    fence_then_post(w, g, MPI_MODE_NOPRECEDE);
+    fence_then_post(w, g, 0);
     MPI_Group_free(&g);
     MPI_Barrier(MPI_COMM_WORLD);
     /* an open epoch: the window stays */
@@ -469,9 +494,9 @@ static void texts(MPI_Win w)
     SAYS(MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC,
          "MPI_Win_unlock_all: no lock_all epoch is open on window 0x%x: call MPI_Win_lock_all first", h);
     SAYS(MPI_Win_flush(next, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_flush: no passive-target epoch is open for rank %d (window 0x%x is in state UNSET)", next, h);
-    SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC, "MPI_Win_complete: no access epoch was started (window 0x%x", h);
-    SAYS(MPI_Win_wait(w), MPI_ERR_RMA_SYNC, "MPI_Win_wait: no exposure epoch was posted (window 0x%x", h);
+         "MPI_Win_flush: no passive-target epoch is open for rank %d of window 0x%x: call MPI_Win_lock or MPI_Win_lock_all first", next, h);
+    SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC, "MPI_Win_complete: no access epoch is open on window 0x%x: call MPI_Win_start first", h);
+    SAYS(MPI_Win_wait(w), MPI_ERR_RMA_SYNC, "MPI_Win_wait: no exposure epoch is open on window 0x%x: call MPI_Win_post first", h);
 
     GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,

@@ -209,6 +209,78 @@ static void other_flavours(void)
     free(heap);
 }
 
+/* Loads behind the call that opens an epoch see what the owner stored before it exposed its memory: at START its post has been seen, at
+ * an opening fence it has arrived.  The others are late, so that rank 0 reads too early if it does not wait.  An allocated window is
+ * queried inside its first epoch. */
+static void late(void)
+{
+    double since = MPI_Wtime();
+
+    while (MPI_Wtime() - since < 2e-3)
+        ;
+}
+
+static void read_all(MPI_Win w, int n, int want, const char *behind)
+{
+    MPI_Aint bytes;
+    int r, unit, *p;
+
+    for (r = 1; r < n; r++) {
+        MPI_Win_shared_query(w, r, &bytes, &unit, &p);
+        if (p) /* else it is far */
+            MUST(*(volatile int *)p == want, "%s: %d of rank %d, not %d", behind, *(volatile int *)p, r, want);
+    }
+}
+
+static void opened(MPI_Comm comm, int shared)
+{
+    enum { ROUNDS = 20 };
+    int k, n, me, *mine, zero = 0;
+    MPI_Group all, g;
+    MPI_Win w;
+
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_group(comm, &all);
+    if (me)
+        MPI_Group_incl(all, 1, &zero, &g);
+    else
+        MPI_Group_excl(all, 1, &zero, &g); /* near, far or both; empty where rank 0 is alone */
+    for (int fence = 0; fence < 2; fence++) {
+        if (shared)
+            MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &mine, &w);
+        else
+            MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, comm, &mine, &w);
+        for (k = 1; k <= ROUNDS; k++) {
+            int nocheck = !fence && k % 4 == 0 ? MPI_MODE_NOCHECK : 0;
+
+            if (me) {
+                late();
+                *mine = k;
+            }
+            if (fence)
+                MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+            else if (me)
+                MPI_Win_post(g, nocheck, w);
+            if (nocheck)
+                MPI_Barrier(comm); /* what makes NOCHECK legal: no post comes that START could wait for */
+            if (!fence && !me)
+                MPI_Win_start(g, nocheck, w);
+            if (!me)
+                read_all(w, n, k, fence ? "fence(NOPRECEDE)" : nocheck ? "start(NOCHECK)" : "start");
+            if (fence)
+                MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+            else if (me)
+                MPI_Win_wait(w);
+            else
+                MPI_Win_complete(w);
+        }
+        MPI_Win_free(&w);
+    }
+    MPI_Group_free(&g);
+    MPI_Group_free(&all);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -219,6 +291,9 @@ int main(int argc, char **argv)
     layout(1);
     mixed();
     other_flavours();
+    opened(node, 1);
+    opened(node, 0);
+    opened(MPI_COMM_WORLD, 0);
     litmus(argc > 1 ? atoi(argv[1]) : 2000);
     MPI_Comm_free(&node);
     return mt_finish();
