@@ -25,65 +25,104 @@ static int in_order(const struct rma_win *w, const struct rma_near *n, const str
     return !rma_overtakes(w, n) && (!t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out));
 }
 
-static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
+/* What one look at an operation has brought. */
+enum run {
+    RUN_OVER,  /* done here and now, or refused: *err */
+    RUN_AGAIN, /* somebody was waited for: from the top again */
+    RUN_QUEUE
+};
+
+/* Is it admitted (*v), and can it be done here and now? */
+static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes, const struct rma_target *t,
+                         enum verdict *v, int *err)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
+    *v = rma_admit(w, a->rank, n, t);
+    if (*v == ADMIT_NO) {
+        *err = rma_not_admitted(w, a->rank);
+        return RUN_OVER;
+    }
+    if (*v == ADMIT_WAIT) {
+        rma_switch_wait(w);
+        return RUN_AGAIN;
+    }
+    if (n && n->lazy) {
+        *err = rma_lockall_touch(w, n);
+        return *err ? RUN_OVER : RUN_AGAIN;
+    }
+    if (*v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
+        return RUN_AGAIN;
+    if (n && *v == ADMIT_ISSUE && in_order(w, n, t)) {
+        *err = rma_direct(w, n, a, bytes, 1);
+        if (*err != NOT_HERE)
+            return RUN_OVER;
+    }
+    return RUN_QUEUE;
+}
+
+/* The element of its target, made where there is none. */
+static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct rma_target **t, int *err)
+{
+    if (!*t && rma_gone_err(&w->gone, rank)) {
+        *err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
+        return RUN_OVER;
+    }
+    if (!*t && !(*t = target_make(w, rank, v))) {
+        *err = rma_restore_target(w);
+        return *err ? RUN_OVER : RUN_AGAIN;
+    }
+    if ((*t)->flags & TARGET_DEAD) {
+        *err = rma_dead_error(w, rank);
+        return RUN_OVER;
+    }
+    return RUN_QUEUE;
+}
+
+static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes, struct rma_request *req)
+{
+    struct rma_win *w = t->w;
+    int near = rma_near_of(w, a->rank) != NULL;
+    rma_op_enqueue(w, t, op, a, bytes);
+    if (near)
+        op->flags |= OP_DIRECT;
+    op->req = req;
+    if (req)
+        req->op = op;
+    rma_train_open(t, op);
+    int train = op->train != NULL; /* whatever becomes of op */
+    rma_queue_nudge(w, t, bytes, near);
+    /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
+    if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
+        progress_test();
+}
+
+static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
+{
     for (int waited = 0;;) {
         struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
-        enum verdict v = rma_admit(w, a->rank, n, t);
-        if (v == ADMIT_NO)
-            return rma_not_admitted(w, a->rank);
-        if (v == ADMIT_WAIT) {
-            rma_switch_wait(w);
-            continue;
-        }
-        if (n && n->lazy) {
-            int e = rma_lockall_touch(w, n);
-            if (e)
-                return e;
-            continue;
-        }
-        if (v == ADMIT_QUEUE && n && rma_fence_poll(w) + rma_start_poll(w))
-            continue;
-        if (n && v == ADMIT_ISSUE && in_order(w, n, t)) {
-            int err = rma_direct(w, n, a, bytes, 1);
-            if (err != NOT_HERE)
-                return err;
-        }
+        enum verdict v;
         int err = MPI_SUCCESS;
-        if (!t && rma_gone_err(&w->gone, a->rank))
-            return rma_cut_error(w, a->rank, rma_gone_err(&w->gone, a->rank));
-        if (!t && !(t = target_make(w, a->rank, v))) {
-            if ((err = rma_restore_target(w)) != MPI_SUCCESS)
-                return err;
-            continue;
+        enum run r = run_here(w, a, bytes, t, &v, &err);
+        if (r == RUN_QUEUE) {
+            err = MPI_SUCCESS; /* NOT_HERE is none */
+            r = run_target(w, a->rank, v, &t, &err);
         }
-        if (t->flags & TARGET_DEAD)
-            return rma_dead_error(w, a->rank);
+        if (r == RUN_OVER)
+            return err;
+        if (r == RUN_AGAIN)
+            continue;
         if (!waited++ && !req && rma_train_behind(t, a)) {
             rma_train_wait(t);
             continue;
         }
         struct rma_op *op = rma_op_alloc(w);
-        if (!op) {
-            if ((err = rma_restore_op(w)) != MPI_SUCCESS)
-                return err;
-            continue;
+        if (op) {
+            *later = 1;
+            run_queue(t, op, a, bytes, req);
+            return MPI_SUCCESS;
         }
-        rma_op_enqueue(w, t, op, a, bytes);
-        if (n)
-            op->flags |= OP_DIRECT;
-        op->req = req;
-        if (req)
-            req->op = op;
-        *later = 1;
-        rma_train_open(t, op);
-        int train = op->train != NULL; /* whatever becomes of op */
-        rma_queue_nudge(w, t, bytes, n != NULL);
-        /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
-        if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
-            progress_test();
-        return MPI_SUCCESS;
+        if ((err = rma_restore_op(w)) != MPI_SUCCESS)
+            return err;
     }
 }
 

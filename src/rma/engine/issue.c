@@ -211,56 +211,80 @@ static enum step send_fetch(struct rma_target *t)
     return err ? failed(t, err) : STEP_SENT;
 }
 
+/* The next operation by the network itself, from here or from the target's side.  STEP_NOTHING: by message. */
+static enum step send_by_network(struct rma_target *t)
+{
+    const struct rma_op *op = op_at(t->next);
+    if (!t->offer && rma_route(t, op) == RMA_ROUTE_NATIVE) /* an offer: by that way, as soon as there is room */
+        return send_native(t);
+    return op->bytes >= t->w->fetch_min ? send_fetch(t) : STEP_NOTHING;
+}
+
+/* What leaves with a packet besides its operations. */
+struct tail {
+    int ends;       /* it is the end of the queue                          */
+    int rides;      /* t->sync leaves with it, as far as it is needed: ... */
+    unsigned sync;  /* ... these flags                                     */
+    uint32_t early; /* token of a DONE that asks early (R12); 0: none      */
+};
+
+static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
+{
+    const struct rma_op *first = op_at(t->next);
+    struct tail x = {.ends = p->ops == t->queued && (p->ops > 1 || first->sent + p->part == first->bytes)};
+    x.rides = x.ends && t->sync && rma_may_ride(t);
+    if (x.rides) {
+        x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));
+        rma_put_sync(rma_tail_header(p), x.sync, t->token, &p->replies);
+    }
+    if (lock) {
+        rma_put_lock(t, p);
+        if (!p->replies)
+            p->replies = 1;
+        p->keep = NULL; /* it may have to be sent again */
+    }
+    if (t->early || t->unasked)
+        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
+    if (x.ends && !lock && rma_asks_early(t, p)) {
+        x.early = rma_token_next(t->w);
+        rma_put_sync(rma_tail_header(p), RMA_F_DONE, x.early, &p->replies);
+    }
+    return x;
+}
+
+static void tail_left(struct rma_target *t, const struct tail *x)
+{
+    t->rode = 0;
+    if (x->early || x->sync)
+        rma_count(t->w, PVAR_RMA_PIGGY, 1);
+    if (x->early)
+        rma_early_left(t, x->early);
+    if (x->rides)
+        rma_sync_left(t, x->sync);
+}
+
 static int send_ops(struct rma_target *t, int lock)
 {
     struct packet p = {.ops = 0};
     unsigned n = due_ops(t);
-    enum step s;
     if (must_wait_turn(t, op_at(t->next)))
         return STEP_AGAIN;
     rma_native_want(t, op_at(t->next));
-    if (!lock && !t->offer && rma_route(t, op_at(t->next)) == RMA_ROUTE_NATIVE) /* an offer: by that way, as soon as there is room */
-        return send_native(t);
-    if (!lock && op_at(t->next)->bytes >= t->w->fetch_min && (s = send_fetch(t)) != STEP_NOTHING)
+    enum step s = lock ? STEP_NOTHING : send_by_network(t);
+    if (s != STEP_NOTHING)
         return s;
     packet_next(&p, t, lock, n);
     if (p.ops == 0)
         return send_lock(t);
     t->unsure |= (uint8_t)p.unsure; /* R11 */
-    unsigned sync = 0;
-    int ends = p.ops == t->queued && (p.ops > 1 || op_at(t->next)->sent + p.part == op_at(t->next)->bytes);
-    int rides = ends && t->sync && rma_may_ride(t);
-    if (rides) {
-        sync = rma_sync_flags(t, p.dirty || rma_unanswered(t));
-        rma_put_sync(rma_tail_header(&p), sync, t->token, &p.replies);
-    }
-    if (lock) {
-        rma_put_lock(t, &p);
-        if (!p.replies)
-            p.replies = 1;
-        p.keep = NULL; /* it may have to be sent again */
-    }
-    if (t->early || t->unasked)
-        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
-    uint32_t early = ends && !lock && rma_asks_early(t, &p) ? rma_token_next(t->w) : 0;
-    if (early)
-        rma_put_sync(rma_tail_header(&p), RMA_F_DONE, early, &p.replies);
+    struct tail tail = tail_flags(t, &p, lock);
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
         return STEP_AGAIN;
     if (err)
         return failed(t, err);
     packet_left(t, &p, lock);
-    t->rode = 0;
-    if (early) {
-        rma_count(t->w, PVAR_RMA_PIGGY, 1);
-        rma_early_left(t, early);
-    }
-    if (rides) {
-        if (sync)
-            rma_count(t->w, PVAR_RMA_PIGGY, 1);
-        rma_sync_left(t, sync);
-    }
+    tail_left(t, &tail);
     return STEP_SENT;
 }
 

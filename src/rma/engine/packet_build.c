@@ -227,46 +227,58 @@ void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
 
 /* --- several small ones ---------------------------------------------------------------------- */
 
+/* Takes up a batch that the transport refused, if it begins with the first of the queue.  Its bytes; 0: none. */
+static size_t batch_resume(struct packet *p, const struct rma_target *t, unsigned n)
+{
+    const struct rma_packed *had = &rma_room()->packed;
+    const struct rma_op *first = op_at(t->next);
+    if (had->t != t || had->first != first->id || !had->ops || had->ops > n || first->sent)
+        return 0;
+    p->ops = had->ops;
+    p->replies = had->replies;
+    p->dirty = had->dirty;
+    p->unsure = had->unsure;
+    return had->bytes;
+}
+
+/* One more at out + at, if it may share the packet: its bytes, or 0. */
+static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_t at, size_t cap)
+{
+    struct dt_type *e;
+    int brings = (op->flags & OP_ANSWERS) != 0;
+    size_t count, data = whole(op, cap, &e, &count);
+    if (data == SIZE_MAX || (brings && p->replies + 1 >= p->most_replies) || op->flags & OP_DIRECT)
+        return 0;
+    if ((!op->train && !is_small(op)) || sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
+        return 0;
+    struct rma_hdr *h = (struct rma_hdr *)(out + at);
+    op_header(op->t, op, h);
+    h->dt = (uint32_t)e->obj.handle;
+    h->count = (uint32_t)count;
+    h->len = (uint32_t)data;
+    out += at + sizeof *h;
+    data_out(op, out);
+    if (data % RMA_PAD)
+        memset(out + data, 0, rma_pad(data) - data);
+    p->ops++;
+    p->replies += (unsigned)brings;
+    p->dirty |= !brings;
+    p->unsure |= !p->unsure && is_unsure(op);
+    return sizeof *h + rma_pad(data);
+}
+
 /* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
 void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
     char *out = rma_room()->scratch;
     struct rma_packed *had = &rma_room()->packed;
-    struct list *l = t->next;
-    size_t at = 0;
-    struct rma_hdr *last = NULL;
     p->ops = p->replies = 0;
     p->dirty = p->unsure = 0;
-    if (had->t == t && had->first == op_at(l)->id && had->ops && had->ops <= n && !op_at(l)->sent) {
-        p->ops = had->ops;
-        p->replies = had->replies;
-        p->dirty = had->dirty;
-        p->unsure = had->unsure;
-        at = had->bytes;
-        l = had->last->next;
-    }
+    size_t at = batch_resume(p, t, n), more;
+    struct list *l = at ? had->last->next : t->next;
     *had = (struct rma_packed){.t = t, .first = op_at(t->next)->id};
-    for (; l != &t->ops && p->ops < n; l = l->next) {
-        struct rma_op *op = op_at(l);
-        struct dt_type *e;
-        size_t count, data = whole(op, cap, &e, &count);
-        if (((op->flags & OP_ANSWERS) && p->replies + 1 >= p->most_replies) || data == SIZE_MAX || (!op->train && !is_small(op)) || (op->flags & OP_DIRECT) ||
-            sizeof p->h + at + sizeof *last + rma_pad(data) > cap)
-            break;
-        last = (struct rma_hdr *)(out + at);
-        op_header(t, op, last);
-        last->dt = (uint32_t)e->obj.handle;
-        last->count = (uint32_t)count;
-        last->len = (uint32_t)data;
-        data_out(op, out + at + sizeof *last);
-        if (data % RMA_PAD)
-            memset(out + at + sizeof *last + data, 0, rma_pad(data) - data);
-        at += sizeof *last + rma_pad(data);
-        p->ops++;
-        p->replies += (op->flags & OP_ANSWERS) != 0;
-        p->dirty |= !(op->flags & OP_ANSWERS);
-        p->unsure |= !p->unsure && is_unsure(op);
-    }
+    for (; l != &t->ops && p->ops < n && (more = batch_append(p, op_at(l), out, at, cap)) != 0; l = l->next)
+        at += more;
     if (p->ops < 2)
         return;
     had->last = l->prev;

@@ -83,55 +83,89 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     }
 }
 
-static void run_answered(struct turn *x, const struct rma_hdr *h, const char *payload)
+/* The answer to one packet, while it is made. */
+struct reply {
+    struct rma_hdr h;
+    int cls;            /* MPI error class: what `fault` says goes in place of the data; 0: fine */
+    struct rma_fault fault;
+    const char *data;
+    size_t len;         /* bytes of data */
+};
+
+static void reply_fault(struct reply *r, const struct rma_fault *f)
 {
-    struct rma *r = rma_room();
-    struct place p;
-    const char *data = r->reply;
-    int cls = rma_place_find(x->w, h, payload, &p);
-    if (!cls && p.len > r->reply_bytes - sizeof *h)
+    r->fault = *f;
+    r->cls = f->cls;
+    r->data = (const char *)&r->fault;
+    r->len = sizeof r->fault;
+}
+
+static void reply_send(struct turn *x, struct reply *r)
+{
+    r->h.aop = (uint8_t)r->cls;
+    answer(x, &r->h, r->data, r->len);
+}
+
+/* An earlier fault of that origin, behind the data.  What the answer says itself is none the worse for it. */
+static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply *r)
+{
+    struct rma *room = rma_room();
+    struct rma_fault kept;
+    if (!rma_fault_take(x->w, h->src, &kept))
+        return;
+    if (r->len + sizeof kept > room->reply_bytes - sizeof *h) { /* origins leave room for it */
+        reply_fault(r, &kept);
+        return;
+    }
+    if (r->data != room->reply && r->len)
+        memcpy(room->reply, r->data, r->len);
+    memcpy(room->reply + r->len, &kept, sizeof kept);
+    r->data = room->reply;
+    r->len += sizeof kept;
+    r->h.flags |= RMA_F_FAULT;
+}
+
+/* The operation of a packet that brings data: they go into r, or why not. */
+static void answered_run(struct turn *x, const struct rma_hdr *h, const char *payload, struct place *p, struct reply *r)
+{
+    struct rma *room = rma_room();
+    const char *data = room->reply;
+    int cls = rma_place_find(x->w, h, payload, p);
+    if (!cls && p->len > room->reply_bytes - sizeof *h)
         cls = MPI_ERR_COUNT;
     if (!cls && h->type == RMA_PKT_GET)
-        data = rma_run_get(&p, r->reply);
+        data = rma_run_get(p, room->reply);
     else if (!cls)
-        cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, &p, r->reply) : rma_run_acc(x->w, h, &p, r->reply);
-    if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != r->reply)
-        data = memcpy(r->reply, data, p.len); /* once given up, the window's memory is others' to change */
+        cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, p, room->reply) : rma_run_acc(x->w, h, p, room->reply);
+    if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != room->reply)
+        data = memcpy(room->reply, data, p->len); /* once given up, the window's memory is others' to change */
+    r->data = data;
+    r->len = p->len;
+    if (cls) {
+        struct rma_fault f = rma_fault_of(x->w, h, p, cls);
+        reply_fault(r, &f);
+    }
+}
+
+static void run_answered(struct turn *x, const struct rma_hdr *h, const char *payload)
+{
+    struct reply r = {.h = {.type = RMA_PKT_DATA, .op = h->op, .token = h->token}};
+    struct place p;
+    answered_run(x, h, payload, &p, &r);
     sched_point();
     run_sync(x, h);
-    struct rma_hdr a = {.type = RMA_PKT_DATA, .disp = p.from, .count = (uint32_t)p.len, .op = h->op, .token = h->token};
-    struct rma_fault f, kept;
-    size_t both = 0; /* bytes of an answer with an earlier operation's fault behind it, all in r->reply */
-    if (cls)
-        f = rma_fault_of(x->w, h, &p, cls);
+    r.h.disp = p.from;
+    r.h.count = (uint32_t)p.len;
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
-        a.flags |= RMA_F_SIGNALED;
-        if (rma_fault_take(x->w, h->src, &kept)) {
-            size_t len = cls ? sizeof f : p.len;
-            const char *what = cls ? (const char *)&f : data;
-            if (len + sizeof kept <= r->reply_bytes - sizeof *h) { /* what it says itself is none the worse for it */
-                data = what == r->reply || !len ? r->reply : memcpy(r->reply, what, len);
-                memcpy(r->reply + len, &kept, sizeof kept);
-                both = len + sizeof kept;
-                a.flags |= RMA_F_FAULT;
-            } else { /* origins leave room for it */
-                f = kept;
-                cls = f.cls;
-            }
-        }
+        r.h.flags |= RMA_F_SIGNALED;
+        reply_earlier(x, h, &r);
     }
-    a.aop = (uint8_t)cls;
-    if (h->flags & RMA_F_EXT && cls) { /* what the origin asked for, however wrong the rest was */
-        struct rma_ext e;
-        if (h->len >= sizeof e) {
-            memcpy(&e, payload, sizeof e);
-            a.count = (uint32_t)e.want;
-        }
+    struct rma_ext e;
+    if (h->flags & RMA_F_EXT && r.cls && h->len >= sizeof e) { /* what the origin asked for, however wrong the rest was */
+        memcpy(&e, payload, sizeof e);
+        r.h.count = (uint32_t)e.want;
     }
-    if (both)
-        answer(x, &a, data, both);
-    else
-        answer(x, &a, cls ? (const char *)&f : data, cls ? sizeof f : p.len);
+    reply_send(x, &r);
 }
 
 /* So that the origin need not ask again (R11).  at: displacement of the last operation.  Bytes of payload, which are in *told. */
@@ -152,55 +186,63 @@ static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, str
     return 0;
 }
 
+/* A put, an accumulate or several: MPI error class or 0, and *f.  *at: displacement of the last operation. */
+static int silent_run(struct turn *x, const struct rma_hdr *h, const char *payload, uint64_t *at, struct rma_fault *f)
+{
+    struct rma_hdr bad = *h;
+    struct place p;
+    const struct place *where = &p;
+    int cls;
+    if (h->type == RMA_PKT_TRAIN) { /* told as the one operation of it that failed */
+        bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
+        bad.count = (uint32_t)h->disp;
+        cls = rma_run_train(x->w, h, payload, &bad);
+        *at = bad.disp;
+        where = NULL;
+    } else {
+        cls = rma_place_find(x->w, h, payload, &p);
+        if (!cls)
+            cls = h->type == RMA_PKT_PUT ? rma_run_put(&p) : rma_run_acc(x->w, h, &p, NULL);
+    }
+    if (cls)
+        *f = rma_fault_of(x->w, &bad, where, cls);
+    return cls;
+}
+
 static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
+    struct reply r = {.h = {.type = RMA_PKT_ACK, .token = h->token}};
     struct rma_fault f;
     struct rma_told told;
-    struct place p;
     uint64_t at = h->disp;
-    size_t tells = 0;
-    int cls = 0;
+    int own = h->flags & RMA_F_ACK, cls = 0; /* own: an answer of its own, which says nothing of others */
     if (rma_brings_data(h->type)) {
         run_answered(x, h, payload);
         return;
     }
     if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_TRAIN) {
-        struct rma_hdr bad = *h;
-        if (h->type == RMA_PKT_TRAIN) { /* told as the one operation of it that failed */
-            bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
-            bad.count = (uint32_t)h->disp;
-            cls = rma_run_train(x->w, h, payload, &bad);
-            at = bad.disp;
-        } else {
-            cls = rma_place_find(x->w, h, payload, &p);
-            if (!cls)
-                cls = h->type == RMA_PKT_PUT ? rma_run_put(&p) : rma_run_acc(x->w, h, &p, NULL);
-        }
-        if (cls) /* told by its own answer, which says nothing of others, or by the next synchronization's */
-            f = rma_fault_of(x->w, &bad, h->type == RMA_PKT_TRAIN ? NULL : &p, cls);
-        if (cls && !(h->flags & RMA_F_ACK))
+        cls = silent_run(x, h, payload, &at, &f);
+        if (cls && !own) /* the next synchronization's answer tells it */
             rma_fault_keep(x->w, h->src, &f);
         sched_point(); /* near processes may look before the lock is given up or the end is told */
     }
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
         return;
-    struct rma_hdr a = {.type = RMA_PKT_ACK, .token = h->token, .op = h->flags & RMA_F_ACK ? h->op : 0};
-    a.aop = (uint8_t)(h->flags & RMA_F_ACK ? cls : 0);
+    if (own)
+        r.h.op = h->op;
+    if (own && cls)
+        reply_fault(&r, &f);
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
-        struct rma_fault kept;
-        a.flags |= RMA_F_SIGNALED;
-        if (rma_fault_take(x->w, h->src, &kept) && !a.aop) {
-            f = kept;
-            a.aop = f.cls;
-        }
+        r.h.flags |= RMA_F_SIGNALED;
+        if (rma_fault_take(x->w, h->src, &f) && !r.cls)
+            reply_fault(&r, &f);
     }
-    if (h->flags & RMA_F_COMPLETE && !a.aop)
-        tells = tell_window(x->w, at, &a, &told);
-    if (a.aop)
-        answer(x, &a, &f, sizeof f);
-    else
-        answer(x, &a, &told, tells);
+    if (h->flags & RMA_F_COMPLETE && !r.cls) {
+        r.len = tell_window(x->w, at, &r.h, &told);
+        r.data = (const char *)&told;
+    }
+    reply_send(x, &r);
 }
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
