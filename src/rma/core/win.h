@@ -1,0 +1,224 @@
+/* win.h - the records of a window, of its node, and of the room (part of types.h). */
+#ifndef RMA_CORE_WIN_H
+#define RMA_CORE_WIN_H
+
+/* --- node segment ------------------------------------------------------------------ */
+enum { RMA_REGIONS = 64 }; /* attached regions of a dynamic window that near peers can see */
+struct rma_region {
+    uint64_t base, size;
+};
+struct rma_attached { /* as its process knows it */
+    uint64_t base, size;
+    struct mem_segment *moved; /* of moved memory, held; NULL: none */
+};
+struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
+    struct acc_asked asked; /* what it asks of others (delegate.c) */
+    uint64_t base, size, disp_unit;
+    struct mem_key key;  /* size 0: no segment */
+    uint64_t key_off;
+    uint64_t cookie;     /* read by CMA to see whether it works */
+    uint64_t cookie_at;  /* its address in the owner's space */
+    uint64_t acc_off;    /* of its acc_ctl in the node segment */
+    int32_t rank;        /* in the window */
+    int32_t host_index;
+    uint32_t stripes;
+    int32_t error;       /* MPI class: creation failed here */
+    atomic_uint unmapped; /* peers that do not map its memory */
+    atomic_uint version; /* attach version; odd while the list changes (dynamic) */
+    atomic_uint nregions;
+    uint32_t overflow;   /* more regions than the list shows */
+    struct rma_region region[RMA_REGIONS]; /* sorted by base */
+};
+
+/* A node segment whose window is gone, kept for the next window of the same processes (segment.c). */
+struct rma_kept {
+    struct mem_segment *seg;
+    uint64_t cookie;         /* the same in all members; 0: none kept */
+    unsigned bars;           /* barriers it has seen */
+    unsigned n;
+    int32_t *ranks;          /* [n] world ranks of the members, ascending by rank in the window */
+};
+enum { RMA_KEPT = 8 };
+
+struct rma_node { /* this window's node, private view */
+    struct mem_segment *seg; /* NULL: alone on the node, `page` is heap memory */
+    uint64_t cookie;         /* names the segment in all members */
+    char *area;              /* short windows lie here, `part` bytes each; NULL: none */
+    uint64_t part;
+    uint8_t reusable;        /* every member is through with it */
+    struct rma_kept offer;   /* while the members agree: another thread must not offer the same */
+    char *page;
+    struct shmbar *bar;
+    struct shmpair *pairs;
+    struct shmnode n;
+    unsigned bars;           /* barriers arrived for */
+};
+
+struct rma_gone {     /* evicted.c */
+    unsigned count;   /* of ranks in both */
+    struct map locked, cut;
+};
+
+/* --- window --------------------------------------------------------------------------- */
+enum { RMA_PAGE = 4096 }; /* bytes; what memory made for a window is aligned to, whatever the pages of the system */
+struct rma_win {
+    struct rma_win_near near; /* near.obj is the object */
+    struct comm *comm;        /* own duplicate */
+    struct rankmap *map;
+    uint32_t id;
+    int rank, size;
+    uint8_t state, expo;      /* state.c */
+    uint8_t flavor;
+    uint8_t freed;
+    uint8_t all_near;         /* every member is on this node */
+    uint8_t lock_all_nocheck;
+    uint8_t loads;            /* the program loads and stores near peers' memory: rma_loads_begin() */
+    uint8_t shown;            /* peers' memory may be loaded and stored here: LOCK_ALL takes near locks at the call */
+    uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
+    uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
+    uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by itself (R12) */
+    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that cannot be reached */
+    uint8_t ordered_acc;      /* accumulate_ordering is not none */
+    void *heap;               /* base lies in this memory of ours, or NULL */
+    uint8_t dead;             /* a member died */
+    int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which; 0: none */
+    uint8_t leaving;          /* in MPI_Win_free */
+    struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
+    uint8_t leave_told;       /* free_after_failure.c: that process has answered ... */
+    uint8_t leave_left;       /* ... that it leaves, too */
+    int leave_rank;           /* who is asked */
+    uint64_t leave_again;     /* when it will be asked again (ns) */
+    uint8_t no_locks;         /* info key: passive epochs are refused */
+    uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
+    uint8_t kicking;          /* rma_win_granted() */
+    uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
+    size_t align;             /* info key: of memory made here (bytes), the largest that a member wants, at least RMA_PAGE */
+    void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
+    struct list link;         /* rma->windows */
+    struct list active;       /* rma->active */
+    /* what the user sees */
+    void *base;
+    MPI_Aint bytes, disp_unit;
+    int attr_unit;              /* disp_unit where an int holds it: what the attribute points to */
+    int create_flavor, model;
+    struct attr_list attrs;
+    struct errhandler *errhandler;
+    struct info *info;
+    char name[MPI_MAX_OBJECT_NAME];
+    /* near */
+    unsigned nears;
+    struct rma_node node;
+    struct mem_segment *memory; /* allocated here */
+    struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
+    struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
+    unsigned nregions, regions_room;
+    uint32_t detached;          /* dynamic: how often a region went, modulo 2^32: POST and the answer to COMPLETE tell it (R11) */
+    uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
+    unsigned nempties;
+    /* native access */
+    struct rma_reg reg[RMA_REGS];
+    unsigned nregs;
+    size_t native_min;          /* bytes from which put or get may pay; 0: never */
+    size_t fetch_min;           /* bytes from which an accumulate may be fetched; SIZE_MAX: never */
+    struct list keys;           /* of ranks used lately, at most cvar.rma_keys */
+    unsigned nkeys;
+    /* slots, elements */
+    struct rma_slot *slots;
+    unsigned nslots;
+    struct list slots_used;
+    struct list ready;
+    struct rma_quota op_quota, target_quota;
+    unsigned nops, ntargets;
+    struct rma_target *recent;  /* of the last small operation, NULL: unknown */
+    uint64_t seq;
+    struct list resps;
+    uint32_t token;             /* last one given out */
+    unsigned acks;              /* R7 */
+    int err;                    /* errors of evicted elements */
+    unsigned looks;             /* rma_look_around() */
+    unsigned locks;             /* open MPI_Win_lock locks, near and far */
+    unsigned lazies;            /* near members that an open LOCK_ALL has not asked yet */
+    uint64_t age, seen;         /* rma.md 5.3: of the locks held now; the clock, as far as it is known */
+    uint32_t asked;             /* number of the last question (delegate.c); never 0 */
+    uint32_t read_to;           /* of those up to this one none is unread */
+    uint8_t asking;             /* a thread waits for the answer to the last */
+    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (delegate.c) */
+    /* fence */
+    struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
+    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */
+    uint64_t ops_at_fence;      /* operations counted when the fence epoch began */
+    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen.  NULL: no such epoch */
+    int *start;
+    uint8_t *waiting;
+    unsigned nstart, nwaiting;
+    struct rma_scratch start_mem;
+    struct map posts;           /* rank + 1 -> posts not used up (far) */
+    /* PSCW exposure */
+    int *expo_near;             /* near peers whose complete has not been seen, -1: seen */
+    unsigned nexpo_near;
+    struct rma_starter {
+        int rank, over;         /* its complete has come, or it is dead */
+    } *expo_far;                /* far starters, ascending */
+    unsigned nexpo_far, completes_due; /* of them all; of those that are not over */
+    struct rma_scratch expo_mem;
+    /* lock_all switch */
+    struct lockall_switch *sw;
+    /* target side */
+    struct rma_lockq lockq;
+    struct map far_errors;      /* rank + 1 -> struct rma_fault, told with the next answer */
+};
+
+/* Polls of higher sub-rooms, registered by rma_init(): the house's own upcalls, called by rma_poll().  Events. */
+enum rma_poll_index {
+    RMA_POLL_LOCKQ, /* far lock requests at this target */
+    RMA_POLL_FENCE, /* barriers of fences               */
+    RMA_POLL_START, /* posts that a START waits for     */
+    RMA_POLLS
+};
+
+struct rma {
+    struct rma_near_room fast;  /* first: near.h */
+    struct map wins;            /* id + 1 -> window */
+    struct list windows, active, called;
+    uint8_t ending;             /* in MPI_Finalize */
+    uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
+    struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
+    unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it yet, and those with near ones */
+    struct progress_hook hook;
+    int (*polls[RMA_POLLS])(struct rma_win *w);
+    struct rma_quota op_quota, target_quota; /* global */
+    struct rma_op **op_slab;
+    unsigned op_slabs;
+    struct rma_op *op_free;     /* linked by link.next */
+    struct train_buffer *train_free; /* coalesce.c */
+    unsigned trains, trains_most; /* buffers there are; may be */
+    struct rma_target *target_free;
+    void **target_slab;
+    unsigned target_slabs;
+    unsigned ops_used, targets_used; /* global quota */
+    struct rma_native *native_free; /* records of native.c */
+    struct list fetches;        /* records of fetch_target.c, at most cvar.rma_fetches */
+    struct progress_hook fetch_hook; /* while the network had no room for one */
+    struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
+    uint64_t flushes;           /* native ones begun */
+    unsigned nonsense;          /* packets dropped */
+    char *scratch;              /* one packet */
+    struct rma_packed packed;   /* what of a refused one is in it */
+    size_t scratch_bytes;
+    char *reply;                /* one reply */
+    char *answers;              /* of a batch, reply_bytes long */
+    size_t reply_bytes;
+    struct { /* derived types decoded lately */
+        void *flat;
+        size_t len;
+        struct dt_type *t;
+    } types[8];
+    unsigned type_next;
+    struct pvar_set closed;     /* sums of windows already freed */
+    struct rma_kept kept[RMA_KEPT]; /* newest first */
+    uint8_t *cma_known;         /* by host index: CMA worked, and will */
+    uint64_t cookie;            /* read by peers to see whether CMA works */
+    char win_text[MPI_MAX_OBJECT_NAME + 16]; /* rma_win_text() */
+};
+
+#endif
