@@ -139,6 +139,18 @@ static int load_map(struct boot *b)
     return err;
 }
 
+/* A privileged program trusts no launcher that the environment names: a launcher decides whose memory it maps. */
+static void remark_privileged(void)
+{
+    static const char *const names[] = {"PMI_FD", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (var_env_refused(names[i])) {
+            log_warn("this program has more rights than its user (set-user-ID, set-group-ID or file capabilities): it does "
+                     "not read %s or any other variable of the environment, and runs as a job of one process", names[i]);
+            return;
+        }
+}
+
 int boot_init(const struct boot_ops *forced)
 {
     struct boot *b = calloc(1, sizeof *b);
@@ -148,6 +160,8 @@ int boot_init(const struct boot_ops *forced)
     b->pmi.fd = -1;
     proc->boot = b;
     log_set_rank(rank_or_unknown);
+    if (!forced)
+        remark_privileged();
     b->ops = forced ? forced : pmi1_present() ? &pmi1_ops : pmix_present() ? &pmix_ops : &singleton_ops;
     if (!forced)
         boot_page_open(b);

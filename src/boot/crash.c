@@ -407,7 +407,8 @@ static void on_crash(int sig, siginfo_t *si, void *uc)
 
 void boot_crash_on(struct boot *b)
 {
-    struct crash *c = cvar.crash_report ? calloc(1, sizeof *c) : NULL;
+    /* A privileged program shows its addresses to nobody and runs no other program. */
+    struct crash *c = cvar.crash_report && !var_privileged() ? calloc(1, sizeof *c) : NULL;
     stack_t had;
     if (!c)
         return;

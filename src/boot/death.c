@@ -13,12 +13,13 @@
 #include "base/proc.h"
 #include "base/where.h"
 #include "boot/boot_types.h"
+#include "var/var.h"
 
 /* --- the page -------------------------------------------------------------- */
 
 void boot_page_open(struct boot *b)
 {
-    const char *text = getenv(JOB_PAGE_ENV);
+    const char *text = var_env_get(JOB_PAGE_ENV);
     char *end;
     if (!text)
         return;

@@ -25,19 +25,19 @@ enum { ABORT_MS = 100 }; /* between the reason and the request to end the job, w
 
 int pmi1_present(void)
 {
-    const char *fd = getenv("PMI_FD");
+    const char *fd = var_env_get("PMI_FD");
     return fd && *fd;
 }
 
 int pmix_present(void)
 {
-    const char *rank = getenv("PMIX_RANK"), *space = getenv("PMIX_NAMESPACE");
+    const char *rank = var_env_get("PMIX_RANK"), *space = var_env_get("PMIX_NAMESPACE");
     return rank && *rank && space && *space;
 }
 
 static int env_int(const char *name, int min, int *out)
 {
-    const char *text = getenv(name);
+    const char *text = var_env_get(name);
     char *end;
     errno = 0;
     long v = text ? strtol(text, &end, 10) : 0;

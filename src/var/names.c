@@ -143,7 +143,7 @@ int cvar_remark(int *i, int all, char *line, size_t len)
         if (strncmp(entry, PREFIX, PREFIX_LEN) != 0)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(entry, "="), entry);
-        if (remark(name, all, line, len))
+        if (!var_env_refused(name) && remark(name, all, line, len))
             return 1;
     }
     return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 
 #include "base/proc.h"
 
@@ -197,7 +198,7 @@ static int take(const struct cvar_info *c, const char *name, char *msg, size_t l
     for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
         char full[160];
         snprintf(full, sizeof full, "%s%s", prefixes[p], name + OWN_PREFIX);
-        const char *text = getenv(full);
+        const char *text = var_env_get(full);
         if (text)
             return store(c, full, text, msg, len);
     }
@@ -241,7 +242,7 @@ unsigned var_env_on(const struct var_env *list, int n)
 {
     unsigned set = 0;
     for (int i = 0; i < n; i++)
-        if (!getenv(list[i].name) && setenv(list[i].name, list[i].value, 0) == 0)
+        if (!var_env_get(list[i].name) && setenv(list[i].name, list[i].value, 1) == 0)
             set |= 1u << i;
     return set;
 }
@@ -255,7 +256,17 @@ void var_env_off(const struct var_env *list, int n, unsigned set)
 
 const char *var_env_get(const char *name)
 {
-    return getenv(name);
+    return secure_getenv(name);
+}
+
+int var_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+int var_env_refused(const char *name)
+{
+    return var_privileged() && getenv(name);
 }
 
 struct pvar_set *pvar_proc(void)
