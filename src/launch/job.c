@@ -14,6 +14,7 @@
 
 #include "base/sched.h"
 #include "launch/ask.h"
+#include "launch/other.h"
 #include "launch/spawn.h"
 
 #define MS 1000000u /* ns */
@@ -214,6 +215,12 @@ static void on_broken(void *arg, int rank, const char *how)
     pmi_hang_up(&j->rank[rank]);
 }
 
+static void on_stranger(void *arg, int rank)
+{
+    (void)rank;
+    other_joined(arg);
+}
+
 static int appnum(void *arg, int rank)
 {
     struct job *j = arg;
@@ -222,7 +229,8 @@ static int appnum(void *arg, int rank)
 
 int job_pmi_new(struct job *j)
 {
-    struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken, .appnum = appnum, .arg = j};
+    struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken, .appnum = appnum,
+                            .stranger = on_stranger, .arg = j};
     int universe = j->args->universe ? j->args->universe : j->size;
     return pmi_server_new(&j->pmi, j->size, universe, j->name, &host);
 }
@@ -347,6 +355,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
     pmi_hang_up(r);
     tell_absent(j);
     check_stuck(j);
+    if (!j->live && j->ended == j->size)
+        other_at_end(j);
 }
 
 void job_reap(struct job *j)

@@ -54,6 +54,7 @@ struct job {
     int absent;                     /* ranks of which `absent` is set */
     int hearing;                    /* looking for who died, since a rank noticed it first */
     int status;
+    int other_said, other_looked;   /* other.c: the line was printed; processes were searched */
     uint64_t timeout_at, kill_at, leave_at; /* ns; 0: never */
 };
 

@@ -12,6 +12,7 @@
 #include "launch/args.h"
 #include "launch/engine.h"
 #include "launch/job.h"
+#include "launch/other.h"
 #include "launch/place.h"
 #include "var/var.h"
 
@@ -72,6 +73,15 @@ static int timeout_from_environment(struct args *a)
     return 0;
 }
 
+/* A job on several hosts, by another launcher.  The program is looked at here: hosts of a job have the same files. */
+static int run_far(const struct args *a)
+{
+    char line[2048];
+    if (other_text(line, sizeof line, a, environ))
+        fprintf(stderr, "mpiexec: %s\n", line);
+    return engine_exec(a);
+}
+
 static int run(const struct args *a)
 {
     struct job j;
@@ -102,7 +112,7 @@ int main(int argc, char **argv)
         case ARGS_CVARS: status = print_cvars(); break;
         case ARGS_RUN:
             if (!timeout_from_environment(&a))
-                status = a.far ? engine_exec(&a) : run(&a);
+                status = a.far ? run_far(&a) : run(&a);
             break;
         }
     }

@@ -97,6 +97,8 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
         s->met = 1;
         s->rank[rank].pid = pid;
         s->rank[rank].where = where ? strtoull(where, NULL, 16) : 0;
+        if (!pid && s->host.stranger)
+            s->host.stranger(s->host.arg, rank);
     }
     say(s, rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n", ok ? 0 : -1);
 }

@@ -16,6 +16,7 @@ struct pmi_host {
     void (*aborted)(void *arg, int rank, int code, const char *why); /* why: "" when none was sent */
     void (*broken)(void *arg, int rank, const char *how);            /* it does not speak PMI: hang up */
     int (*appnum)(void *arg, int rank);
+    void (*stranger)(void *arg, int rank); /* it joined without a pid, which this library sends; NULL: not asked */
     void *arg;
 };
 

@@ -16,6 +16,7 @@
 #include "base/sched.h"
 #include "launch/env.h"
 #include "launch/job.h"
+#include "launch/other.h"
 #include "launch/place.h"
 #include "launch/spawn.h"
 
@@ -341,6 +342,8 @@ int job_start(struct job *j, const struct args *a, char *const *env)
             j->timeout_at = time_now() + (uint64_t)(a->timeout * 1e9);
         err = start_ranks(j, &s, env);
         close(report[1]);
+        if (!err)
+            other_at_start(j, env);
     }
     if (s.in_first >= 0)
         close(s.in_first);

@@ -2,7 +2,16 @@
  *
  * They are written by nobody here (the Fortran bindings set the F_ pointers once), so they
  * are no state of a process and do not hang on struct proc. */
+#include "config.h"
+
 #include <mpi.h>
+
+/* mpiexec knows the file of this library, of any version, by this note (launch/elf.c). */
+static const struct {
+    unsigned owner_bytes, text_bytes, type;
+    char owner[12], text[16];
+} note __attribute__((section(".note.windrose"), aligned(4), used)) = {sizeof "Windrose", sizeof note.text, 1, "Windrose",
+                                                                      WINDROSE_VERSION};
 
 /* Only the addresses count. */
 extern int MPIR_C_MPI_UNWEIGHTED, MPIR_C_MPI_WEIGHTS_EMPTY;

@@ -2,16 +2,19 @@
 
 Suite *suite_args(void);
 Suite *suite_ask(void);
+Suite *suite_elf(void);
 Suite *suite_engine(void);
 Suite *suite_env(void);
 Suite *suite_io(void);
 Suite *suite_kvs(void);
+Suite *suite_ldcache(void);
+Suite *suite_needs(void);
 Suite *suite_place(void);
 Suite *suite_pmi_server(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_args, suite_ask, suite_engine, suite_env, suite_io, suite_kvs, suite_place,
-                                      suite_pmi_server};
-    return unit_run(suites, 8);
+    Suite *(*const suites[])(void) = {suite_args, suite_ask, suite_elf, suite_engine, suite_env, suite_io, suite_kvs,
+                                      suite_ldcache, suite_needs, suite_place, suite_pmi_server};
+    return unit_run(suites, sizeof suites / sizeof *suites);
 }

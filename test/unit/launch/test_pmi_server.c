@@ -11,7 +11,7 @@ enum { RANKS = 3 };
 
 /* What the server said and did, per rank. */
 static char heard[RANKS][8192];
-static int aborted_by, abort_code, broken_ranks;
+static int aborted_by, abort_code, broken_ranks, strangers;
 static char abort_why[1100];
 
 static void reply(void *arg, int rank, const char *line, size_t len)
@@ -37,12 +37,17 @@ static int appnum(void *arg, int rank)
     return rank * 10;
 }
 
+static void stranger(void *arg, int rank)
+{
+    strangers |= 1 << rank;
+}
+
 static struct pmi_server *server(void)
 {
-    static const struct pmi_host host = {reply, aborted, broken, appnum, NULL};
+    static const struct pmi_host host = {reply, aborted, broken, appnum, stranger, NULL};
     struct pmi_server *s;
     aborted_by = -1;
-    broken_ranks = 0;
+    broken_ranks = strangers = 0;
     ck_assert_int_eq(pmi_server_new(&s, RANKS, 7, "kvs_x", &host), 0);
     return s;
 }
@@ -68,6 +73,7 @@ START_TEST(requests)
     ck_assert_uint_eq(pmi_where(s, 1), 0);
     tell(s, 0, "cmd=init pmi_version=2 pmi_subversion=0\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
     ck_assert(!pmi_initialized(s, 0));
+    ck_assert_int_eq(strangers, 1 << 1); /* it joined, and sent no pid */
     tell(s, 1, "cmd=get_maxes\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0\n");
     tell(s, 1, "cmd=get_appnum\n", "cmd=appnum appnum=10 rc=0\n");
     tell(s, 1, "cmd=get_universe_size\n", "cmd=universe_size size=7 rc=0\n");

@@ -1,0 +1,60 @@
+/* Stand-ins for other MPI libraries, and programs for them (other.test):
+ *   LIBRARY   an MPI library; with JOINS its MPI_Init joins the job by PMI as MPICH does, without a pid
+ *   MIDDLE    a library that needs MPI
+ *   else      a program: MPI_Init, MPI_Finalize */
+#ifdef LIBRARY
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef JOINS
+static int say(const char *line)
+{
+    const char *fd = getenv("PMI_FD");
+    char answer[1024];
+    return !fd || write(atoi(fd), line, strlen(line)) != (ssize_t)strlen(line) || read(atoi(fd), answer, sizeof answer) <= 0;
+}
+#endif
+
+int MPI_Init(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+#ifdef JOINS
+    return say("cmd=init pmi_version=1 pmi_subversion=1\n");
+#else
+    return 0;
+#endif
+}
+
+int MPI_Finalize(void)
+{
+#ifdef JOINS
+    return say("cmd=finalize\n");
+#else
+    return 0;
+#endif
+}
+
+#else
+int MPI_Init(int *argc, char ***argv);
+int MPI_Finalize(void);
+
+#ifdef MIDDLE
+int middle(void)
+{
+    return MPI_Init(0, 0) | MPI_Finalize();
+}
+#else
+int middle(void);
+int main(int argc, char **argv)
+{
+#ifdef BY_MIDDLE
+    (void)argc, (void)argv;
+    return middle();
+#else
+    return MPI_Init(&argc, &argv) | MPI_Finalize();
+#endif
+}
+#endif
+#endif
