@@ -75,6 +75,13 @@ void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -
 void sim_cut(int rank);               /* sends to it fail from now on, though nobody has said yet that it is dead */
 void sim_unreachable(int rank, int err); /* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */
 int sim_gone(int rank);               /* dead or cut off: errors that name it are true */
+/* What rank `from` sends to rank `to` from now on, messages of an AM type or native operations
+ * (SIM_NATIVE_OPS), stays under way; type -1: nothing more does.  Others pass it where the
+ * transport keeps no order (knobs.ordered 0). */
+enum { SIM_NATIVE_OPS = 256 };
+void sim_hold(int type, int from, int to);
+int sim_held(int type, int to);       /* so many of them stay */
+void sim_let_go(int type, int to);    /* they arrive now */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
 long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */

@@ -2,6 +2,8 @@
 #ifndef SIM_TYPES_H
 #define SIM_TYPES_H
 
+#include <limits.h>
+
 #include "base/jobpage.h"
 #include "base/list.h"
 #include "base/proc.h"
@@ -81,6 +83,8 @@ struct sim {
     uint64_t rng;
     long step;
     long quiet;                            /* consecutive idle yields of anybody */
+    int hold, hold_from, hold_to;          /* sim_hold(); 0: nothing */
+    int held;                              /* of in_flight, so many stay */
     int in_flight;
     struct sim_result result;
     struct sim_kv *published;
@@ -106,6 +110,15 @@ static inline int sim_chance(struct sim *s, int percent)
 }
 void sim_barrier_check(struct sim *s); /* somebody will never come to it */
 void sim_kept_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
+/* Step at which what this rank sends arrives if it is not held, or that which never comes. */
+static inline long sim_due(struct sim *s, int type, int to, long due)
+{
+    if (s->hold != type || s->hold_from != s->now->rank || s->hold_to != to)
+        return due;
+    s->held++;
+    return LONG_MAX;
+}
+int sim_native_held(struct sim *s, int to, int let_go); /* operations that are held; they are no more */
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
 void sim_count_sent(int rank, int type, size_t len);
 void sim_count_received(int rank, int type);

@@ -139,7 +139,8 @@ static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len,
 {
     struct sim_rank_state *r = &s->ranks[s->now->rank];
     struct nic_op *op = sim_alloc(sizeof *op + len);
-    *op = (struct nic_op){.serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .due = some_time(s), .d = d};
+    *op = (struct nic_op){.serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .d = d};
+    op->due = sim_due(s, SIM_NATIVE_OPS, peer, some_time(s));
     list_push(&r->nic, &op->link);
     r->nic_ops++;
     s->in_flight++;
@@ -408,6 +409,23 @@ int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial)
             return 1;
     }
     return 0;
+}
+
+int sim_native_held(struct sim *s, int to, int let_go)
+{
+    int n = 0;
+    for (int i = 0; i < s->k.ranks; i++)
+        for (struct list *l = s->ranks[i].nic.next; l != &s->ranks[i].nic; l = l->next) {
+            struct nic_op *op = LIST_OBJ(l, struct nic_op, link);
+            if (op->peer != to || op->due != LONG_MAX)
+                continue;
+            n++;
+            if (!let_go)
+                continue;
+            op->due = s->step;
+            s->held--;
+        }
+    return n;
 }
 
 unsigned sim_native_left(const struct sim *s, int rank)

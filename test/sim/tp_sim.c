@@ -146,6 +146,7 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     m->after = s->nic_serial;
     m->len = len;
     m->due = s->k.latency ? s->step + s->k.latency : s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
+    m->due = sim_due(s, *(const unsigned char *)iov[0].iov_base, (int)peer, m->due);
     size_t at = 0;
     m->kept = NULL;
     if (d && s->k.am_keep && iov[n - 1].iov_len >= (size_t)s->k.am_keep) {
@@ -166,6 +167,43 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
               len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0); /* of RMA packets */
     sim_moved(s);
     return m->kept ? TP_PENDING : 0;
+}
+
+static int held(struct sim *s, int type, int to, int let_go)
+{
+    int n = 0;
+    if (type == SIM_NATIVE_OPS)
+        return sim_native_held(s, to, let_go);
+    for (int c = 0; c < 2; c++)
+        for (struct list *l = s->ranks[to].inbox[c].next; l != &s->ranks[to].inbox[c]; l = l->next) {
+            struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
+            if (m->due != LONG_MAX || m->data[0] != type)
+                continue;
+            n++;
+            if (!let_go)
+                continue;
+            m->due = s->step;
+            s->held--;
+        }
+    return n;
+}
+
+int sim_held(int type, int to)
+{
+    return held(the_sim, type, to, 0);
+}
+
+void sim_let_go(int type, int to)
+{
+    sim_event("lets go %d of type %d to %d", held(the_sim, type, to, 1), type, to);
+    sim_moved(the_sim);
+}
+
+void sim_hold(int type, int from, int to)
+{
+    the_sim->hold = type < 0 ? 0 : type;
+    the_sim->hold_from = from;
+    the_sim->hold_to = to;
 }
 
 /* Deliver the first message that is due; a later one of another sender may pass one that is not. */
