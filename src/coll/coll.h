@@ -116,36 +116,35 @@ int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
 int coll_agree_error(int err, struct comm *c);
 
 /* --- context ids --------------------------------------------------------------
- * An id is (world rank of the leader of the new group, that process's own counter): ids differ everywhere and
- * for ever by construction, so agreement is one broadcast from the leader, thread-safe without any lock or
- * order between communicators.  ids are multiples of CTX_STEP. */
+ * An id is (round, world rank of the leader of the new group, that process's own counter): see
+ * obj/comm.h.  Ids differ everywhere by construction, so agreement is one broadcast from the
+ * leader, thread-safe without any lock or order between communicators.  Numbers are multiples of
+ * CTX_STEP. */
 
 /* New id for a communicator with the members of c (dup, split's first step ...).  c an intercommunicator: each
  * group gets its own receiving id, *send is the other group's; else both are equal.  Collective over c.
  * For subsets (create, split): pass the map of the subset to coll_ctx_agree_map. */
-int coll_ctx_agree(struct comm *c, uint32_t *recv, uint32_t *send);
-/* The same, nonblocking: *recv and *send must stay and are filled when *out completes (MPI_Comm_idup). */
-int coll_ctx_iagree(struct comm *c, uint32_t *recv, uint32_t *send, struct request **out);
+int coll_ctx_agree(struct comm *c, uint64_t *recv, uint64_t *send);
+/* The same, nonblocking: n, which must stay, gets them when *out completes (MPI_Comm_idup). */
+int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out);
 /* New id for the members of `map` (world ranks; this process is `rank` in it), all members of c, only they take
  * part.  tag keeps simultaneous calls of several threads apart (MPI_Comm_create_group's; 0 elsewhere).
  * Also for split and create: each subset calls it with its own map.
  * tag COLL_WITHIN: a step of a call of all members of c, in whose earlier steps some may have given up because of a death; who waits
  * for them ends by that death, whoever of c it was.  Elsewhere only members of the map count. */
 enum { COLL_WITHIN = -1 };
-int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint32_t *ctx);
+int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx);
 /* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
-int coll_ctx_merge(struct comm *c, uint32_t *ctx);
+int coll_ctx_merge(struct comm *c, uint64_t *ctx);
 /* For MPI_Intercomm_create: leaders swap over `peer` (significant at the leader only) ids and world ranks; all
  * members of `local` learn them.  *remote: a new map of the other group (drop it), in its rank order.
  * `send_extra`/`recv_extra`: one number of each leader's choice, swapped too (or 0/NULL).
  * tag COLL_WITHIN: a step of a call of all members of `peer`, as above. */
 int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
-                            uint32_t *recv, uint32_t *send, struct rankmap **remote, int64_t send_extra,
-                            int64_t *recv_extra);
+                            uint64_t *recv, uint64_t *send, struct rankmap **remote,
+                            int64_t send_extra, int64_t *recv_extra);
 /* Instead of it by a leader that could not go on: the other one, which waits for it, is told, and the class of err with it. */
 void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
-/* New id for a group of one (this process): no communication. */
-uint32_t coll_ctx_alone(void);
 
 /* Duplicate of an intracommunicator for the library's own use: same map, new id, no attributes, no name. */
 int coll_comm_dup(struct comm *c, struct comm **out);

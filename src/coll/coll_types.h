@@ -19,8 +19,9 @@ struct coll_room {
     size_t kept_bytes;
     struct dt_type *byte;
     uint32_t ctx_next;       /* counter of the id to try next */
+    uint32_t ctx_round;      /* how often the counter has gone round, above the bits of a rank */
     int ctx_bits;            /* of an id's counter */
-    struct map ctx_live;     /* ids made here whose communicator lives here */
+    struct map ctx_live;     /* numbers of ids made here whose communicator lives here */
 };
 
 void sched_forget(struct coll_room *room); /* frees what is kept */

@@ -1,13 +1,17 @@
 /* Context ids.
  *
- *      | world rank of the leader | its counter | stream (2 bits) |
+ *      | round of the counter | 0, bits of a rank |  | world rank of the leader | its counter | 0 |
+ *                    32 bits                                 the number: 32 bits, 2 for the stream
  *
- * The leader of the new group makes the id from its own rank and counter, so no two communicators anywhere have
- * equal ids while both live, and the others need only be told.  No masks, no agreement, nothing shared between
- * threads that create communicators at once.  The counter goes round; ids whose communicator still lives at
- * the leader are passed over.  (A member that has not yet freed a communicator the leader has freed cannot meet its
- * id again: a new communicator needs that member's own part in its creation, and MPI_Comm_free comes before it in
- * the order of collective calls.) */
+ * The leader of the new group makes the id from its own rank, counter and round, so no two
+ * communicators anywhere have equal ids, and the others need only be told.  No masks, no agreement,
+ * nothing shared between threads that create communicators at once.  The counter goes round;
+ * numbers whose communicator still lives at the leader are passed over.
+ *
+ * A member may yet have a communicator, or packets of it, whose number the leader uses again:
+ * another thread is in its MPI_Comm_free, a collective of it goes on after that, a member died and
+ * what it left is under way.  Those have another round.  With P bits for a rank, an id comes again
+ * after 2^(62 - 2 P) others of the same leader: more than 2^40 in a job of a thousand processes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +34,7 @@ void ctx_start(struct coll_room *room)
     while ((1 << rank_bits) < boot_size())
         rank_bits++;
     room->ctx_bits = ID_BITS - rank_bits;
+    room->ctx_next = room->ctx_round = 0;
     map_init(&room->ctx_live);
     proc->obj->ctx_gone = ctx_gone;
 }
@@ -41,48 +46,61 @@ void ctx_stop(struct coll_room *room)
 }
 
 /* A new id; 0 (MPI_COMM_WORLD's) when all are in use or memory is out. */
-static uint32_t id_make(void)
+static uint64_t id_make(void)
 {
     struct coll_room *room = proc->coll;
     uint32_t counters = 1u << room->ctx_bits, rank = (uint32_t)boot_rank();
     if (room->ctx_live.count + 2 >= counters)
         return 0;
     for (;;) {
-        uint32_t n = room->ctx_next;
+        uint32_t n = room->ctx_next, round = room->ctx_round;
         room->ctx_next = (n + 1) & (counters - 1);
+        if (!room->ctx_next)
+            room->ctx_round += comm_rank_mask() + 1;
         uint32_t id = (rank << room->ctx_bits | n) * CTX_STEP;
         if (id == CTX_WORLD || id == CTX_SELF || map_get(&room->ctx_live, id))
             continue;
-        return map_put(&room->ctx_live, id, room) ? 0 : id;
+        return map_put(&room->ctx_live, id, room) ? 0 : (uint64_t)round << 32 | id;
     }
 }
 
 /* Who could not go on tells, in place of an id, of whose death: its number in the job, and a low bit that no id has. */
 enum { TOLD_DEATH = 1 };
 
-/* What came as the id that process `leader` of the job has made. */
-static int check(uint32_t id, int leader)
+/* An id made here (0: none) that nothing will have. */
+static void id_unmake(uint64_t ctx)
 {
-    uint32_t world = id / CTX_STEP;
-    if (id && id % CTX_STEP == 0 && world >> proc->coll->ctx_bits == (uint32_t)leader)
+    if (ctx)
+        ctx_gone((uint32_t)ctx);
+}
+
+static int is_id(uint64_t ctx)
+{
+    return (uint32_t)ctx && ctx % CTX_STEP == 0 && !(ctx >> 32 & comm_rank_mask());
+}
+
+/* What came as the id that process `leader` of the job has made. */
+static int check(uint64_t ctx, int leader)
+{
+    uint32_t id = (uint32_t)ctx, world = id / CTX_STEP;
+    if (is_id(ctx) && world >> proc->coll->ctx_bits == (uint32_t)leader)
         return MPI_SUCCESS;
     if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
                         boot_dead((int)world) ? boot_dead_why((int)world) : "another member says so");
-    return id ? err_make(MPI_ERR_OTHER, "no context id: %#x came instead of one", id)
-              : err_make(MPI_ERR_OTHER, "no context id left: too many communicators are alive");
-}
-
-uint32_t coll_ctx_alone(void)
-{
-    return id_make();
+    if (ctx)
+        return err_make(MPI_ERR_OTHER, "no context id: %#llx came instead of one",
+                        (unsigned long long)ctx);
+    return err_make(MPI_ERR_OTHER, "no context id left: too many communicators are alive");
 }
 
 /* --- over a communicator ------------------------------------------------------------ */
 
 struct pair {
-    uint32_t recv, send;
-    uint32_t *recv_out, *send_out;
+    uint64_t recv, send;
+    struct comm *to; /* NULL: to *recv_out and *send_out */
+    uint64_t made;   /* here; 0: none */
+    uint64_t *recv_out, *send_out;
     int leader, remote_leader; /* who makes them */
     struct sched *s;
 };
@@ -90,16 +108,24 @@ struct pair {
 static void pair_done(void *arg)
 {
     struct pair *p = arg;
-    *p->recv_out = p->recv;
-    *p->send_out = p->send;
     int err = check(p->recv, p->leader);
     err = err ? err : check(p->send, p->remote_leader);
+    if (!p->to) {
+        *p->recv_out = p->recv;
+        *p->send_out = p->send;
+    } else if (!err) {
+        comm_set_ctx(p->to, p->recv, p->send);
+    } else {
+        id_unmake(p->made);
+    }
     if (err)
         sched_fail(p->s, err);
 }
 
-/* A schedule that leaves the ids at *recv and *send. */
-static struct sched *agree(struct comm *c, uint32_t *recv, uint32_t *send)
+/* A schedule that leaves the ids at *recv and *send, or in n.  *made: what was made here for it, or
+ * 0. */
+static struct sched *agree(struct comm *c, struct comm *n, uint64_t *recv, uint64_t *send,
+                           uint64_t *made)
 {
     struct dt_type *byte = proc->coll->byte;
     struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
@@ -110,9 +136,11 @@ static struct sched *agree(struct comm *c, uint32_t *recv, uint32_t *send)
         return NULL;
     }
     int leader = comm_world(c, 0);
-    *p = (struct pair){0, 0, recv, send, leader, c->remote ? rankmap_world(c->remote, 0) : leader, s};
+    *p = (struct pair){.to = n, .recv_out = recv, .send_out = send, .leader = leader, .s = s,
+                       .remote_leader = c->remote ? rankmap_world(c->remote, 0) : leader};
     if (c->rank == 0)
-        p->recv = p->send = id_make();
+        p->recv = p->send = p->made = id_make();
+    *made = p->made;
     if (c->remote) {
         if (c->rank == 0) { /* what they receive with, we send with */
             sched_send(s, &p->recv, sizeof p->recv, byte, 0);
@@ -131,15 +159,22 @@ static int no_memory(void)
     return err_make(MPI_ERR_NO_MEM, "no memory to agree on a context id");
 }
 
-int coll_ctx_agree(struct comm *c, uint32_t *recv, uint32_t *send)
+int coll_ctx_agree(struct comm *c, uint64_t *recv, uint64_t *send)
 {
-    struct sched *s = agree(c, recv, send);
-    return s ? sched_run(s) : no_memory();
+    uint64_t made;
+    struct sched *s = agree(c, NULL, recv, send, &made);
+    if (!s)
+        return no_memory();
+    int err = sched_run(s);
+    if (err)
+        id_unmake(made);
+    return err;
 }
 
-int coll_ctx_iagree(struct comm *c, uint32_t *recv, uint32_t *send, struct request **out)
+int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out)
 {
-    struct sched *s = agree(c, recv, send);
+    uint64_t made;
+    struct sched *s = agree(c, n, NULL, NULL, &made);
     if (!s)
         return no_memory();
     sched_begin(s);
@@ -150,22 +185,24 @@ int coll_ctx_iagree(struct comm *c, uint32_t *recv, uint32_t *send, struct reque
 /* --- over a subset --------------------------------------------------------------------- */
 
 /* Down the same tree where those above may have given up in an earlier step of the call: then nobody else tells. */
-static int agree_within(struct comm *c, const struct rankmap *map, int rank, uint32_t *ctx)
+static int agree_within(struct comm *c, const struct rankmap *map, int rank, uint64_t *ctx)
 {
     struct sched *s = sched_aside(c, TAG_SUBSET);
     struct pair *p = s ? sched_bytes(s, sizeof *p) : NULL;
     struct dt_type *byte = proc->coll->byte;
-    int mask = 1;
+    int mask = 1, leader = rankmap_world(map, 0);
+    uint64_t made = 0;
     if (!p) {
         if (s)
             sched_destroy(s);
         return no_memory();
     }
-    *p = (struct pair){0, 0, ctx, ctx, rankmap_world(map, 0), rankmap_world(map, 0), s};
+    *p = (struct pair){.recv_out = ctx, .send_out = ctx, .leader = leader, .remote_leader = leader,
+                       .s = s};
     while (mask < map->size && !(rank & mask))
         mask <<= 1;
     if (rank == 0) {
-        p->recv = p->send = id_make();
+        p->recv = p->send = made = id_make();
     } else {
         sched_recv(s, &p->recv, 2 * sizeof p->recv, byte, rankmap_find(c->map, rankmap_world(map, rank - mask)));
         sched_fence(s);
@@ -175,15 +212,20 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
             sched_send(s, &p->recv, 2 * sizeof p->recv, byte, rankmap_find(c->map, rankmap_world(map, rank + mask)));
     sched_fence(s);
     sched_call(s, pair_done, p);
-    return sched_run(s);
+    int err = sched_run(s);
+    if (err)
+        id_unmake(made);
+    return err;
 }
 
 /* Down a binomial tree of the subset.  Messages are matched by the sender's world rank: subsets of one call are
  * disjoint and calls that follow one another keep the order of each pair. */
-int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint32_t *ctx)
+int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx)
 {
-    uint32_t stream = c->ctx_recv | CTX_COLL, id = 0;
-    int p = map->size, me = boot_rank(), mask = 1, err = MPI_SUCCESS;
+    uint32_t stream = c->ctx_recv | CTX_COLL;
+    uint64_t id = 0;
+    uint32_t me = (uint32_t)boot_rank();
+    int p = map->size, mask = 1, err = MPI_SUCCESS;
     if (tag == COLL_WITHIN)
         return agree_within(c, map, rank, ctx);
     tag |= GROUP_TAG;
@@ -195,31 +237,38 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
         id = id_make();
     } else {
         int parent = rankmap_world(map, rank - mask);
-        err = p2p_recv_world(&id, sizeof id, parent, stream, parent, tag);
+        uint32_t src = c->round_recv | (uint32_t)parent;
+        err = p2p_recv_world(&id, sizeof id, parent, stream, src, tag);
         if (err)
-            id = err_class(err) == MPIX_ERR_PROC_FAILED ? (uint32_t)parent * CTX_STEP + TOLD_DEATH : 0;
+            id = err_class(err) == MPIX_ERR_PROC_FAILED ? (uint64_t)parent * CTX_STEP + TOLD_DEATH
+                                                        : 0;
     }
     /* Those below wait for this process, which lives: with an error, too, they are told. */
     for (mask >>= 1; mask; mask >>= 1)
         if (rank + mask < p) {
-            int e = p2p_send_world(&id, sizeof id, rankmap_world(map, rank + mask), stream, me, tag);
+            int child = rankmap_world(map, rank + mask);
+            int e = p2p_send_world(&id, sizeof id, child, stream, c->round_recv | me, tag);
             err = err ? err : e;
         }
     *ctx = id;
-    return err ? err : check(id, rankmap_world(map, 0));
+    err = err ? err : check(id, rankmap_world(map, 0));
+    if (err && rank == 0)
+        id_unmake(id);
+    return err;
 }
 
-int coll_ctx_merge(struct comm *c, uint32_t *ctx)
+int coll_ctx_merge(struct comm *c, uint64_t *ctx)
 {
     struct dt_type *byte = proc->coll->byte;
     struct sched *s = sched_make(&(struct coll_args){.call = COLL_BCAST, .comm = c});
     if (!s)
         return no_memory();
     int ours = c->ctx_recv < c->ctx_send;
+    uint64_t made = 0;
     *ctx = 0;
     if (c->rank == 0) {
         if (ours) { /* the same comparison, the other way round, over there */
-            *ctx = id_make();
+            *ctx = made = id_make();
             sched_send(s, ctx, sizeof *ctx, byte, 0);
         } else {
             sched_recv(s, ctx, sizeof *ctx, byte, 0);
@@ -229,14 +278,17 @@ int coll_ctx_merge(struct comm *c, uint32_t *ctx)
     sched_local(s);
     build_bcast_binomial(s, ctx, sizeof *ctx, byte, 0);
     int err = sched_run(s);
-    return err ? err : check(*ctx, rankmap_world(ours ? c->map : c->remote, 0));
+    err = err ? err : check(*ctx, rankmap_world(ours ? c->map : c->remote, 0));
+    if (err)
+        id_unmake(made);
+    return err;
 }
 
 /* --- intercommunicators -------------------------------------------------------------------- */
 
 struct hello { /* between leaders, and from the leader to its group */
-    uint32_t ctx;
-    int32_t size;
+    uint64_t ctx;
+    int64_t size;
     int64_t extra;
     int64_t err; /* class of what keeps the leader from going on */
 };
@@ -296,16 +348,16 @@ static int swap_ranks(struct comm *local, int *theirs, int n, struct comm *peer,
     return err;
 }
 
-int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
-                            uint32_t *recv, uint32_t *send, struct rankmap **remote, int64_t send_extra,
-                            int64_t *recv_extra)
+/* ctx: the id that this process has made for its group; 0: it does not lead, or there is none. */
+static int exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                    int tag, uint64_t ctx, uint64_t *recv, uint64_t *send, struct rankmap **remote,
+                    int64_t send_extra, int64_t *recv_extra)
 {
     struct {
         struct hello ours, theirs;
-    } h = {{0, local->size, send_extra, 0}, {0, 0, 0, 0}};
+    } h = {{ctx, local->size, send_extra, 0}, {0, 0, 0, 0}};
     int leads = local->rank == local_leader, err = MPI_SUCCESS;
     if (leads) {
-        h.ours.ctx = id_make();
         err = swap_hello(&h.ours, &h.theirs, peer, remote_leader, tag);
         h.ours.err = err ? err_class(err) : h.theirs.err;
     }
@@ -314,13 +366,13 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
         return err ? err : berr;
     if (h.ours.err)
         return not_met(h.ours.err);
-    if (!h.ours.ctx || h.theirs.ctx % CTX_STEP) /* which process theirs is of only the leader knows */
+    if (!h.ours.ctx || !is_id(h.theirs.ctx)) /* which process theirs is of only the leader knows */
         return check(h.ours.ctx ? h.theirs.ctx : 0, -1);
-    if (!h.theirs.ctx)
-        return check(0, -1);
-    int n = h.theirs.size;
-    if (n < 1 || n > boot_size()) /* all learned the same from their leader */
-        return err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the other leader says that its group has %d members", n);
+    if (h.theirs.size < 1 || h.theirs.size > boot_size()) /* all learned the same from their leader */
+        return err_make(MPI_ERR_OTHER,
+                        "MPI_Intercomm_create: the other leader says its group has %lld members",
+                        (long long)h.theirs.size);
+    int n = (int)h.theirs.size;
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return no_memory();
@@ -344,9 +396,21 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
     return err;
 }
 
+int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer,
+                            int remote_leader, int tag, uint64_t *recv, uint64_t *send,
+                            struct rankmap **remote, int64_t send_extra, int64_t *recv_extra)
+{
+    uint64_t made = local->rank == local_leader ? id_make() : 0;
+    int err = exchange(local, local_leader, peer, remote_leader, tag, made, recv, send, remote,
+                       send_extra, recv_extra);
+    if (err)
+        id_unmake(made);
+    return err;
+}
+
 int coll_comm_dup(struct comm *c, struct comm **out)
 {
-    uint32_t recv, send;
+    uint64_t recv, send;
     int err = coll_ctx_agree(c, &recv, &send);
     if (err)
         return err;

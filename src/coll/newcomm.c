@@ -79,7 +79,7 @@ static int dup_local(struct comm *local, struct comm *n)
 int newcomm_dup(struct comm *c, const struct info *info, struct comm **out)
 {
     const char *call = call_name();
-    uint32_t recv, send;
+    uint64_t recv, send;
     struct comm *n = NULL;
     *out = NULL;
     int err = coll_ctx_agree(c, &recv, &send);
@@ -135,9 +135,9 @@ static int idup_inter(struct comm *c, struct comm *n, struct request **req)
     comm_set_local(n, local);
     request_init(&d->r, REQUEST_COLL, &idup_ops, c);
     d->r.what = "MPI_Comm_idup";
-    d->error = coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, &a);
+    d->error = coll_ctx_iagree(c, n, &a);
     if (!d->error)
-        d->error = coll_ctx_iagree(c->local, &n->local->ctx_recv, &n->local->ctx_send, &b);
+        d->error = coll_ctx_iagree(c->local, n->local, &b);
     d->waiting = (a != NULL) + (b != NULL);
     if (!d->waiting)
         request_complete(&d->r, d->error);
@@ -158,7 +158,7 @@ int newcomm_idup(struct comm *c, const struct info *info, struct comm **out, str
         return no_memory(call);
     int err = dup_rest(c, info, n);
     if (!err)
-        err = c->remote ? idup_inter(c, n, req) : coll_ctx_iagree(c, &n->ctx_recv, &n->ctx_send, req);
+        err = c->remote ? idup_inter(c, n, req) : coll_ctx_iagree(c, n, req);
     if (err)
         discard(n);
     else
@@ -188,7 +188,7 @@ int newcomm_check_subset(const struct comm *c, const struct rankmap *map)
 int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **out)
 {
     const char *call = call_name();
-    uint32_t ctx;
+    uint64_t ctx;
     int rank = rankmap_find(map, proc->obj->world->rank);
     *out = NULL;
     if (rank < 0)
@@ -375,7 +375,7 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
                   struct comm **out)
 {
     const char *call = call_name();
-    uint32_t recv, send;
+    uint64_t recv, send;
     struct rankmap *remote = NULL;
     struct comm *n = NULL;
     *out = NULL;
@@ -412,7 +412,7 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
 {
     const char *call = call_name();
     int64_t mine = high != 0, theirs = 0;
-    uint32_t ctx;
+    uint64_t ctx;
     *out = NULL;
     int err = coll_swap_bytes(&mine, sizeof mine, &theirs, sizeof theirs, c);
     if (!err)

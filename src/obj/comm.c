@@ -55,6 +55,22 @@ int comm_release(struct comm *c)
     return MPI_SUCCESS;
 }
 
+uint32_t comm_rank_mask(void)
+{
+    uint32_t mask = 3;
+    while (mask - 1 < (uint32_t)boot_size()) /* the two highest are no ranks */
+        mask = mask << 1 | 1;
+    return mask;
+}
+
+void comm_set_ctx(struct comm *c, uint64_t ctx_recv, uint64_t ctx_send)
+{
+    c->ctx_recv = (uint32_t)ctx_recv;
+    c->ctx_send = (uint32_t)ctx_send;
+    c->round_recv = (uint32_t)(ctx_recv >> 32);
+    c->src = (uint32_t)(ctx_send >> 32) | (uint32_t)c->rank;
+}
+
 static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rankmap *remote)
 {
     c->map = rankmap_ref(map);
@@ -65,16 +81,16 @@ static void comm_fill(struct comm *c, struct rankmap *map, int rank, struct rank
     attr_list_init(&c->attrs);
 }
 
-struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send)
+struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint64_t ctx_recv,
+                       uint64_t ctx_send)
 {
     struct comm *c = calloc(1, sizeof *c);
     if (!c || obj_add(OBJ_COMM, &c->obj)) {
         free(c);
         return NULL;
     }
-    c->ctx_recv = ctx_recv;
-    c->ctx_send = ctx_send;
     comm_fill(c, map, rank, remote);
+    comm_set_ctx(c, ctx_recv, ctx_send);
     return c;
 }
 
@@ -104,8 +120,8 @@ static struct comm *builtin_comm(int handle, int first, int size, int rank, uint
     struct rankmap *m = rankmap_stride(first, 1, size);
     if (c && m) {
         obj_set_builtin(OBJ_COMM, handle, &c->obj);
-        c->ctx_recv = c->ctx_send = ctx;
         comm_fill(c, m, rank, NULL);
+        comm_set_ctx(c, ctx, ctx);
         snprintf(c->name, sizeof c->name, "%s", name);
     } else {
         free(c);

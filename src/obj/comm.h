@@ -5,9 +5,15 @@
  *   RANKMAP_TABLE    world = table[rank]               (irregular: 4 bytes per rank, shared by reference)
  * Maps are reference counted and shared by communicators, groups and windows.
  *
- * Context ids: 32 bits; a communicator has one id, and each room derives its own stream by the low bits:
- * id | CTX_P2P, id | CTX_COLL ... (ids are multiples of CTX_STEP).  For intercommunicators send and receive
- * ids may differ. */
+ * Context ids: 64 bits.
+ *
+ *      | round, above the bits of a rank, which are 0 here (32 bits) | number (32 bits) |
+ *
+ * The number comes again when the counter that makes it has gone round (coll/ctxid.c); the round is
+ * another one then.  Packets carry the number in one word and the round in the word of the sender's
+ * rank, above it.  So what is late is never taken for a communicator or window of the same number.
+ * Each room derives its own stream by the low bits: number | CTX_P2P, number | CTX_COLL ...
+ * (numbers are multiples of CTX_STEP).  For intercommunicators send and receive ids may differ. */
 #ifndef OBJ_COMM_H
 #define OBJ_COMM_H
 
@@ -66,8 +72,10 @@ struct attr_list { /* attributes on a communicator, window or datatype; see attr
 
 struct comm {
     struct obj obj;
-    uint32_t ctx_recv;      /* this process receives with it */
-    uint32_t ctx_send;      /* it sends with it; equal but for intercommunicators */
+    uint32_t ctx_recv;      /* number of the id that this process receives with */
+    uint32_t ctx_send;      /* ... that it sends with; equal but for intercommunicators */
+    uint32_t round_recv;    /* their rounds: stand above the rank in what comes in ... */
+    uint32_t src;           /* ... and above this process's own in what it sends: both in one word */
     int rank, size;         /* of the local group */
     struct rankmap *map;    /* local group */
     struct rankmap *remote; /* remote group of an intercommunicator, else NULL */
@@ -101,6 +109,13 @@ static inline int comm_world(const struct comm *c, int rank) /* of the local gro
 {
     return rankmap_world(c->map, rank);
 }
+static inline uint64_t comm_ctx(const struct comm *c) /* the whole id that it receives with */
+{
+    return (uint64_t)c->round_recv << 32 | c->ctx_recv;
+}
+/* The bits of a rank in a word that holds a round, too: the same in all processes of the job.  Each
+ * rank, MPI_ANY_SOURCE and MPI_PROC_NULL differ in them. */
+uint32_t comm_rank_mask(void);
 
 struct errhandler;
 struct comm *comm_ref(struct comm *c);
@@ -108,7 +123,10 @@ void comm_drop(struct comm *c); /* last reference: freed (collective state, attr
 /* A communicator object from parts (takes its own references); the context id must be agreed by the caller
  * (coll/ctxid.c), and is given back (ctx_gone) with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
  * NULL: out of memory. */
-struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint32_t ctx_recv, uint32_t ctx_send);
+struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint64_t ctx_recv,
+                       uint64_t ctx_send);
+/* The ids of one that was made with CTX_NONE. */
+void comm_set_ctx(struct comm *c, uint64_t ctx_recv, uint64_t ctx_send);
 /* Members of c may give up a collective operation because of a death in these groups (or NULL), though c has not those members: so
  * the others end it by that death, too.  Takes its own references. */
 void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b);

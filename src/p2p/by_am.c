@@ -23,7 +23,7 @@ static const void *whole(struct p2p_req *q)
 static int send_eager(struct p2p_req *q, struct p2p_peer *p)
 {
     int sync = (q->flags & P2P_MODE) == P2P_SYNC;
-    struct p2p_eager_sync h = {{q->ctx, q->rank, q->tag, p->seq_out}, sync ? cookie_make(q) : 0};
+    struct p2p_eager_sync h = {{q->ctx, q->src, q->tag, p->seq_out}, sync ? cookie_make(q) : 0};
     if (sync && !h.sreq)
         return AM_AGAIN; /* when there is memory again */
     struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
@@ -45,7 +45,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
 /* In pieces; q->next bytes are out.  What stops half way goes on from the head of the queue. */
 static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_eager_first h = {{q->ctx, q->rank, q->tag, 0}, q->size};
+    struct p2p_eager_first h = {{q->ctx, q->src, q->tag, 0}, q->size};
     while (q->next < q->size) {
         if (peer_far_ahead(p))
             return AM_AGAIN;
@@ -108,7 +108,8 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
         n = 0;
     if (!n)
         key = native_offer(q, p, rts.tail.key, most < sizeof rts.tail ? most : sizeof rts.tail);
-    rts.h = (struct p2p_rts){{q->ctx, q->rank, q->tag, p->seq_out}, cookie_make(q), q->size, n, (uint16_t)key, (uint16_t)q->waits};
+    rts.h = (struct p2p_rts){{q->ctx, q->src, q->tag, p->seq_out}, cookie_make(q), q->size, n,
+                             (uint16_t)key, (uint16_t)q->waits};
     if (!rts.h.sreq)
         return AM_AGAIN; /* when there is memory again */
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.tail.run[0] + key};

@@ -1,20 +1,22 @@
 /* Matching in constant time, wildcards included.
  *
- * A receive is posted under its key (ctx, rank or any, tag or any).  A message may match four keys; of the
+ * A receive is posted under its key (ctx, sender or any, tag or any); the round of the context id
+ * stands in the sender's word, with wildcards too, so a message of an earlier round matches
+ * nothing.  A message may match four keys; of the
  * first receives of each the one posted first takes it.  An unexpected message waits under its four keys, so
  * that a receive of any kind finds the earliest one at once. */
 #include "p2p/p2p_types.h"
 
-static unsigned bin_of(uint32_t ctx, int rank, int tag)
+static unsigned bin_of(uint32_t ctx, uint32_t src, int tag)
 {
-    uint64_t x = ((uint64_t)ctx << 32) ^ ((uint64_t)(uint32_t)rank * 0x85ebca6bu) ^ (uint32_t)tag;
+    uint64_t x = ((uint64_t)ctx << 32) ^ ((uint64_t)src * 0x85ebca6bu) ^ (uint32_t)tag;
     x *= 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio: spreads consecutive tags and ranks */
     return (unsigned)(x >> 40) % P2P_BINS;
 }
 
-static int kind_of(int rank, int tag)
+static int kind_of(uint32_t src, int tag)
 {
-    return (rank == MPI_ANY_SOURCE ? 2 : 0) | (tag == MPI_ANY_TAG ? 1 : 0);
+    return (src == p2p_any(src) ? 2 : 0) | (tag == MPI_ANY_TAG ? 1 : 0);
 }
 
 void match_init(struct p2p *s)
@@ -31,23 +33,23 @@ void match_post(struct p2p_req *q)
     struct p2p *s = proc->p2p;
     q->serial = ++s->serial;
     q->state = P2P_POSTED;
-    s->posted_kind[kind_of(q->rank, q->tag)]++;
-    list_push(&s->posted[bin_of(q->ctx, q->rank, q->tag)], &q->op.link);
+    s->posted_kind[kind_of(q->src, q->tag)]++;
+    list_push(&s->posted[bin_of(q->ctx, q->src, q->tag)], &q->op.link);
 }
 
 void match_unpost(struct p2p_req *q)
 {
-    proc->p2p->posted_kind[kind_of(q->rank, q->tag)]--;
+    proc->p2p->posted_kind[kind_of(q->src, q->tag)]--;
     list_del(&q->op.link);
     q->state = P2P_IDLE;
 }
 
-static struct p2p_req *first_posted(uint32_t ctx, int rank, int tag)
+static struct p2p_req *first_posted(uint32_t ctx, uint32_t src, int tag)
 {
-    struct list *head = &proc->p2p->posted[bin_of(ctx, rank, tag)];
+    struct list *head = &proc->p2p->posted[bin_of(ctx, src, tag)];
     for (struct list *l = head->next; l != head; l = l->next) {
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
-        if (q->tag == tag && q->rank == rank && q->ctx == ctx)
+        if (q->tag == tag && q->src == src && q->ctx == ctx)
             return q;
     }
     return NULL;
@@ -60,7 +62,8 @@ static struct p2p_req *first_wild(const struct p2p_match *m, struct p2p_req *bes
         if (!proc->p2p->posted_kind[kind])
             continue;
         struct p2p_req *q =
-            first_posted(m->ctx, kind & 2 ? MPI_ANY_SOURCE : m->rank, kind & 1 ? MPI_ANY_TAG : m->tag);
+            first_posted(m->ctx, kind & 2 ? p2p_any(m->src) : m->src,
+                         kind & 1 ? MPI_ANY_TAG : m->tag);
         if (q && (!best || q->serial < best->serial))
             best = q;
     }
@@ -70,7 +73,7 @@ static struct p2p_req *first_wild(const struct p2p_match *m, struct p2p_req *bes
 struct p2p_req *match_arrival(const struct p2p_match *m)
 {
     const struct p2p *s = proc->p2p;
-    struct p2p_req *best = s->posted_kind[0] ? first_posted(m->ctx, m->rank, m->tag) : NULL;
+    struct p2p_req *best = s->posted_kind[0] ? first_posted(m->ctx, m->src, m->tag) : NULL;
     if (s->posted_kind[1] | s->posted_kind[2] | s->posted_kind[3])
         best = first_wild(m, best);
     if (best)
@@ -78,36 +81,37 @@ struct p2p_req *match_arrival(const struct p2p_match *m)
     return best;
 }
 
-static struct list *unex_bin(uint32_t ctx, int rank, int tag, int kind)
+static struct list *unex_bin(uint32_t ctx, uint32_t src, int tag, int kind)
 {
-    unsigned bin = bin_of(ctx, kind & 2 ? MPI_ANY_SOURCE : rank, kind & 1 ? MPI_ANY_TAG : tag);
+    unsigned bin = bin_of(ctx, kind & 2 ? p2p_any(src) : src, kind & 1 ? MPI_ANY_TAG : tag);
     return &proc->p2p->unex[kind][bin % P2P_UNEX_BINS];
 }
 
 void match_keep(struct p2p_unex *u)
 {
     for (int kind = 0; kind < P2P_KEYS; kind++)
-        list_push(unex_bin(u->m.ctx, u->m.rank, u->m.tag, kind), &u->link[kind]);
+        list_push(unex_bin(u->m.ctx, u->m.src, u->m.tag, kind), &u->link[kind]);
     proc->p2p->unexpected++;
     u->serial = ++proc->p2p->arrivals;
 }
 
-static struct p2p_unex *find_kind(uint32_t ctx, int rank, int tag, int kind)
+static struct p2p_unex *find_kind(uint32_t ctx, uint32_t src, int tag, int kind)
 {
-    struct list *head = &proc->p2p->unex[kind][bin_of(ctx, rank, tag) % P2P_UNEX_BINS];
+    uint32_t wanted = kind & 2 ? ~proc->p2p->ranks : UINT32_MAX; /* bits of the sender's word */
+    struct list *head = &proc->p2p->unex[kind][bin_of(ctx, src, tag) % P2P_UNEX_BINS];
     for (struct list *l = head->next; l != head; l = l->next) {
         struct p2p_unex *u = (struct p2p_unex *)((char *)(l - kind) - offsetof(struct p2p_unex, link));
-        if (u->m.ctx == ctx && (kind & 1 || u->m.tag == tag) && (kind & 2 || u->m.rank == rank))
+        if (u->m.ctx == ctx && (kind & 1 || u->m.tag == tag) && !((u->m.src ^ src) & wanted))
             return u;
     }
     return NULL;
 }
 
-struct p2p_unex *match_find(uint32_t ctx, int rank, int tag)
+struct p2p_unex *match_find(uint32_t ctx, uint32_t src, int tag)
 {
     if (!proc->p2p->unexpected)
         return NULL;
-    return find_kind(ctx, rank, tag, kind_of(rank, tag));
+    return find_kind(ctx, src, tag, kind_of(src, tag));
 }
 
 void match_take(struct p2p_unex *u)

@@ -23,6 +23,7 @@ int p2p_init(void)
     list_init(&s->pulls);
     native_init(s);
     s->me = boot_rank();
+    s->ranks = comm_rank_mask();
     s->crowded = boot_host_processes() > sysconf(_SC_NPROCESSORS_ONLN);
     s->hook.fn = peer_retry;
     s->hook.arg = s;
@@ -215,7 +216,7 @@ static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf,
     q->is_send = 1;
     q->flags = flags;
     q->ctx = c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4;
-    q->rank = c->rank;
+    q->src = c->src;
     q->tag = tag;
     q->target = dest;
     q->world = dest == MPI_PROC_NULL ? -1 : comm_peer_world(c, dest);
@@ -231,7 +232,7 @@ static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_A
     q->is_send = 0;
     q->flags = flags;
     q->ctx = c->ctx_recv | ((unsigned)flags & P2P_STREAM) >> 4;
-    q->rank = source;
+    q->src = p2p_from(c, source);
     q->tag = tag;
     q->target = source;
     q->world = source < 0 ? -1 : comm_peer_world(c, source);
@@ -271,7 +272,8 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
     if (!p || !list_empty(&p->pending) || __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) ||
         size > p->eager_max || p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
         return 0;
-    struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->rank, tag, p->seq_out};
+    struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->src, tag,
+                          p->seq_out};
     struct iovec v[2] = {{&h, sizeof h}, {dt_start(t, buf), size}};
     if (am_request(p->world, P2P_EAGER, v, size ? 2 : 1, 0) != 0)
         return 0; /* the long way finds the reason */
@@ -411,19 +413,20 @@ int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int 
 
 /* --- by world rank ----------------------------------------------------------------- */
 
-static void fill_world(struct p2p_req *q, void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+static void fill_world(struct p2p_req *q, void *buf, size_t len, int world, uint32_t ctx,
+                       uint32_t src, int tag)
 {
     req_fill(q, REQUEST_SEND, buf, (MPI_Aint)len, dt_find(MPI_BYTE), NULL);
     q->flags = P2P_STANDARD;
     q->ctx = ctx;
-    q->rank = src;
+    q->src = src;
     q->tag = tag;
-    q->target = src;
+    q->target = p2p_rank(src);
     q->world = q->r.peer = world;
     q->r.what = "the set-up of a communicator";
 }
 
-int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, uint32_t src, int tag)
 {
     struct p2p_req q;
     fill_world(&q, (void *)(uintptr_t)buf, len, world, ctx, src, tag);
@@ -432,7 +435,7 @@ int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, int src
     return err ? err : wait_here(&q, NULL);
 }
 
-int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, int src, int tag)
+int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, uint32_t src, int tag)
 {
     struct p2p_req q;
     fill_world(&q, buf, len, world, ctx, src, tag);

@@ -67,9 +67,10 @@ int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *mes
 int p2p_buffer_attach(void *buf, size_t size);
 int p2p_buffer_detach(void *buf_out, size_t *size);
 
-/* Bytes addressed by world rank, under any context id: set-up of communicators (coll/ctxid.c). `src` is the
- * rank the receiver matches. */
-int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, int src, int tag);
-int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, int src, int tag);
+/* Bytes addressed by world rank, under any context id: set-up of communicators (coll/ctxid.c).
+ * `src` is the sender's word that the receiver matches: a rank, the sender's in a numbering that
+ * both know, and above it the round of the id. */
+int p2p_send_world(const void *buf, size_t len, int world, uint32_t ctx, uint32_t src, int tag);
+int p2p_recv_world(void *buf, size_t len, int world, uint32_t ctx, uint32_t src, int tag);
 
 #endif

@@ -107,7 +107,7 @@ struct p2p_req {
     int holds;           /* a reference on the type */
     int waits;           /* send: its caller is blocked in it */
     uint32_t ctx;
-    int32_t rank;        /* send: own rank; receive: wanted rank or MPI_ANY_SOURCE */
+    uint32_t src;        /* send: as it is sent; receive: as it is wanted, p2p_any() of it: any */
     int32_t tag;
     int world;           /* the peer, -1: any or none */
     int target;          /* persistent: destination or source as the user gave it */
@@ -197,6 +197,7 @@ struct p2p {
     char *bounce;
     struct p2p_buffer *buffer;
     int me;                /* world rank */
+    uint32_t ranks;        /* comm_rank_mask() */
     int crowded;           /* more processes on this host than cores */
 };
 
@@ -204,6 +205,21 @@ struct p2p {
 static inline int peer_far_ahead(const struct p2p_peer *p)
 {
     return !p->ordered && p->seq_out - p->seq_told >= P2P_EARLY;
+}
+
+/* The rank in the sender's word of a packet; that word for a rank of c, MPI_ANY_SOURCE included, in
+ * what is received; for any rank of the same communicator. */
+static inline int p2p_rank(uint32_t src)
+{
+    return (int)(src & proc->p2p->ranks);
+}
+static inline uint32_t p2p_from(const struct comm *c, int rank)
+{
+    return c->round_recv | ((uint32_t)rank & proc->p2p->ranks);
+}
+static inline uint32_t p2p_any(uint32_t src)
+{
+    return (src & ~proc->p2p->ranks) | ((uint32_t)MPI_ANY_SOURCE & proc->p2p->ranks);
 }
 
 /* cookie.c: names of requests on the wire, kept until they are done. */
@@ -218,8 +234,8 @@ void match_unpost(struct p2p_req *q);
 /* The posted receive that takes a message, out of its bin; NULL if none. */
 struct p2p_req *match_arrival(const struct p2p_match *m);
 void match_keep(struct p2p_unex *u);
-/* First message that (ctx, rank, tag), wildcards allowed, would take; it stays. */
-struct p2p_unex *match_find(uint32_t ctx, int rank, int tag);
+/* First message that (ctx, src, tag), wildcards allowed, would take; it stays. */
+struct p2p_unex *match_find(uint32_t ctx, uint32_t src, int tag);
 void match_take(struct p2p_unex *u);
 
 /* peer.c */

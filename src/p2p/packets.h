@@ -30,8 +30,8 @@ enum p2p_packet {
 };
 
 struct p2p_match { /* what receives are matched by */
-    uint32_t ctx;
-    int32_t rank; /* of the sender in the communicator */
+    uint32_t ctx; /* number of the context id (obj/comm.h), and a stream of it */
+    uint32_t src; /* sender's rank in the communicator, and above it the round of the id */
     int32_t tag;
     uint32_t seq; /* per pair of processes: puts messages of an unordered transport in order */
 };

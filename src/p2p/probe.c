@@ -11,7 +11,8 @@ struct p2p_message {
 
 struct look {
     uint32_t ctx;
-    int rank, tag;
+    uint32_t src;
+    int tag;
     int world; /* -1: any */
     struct comm *comm;
     uint64_t seen; /* arrivals when looked at last */
@@ -22,7 +23,7 @@ struct look {
 static int look(struct look *l)
 {
     l->seen = proc->p2p->arrivals;
-    l->found = match_find(l->ctx, l->rank, l->tag);
+    l->found = match_find(l->ctx, l->src, l->tag);
     return l->found != NULL;
 }
 
@@ -80,7 +81,8 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
             *message = NULL;
         return MPI_SUCCESS;
     }
-    struct look l = {.ctx = c->ctx_recv, .rank = source, .tag = tag, .comm = c, .dead = -1,
+    struct look l = {.ctx = c->ctx_recv, .src = p2p_from(c, source), .tag = tag, .comm = c,
+                     .dead = -1,
                      .world = source < 0 ? -1 : comm_peer_world(c, source)};
     if (!look(&l)) {
         if (flag)
@@ -97,7 +99,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
     if (flag)
         *flag = 1;
     if (keep) {
-        status->MPI_SOURCE = l.found->m.rank;
+        status->MPI_SOURCE = p2p_rank(l.found->m.src);
         status->MPI_TAG = l.found->m.tag;
         status->count_hi_and_cancelled = 0;
         status_set_count(status, (int64_t)l.found->size);

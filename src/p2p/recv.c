@@ -25,7 +25,7 @@ static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, 
     size_t n = size < q->size ? size : q->size;
     q->world = world;
     q->full = size;
-    q->r.status.MPI_SOURCE = m->rank;
+    q->r.status.MPI_SOURCE = p2p_rank(m->src);
     q->r.status.MPI_TAG = m->tag;
     q->r.status.count_lo = (int)(uint32_t)n;
     q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
@@ -177,7 +177,7 @@ int recv_begin(struct p2p_req *q)
         request_complete(&q->r, MPI_SUCCESS);
         return MPI_SUCCESS;
     }
-    struct p2p_unex *u = match_find(q->ctx, q->rank, q->tag);
+    struct p2p_unex *u = match_find(q->ctx, q->src, q->tag);
     if (u) {
         match_take(u);
         recv_consume(q, u);

@@ -29,6 +29,7 @@ int rma_init(void)
     rma_fetch_init(r);
     rma_trains_init(r);
     map_init(&r->wins);
+    r->ranks = comm_rank_mask();
     r->hook = (struct progress_hook){.fn = rma_advance_global, .arg = r};
     r->polls[RMA_POLL_LOCKQ] = rma_lockq_poll;
     r->polls[RMA_POLL_FENCE] = rma_fence_poll;

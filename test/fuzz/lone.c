@@ -484,15 +484,15 @@ static int counted(int type, int src, const void *msg, size_t len)
 {
     unsigned bad = proc->rma->nonsense + proc->p2p->nonsense;
     struct rma_hdr h;
-    int rma = type >= AM_RMA, good = !rma || rma_packet_window(src, msg, len, &h) != NULL;
+    int rma = type >= AM_RMA;
+    const struct rma_win *w = rma ? rma_packet_window(src, msg, len, &h) : NULL;
+    int good = !rma || w;
     if (type == AM_RMA + RMA_PKT_ONE && len == sizeof h) { /* whose end is no length */
         memcpy(&h, msg, sizeof h);
-        good = rma_win_find(h.win) != NULL;
+        good = rma_win_named(h.win, h.src) != NULL;
     }
-    if (type == AM_RMA + RMA_PKT_LEFT && good) { /* who waits for it? */
-        const struct rma_win *w = rma_win_find(h.win);
+    if (type == AM_RMA + RMA_PKT_LEFT && good) /* who waits for it? */
         good = w->leaving && w->leave_rank == src;
-    }
     int rc = lone.handler[type](src, msg, len);
     if (good && !rc && bad == proc->rma->nonsense + proc->p2p->nonsense && src != LONE_HONEST)
         fuzz_reached(rma ? "rma-packet" : "p2p-packet", type_name(type));

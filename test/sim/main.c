@@ -15,7 +15,8 @@
 
 static const struct scenario *const groups[] = {scenarios_first, scenarios_p2p, scenarios_rma, scenarios_blocks,
                                               scenarios_counts, scenarios_atomics, scenarios_fetch, scenarios_pscw, scenarios_early, scenarios_native, scenarios_scripted, scenarios_threads,
-                                              scenarios_rma_threads, scenarios_deaths, scenarios_newcomm};
+                                              scenarios_rma_threads, scenarios_deaths,
+                                              scenarios_newcomm, scenarios_late};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *set_names[32];

@@ -891,15 +891,17 @@ static void late_ack(void *arg)
         struct rma_resp r;
         rma_resp_open(w, &r, 1);
         r.alone = r.pending = 1; /* there is no element */
-        struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = w->id, .src = 1, .token = r.token + 5};
+        uint32_t round = (uint32_t)(w->id >> 32);
+        struct rma_hdr h = {.type = RMA_PKT_ACK, .flags = RMA_F_SIGNALED, .win = (uint32_t)w->id,
+                            .src = round | 1, .token = r.token + 5};
         rma_on_ack(1, &h, sizeof h);
         SIM_CHECK(r.pending == 1);
         h.token = r.token;
-        h.src = 2; /* the right token of another rank */
+        h.src = round | 2; /* the right token of another rank */
         rma_on_ack(2, &h, sizeof h);
         SIM_CHECK(r.pending == 1);
         h.token = 0;
-        h.src = 1;
+        h.src = round | 1;
         rma_on_ack(1, &h, sizeof h);
         SIM_CHECK(r.pending == 1 && w->acks == 0);
         h.token = r.token;

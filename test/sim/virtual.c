@@ -184,8 +184,8 @@ static int is_flying(const struct tp *t, const struct p2p_req *q)
 /* Zeros: no error, no larger value.  But a broadcast of two context ids is made up by its leader. */
 static void send_expected(struct tp *t, struct p2p_req *q)
 {
-    struct p2p_match m = {.ctx = q->ctx, .rank = q->rank, .tag = q->tag};
-    uint32_t ids[2];
+    struct p2p_match m = {.ctx = q->ctx, .src = q->src, .tag = q->tag};
+    uint64_t ids[2];
     if (q->size > AM_MAX - 64)
         sim_fail("a receive of %zu bytes: more than a virtual rank can send", q->size);
     int agrees = q->size == sizeof ids && q->type == dt_find(MPI_BYTE);

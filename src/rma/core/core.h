@@ -33,8 +33,23 @@ int rma_poll(struct rma_win *w, enum rma_poll_index which);
 
 /* --- packet.c: windows by id, packets of header only, replies ---------------------------------- */
 extern const char *const rma_packet_name[RMA_PKTS];
-struct rma_win *rma_win_find(uint32_t id);
-/* The window a packet names, if it is well formed and may come from src; NULL. */
+struct rma_win *rma_win_find(uint64_t id);
+/* The window that two words of a packet name; NULL, and counted: it has been freed, maybe another
+ * has its number now. */
+struct rma_win *rma_win_named(uint32_t win, uint32_t src);
+/* What of the two names this window in packets that leave here. */
+static inline void rma_name(const struct rma_win *w, struct rma_hdr *h)
+{
+    h->win = (uint32_t)w->id;
+    h->src = w->src;
+}
+/* Is `src` of a packet inside another the sender's, whose rank is `rank`? */
+static inline int rma_same_src(const struct rma_win *w, uint32_t src, uint32_t rank)
+{
+    return (src ^ rank) == (uint32_t)(w->id >> 32);
+}
+/* The window a packet names, if it is well formed and may come from src: h->src is the rank alone
+ * then.  NULL: *h is as it came. */
 struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct rma_hdr *h);
 /* Header with win and src filled in, and data. */
 void rma_reply(struct rma_win *w, int src, struct rma_hdr *h, const void *data, size_t len);

@@ -86,8 +86,8 @@ struct rma_hdr {
     uint8_t type;   /* enum rma_packet                                                        */
     uint8_t aop;    /* enum dt_op_index of accumulates, TRAIN: 0 of puts; replies: MPI error class, 0 = fine    */
     uint16_t flags; /* enum rma_flag                                                          */
-    uint32_t win;   /* window id: never used twice                                            */
-    uint32_t src;   /* sender's rank in the window                                            */
+    uint32_t win;   /* number of the window's id: comes again, with another round             */
+    uint32_t src;   /* sender's rank in the window, above it the round of the id (obj/comm.h) */
     uint32_t dt;    /* handle of the predefined element type; SIGNALED: the clock of locks, if somebody waits (rma.md 5.3) */
     uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each; ACK of COMPLETE: bytes of the window; POST: regions detached there (dynamic) */
     uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; TRAIN: operations; DATA: bytes asked for; ACK of COMPLETE: displacement unit, 0: not told */

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operation ids: index in the slabs in the low bits, a generation above, so that an answer that comes
- * late or was forged finds nothing. */
+/* Operation ids: index in the slabs in the low bits, a generation above, so that an answer that was
+ * given before or forged finds nothing.  Ids come again after 2,048 uses of an element: what may be
+ * later than that compares more (op_of() in native.c). */
 enum { ID_INDEX_BITS = 21, ID_INDEX_MASK = (1 << ID_INDEX_BITS) - 1 };
 
 static int quota_take(struct rma_quota *own, struct rma_quota *shared)

@@ -100,7 +100,7 @@ struct rma_op {
 struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
-    uint32_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
+    uint64_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
     int rank;          /* with an error: of the target */
     /* Set by an error: the window may end before the user asks for the request. */
     struct errhandler *errhandler;

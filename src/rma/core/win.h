@@ -65,7 +65,8 @@ struct rma_win {
     struct rma_win_near near; /* near.obj is the object */
     struct comm *comm;        /* own duplicate */
     struct rankmap *map;
-    uint32_t id;
+    uint64_t id;              /* of its communicator, as it receives (obj/comm.h) */
+    uint32_t src;             /* sender's word in packets: rank, above it the round of the id */
     int rank, size;
     uint8_t state, expo;      /* state.c */
     uint8_t flavor;
@@ -178,7 +179,8 @@ enum rma_poll_index {
 
 struct rma {
     struct rma_near_room fast;  /* first: near.h */
-    struct map wins;            /* id + 1 -> window */
+    struct map wins;            /* id -> window */
+    uint32_t ranks;             /* the bits of a rank in the sender's word */
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */

@@ -146,8 +146,9 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
     WR_ASSERT(!op->natives);
     struct rma_offer *o = t->offer;
     size_t bytes = o->d.key + o->d.result;
-    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0, .win = t->w->id, .src = (uint32_t)t->w->rank,
-                        .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp, .op = op->id,
+    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0,
+                        .win = (uint32_t)t->w->id, .src = t->w->src, .op = op->id,
+                        .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp,
                         .len = (uint32_t)(sizeof o->d + bytes)};
     struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
     int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);

@@ -24,9 +24,12 @@ struct rma_native { /* one call under way */
     struct tp_done d;
     struct rma_native *next; /* r->native_free */
     uint32_t op;    /* 0: a flush */
-    uint32_t win;   /* of a flush */
-    int rank;
-    uint64_t flush; /* its number */
+    int rank;       /* of a flush */
+    uint64_t win;   /* id of its window */
+    union {
+        uint64_t seq;   /* of op in its window: its id may have come again (op_of) */
+        uint64_t flush; /* number of the flush */
+    };
     size_t bytes;
     struct tp_mem *local; /* the user's buffer, registered for this call (TP_REG_LOCAL), with what it belongs to */
     struct tp *tp;
@@ -100,6 +103,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
         struct iovec v = {&r, sizeof r};
         if (len >= sizeof h) {
             r.win = h.win;
+            r.src = h.src & ~rma_room()->ranks;
             am_reply(src, AM_RMA + RMA_PKT_KEY, &v, 1);
         }
         return 0;
@@ -171,6 +175,18 @@ static void record_put(struct rma *r, struct rma_native *x)
     r->native_free = x;
 }
 
+static struct rma_native record_of(const struct rma_op *op, void (*fn)(struct tp_done *, int))
+{
+    return (struct rma_native){.d.fn = fn, .op = op->id, .win = op->t->w->id, .seq = op->seq};
+}
+
+/* NULL: it ended without its answer, since its target had died.  Another one may have its id. */
+static struct rma_op *op_of(const struct rma_native *x)
+{
+    struct rma_op *op = rma_op_by_id(x->op);
+    return op && op->seq == x->seq && op->t->w->id == x->win ? op : NULL;
+}
+
 /* Something ended: the rest of t may leave now. */
 static void go_on(struct rma_target *t)
 {
@@ -195,7 +211,7 @@ static void piece_done(struct tp_done *d, int err)
         free(x);
         return;
     }
-    struct rma_op *op = rma_op_by_id(x->op);
+    struct rma_op *op = op_of(x);
     if (op && op->natives) {
         struct rma_target *t = op->t;
         op->natives--;
@@ -222,7 +238,7 @@ static void kept_done(struct tp_done *d, int err)
         free(x);
         return;
     }
-    struct rma_op *op = rma_op_by_id(x->op);
+    struct rma_op *op = op_of(x);
     if (op && op->kept) {
         struct rma_target *t = op->t;
         op->kept--;
@@ -240,7 +256,7 @@ int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const st
     struct rma_native *x = record_get(rma_room());
     if (!x)
         return am_request(t->world, type, iov, n, replies);
-    *x = (struct rma_native){.d.fn = kept_done, .op = op->id};
+    *x = record_of(op, kept_done);
     int err = am_request_kept(t->world, type, iov, n, replies, &x->d);
     if (err != TP_PENDING) {
         record_put(rma_room(), x);
@@ -311,7 +327,8 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
     struct rma_native *x = record_get(r);
     if (!x)
         return -ENOMEM;
-    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = e};
+    *x = record_of(op, piece_done);
+    x->bytes = e;
     const struct tp_atomic atom = {.op = a->op ? a->op->obj.handle : MPI_OP_NULL, .type = e == 8 ? 3 : 2, .n = 1,
                                    .operand = &operand, .compare = a->compare, .result = result.iov_base};
     uint64_t off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
@@ -338,7 +355,8 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     struct rma_native *x = len ? record_get(r) : NULL;
     if (!x)
         return -ENOMEM;
-    *x = (struct rma_native){.d.fn = piece_done, .op = op->id, .bytes = len};
+    *x = record_of(op, piece_done);
+    x->bytes = len;
     int put = op->kind == RMA_PUT, err = 0;
     if (k->reg_local && !(put && len <= k->put_inline)) {
         x->tp = k->tp;

@@ -27,7 +27,7 @@ static inline struct rma_op *op_at(const struct list *l)
 
 static inline struct rma_hdr header(const struct rma_target *t, enum rma_packet type)
 {
-    return (struct rma_hdr){.type = (uint8_t)type, .win = t->w->id, .src = (uint32_t)t->w->rank};
+    return (struct rma_hdr){.type = (uint8_t)type, .win = (uint32_t)t->w->id, .src = t->w->src};
 }
 
 static inline int is_small(const struct rma_op *op)

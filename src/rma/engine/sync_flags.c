@@ -119,8 +119,7 @@ int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h)
 {
     struct iovec v[2] = {{h, sizeof *h}};
     h->type = RMA_PKT_LOCK;
-    h->win = w->id;
-    h->src = (uint32_t)w->rank;
+    rma_name(w, h);
     int n = 1 + put_age(w, h, &v[1]);
     int err = am_request(rma_world(w, rank), AM_RMA + h->type, v, n, 1);
     if (!err)

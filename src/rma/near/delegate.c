@@ -127,8 +127,9 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
         return 0;
     }
     w->asked += w->asked == UINT32_MAX ? 2 : 1;
-    struct rma_one m = {.type = RMA_PKT_ONE, .aop = (uint8_t)q->aop, .elem = (uint16_t)q->elem->obj.handle, .win = w->id,
-                        .src = (uint32_t)w->rank, .number = w->asked, .disp = q->disp};
+    struct rma_one m = {.type = RMA_PKT_ONE, .aop = (uint8_t)q->aop,
+                        .elem = (uint16_t)q->elem->obj.handle, .win = (uint32_t)w->id,
+                        .src = w->src, .number = w->asked, .disp = q->disp};
     if (q->origin)
         memcpy(&m.value, q->origin, e);
     if (q->compare)

@@ -106,10 +106,17 @@ void rma_leave(struct rma_win *w)
             wait_one(w, r);
 }
 
-/* Always answered: room for it was kept. */
-static void answer(int src, const struct rma_hdr *ask, int rank, int left)
+/* The word of a sender that is past the window: it does not know its rank any more, but the round
+ * is the asker's. */
+static uint32_t round_of(const struct rma_hdr *ask)
 {
-    struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = ask->win, .src = (uint32_t)rank, .count = left != 0};
+    return ask->src & ~comm_rank_mask();
+}
+
+/* Always answered: room for it was kept. */
+static void answer(int src, uint32_t win, uint32_t name, int left)
+{
+    struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = win, .src = name, .count = left != 0};
     struct iovec v = {&h, sizeof h};
     am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
 }
@@ -122,7 +129,7 @@ int rma_on_left_ask(int src, const void *msg, size_t len)
         return 0;
     if (w)
         (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* else it is asked */
-    answer(src, &h, w ? w->rank : 0, !w || w->leaving || rma_room()->ending);
+    answer(src, h.win, w ? w->src : round_of(&h), !w || w->leaving || rma_room()->ending);
     return 0;
 }
 
@@ -132,7 +139,7 @@ int rma_on_left_late(int src, const void *msg, size_t len)
     if (len != sizeof h)
         return 0;
     memcpy(&h, msg, sizeof h);
-    answer(src, &h, 0, 1);
+    answer(src, h.win, round_of(&h), 1);
     return 0;
 }
 
@@ -142,7 +149,7 @@ int rma_on_left(int src, const void *msg, size_t len)
     if (len != sizeof h)
         return 0;
     memcpy(&h, msg, sizeof h);
-    struct rma_win *w = rma_win_find(h.win); /* who is past it does not know its rank any more: by process */
+    struct rma_win *w = rma_win_named(h.win, h.src); /* the rank in it may be unknown: by process */
     if (!w || !w->leaving || rma_world(w, w->leave_rank) != src)
         return 0;
     w->leave_told = 1;

@@ -299,8 +299,9 @@ int rma_on_answers(int src, const void *msg, size_t len)
         memcpy(&h, at, sizeof h);
         at += sizeof h;
         left -= sizeof h;
-        if (h.win != all.win || h.src != all.src || rma_pad(h.len) > left)
+        if (h.win != all.win || !rma_same_src(w, h.src, all.src) || rma_pad(h.len) > left)
             break;
+        h.src = all.src;
         if (h.type == RMA_PKT_DATA)
             data_came(w, src, &h, at);
         else if (h.type == RMA_PKT_ACK)

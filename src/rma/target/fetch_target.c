@@ -41,6 +41,7 @@ struct rma_fetch {
     struct tp_done flushed;
     struct rma *r;    /* NULL: past MPI_Finalize */
     struct rma_hdr h; /* as it came, checked */
+    uint64_t win;     /* id of its window, which may end before it */
     uint64_t count;
     size_t bytes, asked, applied; /* of the stream */
     size_t most;      /* bytes of a piece: whole elements */
@@ -103,7 +104,7 @@ static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint
 /* F3 */
 static void finish(struct rma_fetch *f)
 {
-    struct rma_win *w = rma_win_find(f->h.win);
+    struct rma_win *w = rma_win_find(f->win);
     int results = f->result != NULL;
     size_t done = !f->data && f->err ? 0 : f->applied; /* a get can be done anew; which piece did not come is not kept */
     let_go(f);
@@ -116,7 +117,7 @@ static void finish(struct rma_fetch *f)
 
 static int stopped(const struct rma_fetch *f)
 {
-    return f->err || f->cls || boot_dead(f->world) || !rma_win_find(f->h.win);
+    return f->err || f->cls || boot_dead(f->world) || !rma_win_find(f->win);
 }
 
 /* Results did not arrive. */
@@ -149,7 +150,7 @@ static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state 
 
 static void apply(struct rma_fetch *f, struct piece *p)
 {
-    struct rma_win *w = rma_win_find(f->h.win);
+    struct rma_win *w = rma_win_find(f->win);
     f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL, f->result ? result_of(f, p) : NULL); /* F2 */
     p->state = FREE;
     if (f->cls)
@@ -322,6 +323,7 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const stru
     if (!f)
         return -1;
     f->h = *h;
+    f->win = w->id;
     f->count = d->count;
     f->bytes = bytes;
     f->asked = f->applied = 0;

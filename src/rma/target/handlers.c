@@ -52,8 +52,7 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
         return;
     }
     char *at = rma_room()->answers + x->bytes;
-    r->win = x->w->id;
-    r->src = (uint32_t)x->w->rank;
+    rma_name(x->w, r);
     r->len = (uint32_t)len;
     memcpy(at, r, sizeof *r);
     if (len)
@@ -254,11 +253,12 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         struct rma_hdr one;
         memcpy(&one, payload + at, sizeof one);
         at += sizeof one;
-        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_TRAIN) || one.win != h->win || one.src != h->src ||
-            (one.flags & RMA_F_LOCK)) {
+        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_TRAIN) ||
+            one.win != h->win || !rma_same_src(x->w, one.src, h->src) || (one.flags & RMA_F_LOCK)) {
             keep_fault(x, h, NULL, MPI_ERR_OTHER);
             break;
         }
+        one.src = h->src;
         run_one(x, &one, payload + at);
         at += rma_pad(one.len) <= h->len - at ? rma_pad(one.len) : h->len - at;
     }
@@ -316,10 +316,12 @@ int rma_on_one(int src, const void *msg, size_t len)
     if (len != sizeof q)
         return nonsense(src, "a question");
     memcpy(&q, msg, sizeof q);
-    struct rma_win *w = rma_win_find(q.win);
+    struct rma_win *w = rma_win_named(q.win, q.src);
     if (!w)
         return 0; /* taken back, and the window ended since */
-    struct rma_near *n = q.src < (uint32_t)w->size && rma_world(w, (int)q.src) == src ? rma_near_of(w, (int)q.src) : NULL;
+    uint32_t rank = q.src & rma_room()->ranks;
+    int known = rank < (uint32_t)w->size && rma_world(w, (int)rank) == src;
+    struct rma_near *n = known ? rma_near_of(w, (int)rank) : NULL;
     struct dt_type *e = rma_predefined(RMA_ONE_TYPES | q.elem);
     struct dt_op *op = q.aop < DT_OPS ? proc->obj->table[OBJ_OP].builtin[q.aop] : NULL;
     struct acc_target at = rma_own_memory(w);

@@ -1,8 +1,8 @@
 /* create.c - windows: creation, memory, attached regions, information, end.
  *
- * Creation: duplicate the communicator (its context id, never used twice, is the window's id in packets), find the
- * node peers, share the node segment, reach everybody's memory, agree on errors.  After the last agreement every
- * member knows the id, so packets may come. */
+ * Creation: duplicate the communicator (its context id with its round is the window's id), find the
+ * node peers, share the node segment, reach everybody's memory, agree on errors.  After the last
+ * agreement every member knows the id, so packets may come. */
 #include "rma/window/window_types.h"
 
 #include <limits.h>
@@ -82,7 +82,7 @@ void rma_win_drop(struct rma_win *w)
         obj_del(OBJ_WIN, &w->near.obj);
     }
     if (w->id)
-        map_del(&r->wins, (uint64_t)w->id + 1);
+        map_del(&r->wins, w->id);
     list_del(&w->link);
     list_del(&w->active);
     for (int i = 0; i < PVAR_COUNT; i++)
@@ -155,7 +155,7 @@ static int win_publish(struct rma_win *w)
     if (obj_add(OBJ_WIN, &w->near.obj))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window handle", rma_call());
     /* Only now: a packet that names it finds everything that a handler touches. */
-    if (map_put(&r->wins, (uint64_t)w->id + 1, w))
+    if (map_put(&r->wins, w->id, w))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     list_push(&r->windows, &w->link);
     rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->nslots * sizeof *w->slots);
@@ -190,7 +190,8 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
     w->map = w->comm->map;
     w->rank = w->comm->rank;
     w->size = w->comm->size;
-    w->id = w->comm->ctx_recv;
+    w->id = comm_ctx(w->comm);
+    w->src = w->comm->src;
     err = local_part(w, p, c, &all);
     if (!err)
         err = rma_node_open(w, all.most, all.kept);

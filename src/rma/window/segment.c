@@ -78,14 +78,15 @@ static int page_make(struct rma_win *w, size_t bytes)
 static int page_share(struct rma_win *w, size_t bytes)
 {
     struct mem_key key = {.size = 0};
-    uint32_t ctx = w->id | CTX_RMA;
+    uint32_t ctx = w->comm->ctx_recv | CTX_RMA;
     if (w->node.n.me == 0) {
         int err = page_make(w, bytes);
         if (!err && w->node.seg)
             mem_segment_key(w->node.seg, &key);
         int lost = MPI_SUCCESS;
         for (unsigned i = 1; i < w->nears; i++) { /* behind one that has died others wait */
-            int e = p2p_send_world(&key, sizeof key, rma_world(w, w->near.near[i].rank), ctx, w->rank, SETUP_TAG);
+            int peer = rma_world(w, w->near.near[i].rank);
+            int e = p2p_send_world(&key, sizeof key, peer, ctx, w->src, SETUP_TAG);
             lost = lost ? lost : e;
         }
         if (lost)
@@ -94,7 +95,8 @@ static int page_share(struct rma_win *w, size_t bytes)
         return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
     }
     int leader = w->near.near[0].rank;
-    int err = p2p_recv_world(&key, sizeof key, rma_world(w, leader), ctx, leader, SETUP_TAG);
+    uint32_t src = w->comm->round_recv | (uint32_t)leader;
+    int err = p2p_recv_world(&key, sizeof key, rma_world(w, leader), ctx, src, SETUP_TAG);
     if (err)
         return err;
     if (!key.size)

@@ -6,7 +6,7 @@
 Suite *suite_match(void);
 
 /* Against a model: two plain lists, searched from the front (MPI-3.1 3.5, "order"). */
-enum { MANY = 4000 };
+enum { MANY = 4000, RANKS = 7 /* mask of the ranks, above which rounds stand */ };
 
 static struct p2p_req *posted[MANY];
 static struct p2p_unex *kept[MANY];
@@ -19,16 +19,30 @@ static int roll(int n)
     return (int)((dice >> 16) % (unsigned)n);
 }
 
-static int fits(uint32_t ctx, int rank, int tag, const struct p2p_match *m)
+static uint32_t word(int round, int rank)
 {
-    return m->ctx == ctx && (rank == MPI_ANY_SOURCE || rank == m->rank) && (tag == MPI_ANY_TAG || tag == m->tag);
+    return (uint32_t)round * (RANKS + 1) | ((uint32_t)rank & RANKS);
+}
+
+/* Two rounds mostly; so many of all that some keys with wildcards share a bin. */
+static int some_round(void)
+{
+    return roll(8) ? roll(2) : roll(64);
+}
+
+static int fits(uint32_t ctx, uint32_t src, int tag, const struct p2p_match *m)
+{
+    int rank = src % (RANKS + 1) == word(0, MPI_ANY_SOURCE) ? MPI_ANY_SOURCE : (int)(src & RANKS);
+    return m->ctx == ctx && src / (RANKS + 1) == m->src / (RANKS + 1) &&
+           (rank == MPI_ANY_SOURCE || rank == (int)(m->src & RANKS)) &&
+           (tag == MPI_ANY_TAG || tag == m->tag);
 }
 
 static void message(void)
 {
-    struct p2p_match m = {(uint32_t)roll(2) * CTX_STEP, roll(3), roll(4), 0};
+    struct p2p_match m = {(uint32_t)roll(2) * CTX_STEP, word(some_round(), roll(3)), roll(4), 0};
     int i = 0;
-    while (i < nposted && !fits(posted[i]->ctx, posted[i]->rank, posted[i]->tag, &m))
+    while (i < nposted && !fits(posted[i]->ctx, posted[i]->src, posted[i]->tag, &m))
         i++;
     struct p2p_req *q = match_arrival(&m);
     job_check(q == (i < nposted ? posted[i] : NULL));
@@ -46,10 +60,11 @@ static void message(void)
 static void receive(void)
 {
     uint32_t ctx = (uint32_t)roll(2) * CTX_STEP;
-    int rank = roll(4) ? roll(3) : MPI_ANY_SOURCE, tag = roll(4) ? roll(4) : MPI_ANY_TAG, i = 0;
-    while (i < nkept && !fits(ctx, rank, tag, &kept[i]->m))
+    uint32_t src = word(some_round(), roll(4) ? roll(3) : MPI_ANY_SOURCE);
+    int tag = roll(4) ? roll(4) : MPI_ANY_TAG, i = 0;
+    while (i < nkept && !fits(ctx, src, tag, &kept[i]->m))
         i++;
-    struct p2p_unex *u = match_find(ctx, rank, tag);
+    struct p2p_unex *u = match_find(ctx, src, tag);
     job_check(u == (i < nkept ? kept[i] : NULL));
     if (u) {
         match_take(u);
@@ -58,7 +73,7 @@ static void receive(void)
     } else {
         struct p2p_req *q = calloc(1, sizeof *q);
         q->ctx = ctx;
-        q->rank = rank;
+        q->src = src;
         q->tag = tag;
         match_post(q);
         posted[nposted++] = q;
@@ -79,6 +94,7 @@ static void body(void)
 {
     proc->p2p = calloc(1, sizeof *proc->p2p);
     match_init(proc->p2p);
+    proc->p2p->ranks = RANKS;
     for (dice = 1; dice < 40; dice++) {
         unsigned seed = dice;
         int bias = roll(5) + 3; /* queues that stay short, and others that grow long */

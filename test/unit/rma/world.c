@@ -64,6 +64,7 @@ struct rma *bare_room(unsigned ops, unsigned targets)
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);
+    r->ranks = comm_rank_mask();
     rma_fetch_init(r);
     cvar.rma_op_global = ops;
     cvar.rma_target_global = targets;
