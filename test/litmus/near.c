@@ -128,7 +128,7 @@ static void lock_near(unsigned long i)
     enum shmlock_type type = i % 3 ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     take(type);
     inside(type);
-    shmlock_leave(lock(), &node);
+    shmlock_leave(lock(), &node, type);
 }
 
 /* Process 0 is the target and takes every second turn for a far process, by reservation; 1 is near. */

@@ -73,7 +73,7 @@ static void lock_word(long n, int type)
         fence_full();
         inside++;
         fence_full();
-        shmlock_leave(l, &node);
+        shmlock_leave(l, &node, (enum shmlock_type)type);
     }
 }
 static void word_exclusive(long n) { lock_word(n, SHMLOCK_EXCLUSIVE); }

@@ -8,7 +8,8 @@ build() {
     name=$1
     shift
     ${CC:-cc} -std=gnu11 -O3 -w -D_GNU_SOURCE "$@" -I"$top/src" -I"$top/include" -o "$work/$name" "$top/test/perf/layouts.c" \
-        "$top/src/rma/shared/shmlock.c" "$top/src/rma/shared/shmpair.c" "$top/src/rma/shared/shmbar.c" || exit 1
+        "$top/src/rma/shared/shmlock.c" "$top/src/rma/shared/shmlock_repair.c" \
+        "$top/src/rma/shared/shmpair.c" "$top/src/rma/shared/shmbar.c" || exit 1
 }
 build built
 build one-line -DSHMLOCK_GUARD_ALIGN=4

@@ -1,55 +1,10 @@
-#include "rma/shared/shm_types.h"
+#include "rma/shared/shmlock_types.h"
 
 #include <errno.h>
 
 #include "base/atomic.h"
 #include "base/sched.h"
 #include "mem/mem.h"
-
-/* The word is changed by compare-and-swap or fetch-and-op, by anybody, guard or not:
- *
- *     bit 31  W  a writer holds it
- *     bit 30  Q  the near queue is not empty (set and cleared under the guard)
- *     bit 29  F  far requests wait (set and cleared under the guard, by the target)
- *     0..28      readers, near and far
- *
- * Entering without the guard is allowed only while Q and F are clear, so once one is set, pump() alone
- * lets anybody in.  Leaving never takes the guard unless Q or F is seen set in the old value; whoever sets Q or F
- * pumps afterwards.  So either the leaver sees the bit, or the pumper sees the leave.
- *
- * What waits is served in the order of keys, near and far together (rma.md 5.3).  The clock of the window's node counts writers
- * that had to queue.  Key of a writer: twice its count.  Of a reader: one more than twice its age, so that it stands
- * behind the writers that are as old or older. */
-
-enum { W = 1u << 31, Q = 1u << 30, F = 1u << 29, READERS = F - 1 };
-
-enum seat { SEAT_NONE, SEAT_BROKEN, SEAT_WAIT_SHARED, SEAT_WAIT_EXCLUSIVE, SEAT_GRANTED_SHARED, SEAT_GRANTED_EXCLUSIVE };
-
-/* Chosen by test/perf/layouts (figures: doc/results.md), which compiles this file with other values. */
-#ifndef SHMLOCK_GUARD_ALIGN
-#define SHMLOCK_GUARD_ALIGN 64
-#endif
-#ifndef SHMLOCK_SEAT_ALIGN
-#define SHMLOCK_SEAT_ALIGN 4
-#endif
-
-struct shmlock {
-    _Alignas(64) atomic_uint word;
-    _Alignas(SHMLOCK_GUARD_ALIGN) atomic_uint guard; /* 0, or host index of the holder + 1; protects what follows */
-    uint32_t peers, owner;
-    uint64_t head, tail;  /* ring of queued peers: places head..tail-1, modulo peers; they never wrap around */
-    uint32_t far_type;    /* enum shmlock_type of the first far request, 0: none */
-    uint32_t far_key;     /* its key */
-    _Atomic(uint64_t) clock; /* of all locks of the window on this node; the one of owner 0 is used */
-    atomic_uint broken;   /* times the lock was taken from a process that had died; under the guard */
-    atomic_uint doubt;    /* a reader may have died of whom nobody knows; written by the owner */
-    atomic_uint grants;   /* requests let in under the guard, modulo 2^32: all of them while somebody waits */
-    struct shmseat {
-        _Alignas(SHMLOCK_SEAT_ALIGN) atomic_uchar state; /* enum seat of this peer; written under the guard, or by the peer when it holds or leaves */
-        uint16_t ring;     /* peer queued at this place of the ring */
-        uint32_t key;      /* of the request of this peer that is queued */
-    } seat[];
-};
 
 size_t shmlock_bytes(unsigned peers)
 {
@@ -108,39 +63,42 @@ static uint32_t key_of(struct shmlock *l, int type, uint64_t age)
 
 /* --- guard: a few instructions, never held across a wait ------------------------- */
 
-static void guard_take(struct shmlock *l, const struct shmnode *n)
+void shmlock_guard_take(struct shmlock *l, const struct shmnode *n)
 {
     unsigned me = (unsigned)n->host_index[n->me] + 1;
     for (unsigned turn = 0;; turn++) {
         unsigned seen = 0;
-        /* Acquire pairs with the release in guard_give(). */
+        /* Acquire pairs with the release in shmlock_guard_give(). */
         if (atomic_compare_exchange_weak_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
             sched_point();
             return;
         }
         if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
-            atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed))
+            atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
+            shmlock_repair(l, n);
             return;
+        }
         if (seen)
             thread_pause(turn);
     }
 }
 
-static void guard_give(struct shmlock *l)
+void shmlock_guard_give(struct shmlock *l)
 {
-    atomic_store_explicit(&l->guard, 0, memory_order_release); /* pairs with guard_take() */
+    atomic_store_explicit(&l->guard, 0, memory_order_release); /* pairs with shmlock_guard_take() */
 }
 
 /* --- letting in -------------------------------------------------------------------- */
 
-/* Try to add a holder, whatever waits.  Acquire pairs with the release of those who left. */
-static int admit(struct shmlock *l, int type)
+/* Try to add a holder, whatever waits; who: peer + 1, or 0 for a far one.  Acquire pairs with the
+ * release of those that left. */
+static int admit(struct shmlock *l, int type, unsigned who)
 {
     unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
     for (;;) {
-        if ((w & W) || (type == SHMLOCK_EXCLUSIVE && (w & READERS)))
+        if ((w & (W | C)) || (type == SHMLOCK_EXCLUSIVE && (w & COUNT)))
             return 0;
-        unsigned next = type == SHMLOCK_EXCLUSIVE ? w | W : w + 1;
+        unsigned next = type == SHMLOCK_EXCLUSIVE ? w | W | who : w + 1;
         if (atomic_compare_exchange_weak_explicit(&l->word, &w, next, memory_order_acq_rel, memory_order_relaxed))
             return 1;
     }
@@ -166,7 +124,7 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
 {
     unsigned p = l->seat[l->head % l->peers].ring;
     int shared = atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_WAIT_SHARED;
-    if (!admit(l, shared ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE))
+    if (!admit(l, shared ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE, p + 1))
         return 0;
     counted(l);
     sched_point(); /* readers may leave, and far ones join, before the seat says so */
@@ -179,8 +137,8 @@ static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
     return 1;
 }
 
-/* Take p out of the ring; later ones close up. */
-static void unring(struct shmlock *l, unsigned gone)
+/* Later ones close up. */
+void shmlock_unqueue(struct shmlock *l, unsigned gone)
 {
     uint64_t to = l->head;
     for (uint64_t i = l->head; i != l->tail; i++) {
@@ -191,14 +149,12 @@ static void unring(struct shmlock *l, unsigned gone)
     l->tail = to;
 }
 
-/* Put p into the ring, behind all whose keys are not above its own. */
-static void enring(struct shmlock *l, unsigned p, uint32_t key)
+void shmlock_queue(struct shmlock *l, unsigned p)
 {
     uint64_t at = l->tail++;
-    l->seat[p].key = key;
     for (; at != l->head; at--) {
         uint16_t before = l->seat[(at - 1) % l->peers].ring;
-        if (!shmlock_before(key, l->seat[before].key))
+        if (!shmlock_before(l->seat[p].key, l->seat[before].key))
             break;
         l->seat[at % l->peers].ring = before;
     }
@@ -219,14 +175,14 @@ static int near_wait(struct shmlock *l, const struct shmnode *n)
 }
 
 /* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler takes the lock. */
-static void pump(struct shmlock *l, const struct shmnode *n)
+void shmlock_pump(struct shmlock *l, const struct shmnode *n)
 {
     int type = 0;
     while (type != SHMLOCK_EXCLUSIVE) { /* one writer, or the readers at the head together */
         int near = near_wait(l, n);
         if (l->far_type && (!near || shmlock_before(l->far_key, head_key(l)))) {
             unsigned w = atomic_load_explicit(&l->word, memory_order_acquire);
-            int open = !(w & W) && (l->far_type == SHMLOCK_SHARED || !(w & READERS));
+            int open = !(w & (W | C)) && (l->far_type == SHMLOCK_SHARED || !(w & COUNT));
             if (open && l->owner != n->me)
                 mem_wake(n->host_index[l->owner]);
             break; /* reserved for the far side: F keeps newcomers in the queue */
@@ -238,130 +194,75 @@ static void pump(struct shmlock *l, const struct shmnode *n)
         atomic_fetch_and_explicit(&l->word, ~(unsigned)Q, memory_order_relaxed);
 }
 
-/* --- death ---------------------------------------------------------------------------- */
-
-/* Under the guard: a holder died.  Nobody who waits gets the lock by that; each is told (rma.md 5.14). */
-static void break_queue(struct shmlock *l, const struct shmnode *n)
-{
-    atomic_fetch_add_explicit(&l->broken, 1, memory_order_relaxed);
-    for (; l->head != l->tail; l->head++) {
-        unsigned p = l->seat[l->head % l->peers].ring;
-        /* Release pairs with the acquire in shmlock_poll(). */
-        atomic_store_explicit(&l->seat[p].state, SEAT_BROKEN, memory_order_release);
-        if (p != n->me)
-            mem_wake(n->host_index[p]);
-    }
-}
-
-void shmlock_break(struct shmlock *l, const struct shmnode *n)
-{
-    guard_take(l, n);
-    break_queue(l, n);
-    pump(l, n);
-    guard_give(l);
-}
-
-void shmlock_bury(struct shmlock *l, const struct shmnode *n)
-{
-    int held = 0;
-    guard_take(l, n);
-    for (unsigned p = 0; p < n->peers; p++) {
-        unsigned s = atomic_load_explicit(&l->seat[p].state, memory_order_relaxed);
-        if (s == SEAT_NONE || !peer_dead(n, p))
-            continue;
-        atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
-        if (s < SEAT_GRANTED_SHARED)
-            unring(l, p);
-        else if (peer_dead(n, l->owner)) /* the lock of a dead target is nobody's any more */
-            atomic_fetch_or_explicit(&l->word, W, memory_order_acq_rel);
-        else if (s == SEAT_GRANTED_EXCLUSIVE)
-            atomic_fetch_and_explicit(&l->word, ~(unsigned)W, memory_order_acq_rel);
-        else
-            atomic_fetch_sub_explicit(&l->word, 1, memory_order_acq_rel);
-        held |= s >= SEAT_GRANTED_SHARED;
-    }
-    if (held)
-        break_queue(l, n);
-    pump(l, n);
-    guard_give(l);
-}
-
-void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on)
-{
-    guard_take(l, n);
-    atomic_store_explicit(&l->doubt, on != 0, memory_order_relaxed); /* those who wait look again, woken below */
-    if (on)
-        for (uint64_t i = l->head; i != l->tail; i++)
-            if (l->seat[i % l->peers].ring != n->me)
-                mem_wake(n->host_index[l->seat[i % l->peers].ring]);
-    guard_give(l);
-}
-
-int shmlock_doubtful(const struct shmlock *l)
-{
-    return atomic_load_explicit(&l->doubt, memory_order_relaxed) && !(atomic_load_explicit(&l->word, memory_order_relaxed) & W);
-}
-
-unsigned shmlock_broken(const struct shmlock *l)
-{
-    return atomic_load_explicit(&l->broken, memory_order_relaxed);
-}
-
 /* What this process waits for will not be: the target died, or a reader that cannot be named. */
 static void withdraw(struct shmlock *l, const struct shmnode *n)
 {
-    guard_take(l, n);
+    shmlock_guard_take(l, n);
     unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed);
     if (s == SEAT_WAIT_SHARED || s == SEAT_WAIT_EXCLUSIVE) {
-        unring(l, n->me);
+        shmlock_unqueue(l, n->me);
         atomic_store_explicit(&l->seat[n->me].state, SEAT_BROKEN, memory_order_relaxed);
     }
-    pump(l, n);
-    guard_give(l);
+    shmlock_pump(l, n);
+    shmlock_guard_give(l);
 }
 
 /* Has one that holds or waits died? */
 static int seats_dead(const struct shmlock *l, const struct shmnode *n)
 {
-    if (boot_dead_count())
-        for (unsigned p = 0; p < n->peers; p++)
-            if (atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) != SEAT_NONE && peer_dead(n, p))
-                return 1;
+    if (!boot_dead_count())
+        return 0;
+    int by = shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed));
+    if (by >= 0 && peer_dead(n, (unsigned)by))
+        return 1;
+    for (unsigned p = 0; p < n->peers; p++)
+        if (atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) != SEAT_NONE && peer_dead(n, p))
+            return 1;
     return 0;
+}
+
+/* Has this process, which waits, learnt of a death since it looked last?  A leaver that died before
+ * it let anybody in has left no other trace. */
+static int death_new(struct shmlock *l, const struct shmnode *n)
+{
+    int deaths = boot_dead_count();
+    uint8_t now = deaths < UINT8_MAX ? (uint8_t)deaths : UINT8_MAX, was = l->seat[n->me].deaths;
+    l->seat[n->me].deaths = now;
+    return now != was || now == UINT8_MAX;
 }
 
 /* --- near side ------------------------------------------------------------------------ */
 
 /* Without the guard: only while nobody waits.  The first look is the exchange itself: a look before it would fetch the
- * line twice, once to read and once to write.  Acquire pairs with the release in leave_word(). */
-static inline int enter_fast(struct shmlock *l, int type)
+ * line twice, once to read and once to write.  Acquire pairs with the release of those who left. */
+static inline int try_exclusive(struct shmlock *l, const struct shmnode *n)
 {
     unsigned w = 0;
-    if (atomic_compare_exchange_strong_explicit(&l->word, &w, type == SHMLOCK_EXCLUSIVE ? (unsigned)W : 1,
-                                                memory_order_acquire, memory_order_relaxed))
-        return 1;
-    if (type == SHMLOCK_EXCLUSIVE)
-        return 0;
-    while (!(w & (W | Q | F))) /* beside other readers */
-        if (atomic_compare_exchange_weak_explicit(&l->word, &w, w + 1, memory_order_acquire, memory_order_relaxed))
-            return 1;
-    return 0;
+    return atomic_compare_exchange_strong_explicit(&l->word, &w, W | (n->me + 1),
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
-static void hold(struct shmlock *l, const struct shmnode *n, int type)
+static inline int try_shared(struct shmlock *l, const struct shmnode *n)
 {
-    atomic_store_explicit(&l->seat[n->me].state,
-                          type == SHMLOCK_EXCLUSIVE ? SEAT_GRANTED_EXCLUSIVE : SEAT_GRANTED_SHARED,
-                          memory_order_relaxed); /* read by others only to find holders that died */
+    atomic_uchar *seat = &l->seat[n->me].state;
+    unsigned w = 0;
+    atomic_store_explicit(seat, SEAT_MOVING, memory_order_relaxed);
+    do { /* beside other readers; release pairs with shmlock_repair() and count_again() */
+        if (atomic_compare_exchange_strong_explicit(&l->word, &w, w + 1, memory_order_acq_rel,
+                                                    memory_order_relaxed)) {
+            sched_point();
+            /* Release pairs with readers_seated(). */
+            atomic_store_explicit(seat, SEAT_GRANTED_SHARED, memory_order_release);
+            return 1;
+        }
+    } while (!(w & (W | Q | F | C)));
+    atomic_store_explicit(seat, SEAT_NONE, memory_order_relaxed);
+    return 0;
 }
 
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
-    if (!enter_fast(l, type))
-        return 0;
-    sched_point();
-    hold(l, n, type);
-    return 1;
+    return type == SHMLOCK_EXCLUSIVE ? try_exclusive(l, n) : try_shared(l, n);
 }
 
 /* Short of queueing: a place in the queue costs a grant by the leaver, four lines that travel, where the word alone is
@@ -369,19 +270,27 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
 static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
     enum { LOOKS = 12, LONGEST = 32 };
-    unsigned busy = type == SHMLOCK_EXCLUSIVE ? W | READERS : W;
+    unsigned busy = type == SHMLOCK_EXCLUSIVE ? W | COUNT : W;
     if (sched) /* nobody moves while one spins */
         return 0;
     for (unsigned look = 0, turns = 1; look < LOOKS; look++, turns = turns < LONGEST ? 2 * turns : LONGEST) {
         for (unsigned i = 0; i < turns; i++)
             cpu_relax();
         unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
-        if (w & (Q | F))
+        if (w & (Q | F | C))
             return 0;
         if (!(w & busy) && shmlock_try(l, n, type))
             return 1;
     }
     return 0;
+}
+
+/* Has a waiter whose seat says that the lock? */
+static int granted(struct shmlock *l, const struct shmnode *n, unsigned seat)
+{
+    if (seat == SEAT_GRANTED_EXCLUSIVE)
+        atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
+    return seat >= SEAT_GRANTED_SHARED;
 }
 
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
@@ -395,41 +304,47 @@ int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_
         return 1;
     if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
         shmlock_bury(l, n);
-    guard_take(l, n);
-    atomic_store_explicit(&l->seat[n->me].state, type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
-                          memory_order_relaxed);
+    shmlock_guard_take(l, n);
+    (void)death_new(l, n); /* what a known one has left is put right below */
     /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the key: writer_key(). */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
-    enring(l, n->me, key_of(l, type, age));
+    l->seat[n->me].key = key_of(l, type, age);
+    shmlock_queue(l, n->me);
+    atomic_store_explicit(&l->seat[n->me].state, type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
+                          memory_order_relaxed);
     sched_point(); /* the holder may leave before pump() looks */
-    pump(l, n);
-    guard_give(l);
-    return shmlock_held(l, n) != 0;
+    shmlock_pump(l, n);
+    shmlock_guard_give(l);
+    return granted(l, n, atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire)); /* as in shmlock_poll() */
 }
 
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n)
 {
+    int by = shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed));
+    if (by >= 0)
+        return by != (int)n->me ? by : -1;
     for (unsigned p = 0; p < n->peers; p++)
-        if (p != n->me &&
-            atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) >= SEAT_GRANTED_SHARED)
+        if (p != n->me && atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_GRANTED_SHARED)
             return (int)p;
     return -1;
 }
 
 int shmlock_poll(struct shmlock *l, const struct shmnode *n)
 {
-    for (;;) {
-        /* Acquire pairs with the releases in grant_head() and break_queue(). */
+    for (int looked = 0;; looked = 1) {
+        /* Acquire pairs with the releases in grant_head(), finish_grant() and break_queue(). */
         unsigned s = atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire);
-        if (s >= SEAT_GRANTED_SHARED)
+        if (granted(l, n, s))
             return 1;
         if (s == SEAT_BROKEN) {
             atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
             return -EOWNERDEAD;
         }
-        if (boot_dead_count() && (peer_dead(n, l->owner) || (s == SEAT_WAIT_EXCLUSIVE && shmlock_doubtful(l))))
+        if (!boot_dead_count())
+            return 0;
+        if (peer_dead(n, l->owner) || (s == SEAT_WAIT_EXCLUSIVE && shmlock_doubtful(l)))
             withdraw(l, n);
-        else if (seats_dead(l, n))
+        else if (!looked && (death_new(l, n) || seats_dead(l, n)))
             shmlock_bury(l, n);
         else
             return 0;
@@ -438,36 +353,38 @@ int shmlock_poll(struct shmlock *l, const struct shmnode *n)
 
 int shmlock_held(const struct shmlock *l, const struct shmnode *n)
 {
-    switch (atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire)) {
-    case SEAT_GRANTED_SHARED: return SHMLOCK_SHARED;
-    case SEAT_GRANTED_EXCLUSIVE: return SHMLOCK_EXCLUSIVE;
-    default: return 0;
-    }
+    if (shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed)) == (int)n->me)
+        return SHMLOCK_EXCLUSIVE;
+    return atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed) == SEAT_GRANTED_SHARED ? SHMLOCK_SHARED : 0;
 }
 
-/* Give the word back; the next in line is let in.  Release pairs with whoever enters next.  1: somebody waited; his key is drawn, as
- * it was under the guard. */
-static int leave_word(struct shmlock *l, const struct shmnode *n, int type)
+/* The word is given back: the next in line is let in.  1: one waited; its key is drawn, as it was under the guard. */
+static int let_in(struct shmlock *l, const struct shmnode *n, unsigned old)
 {
-    unsigned old = type == SHMLOCK_EXCLUSIVE
-                       ? atomic_fetch_and_explicit(&l->word, ~(unsigned)W, memory_order_acq_rel)
-                       : atomic_fetch_sub_explicit(&l->word, 1, memory_order_acq_rel);
-    sched_point(); /* free, and nobody let in yet */
-    if (old & (Q | F)) {
-        guard_take(l, n);
-        pump(l, n);
-        guard_give(l);
-    }
-    return (old & (Q | F)) != 0;
-}
-
-int shmlock_leave(struct shmlock *l, const struct shmnode *n)
-{
-    int type = shmlock_held(l, n);
-    if (!type)
+    if (!(old & (Q | F)))
         return 0;
-    atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
-    return leave_word(l, n, type);
+    sched_point(); /* free, and nobody let in yet */
+    shmlock_guard_take(l, n);
+    shmlock_pump(l, n);
+    shmlock_guard_give(l);
+    return 1;
+}
+
+int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
+{
+    unsigned old;
+    /* Release pairs with whoever enters next. */
+    if (type == SHMLOCK_EXCLUSIVE) {
+        old = atomic_fetch_sub_explicit(&l->word, W + n->me + 1, memory_order_acq_rel);
+    } else {
+        atomic_uchar *seat = &l->seat[n->me].state;
+        atomic_store_explicit(seat, SEAT_MOVING, memory_order_relaxed);
+        old = atomic_fetch_sub_explicit(&l->word, 1, memory_order_acq_rel); /* and count_again() */
+        sched_point();
+        /* Release pairs with readers_seated(). */
+        atomic_store_explicit(seat, SEAT_NONE, memory_order_release);
+    }
+    return let_in(l, n, old);
 }
 
 /* --- far side: the target only ----------------------------------------------------------- */
@@ -475,39 +392,46 @@ int shmlock_leave(struct shmlock *l, const struct shmnode *n)
 int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, uint64_t join)
 {
     int in = 0;
-    guard_take(l, n);
+    shmlock_guard_take(l, n);
     if (join) {
         uint32_t key = shmlock_reader_key(l, join - 1);
         first = first && (queue_empty(l) || shmlock_before(key, head_key(l)));
     } else {
         first = first && (queue_empty(l) || (l->far_type && shmlock_before(l->far_key, head_key(l))));
     }
-    if (first && (in = admit(l, type)) != 0)
+    if (first && (in = admit(l, type, 0)) != 0) {
+        l->far_readers += type == SHMLOCK_SHARED;
         counted(l);
-    guard_give(l);
+    }
+    shmlock_guard_give(l);
     return in;
 }
 
 int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
-    int waited = leave_word(l, n, type);
+    shmlock_guard_take(l, n); /* word and count together */
+    l->far_readers -= type == SHMLOCK_SHARED;
+    unsigned old = atomic_fetch_sub_explicit(&l->word, type == SHMLOCK_EXCLUSIVE ? W : 1, memory_order_acq_rel);
     sched_point(); /* near processes may enter before the handler is through */
-    return waited;
+    if (old & (Q | F))
+        shmlock_pump(l, n);
+    shmlock_guard_give(l);
+    return (old & (Q | F)) != 0;
 }
 
 uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age)
 {
-    guard_take(l, n);
+    shmlock_guard_take(l, n);
     sched_point(); /* a near process may enter or leave before F is there */
     atomic_fetch_or_explicit(&l->word, F, memory_order_acq_rel); /* before the key: writer_key() */
     uint32_t key = key_of(l, type, age);
-    guard_give(l);
+    shmlock_guard_give(l);
     return key;
 }
 
 void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int type, uint32_t key)
 {
-    guard_take(l, n);
+    shmlock_guard_take(l, n);
     l->far_type = (uint32_t)type;
     l->far_key = key;
     sched_point(); /* a near process may enter or leave before F is there */
@@ -515,8 +439,8 @@ void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int type, u
         atomic_fetch_or_explicit(&l->word, F, memory_order_acq_rel);
     else
         atomic_fetch_and_explicit(&l->word, ~(unsigned)F, memory_order_relaxed);
-    pump(l, n);
-    guard_give(l);
+    shmlock_pump(l, n);
+    shmlock_guard_give(l);
 }
 
 uint32_t shmlock_grants(const struct shmlock *l)

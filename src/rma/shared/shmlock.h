@@ -15,7 +15,8 @@
  * next to ask gets it.  Where the target itself died nobody gets what he would have to wait for.
  * Readers beyond the bound of the target's list are counted and not named: when one of these may have died (doubt), writers are
  * told so, each time, until the count is 0 again.
- * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead.
+ * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead;
+ * the lock is repaired then (shmlock_repair.c).
  * A guard is waited for by spinning and then thread_pause(); it is never held across a wait of any kind, so handlers may take it.
  *
  * One process asks for a given lock at most once at a time (MPI forbids a second lock of one target), so a
@@ -50,8 +51,10 @@ struct shmnode {
  * A far try never takes a place in the near queue and never spins for the lock itself. */
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
-enum { SHM_DEAD_LOOK = 4096 }; /* turns of a wait for a word that its holder keeps for a few instructions, until it is asked for:
-                              * mem_holder_died() */
+/* Turns of a wait for a word that its holder keeps for a few instructions, until mem_holder_died() is asked. */
+#ifndef SHM_DEAD_LOOK /* test/litmus/guard has another value */
+#define SHM_DEAD_LOOK 4096
+#endif
 
 struct shmlock; /* layout: shmlock.c; 64-byte aligned */
 
@@ -64,14 +67,14 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
 /* The same, of a reader that is of that age. */
 #define SHMLOCK_NOW UINT64_MAX
 int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age);
-/* Ask, but hold no place: 1 held, 0 not. */
+/* Ask, but hold no place: 1 held, 0 not.  Not while this process is queued. */
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* 1: granted since.  0: still queued.  -EOWNERDEAD, once: a holder or the target died; the request is withdrawn. */
 int shmlock_poll(struct shmlock *l, const struct shmnode *n);
 /* Peer for whom the caller waits (a holder), or -1: for traces. */
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
-/* Release what this process holds; wakes whoever is next.  1: somebody waited, and the clock has counted him. */
-int shmlock_leave(struct shmlock *l, const struct shmnode *n);
+/* Release what this process holds; wakes whoever is next.  1: one waited, and the clock has counted it. */
+int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* What this process holds: 0, SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE. */
 int shmlock_held(const struct shmlock *l, const struct shmnode *n);
 
@@ -98,7 +101,7 @@ static inline int shmlock_before(uint32_t key, uint32_t other)
 /* Requests let in while somebody waited, modulo 2^32. */
 uint32_t shmlock_grants(const struct shmlock *l);
 
-/* Take the lock from near holders that died. */
+/* Put right what near processes left that died. */
 void shmlock_bury(struct shmlock *l, const struct shmnode *n);
 /* The target: a far holder died and is about to be taken off; the near ones that wait are told. */
 void shmlock_break(struct shmlock *l, const struct shmnode *n);

@@ -150,7 +150,8 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
         fence_full();
     } else {
         fence_beside_rmw(); /* the word's */
-        if (__builtin_expect(shmlock_leave(n->lockword, &w->node.n), 0))
+        enum shmlock_type type = held == RMA_LOCKED_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
+        if (__builtin_expect(shmlock_leave(n->lockword, &w->node.n, type), 0))
             saw(w, shmlock_clock(n->lockword));
     }
     if (n->rank == w->rank && w->lockq.count)

@@ -102,7 +102,7 @@ static void readers_and_writers(void)
         take(type);
         inside(type);
         mine += type == SHMLOCK_EXCLUSIVE;
-        shmlock_leave(lock(), &node);
+        shmlock_leave(lock(), &node, (enum shmlock_type)type);
         job_check(shmlock_held(lock(), &node) == 0);
     }
     __atomic_fetch_add(&job_words()[0], (uint64_t)mine, __ATOMIC_SEQ_CST);
@@ -144,7 +144,7 @@ static void near_and_far(void)
             int type = (i + boot_rank()) % 3 ? SHMLOCK_SHARED : SHMLOCK_EXCLUSIVE;
             take(type);
             inside(type);
-            shmlock_leave(lock(), &node);
+            shmlock_leave(lock(), &node, (enum shmlock_type)type);
         }
     }
     down();
@@ -169,13 +169,13 @@ static void order(void)
     /* Readers together; a writer queues; a later reader queues behind it. */
     job_check(shmlock_enter(l, &n1, SHMLOCK_SHARED) == 1);
     job_check(shmlock_enter(l, &n2, SHMLOCK_EXCLUSIVE) == 0);
-    job_check(shmlock_enter(l, &n0, SHMLOCK_SHARED) == 0);
     job_check(shmlock_try(l, &n0, SHMLOCK_SHARED) == 0);
+    job_check(shmlock_enter(l, &n0, SHMLOCK_SHARED) == 0);
     job_check(shmlock_holder(l, &n2) == 1);
     /* A far LOCK_ALL joins the reader past the writer; another far shared request does not. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 0) == 0);
     job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 1) == 1);
-    shmlock_leave(l, &n1);
+    shmlock_leave(l, &n1, SHMLOCK_SHARED);
     job_check(shmlock_poll(l, &n2) == 0); /* the far reader is still in */
     shmlock_far_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_poll(l, &n2) == 1);
@@ -183,22 +183,22 @@ static void order(void)
     /* A far request that comes now waits for the near reader that is older, then gets its turn before newcomers. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 0);
     shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE, shmlock_far_key(l, &n0, SHMLOCK_EXCLUSIVE, SHMLOCK_NOW));
-    shmlock_leave(l, &n2);
+    shmlock_leave(l, &n2, SHMLOCK_EXCLUSIVE);
     job_check(shmlock_poll(l, &n0) == 1);
     job_check(shmlock_enter(l, &n1, SHMLOCK_SHARED) == 0); /* F is up: newcomers queue */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 0);
-    shmlock_leave(l, &n0);
+    shmlock_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_poll(l, &n1) == 0); /* reserved for the far one */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
     shmlock_far_waiting(l, &n0, SHMLOCK_SHARED, shmlock_far_key(l, &n0, SHMLOCK_SHARED, SHMLOCK_NOW)); /* another one waits already */
     shmlock_far_leave(l, &n0, SHMLOCK_EXCLUSIVE);
     job_check(shmlock_poll(l, &n1) == 1); /* the near side's turn */
-    shmlock_leave(l, &n1);
+    shmlock_leave(l, &n1, SHMLOCK_SHARED);
     job_check(shmlock_far_try(l, &n0, SHMLOCK_SHARED, 1, 0) == 1);
     shmlock_far_waiting(l, &n0, 0, 0);
     shmlock_far_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_enter(l, &n2, SHMLOCK_EXCLUSIVE) == 1);
-    shmlock_leave(l, &n2);
+    shmlock_leave(l, &n2, SHMLOCK_EXCLUSIVE);
     down();
 }
 
