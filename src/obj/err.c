@@ -231,6 +231,18 @@ void err_name(int code, const char *call)
         memcpy(s->text, text, sizeof text);
 }
 
+void err_returned_by(int code, const char *call)
+{
+    struct err_slot *s = slot_find(code);
+    if (!s || !call)
+        return;
+    char text[ERR_TEXT];
+    memcpy(text, s->text, sizeof text);
+    size_t n = strncmp(text, "MPI", 3) ? 0 : strcspn(text, ": ");
+    const char *rest = n && text[n] == ':' && text[n + 1] == ' ' ? text + n + 2 : text;
+    snprintf(s->text, sizeof s->text, "%s: %s", call, rest);
+}
+
 static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;

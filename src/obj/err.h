@@ -18,6 +18,8 @@ int err_class(int code);
 void err_text(int code, char *buf, size_t len);
 /* Put "call: " before a text that names no MPI call, as rooms make them that do not know for which they work. */
 void err_name(int code, const char *call);
+/* The same, and instead of the call that the text names: it may have been made in another one than the one that returns it. */
+void err_returned_by(int code, const char *call);
 /* code, or where its text has gone, a code of the same class with this one.  Those with the same text share a slot: what is left of
  * the others' texts stays. */
 int err_retell(int code, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));

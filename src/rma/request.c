@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void request_poke(struct request *r)
 {
@@ -16,12 +17,27 @@ static void request_poke(struct request *r)
     rma_advance_target(t);
 }
 
-static struct errhandler *request_blame(struct request *r, int *win)
+static struct errhandler *request_blame(struct request *r, int *win, char **name)
 {
     struct rma_request *q = (struct rma_request *)r;
-    struct rma_win *w = rma_win_find(q->win);
+    const struct rma_win *w = rma_win_find(q->win);
+    const char *now = w ? w->name : q->win_name;
     *win = q->win_handle;
+    *name = now && *now ? strdup(now) : NULL;
     return errhandler_ref(w ? w->errhandler : q->errhandler);
+}
+
+/* The window as it is named now, or was when the operation failed. */
+static const char *where(const struct rma_request *q, char *text, size_t len)
+{
+    const struct rma_win *w = rma_win_find(q->win);
+    if (w)
+        return rma_win_text(w);
+    if (q->win_name)
+        snprintf(text, len, "window \"%s\"", q->win_name);
+    else
+        snprintf(text, len, "window 0x%x", (unsigned)q->win_handle);
+    return text;
 }
 
 /* Many may have been refused since, each with a text of its own: the user is told at least where. */
@@ -29,21 +45,22 @@ static int request_tell(struct request *r, MPI_Status *st)
 {
     (void)st;
     const struct rma_request *q = (struct rma_request *)r;
-    char text[ERR_TEXT], where[24];
-    if (r->error) {
-        const struct rma_win *w = rma_win_find(q->win);
-        err_text(err_class(r->error), text, sizeof text);
-        snprintf(where, sizeof where, "window 0x%x", (unsigned)q->win_handle);
-        r->error = err_retell(r->error, "%s: an operation on rank %d of %s: %s (details discarded: too many later errors)",
-                              rma_call(), q->rank, w ? rma_win_text(w) : where, text);
-    }
+    char text[ERR_TEXT], win[MPI_MAX_OBJECT_NAME + 16];
+    if (!r->error)
+        return MPI_SUCCESS;
+    err_text(err_class(r->error), text, sizeof text);
+    r->error = err_retell(r->error, "%s: %s on rank %d of %s: %s (details discarded: too many later errors)", rma_call(), q->call,
+                          q->rank, where(q, win, sizeof win), text);
+    err_returned_by(r->error, rma_call());
     return MPI_SUCCESS;
 }
 
 static void request_free(struct request *r)
 {
-    errhandler_drop(((struct rma_request *)r)->errhandler);
-    free(r);
+    struct rma_request *q = (struct rma_request *)r;
+    errhandler_drop(q->errhandler);
+    free(q->win_name);
+    free(q);
 }
 
 static const struct request_ops request_table = {.poke = request_poke, .query = request_tell, .blame = request_blame, .free = request_free};
@@ -57,7 +74,9 @@ int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Requ
     q->r.what = "a one-sided operation";
     q->op = NULL;
     q->win = w->id;
+    q->call = rma_call();
     q->errhandler = NULL;
+    q->win_name = NULL;
     int err = request_publish(&q->r, req);
     if (err) {
         free(q);

@@ -13,13 +13,14 @@ struct blame {
     struct comm *comm;
     struct errhandler *of_win; /* NULL: the communicator's */
     int win;
+    char *win_name; /* NULL: it has none */
 };
 
 static struct blame blame(struct request *r)
 {
     struct blame b = {0};
     if (r->error && r->ops->blame)
-        b.of_win = r->ops->blame(r, &b.win);
+        b.of_win = r->ops->blame(r, &b.win, &b.win_name);
     if (!b.of_win)
         b.comm = comm_ref(r->comm ? r->comm : proc->obj->world);
     return b;
@@ -33,6 +34,7 @@ static int is_blamed(const struct blame *b)
 static void blame_drop(struct blame *b)
 {
     errhandler_drop(b->of_win);
+    free(b->win_name);
     if (b->comm)
         comm_drop(b->comm);
     *b = (struct blame){0};
@@ -44,7 +46,7 @@ static int leave_blame(struct blame b, int err)
     err_name(err, call);
     api_unlock();
     if (err)
-        err = b.of_win ? err_report_win(b.of_win, b.win, NULL, err, call) : err_report_comm(b.comm, err, call);
+        err = b.of_win ? err_report_win(b.of_win, b.win, b.win_name, err, call) : err_report_comm(b.comm, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     blame_drop(&b);

@@ -60,12 +60,13 @@ int rma_send_plain(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 const char *rma_call(void); /* name of the MPI call under way, for texts */
 /* The window as texts name it: window "NAME", or its handle.  Good until the next call. */
 const char *rma_win_text(const struct rma_win *w);
+/* Of *slot, which is empty then; the call under way returns it. */
 int rma_take_err(int *slot);
 int rma_dead_error(struct rma_win *w, int rank);
 /* rank cannot be reached: cut, -errno, says why. */
 int rma_cut_error(const struct rma_win *w, int rank, int cut);
-/* The error that a reply tells, 0 if none; what: its payload. */
-int rma_far_error(const struct rma_hdr *h, const char *what);
+/* The error that a reply tells, 0 if none; what: its payload.  call: of the operation, NULL: what the payload says of that. */
+int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what, const char *call);
 /* The same, for op. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what);
 

@@ -23,8 +23,8 @@ const char *rma_win_text(const struct rma_win *w)
 
 int rma_cut_error(const struct rma_win *w, int rank, int cut)
 {
-    char what[128];
-    snprintf(what, sizeof what, "%s: rank %d of the window (process %d) cannot be reached", rma_call(), rank, rma_world(w, rank));
+    char what[MPI_MAX_OBJECT_NAME + 128];
+    snprintf(what, sizeof what, "%s: rank %d of %s (process %d) cannot be reached", rma_call(), rank, rma_win_text(w), rma_world(w, rank));
     return err_from_errno(cut, what);
 }
 
@@ -37,7 +37,7 @@ int rma_dead_error(struct rma_win *w, int rank)
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
     if (cut && !boot_dead(world)) /* nobody has died */
         return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of the window (process %d) died: %s", rma_call(), rank, world,
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of %s (process %d) died: %s", rma_call(), rank, rma_win_text(w), world,
                     boot_dead_why(world));
 }
 
@@ -45,6 +45,8 @@ int rma_take_err(int *slot)
 {
     int err = *slot;
     *slot = 0;
+    if (__builtin_expect(err != 0, 0)) /* it came during any call */
+        err_returned_by(err, rma_call());
     return err;
 }
 
@@ -62,7 +64,7 @@ static const char *why(const struct rma_fault *f)
 }
 
 /* With what the target says of it. */
-int rma_far_error(const struct rma_hdr *h, const char *what)
+int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what, const char *call)
 {
     static const char *const names[RMA_PKTS] = {
         [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
@@ -72,24 +74,27 @@ int rma_far_error(const struct rma_hdr *h, const char *what)
     if (!h->aop)
         return MPI_SUCCESS;
     if (h->len < sizeof f)
-        return err_make(h->aop, "%s: an operation on rank %d of the window failed there", rma_call(), rank);
+        return err_make(h->aop, "%s: an operation on rank %d of %s failed there", rma_call(), rank, rma_win_text(w));
     memcpy(&f, what, sizeof f);
     f.cls = h->aop;
     const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
+    if (name && call)
+        name = call;
     const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
     const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
     if (!name)
-        return err_make(f.cls, "%s: rank %d of the window refused what came with the end of an epoch: %s", rma_call(), rank, why(&f));
+        return err_make(f.cls, "%s: rank %d of %s refused what came with the end of an epoch: %s", rma_call(), rank, rma_win_text(w),
+                        why(&f));
     char size[40] = "";
     if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
         snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
-    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of the window: %s%s", rma_call(), name,
-                    (unsigned long long)f.count, of, (long long)f.disp, rank, why(&f), size);
+    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of %s: %s%s", rma_call(), name,
+                    (unsigned long long)f.count, of, (long long)f.disp, rank, rma_win_text(w), why(&f), size);
 }
 
 /* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
 {
     int had = op->err || op->req ? op->err : op->t->err;
-    return h->aop && had ? had : rma_far_error(h, what);
+    return h->aop && had ? had : rma_far_error(op->t->w, h, what, op->req ? op->req->call : NULL);
 }

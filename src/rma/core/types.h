@@ -101,10 +101,12 @@ struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
     uint64_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
+    const char *call;  /* that made it */
     int rank;          /* with an error: of the target */
     /* Set by an error: the window may end before the user asks for the request. */
     struct errhandler *errhandler;
     int win_handle;
+    char *win_name;    /* NULL: it has none */
 };
 
 enum target_flag {

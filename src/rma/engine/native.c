@@ -200,7 +200,7 @@ static int error_of(struct rma_target *t, int err)
 {
     if (err == -ENOTCONN || boot_dead(t->world))
         return rma_dead_error(t->w, t->rank);
-    return err_make(MPI_ERR_OTHER, "native access to rank %d of the window: %s", t->rank, strerror(-err));
+    return err_make(MPI_ERR_OTHER, "%s: native access to rank %d of %s: %s", rma_call(), t->rank, rma_win_text(t->w), strerror(-err));
 }
 
 static void piece_done(struct tp_done *d, int err)

@@ -1,11 +1,14 @@
 /* queue.c - the queue of a target: an operation enters it, more of it becomes due, an operation leaves it for good. */
 #include "rma/engine/engine_types.h"
 
+#include <string.h>
+
 static void request_fail(struct rma_request *q, const struct rma_win *w, int rank)
 {
     q->rank = rank;
     q->errhandler = errhandler_ref(w->errhandler);
     q->win_handle = w->near.obj.handle;
+    q->win_name = w->name[0] ? strdup(w->name) : NULL;
 }
 
 static void hold_types(const struct rma_args *a)

@@ -84,6 +84,6 @@ void rma_gone_error(struct rma_win *w, int rank)
         return;
     w->err = boot_dead(rma_world(w, rank))
                  ? rma_dead_error(w, rank)
-                 : err_make(MPIX_ERR_PROC_FAILED, "%s: process %d died, and rank %d of the window (process %d) is in MPI_Win_free", rma_call(),
-                            boot_dead_last(), rank, rma_world(w, rank));
+                 : err_make(MPIX_ERR_PROC_FAILED, "%s: process %d died, and rank %d of %s (process %d) is in MPI_Win_free", rma_call(),
+                            boot_dead_last(), rank, rma_win_text(w), rma_world(w, rank));
 }

@@ -88,7 +88,7 @@ int rma_on_granted(int src, const void *msg, size_t len)
         return 0;
     int err = h.aop == MPIX_ERR_PROC_FAILED ? err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d died",
                                                        rma_call(), (int)h.src)
-                                            : rma_far_error(&h, (const char *)msg + sizeof h);
+                                            : rma_far_error(w, &h, (const char *)msg + sizeof h, NULL);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
@@ -196,7 +196,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     int its = op && op->t->w == w && op->t->world == src && op->acks && !(op->t->flags & TARGET_DEAD);
-    int err = its ? rma_op_refused(op, h, data) : rma_far_error(h, data);
+    int err = its ? rma_op_refused(op, h, data) : rma_far_error(w, h, data, NULL);
     if (its) {
         struct rma_target *t = op->t;
         op->acks--;
@@ -236,7 +236,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         memcpy(&f, data + h->len - sizeof f, sizeof f);
         len -= h->aop ? 0 : sizeof f;
         told.aop = f.cls;
-        earlier = rma_far_error(&told, (const char *)&f);
+        earlier = rma_far_error(w, &told, (const char *)&f, NULL);
     }
     /* Never more than was asked for by message: what comes goes into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&

@@ -435,8 +435,8 @@ static void negative_address(void)
     if (put)
         SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Put: displacement -8 (address 0xfffffffffffffff8) is not attached at rank %d", next);
     else
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of the window: it does "
-             "not lie in memory attached there", next);
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of window 0x%x: it does "
+             "not lie in memory attached there", next, (unsigned)d);
     MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_Win_detach(d, mem));
     MPI_Win_free(&d);
@@ -523,8 +523,8 @@ static void texts_of_ranges(MPI_Win w)
              N * (int)sizeof *v, next);
         CHECK_EQ(unlock, MPI_SUCCESS);
     } else {
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 4 MPI_INT at displacement %d was refused by rank %d of the "
-             "window: it does not lie in the window there (%d bytes)", N - 1, next, N * (int)sizeof *v);
+        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 4 MPI_INT at displacement %d was refused by rank %d of "
+             "window 0x%x: it does not lie in the window there (%d bytes)", N - 1, next, (unsigned)w, N * (int)sizeof *v);
     }
 
     /* Of several one is told, also of those in one packet. */
@@ -543,10 +543,10 @@ static void texts_of_ranges(MPI_Win w)
         int n;
 
         MPI_Error_string(unlock, s, &n);
-        snprintf(acc, sizeof acc, "MPI_Win_unlock: an accumulate of 2 MPI_INT at displacement %d was refused by rank %d of the "
-                 "window: it does not lie in the window there (%d bytes)", N + 5, next, N * (int)sizeof *v);
-        snprintf(got, sizeof got, "MPI_Win_unlock: a get of 3 MPI_INT at displacement %d was refused by rank %d of the "
-                 "window: it does not lie in the window there (%d bytes)", N, next, N * (int)sizeof *v);
+        snprintf(acc, sizeof acc, "MPI_Win_unlock: an accumulate of 2 MPI_INT at displacement %d was refused by rank %d of "
+                 "window 0x%x: it does not lie in the window there (%d bytes)", N + 5, next, (unsigned)w, N * (int)sizeof *v);
+        snprintf(got, sizeof got, "MPI_Win_unlock: a get of 3 MPI_INT at displacement %d was refused by rank %d of "
+                 "window 0x%x: it does not lie in the window there (%d bytes)", N, next, (unsigned)w, N * (int)sizeof *v);
         MUST(strcmp(s, acc) == 0 || strcmp(s, got) == 0, "the text is \"%s\"", s);
     } else {
         CHECK(get != MPI_SUCCESS);
@@ -586,7 +586,7 @@ static void long_ones(MPI_Win w)
                  N * (int)sizeof *v, next);
         else
             SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused by rank %d of "
-                 "the window: it does not lie in the window there (%d bytes)", what[k], next, N * (int)sizeof *v);
+                 "window 0x%x: it does not lie in the window there (%d bytes)", what[k], next, (unsigned)w, N * (int)sizeof *v);
     }
     MPI_Type_free(&still);
     MUST(MPI_Wtime() - begin < 60, "they took %.0f s", MPI_Wtime() - begin);
@@ -629,7 +629,7 @@ static void requests(MPI_Win w)
         CHECK(MPI_Waitall(2, req, st) != MPI_SUCCESS);
         CHECK_EQ(handled_cls, MPI_ERR_IN_STATUS);
         CHECK_EQ(st[0].MPI_ERROR, MPI_SUCCESS);
-        SAYS(st[1].MPI_ERROR, MPI_ERR_RMA_RANGE, "MPI_Waitall: a get of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
+        SAYS(st[1].MPI_ERROR, MPI_ERR_RMA_RANGE, "MPI_Waitall: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
     } else {
         GOOD(MPI_Wait(&req[0], MPI_STATUS_IGNORE));
     }
@@ -638,6 +638,48 @@ static void requests(MPI_Win w)
     MPI_Win_set_errhandler(w, had);
     MPI_Errhandler_free(&had);
     MPI_Errhandler_free(&eh);
+}
+
+enum ask { BY_WAIT, BY_TEST, BY_WAITANY, BY_STATUS, ASKS };
+
+/* The error of req by one call or another. */
+static int ask(enum ask how, MPI_Request *req)
+{
+    int err = MPI_SUCCESS, flag = 0, at;
+
+    while (how == BY_STATUS && !flag) /* another call than the one that returns the error */
+        MPI_Request_get_status(*req, &flag, MPI_STATUS_IGNORE);
+    if (how == BY_WAITANY)
+        return MPI_Waitany(1, req, &at, MPI_STATUS_IGNORE);
+    for (flag = 0; how == BY_TEST && !flag;)
+        err = MPI_Test(req, &flag, MPI_STATUS_IGNORE);
+    return how == BY_TEST ? err : MPI_Wait(req, MPI_STATUS_IGNORE);
+}
+
+/* It names the call that returns it, the one that made the request, and the window. */
+static void requests_by_name(MPI_Win w)
+{
+    static const char *const by[] = { "MPI_Wait", "MPI_Test", "MPI_Waitany", "MPI_Wait" };
+    int v = 1, r[2], next = (mt_rank + 1) % mt_size, how, fetch, err;
+    MPI_Request req;
+
+    MPI_Win_set_name(w, "halo");
+    for (how = 0; how < ASKS; how++)
+        for (fetch = 0; fetch < 2; fetch++) {
+            const char *made = fetch ? "MPI_Rget_accumulate" : "MPI_Rget";
+
+            GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
+            err = fetch ? MPI_Rget_accumulate(&v, 1, MPI_INT, r, 1, MPI_INT, next, N, 1, MPI_INT, MPI_SUM, w, &req)
+                        : MPI_Rget(r, 2, MPI_INT, next, N, 2, MPI_INT, w, &req);
+            if (err)
+                SAYS(err, MPI_ERR_RMA_RANGE, "%s: %d elements at displacement %d do not lie in the %d bytes of rank %d", made, 2 - fetch, N,
+                     N * (int)sizeof v, next);
+            else
+                SAYS(ask((enum ask)how, &req), MPI_ERR_RMA_RANGE, "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "
+                     "window \"halo\": it does not lie in the window there (%d bytes)", by[how], made, 2 - fetch, N, next, N * (int)sizeof v);
+            (void)MPI_Win_unlock(next, w); /* of an accumulate it may say so once more */
+        }
+    MPI_Win_set_name(w, "");
 }
 
 enum { MANY = 300 }; /* more than there are texts of errors */
@@ -708,6 +750,7 @@ static void request_of_the_past(void)
     MPI_Win_create(mem, sizeof mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
     MPI_Win_create_errhandler(handler, &eh);
     MPI_Win_set_errhandler(w, eh);
+    MPI_Win_set_name(w, "past");
     handled = 0;
     GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
     err = MPI_Rget(&v, 1, MPI_INT, next, N, 1, MPI_INT, w, &req);
@@ -715,7 +758,8 @@ static void request_of_the_past(void)
     GOOD(MPI_Win_free(&w));
     MPI_Errhandler_free(&eh);
     if (!err)
-        CHECK(MPI_Wait(&req, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+        SAYS(MPI_Wait(&req, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE, "MPI_Wait: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d of "
+             "window \"past\"", N, next);
     CHECK_EQ(handled, 1);
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }
@@ -813,6 +857,7 @@ int main(int argc, char **argv)
         texts_of_ranges(w);
         long_ones(w);
         requests(w);
+        requests_by_name(w);
         many_refused(w);
         request_of_the_past();
     }

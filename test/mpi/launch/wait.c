@@ -1,11 +1,26 @@
 /* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE.
- * Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait pause. */
+ * Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait pause.
+ * Or one with a request that is refused: wait refused. */
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* On ranks that are far from each other: the get is refused there. */
+static void refused(int rank, int size, MPI_Win win)
+{
+    MPI_Request req;
+    int x;
+    MPI_Win_set_name(win, "halo");
+    if (!rank) {
+        MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win);
+        MPI_Rget(&x, 1, MPI_INT, size - 1, 1, 1, MPI_INT, win, &req);
+        MPI_Wait(&req, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
 
 int main(int argc, char **argv)
 {
@@ -24,6 +39,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
+    if (!strcmp(what, "refused"))
+        refused(rank, size, win);
     if (!strcmp(what, "recv")) {
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "abort")) {
