@@ -89,7 +89,7 @@ struct rma_win {
     uint8_t leave_left;       /* ... that it leaves, too */
     int leave_rank;           /* who is asked */
     uint64_t leave_again;     /* when it will be asked again (ns) */
-    uint8_t no_locks;         /* info key: passive epochs are refused */
+    uint8_t no_locks;         /* info key: locks are refused (rma_no_locks) */
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
     uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
@@ -183,6 +183,7 @@ struct rma {
     uint32_t ranks;             /* the bits of a rank in the sender's word */
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
+    uint8_t no_locks_told;      /* rma_no_locks() has warned */
     uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
     unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it yet, and those with near ones */

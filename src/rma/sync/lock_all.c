@@ -71,7 +71,7 @@ int rma_lock_all(struct rma_win *w, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
-    int err = rma_no_locks(w);
+    int err = rma_no_locks(w, assert);
     if (err)
         return err;
     if (!rma_ask(w, ASK_LOCK_ALL_MAY))

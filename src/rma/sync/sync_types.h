@@ -22,7 +22,8 @@ void rma_near_posts_wait(struct rma_win *w); /* START, with loads: the posts of 
 
 /* --- lock.c, lock_all.c ---- */
 int rma_called_grant(void);           /* decision 2: waits */
-int rma_no_locks(const struct rma_win *w); /* the window has that info key: MPI error code */
+/* May this lock be: MPI error code where the window has the info key no_locks. */
+int rma_no_locks(const struct rma_win *w, int assert);
 int rma_lockall_switch(struct rma_win *w); /* waits */
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
 /* Where a lock was given back somebody waited, and the clock there counted so much (low bits). */

@@ -1,6 +1,6 @@
 /* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE.
  * Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait pause.
- * Or one with a request that is refused: wait refused. */
+ * Or one with a request that is refused: wait refused; or with locks in a window that promised to have none: wait locks. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -22,6 +22,25 @@ static void refused(int rank, int size, MPI_Win win)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void locks(int rank, MPI_Win win)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+    MPI_Win_set_info(win, info);
+    MPI_Info_free(&info);
+    MPI_Win_set_name(win, "halo");
+    for (int i = 0; i < 2; i++) {
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+        MPI_Win_unlock_all(win);
+        MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOCHECK, win);
+        MPI_Win_unlock(rank, win);
+    }
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, x = 0, *base;
@@ -41,6 +60,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "refused"))
         refused(rank, size, win);
+    if (!strcmp(what, "locks"))
+        locks(rank, win);
     if (!strcmp(what, "recv")) {
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "abort")) {

@@ -177,12 +177,44 @@ static void alignments(void)
     aligned_window(0, mt_rank ? "64" : "262144", mt_rank ? 64 : 262144, 64, MPI_COMM_SELF);
 }
 
-/* no_locks: passive epochs are errors that name the key; active ones work; nothing is left behind. */
+/* MPIR_CVAR_RMA_STRICT_NO_LOCKS of this process. */
+static void strict(int on)
+{
+    MPI_T_cvar_handle h;
+    int i = -1, n = 0;
+
+    if (!MUST(MPI_T_cvar_get_index("MPIR_CVAR_RMA_STRICT_NO_LOCKS", &i) == MPI_SUCCESS, "there is no such control variable"))
+        return;
+    MPI_T_cvar_handle_alloc(i, NULL, &h, &n);
+    CHECK_EQ(MPI_T_cvar_write(h, &on), MPI_SUCCESS);
+    MPI_T_cvar_handle_free(&h);
+}
+
+/* Epochs that take no lock are as any: to the next process, or within lock_all. */
+static void unlocked_epochs(struct rw *w, int t)
+{
+    int64_t v[2] = {30 + w->rank, 40 + w->rank}, got[2] = {0, 0};
+
+    CHECK_EQ(MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(&v[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_flush(t, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get(&got[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_unlock_all(w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, MPI_MODE_NOCHECK, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(&v[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_flush(t, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get(&got[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Win_unlock(t, w->win), MPI_SUCCESS);
+    CHECK(got[0] == v[0] && got[1] == v[1]);
+}
+
+/* no_locks: epochs that take a lock are errors that name the key, as all passive ones where the user is strict; others work; nothing
+ * is left behind. */
 static void no_locks(int flavour)
 {
     MPI_Info i = with("no_locks", "true");
     struct rw w;
-    int e[3], k, len, t;
+    int e[5], k, len, t;
     int64_t v;
     char text[MPI_MAX_ERROR_STRING];
 
@@ -194,15 +226,21 @@ static void no_locks(int flavour)
     MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN);
     t = (w.rank + 1) % w.size;
     e[0] = MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w.win);
-    e[1] = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w.rank, MPI_MODE_NOCHECK, w.win);
+    e[1] = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w.rank, 0, w.win);
     e[2] = MPI_Win_lock_all(0, w.win);
-    for (k = 0; k < 3; k++) {
+    strict(1);
+    e[3] = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w.rank, MPI_MODE_NOCHECK, w.win);
+    e[4] = MPI_Win_lock_all(MPI_MODE_NOCHECK, w.win);
+    strict(0);
+    for (k = 0; k < 5; k++) {
         CHECK_EQ(mt_class(e[k]), MPI_ERR_RMA_SYNC);
         MPI_Error_string(e[k], text, &len);
         MUST(strstr(text, "no_locks") != NULL, "the error does not name the key: %s", text);
     }
     CHECK_EQ(mt_class(MPI_Win_unlock(t, w.win)), MPI_ERR_RMA_SYNC);
     CHECK_EQ(mt_class(MPI_Win_flush_all(w.win)), MPI_ERR_RMA_SYNC);
+    unlocked_epochs(&w, t);
+    MPI_Barrier(w.comm);
     v = 10 + w.rank;
     MPI_Win_fence(0, w.win);
     MPI_Put(&v, 1, MPI_INT64_T, t, rw_disp(&w, t, 8), 1, MPI_INT64_T, w.win);
@@ -262,6 +300,7 @@ int main(int argc, char **argv)
 {
     int f;
 
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &f);
     mt_init(&argc, &argv);
     for (f = 0; f < RW_FLAVOURS; f++) {
         in_effect(f);
@@ -270,5 +309,6 @@ int main(int argc, char **argv)
     }
     large_pages();
     alignments();
+    MPI_T_finalize();
     return mt_finish();
 }
