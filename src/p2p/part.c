@@ -186,8 +186,10 @@ int part_ready(struct part *p, int i)
 
 int part_arrived(struct part *p)
 {
-    if (!p->r.active || p->r.done)
+    if (!p->r.active || p->r.done) {
+        progress_glance();
         return 1;
+    }
     progress_test();
     return p->r.done;
 }

@@ -69,6 +69,7 @@ static int message_make(struct p2p_unex *u, struct comm *c, struct request **out
 int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message, MPI_Status *status)
 {
     int keep = status && status != MPI_STATUS_IGNORE;
+    progress_glance();
     if (source == MPI_PROC_NULL) {
         if (keep) {
             int error = status->MPI_ERROR; /* not ours to set (MPI-3.1 3.2.5) */

@@ -103,6 +103,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     if (err)
         return api_leave(MPI_COMM_NULL, err);
     if (!is_active(r)) {
+        progress_glance();
         set_empty(status);
         return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
     }
@@ -158,6 +159,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (err)
         return api_leave(MPI_COMM_NULL, err);
     if (!is_active(r)) {
+        progress_glance();
         *flag = 1;
         set_empty(status);
         return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
@@ -445,6 +447,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         *index = first_done(&s);
         err = finish_any(&s, requests, *index, status, &c);
     } else if (!err) {
+        progress_glance();
         *index = MPI_UNDEFINED;
         set_empty(status);
     }
@@ -465,6 +468,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
     if (!err)
         err = api_pointer(flag, "flag");
     if (!err && !s.active) {
+        progress_glance();
         *flag = 1;
         *index = MPI_UNDEFINED;
         set_empty(status);
@@ -515,6 +519,7 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
     if (!err && !s.active) {
+        progress_glance();
         *outcount = MPI_UNDEFINED;
     } else if (!err) {
         request_wait_any(s.r, s.n);
@@ -532,6 +537,7 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indice
     struct blame c = {0};
     int err = some_args(&s, incount, requests, outcount, indices, statuses);
     if (!err && !s.active) {
+        progress_glance();
         *outcount = MPI_UNDEFINED;
     } else if (!err) {
         set_test(&s, 1);

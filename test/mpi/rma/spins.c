@@ -4,7 +4,8 @@
 #include "rw.h"
 
 enum how { RGET_TEST, RGET_WAIT, RGET_TESTALL, RGET_STATUS, RPUT_WAITANY, PSCW_WAIT, PSCW_TEST, FENCE, LOCK_ALL, LOCK, FLUSH, FLUSH_LOCAL,
-           SYNC, IBARRIER, BARRIER, SELF_WAITALL, WIN_LIFE, NULL_TEST, HOWS };
+           SYNC, IBARRIER, BARRIER, SELF_WAITALL, WIN_LIFE, NULL_TEST, NULL_WAIT, NULL_STATUS, NULL_TESTANY, NULL_WAITANY, NULL_TESTSOME, NULL_WAITSOME,
+           PROBE_NULL, PROBE_FOUND, HOWS };
 
 struct look {
     struct rw *w;
@@ -33,6 +34,24 @@ static void requests(struct look *l, enum how how)
             MPI_Testall(2, q, &flag, MPI_STATUSES_IGNORE);
         else
             MPI_Test(&q[0], &flag, MPI_STATUS_IGNORE);
+}
+
+static void of_nothing(enum how how)
+{
+    MPI_Request q[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int flag, at[2], n;
+
+    switch (how) {
+    case NULL_WAIT: MPI_Wait(&q[0], MPI_STATUS_IGNORE); break;
+    case NULL_STATUS: MPI_Request_get_status(q[0], &flag, MPI_STATUS_IGNORE); break;
+    case NULL_TESTANY: MPI_Testany(2, q, &n, &flag, MPI_STATUS_IGNORE); break;
+    case NULL_WAITANY: MPI_Waitany(2, q, &n, MPI_STATUS_IGNORE); break;
+    case NULL_TESTSOME: MPI_Testsome(2, q, &n, at, MPI_STATUSES_IGNORE); break;
+    case NULL_WAITSOME: MPI_Waitsome(2, q, &n, at, MPI_STATUSES_IGNORE); break;
+    case PROBE_NULL: MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); break;
+    case PROBE_FOUND: MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE); break; /* main() has sent one */
+    default: MPI_Test(&q[0], &flag, MPI_STATUS_IGNORE);
+    }
 }
 
 static void others(struct look *l, enum how how)
@@ -69,7 +88,7 @@ static void others(struct look *l, enum how how)
         MPI_Win_create(&none, sizeof none, 1, MPI_INFO_NULL, MPI_COMM_SELF, &w);
         MPI_Win_free(&w);
         break;
-    default: MPI_Test(&q[0], &flag, MPI_STATUS_IGNORE);
+    default: of_nothing(how);
     }
 }
 
@@ -115,6 +134,7 @@ int main(int argc, char **argv)
     struct rw w;
     struct look l = {&w, MPI_WIN_NULL, MPI_GROUP_NULL, NULL, 0};
     int64_t mine[2] = {0, 0};
+    MPI_Request found;
     int h;
 
     mt_init(&argc, &argv);
@@ -123,8 +143,13 @@ int main(int argc, char **argv)
         MPI_Win_create(mine, sizeof mine, 1, MPI_INFO_NULL, MPI_COMM_SELF, &l.self);
         MPI_Comm_group(MPI_COMM_SELF, &l.alone);
         MPI_Win_lock_all(0, w.win);
-        for (h = 0; h < HOWS; h++)
+        for (h = 0; h < HOWS; h++) {
+            if (h == PROBE_FOUND)
+                MPI_Isend(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &found);
             spin(&l, (enum how)h);
+        }
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        MPI_Wait(&found, MPI_STATUS_IGNORE);
         MPI_Win_unlock_all(w.win);
         MPI_Group_free(&l.alone);
         MPI_Win_free(&l.self);
