@@ -276,6 +276,7 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
 {
     int met = 0, nfds = 0;
     *slept = 0;
+    p->polls += PROGRESS_SLEEP;
     if (p->poller && !(p->blind && !nap_ms)) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,

@@ -48,7 +48,9 @@ void progress_source_del(struct progress_source *s);
 
 /* One pass over all hooks; events handled.  A call from inside a hook does nothing and returns 0. */
 int progress_poll(void);
-/* How many there were: whether a call has looked around already. */
+/* How many there were, to tell whether a call has looked around already, and how long something waits.  A sleep counts for
+ * PROGRESS_SLEEP of them: nothing that waits for so many passes lasts longer than one sleep. */
+enum { PROGRESS_SLEEP = 1 << 20 };
 uint64_t progress_polls(void);
 
 /* Wait until cond(arg) is true; cond runs under proc->lock and must be cheap.

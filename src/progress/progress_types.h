@@ -15,7 +15,7 @@ struct progress {
     struct list *cursor;   /* next hook of the pass under way */
     int nsources, networks;
     int polling;           /* a pass is under way */
-    uint64_t polls;        /* passes so far */
+    uint64_t polls;        /* passes so far, and PROGRESS_SLEEP for each sleep */
     int crowded;           /* more processes on this host than cores, their progress threads counted */
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
     int skip, skips_left;  /* waits that sleep without a yield: log2 of the last lot; still to come */

@@ -1,6 +1,16 @@
 /* check.c - the invariants of types.h and state.c, asserted (debug builds; tests). */
 #include "rma/rma_types.h"
 
+/* R15.  `leaves`: something of t may leave now. */
+static void check_age(const struct rma_win *w, const struct rma_target *t, int leaves)
+{
+    WR_ASSERT(!t->held || (t->queued && w->held && w->held <= t->held && !list_empty(&w->active)));
+    int back = t->queued && !leaves && !t->sync && rma_may_issue(t) != ADMIT_QUEUE &&
+               !(LIST_OBJ(t->next, struct rma_op, link)->flags & OP_FETCHING);
+    if (back && rma_ask(w, ASK_IN_PASSIVE) && cvar.rma_age && !cvar.rma_delay && !w->starved && !w->kicking)
+        WR_ASSERT(t->held);
+}
+
 /* What the state of the window says of the lock of an element. */
 static void check_lock(const struct rma_win *w, const struct rma_target *t)
 {
@@ -16,6 +26,7 @@ static void check_lock(const struct rma_win *w, const struct rma_target *t)
     int due = rma_target_due(t) || (t->flags & TARGET_DEAD);
     if (!list_empty(&t->ready) && !w->kicking)
         WR_ASSERT(due); /* R4 */
+    check_age(w, t, due);
     /* Not at once: what an empty pool lets go one by one, and what is put there when the network has confirmed. */
     if (list_empty(&t->ready) && !w->kicking && !w->starved && !t->natives && !t->native_out)
         WR_ASSERT(!rma_target_due(t)); /* R4 */

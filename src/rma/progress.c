@@ -19,6 +19,8 @@ int rma_advance_global(void *arg)
     for (struct list *l = r->active.next, *next; l != &r->active; l = next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, active);
         next = l->next;
+        if (w->held)
+            rma_queue_age(w);
         events += rma_poll_win(w);
 #ifdef WR_DEBUG
         rma_check_invariants(w);

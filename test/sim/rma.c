@@ -629,6 +629,7 @@ static void vary(struct sim_knobs *k)
 {
     pick(k, "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0", "8", "2", 0);
     pick(k, "MPIR_CVAR_CH3_RMA_DELAY_ISSUING_FOR_PIGGYBACKING", "0", "1", "0", 5);
+    pick(k, "MPIR_CVAR_RMA_PIGGYBACK_POLLS", "128", "1", "5", 45);
     pick(k, "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "256", "1", "3", 10);
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", "256", "1", "2", 15);
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1", "256", "2", 20);

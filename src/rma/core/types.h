@@ -27,6 +27,8 @@
  *     the sum over its operations.  While it is not 0 the operation is not done.
  * R14 t->lone counts short puts that were alone when they were flushed, so that the network did them.  At RMA_LONE_SOON such a put leaves when it is called,
  *     without an element, and is one of t->native_out like any.  Where one was not alone the count begins anew.
+ * R15 t->held is 1 + progress_polls() of the moment since which operations of t, in a passive epoch, are held back; 0: none are.
+ *     w->held is 0 only where all of the window's are, and not larger than any other.  While one is not 0 the window is on r->active.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_CORE_TYPES_H
@@ -147,6 +149,7 @@ struct rma_target {
     uint16_t rode;     /* of them left with the LOCK that is under way */
     uint16_t replies;  /* reserved by the LOCK packet under way */
     unsigned nops, queued; /* elements; of them not completely sent */
+    uint64_t held;     /* R15 */
     uint32_t token;    /* for `sync` */
     uint32_t out_token; /* youngest token that left */
     uint32_t answered; /* last token that was answered */

@@ -130,6 +130,7 @@ struct rma_win {
     struct list ready;
     struct rma_quota op_quota, target_quota;
     unsigned nops, ntargets;
+    uint64_t held;              /* R15 */
     struct rma_target *recent;  /* of the last small operation, NULL: unknown */
     uint64_t seq;
     struct list resps;

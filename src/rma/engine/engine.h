@@ -21,6 +21,8 @@ enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count
 void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);
+/* A pass of the progress engine: what w has held back for cvar.rma_age of them is due. */
+void rma_queue_age(struct rma_win *w);
 /* All parts have left and all answers are there: OP_DONE. */
 void rma_op_settle(struct rma_op *op);
 /* Complete: request, references, element. */

@@ -55,6 +55,7 @@ void rma_target_bury(struct rma_target *t)
     }
     t->next = &t->ops;
     t->queued = 0;
+    t->held = 0;
     t->acks = 0;
     t->retry_at = 0;
     rma_native_bury(t);

@@ -337,15 +337,6 @@ static void run_direct(struct rma_target *t)
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
-/* Something has left it: what had to hurry, or filled more than a packet, is gone or small now. */
-void rma_queue_shorter(struct rma_target *t)
-{
-    if (!t->queued)
-        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
-    else if (t->queued == 1 && is_small(op_at(t->ops.prev)))
-        t->flags &= (uint8_t)~TARGET_SPILL;
-}
-
 int rma_target_due(const struct rma_target *t)
 {
     enum verdict v = rma_may_issue(t);

@@ -89,6 +89,68 @@ static int spills(const struct rma_win *w, const struct rma_target *t, size_t by
            2 * (own->free + all->free) < own->size + all->size;
 }
 
+/* --- what is held back -------------------------------------------------------------------------- */
+
+/* It ages (R15) where others may look for it before the epoch ends: in passive epochs. */
+static void hold(struct rma_target *t)
+{
+    struct rma_win *w = t->w;
+    if (t->held || !cvar.rma_age || cvar.rma_delay || !rma_ask(w, ASK_IN_PASSIVE))
+        return;
+    t->held = progress_polls() + 1;
+    if (!w->held)
+        w->held = t->held;
+    rma_win_active(w);
+}
+
+/* Those that the user called and that have not left. */
+static uint64_t waiting(const struct rma_target *t)
+{
+    uint64_t n = 0;
+    for (const struct list *l = t->next; l != &t->ops; l = l->next) {
+        const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
+        n += op->train ? op->train_ops : 1;
+    }
+    return n;
+}
+
+void rma_queue_age(struct rma_win *w)
+{
+    uint64_t now = progress_polls() + 1, oldest = 0;
+    if (now - w->held < (uint64_t)cvar.rma_age)
+        return;
+    for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
+        if (!t->queued || t->sync || t->flags & TARGET_HURRY) /* a call has asked for them */
+            t->held = 0;
+        if (t->held && now - t->held >= (uint64_t)cvar.rma_age) {
+            t->held = 0;
+            t->flags |= TARGET_HURRY; /* a lock that is under way lets them go at its grant */
+            rma_count(w, PVAR_RMA_AGED, waiting(t));
+            if (rma_target_due(t))
+                rma_ready(t);
+        }
+        if (t->held && (!oldest || t->held < oldest))
+            oldest = t->held;
+    }
+    w->held = oldest;
+}
+
+/* Something has left it: what had to hurry, or filled more than a packet, is gone or small now. */
+void rma_queue_shorter(struct rma_target *t)
+{
+    if (!t->queued) {
+        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
+        t->held = 0;
+        return;
+    }
+    if (t->flags & TARGET_SPILL && t->queued == 1 && rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
+        t->flags &= (uint8_t)~TARGET_SPILL;
+        t->held = 0; /* the tail is young */
+    }
+    if (!(t->flags & TARGET_REFUSED) && !rma_target_due(t))
+        hold(t); /* the tail, or what was to be done directly and cannot */
+}
+
 /* What is due of t after one more operation; then send it. */
 void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
@@ -96,8 +158,10 @@ void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int 
         t->flags |= TARGET_HURRY;
     else if (!cvar.rma_delay && (spills(w, t, bytes) || !rma_is_small(t, bytes)))
         t->flags |= TARGET_SPILL;
-    if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct)
-        return; /* held back */
+    if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct) {
+        hold(t);
+        return;
+    }
     if (!rma_target_due(t))
         return;
     /* Where the transport has refused some each sixteenth tries again, and every poll does. */

@@ -212,6 +212,7 @@ struct broken {
 static struct broken *sound(void)
 {
     static struct broken b;
+    static struct list active;
     memset(&b, 0, sizeof b);
     b.w = window(WIN_PER_TARGET);
     list_init(&b.slot.targets);
@@ -230,6 +231,10 @@ static struct broken *sound(void)
     b.t.next = &b.op[1].link;
     b.t.nops = b.w->nops = 2;
     b.t.queued = b.w->ntargets = 1;
+    b.t.held = b.w->held = 1;
+    list_init(&active);
+    list_init(&b.w->active);
+    list_push(&active, &b.w->active);
     return &b;
 }
 
@@ -253,6 +258,9 @@ static const struct truth {
     {"R8 sum", "natives == t->natives"},
     {"R8 flushing more than is out", "t->flushing <= t->native_out"},
     {"R9 native accumulate and no mark", "t->atomics"},
+    {"R15 held back and no age", "assertion failed: t->held"},
+    {"R15 older than its window knows", "w->held <= t->held"},
+    {"R15 window not polled", "!list_empty(&w->active)"},
     {"E1 element in UNSET", "targets == 0"},
     {"E2 no barrier", "w->barriers > 0"},
     {"E3 barrier out", "w->barriers == 0"},
@@ -325,6 +333,12 @@ static struct broken *broken(const char *what)
         b->t.natives = 1;
     else if (!strcmp(what, "R8 flushing more than is out"))
         b->t.flushing = 1;
+    else if (!strcmp(what, "R15 held back and no age"))
+        b->t.held = 0;
+    else if (!strcmp(what, "R15 older than its window knows"))
+        b->w->held = 2;
+    else if (!strcmp(what, "R15 window not polled"))
+        list_del(&b->w->active);
     else if (!strcmp(what, "R9 native accumulate and no mark")) {
         b->op[0].natives = b->t.natives = 1;
         b->op[0].elem = &elem;

@@ -32,6 +32,8 @@ static void some(void)
     d->sent = 0;
     t->next = &d->link;
     t->queued = 1;
+    t->held = w->held = progress_polls() + 1; /* R15 */
+    rma_win_active(w);
     rma_check_invariants(w);
     job_check(rma_cleanup_target(t) == 2 && t->nops == 2 && w->nops == 2);
     job_check(t->ops.next == &a->link && t->next == &d->link && !rma_op_by_id(id) && rma_op_by_id(a->id) == a);
@@ -42,6 +44,7 @@ static void some(void)
     d->sent = 8;
     t->next = &t->ops;
     t->queued = 0;
+    t->held = 0;
     a->flags |= OP_DONE;
     a->err = 33; /* the first error stays with the target until somebody synchronizes */
     rma_win_active(w);
