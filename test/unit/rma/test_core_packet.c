@@ -118,7 +118,9 @@ static void request_of_old(void)
         w = world_window(LONGS);
     } while ((uint32_t)w->id != (uint32_t)first);
     int named;
-    struct errhandler *e = q->r.ops->blame(&q->r, &named);
+    char *name = NULL;
+    struct errhandler *e = q->r.ops->blame(&q->r, &named, &name);
+    free(name);
     job_check(e == errhandler_builtin(ERRHANDLER_RETURN) && e != w->errhandler);
     errhandler_drop(e);
     request_complete(&q->r, MPI_SUCCESS);
