@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/log.h"
 #include "base/proc.h"
@@ -302,18 +301,6 @@ static void am_close(struct am *a)
     proc->am = NULL;
 }
 
-/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit is a default, not a wish; programs
- * that select(2) must not meet numbers beyond 1024 unasked, so it grows with the job only. */
-static void descriptors_for(const struct am *a)
-{
-    struct rlimit l;
-    rlim_t want = 2 * (rlim_t)boot_size() + 256;
-    if (!a->networks || getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= want)
-        return;
-    l.rlim_cur = l.rlim_max == RLIM_INFINITY || want < l.rlim_max ? want : l.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
-}
-
 /* The room, with nothing open. */
 static int am_make(void)
 {
@@ -361,8 +348,6 @@ int am_init(void)
     err = told ? am_choice_follow(a) : am_choice_open(a);
     if (!err)
         err = am_choice_join(a);
-    if (!err)
-        descriptors_for(a);
     if (!err)
         err = am_publish();
     am_alive_wait();

@@ -10,8 +10,11 @@
 #include "am/am_types.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/proc.h"
@@ -71,6 +74,37 @@ static void better_of(struct am *a, const struct am_tp *n)
     a->ready = *n;
 }
 
+/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit is a default, not a wish; programs
+ * that select(2) must not meet numbers beyond 1024 unasked, so it grows with the job only. */
+static void limit_raise(void)
+{
+    struct rlimit l;
+    rlim_t want = 2 * (rlim_t)boot_size() + 256;
+    if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= want)
+        return;
+    l.rlim_cur = l.rlim_max == RLIM_INFINITY || want < l.rlim_max ? want : l.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
+}
+
+/* 0, or -EMFILE or -ENFILE: fewer descriptors are free than a network opens at its start.  Looked at before, since without one
+ * libfabric reports input/output errors, and UCX ends the process. */
+static int descriptors_there(void)
+{
+    enum { AT_START = 20 };
+    int fd[AT_START], n = 0, err = 0;
+    while (n < AT_START && !err) {
+        fd[n] = n ? fcntl(fd[0], F_DUPFD_CLOEXEC, 0) : open("/", O_PATH | O_CLOEXEC);
+        /* A limit of 0 is an invalid argument to F_DUPFD. */
+        err = fd[n] >= 0 ? 0 : errno == EINVAL ? -EMFILE : -errno;
+        n += !err;
+    }
+    for (int i = 0; i < n; i++)
+        close(fd[i]);
+    if (err)
+        log_warn("a network opens up to %d files at its start, and this process has %d left", AT_START, n);
+    return err;
+}
+
 /* Open one transport if this job wants it: *n, or n->ops stays NULL.  0 also when a network that nobody named does not open. */
 static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
 {
@@ -80,7 +114,13 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
             tell(ops, NULL, NULL, why);
         return 0;
     }
-    int err = ops->open(ops->near ? &a->env : &a->far_env, &n->tp, &n->caps);
+    int err = 0;
+    if (!ops->near) {
+        limit_raise();
+        if ((err = descriptors_there()) != 0)
+            return err;
+    }
+    err = ops->open(ops->near ? &a->env : &a->far_env, &n->tp, &n->caps);
     if (!err) {
         n->ops = ops;
         tell(ops, n->tp, &n->caps, why);

@@ -88,7 +88,7 @@ int boot_host_rank(int index);          /* world rank of a host index */
 struct boot_host {
     uint64_t kernel, net, pid, user;
 };
-void boot_host_here(struct boot_host *h);
+int boot_host_here(struct boot_host *h); /* 0; -EMFILE, -ENFILE: no descriptor to ask with */
 /* In what they differ, for a message; NULL: in nothing. */
 const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b);
 

@@ -27,7 +27,7 @@ static uint64_t namespace_of(const char *kind)
     return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
 }
 
-void boot_host_here(struct boot_host *h)
+int boot_host_here(struct boot_host *h)
 {
     char text[128];
     ssize_t n = -1;
@@ -35,6 +35,8 @@ void boot_host_here(struct boot_host *h)
     if (fd >= 0) {
         n = read(fd, text, sizeof text);
         close(fd);
+    } else if (errno == EMFILE || errno == ENFILE) {
+        return -errno; /* another name would make this host differ from itself */
     }
     /* The kernel's own random name; the host's name only where there is none. */
     if (n <= 0 && gethostname(text, sizeof text) == 0)
@@ -43,6 +45,7 @@ void boot_host_here(struct boot_host *h)
     h->net = namespace_of("net");
     h->pid = namespace_of("pid");
     h->user = namespace_of("user");
+    return 0;
 }
 
 const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b)
@@ -103,9 +106,10 @@ int boot_host_exchange(struct boot *b, char **text)
     *text = NULL;
     if (!all)
         return -ENOMEM;
-    boot_host_here(&here);
+    int err = boot_host_here(&here);
     snprintf(key, sizeof key, "boot.host.%d", b->rank);
-    int err = boot_put(key, &here, sizeof here);
+    if (!err)
+        err = boot_put(key, &here, sizeof here);
     if (!err)
         err = boot_barrier();
     for (int i = 0; i < b->size && !err; i++) {

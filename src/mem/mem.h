@@ -90,6 +90,9 @@ void mem_wake_self(void); /* from another thread of this process; always writes 
 void mem_wake_arm(void);    /* harmless when armed */
 void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */
 int mem_wake_fd(void);
+/* Empty the descriptor.  How many wake-ups of this user's processes were in it; those of others are counted and dropped
+ * (doc/design/mem.md M8b). */
+int mem_wake_heard(void);
 
 /* --- attention ----------------------------------------------------------------
  * How soon this process would answer a message.  Who sends because of it says so (mem_ask), and the process that stops

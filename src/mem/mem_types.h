@@ -33,6 +33,7 @@ struct mem {
     struct mem_record *record;
     int count, index; /* processes on the host; this one */
     int wake_fd;
+    uid_t uid; /* whose wake-ups count */
     int spare_fd;      /* given up for the moment of an attach when the process has no other (M8a); -1: none */
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */

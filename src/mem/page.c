@@ -16,13 +16,16 @@
 struct page_key {
     struct mem_key key;
     struct boot_host host;
+    int err; /* why there is none */
 };
 
 /* The launcher may have called one host what are containers, or several machines behind one name. */
 static int same_host(const struct boot_host *first)
 {
     struct boot_host here;
-    boot_host_here(&here);
+    int err = boot_host_here(&here);
+    if (err)
+        return err;
     const char *differs = boot_host_differs(first, &here);
     if (!differs)
         return 0;
@@ -35,18 +38,19 @@ static int same_host(const struct boot_host *first)
 static int page_open(struct mem *m)
 {
     char name[40];
-    struct page_key k;
+    struct page_key k = {0};
     size_t len = sizeof k;
     snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
     /* By all: the others would find no key, and not know why. */
     int err = mem_file_limit((size_t)m->count * sizeof(struct mem_record));
     if (m->index == 0 && !err) {
-        err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
-        if (!err) {
+        k.err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
+        if (!k.err)
             mem_segment_key(m->page, &k.key);
-            boot_host_here(&k.host);
-            err = boot_put(name, &k, sizeof k);
-        }
+        if (!k.err)
+            k.err = boot_host_here(&k.host);
+        int told = boot_put(name, &k, sizeof k);
+        err = k.err ? k.err : told;
     }
     int sync = boot_barrier();
     if (err || sync)
@@ -56,6 +60,10 @@ static int page_open(struct mem *m)
     err = boot_get(name, &k, &len);
     if (err)
         return err;
+    if (len == sizeof k && k.err) {
+        log_warn("rank %d could not make the memory that the processes of this host share", boot_host_rank(0));
+        return k.err;
+    }
     if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
         return -EPROTO;
     err = same_host(&k.host);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/atomic.h"
 #include "base/proc.h"
 #include "base/sched.h"
+#include "var/var.h"
 
 /* Abstract name (first byte 0: no file) of the wake-up socket with this random part. */
 static socklen_t wake_name(uint64_t wake, struct sockaddr_un *a)
@@ -26,8 +28,11 @@ int mem_wake_open(void)
     struct sockaddr_un a;
     /* With the process id: two simulators with one seed draw the same bits. */
     r->wake = random_bits() ^ (uint64_t)getpid() << 32;
+    m->uid = getuid();
     m->wake_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (m->wake_fd < 0 || bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
+    /* Credentials before the name: nobody can send without them. */
+    if (m->wake_fd < 0 || setsockopt(m->wake_fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
+        bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
         return -errno;
     /* Release pairs with the acquire in mem_pid() and wake_write(). */
     atomic_store_explicit(&r->pid, (int)getpid(), memory_order_release);
@@ -80,16 +85,44 @@ void mem_wake_arm(void)
     fence_full();
 }
 
+/* One datagram.  1: of a process of this user; 0: of another; -1: none is there.  The buffer has room for the sender's
+ * credentials alone, so that descriptors which a stranger attaches are closed by the kernel. */
+static int wake_read(const struct mem *m)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+    char junk;
+    struct iovec v = {.iov_base = &junk, .iov_len = 1};
+    struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    if (recvmsg(m->wake_fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+        return -1;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+    struct ucred from;
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS || c->cmsg_len < CMSG_LEN(sizeof from))
+        return 0;
+    memcpy(&from, CMSG_DATA(c), sizeof from);
+    return from.uid == m->uid;
+}
+
+int mem_wake_heard(void)
+{
+    int own = 0, foreign = 0, is;
+    while ((is = wake_read(proc->mem)) >= 0) {
+        own += is;
+        foreign += !is;
+    }
+    if (foreign)
+        pvar_set_add(pvar_proc(), PVAR_WAKE_FOREIGN, (uint64_t)foreign);
+    return own;
+}
+
 void mem_wake_disarm(void)
 {
     struct mem *m = proc->mem;
-    char junk[64];
     if (!(m->turn & 1))
         return;
     m->turn++;
     atomic_store_explicit(&m->record[m->index].sleeping, m->turn, memory_order_relaxed);
-    while (recv(m->wake_fd, junk, sizeof junk, MSG_DONTWAIT) >= 0)
-        ;
+    mem_wake_heard();
 }
 
 enum { ASKED = 4 }; /* beside the attention */

@@ -250,6 +250,16 @@ static enum armed arm_all(struct progress *p, int *nfds)
     return is;
 }
 
+/* Whether nothing but wake-ups by other users' processes ended a sleep.  They are no news.  All the same the caller looks once:
+ * their datagrams may have filled the queue, so that a peer's did not fit. */
+static int only_strangers(const struct pollfd *fds, int nfds)
+{
+    for (int i = 0; i < nfds; i++) /* the first is the wake-up's, which tp/shm names again */
+        if (fds[i].revents && fds[i].fd != fds[0].fd)
+            return 0;
+    return !mem_wake_heard();
+}
+
 /* Sleep on the descriptors, without the lock.  ns until one woke us; 0: none did, or another thread, which has seen to its news. */
 static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 {
@@ -260,10 +270,11 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
     const char *call = proc->call;
     unsigned depth = proc->threaded ? lock_drop(&proc->lock) : 0;
     uint64_t before = time_now();
-    if (poll(fds, (nfds_t)nfds, max_ms) > 0)
+    int ready = poll(fds, (nfds_t)nfds, max_ms);
+    if (ready > 0)
         slept = time_now() - before + 1;
     retake(depth, call);
-    if (!p->asleep)
+    if (!p->asleep || (ready > 0 && only_strangers(fds, nfds)))
         slept = 0;
     p->asleep = 0;
     return slept;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "am/am.h"
 #include "api/api_types.h"
@@ -80,9 +81,24 @@ static const struct {
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
+/* Which limit an error comes from, in brackets; empty: no limit. */
+static const char *limit_of(int err, char *text, size_t len)
+{
+    struct rlimit files;
+    *text = 0;
+    if (err == -EFBIG)
+        snprintf(text, len, " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)");
+    else if (err == -EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
+        snprintf(text, len, " (the limit of open files, RLIMIT_NOFILE or ulimit -n, is %llu here)",
+                 (unsigned long long)files.rlim_cur);
+    else if (err == -ENFILE)
+        snprintf(text, len, " (the system's limit of open files: /proc/sys/fs/file-max)");
+    return text;
+}
+
 static void start_fails(const char *room, int err)
 {
-    char why[512], died[BOOT_WHY_MAX + 64] = "";
+    char why[512], limit[128], died[BOOT_WHY_MAX + 64] = "";
     if (err == -ENOENT && boot_host_exchanged_elsewhere())
         boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on another process; "
                       "it must be the same on all processes");
@@ -90,8 +106,8 @@ static void start_fails(const char *room, int err)
         int dead = boot_dead_last();
         snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead, boot_dead_why(dead));
     }
-    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
-             err == -EFBIG ? " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)" : "", died);
+    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err), limit_of(err, limit, sizeof limit),
+             died);
     boot_abort(1, why);
 }
 
@@ -105,13 +121,13 @@ static void names_remark(void)
 
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
-    char why[320];
+    char why[320], limit[128];
     /* MPI_T may have read them before, and its user set some. */
     if (!proc->var && var_init(why, sizeof why) != 0)
         log_fatal("MPI_Init: %s", why);
     int err = boot_init(forced);
     if (err)
-        log_fatal("MPI_Init: no contact with the launcher: %s", strerror(-err));
+        log_fatal("MPI_Init: no contact with the launcher: %s%s", strerror(-err), limit_of(err, limit, sizeof limit));
     /* proc->lock is good as zeroes, and MPI_Session_init holds it here. */
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;

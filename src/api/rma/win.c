@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/bare.h"
 #include "api/bindings.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -314,6 +315,11 @@ int PMPI_Win_test(MPI_Win win, int *flag)
 API_ALIAS(MPI_Win_test);
 
 /* --- passive target ---------------------------------------------------------------------------------------------- */
+
+BARE int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
+BARE int PMPI_Win_unlock(int rank, MPI_Win win);
+BARE int PMPI_Win_lock_all(int assert, MPI_Win win);
+BARE int PMPI_Win_unlock_all(MPI_Win win);
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {

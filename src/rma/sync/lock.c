@@ -9,6 +9,7 @@
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
+#include "base/bare.h"
 
 /* --- far ------------------------------------------------------------------------------------ */
 
@@ -122,7 +123,7 @@ static inline void near_locked(struct rma_win *w, struct rma_near *n, enum shmlo
     rma_near_opened(w, n);
 }
 
-int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
+BARE int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age)
 {
     if (!shmlock_enter_aged(n->lockword, &w->node.n, type, age)) {
         struct near_wait x = {w, n, 0};

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/atomic.h"
+#include "base/bare.h"
 
 /* --- near ------------------------------------------------------------------------------------- */
 
@@ -290,7 +291,7 @@ static int unlock_others(struct rma_win *w)
     return err ? err : r.err;
 }
 
-int rma_unlock_all(struct rma_win *w)
+BARE int rma_unlock_all(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_IN_LOCK_ALL))
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");

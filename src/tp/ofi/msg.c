@@ -157,6 +157,8 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
         if (lacks_still(p))
             return events;
         ssize_t err = post(o, m);
+        if (!err || err == -FI_EAGAIN)
+            ofi_wake(p);
         if (err == -FI_EAGAIN) { /* what it lacked it has */
             p->lacks = 0;
             return events;
@@ -253,7 +255,9 @@ static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, c
     int owed = !list_empty(&p->in_owing);
     packet_fill(o, p, packet, kind, iov, n, len);
     ssize_t err = fi_inject(o->ep, packet, bytes, p->addr);
-    if (err)
+    if (!err)
+        ofi_wake(p);
+    else
         p->told = told;
     if (err && owed)
         list_push(&o->owing, &p->in_owing);

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "mem/mem.h"
 
 /* Sleep while the provider refuses messages: nobody tells when it takes them again (ns). */
 enum { RETRY_NS = 1000000 };
@@ -38,6 +40,7 @@ struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
     if (!p)
         return NULL;
     p->rank = rank;
+    p->sleeper = o->nfds ? -1 : boot_host_index((int)rank);
     struct list *all[] = {&p->queue, &p->held, &p->puts, &p->flushes, &p->in_queue, &p->in_holders, &p->in_owing,
                           &p->in_lost, &p->in_unheard};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -47,6 +50,12 @@ struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
         return NULL;
     }
     return p;
+}
+
+void ofi_wake(const struct ofi_peer *p)
+{
+    if (p->sleeper >= 0 && proc->mem) /* while the rooms are opened nobody sleeps */
+        mem_wake(p->sleeper);
 }
 
 /* Take its address from a boot value or a HELLO. */

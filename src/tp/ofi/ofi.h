@@ -19,7 +19,9 @@
  *     provider may lose what it took (tp-ofi.md, "What a connection takes with it"): where the order is promised, a number
  *     beyond the expected one shows it, and nothing of that peer is delivered any more.  What comes a second time is dropped.
  * O7. Who has heard for a second or two of nothing that it sent asks, until it hears; a peer that says nothing is asked again, ever less
- *     often, and is never held for lost for that.  Whoever finds the connection broken tells the other side. */
+ *     often, and is never held for lost for that.  Whoever finds the connection broken tells the other side.
+ * O8. A provider without a descriptor (shm) moves data only while the target looks, and a target that waits may look every
+ *     few milliseconds only (progress.md P8).  So what is given to such a provider for a process of this host wakes it. */
 #ifndef TP_OFI_OFI_H
 #define TP_OFI_OFI_H
 
@@ -157,6 +159,7 @@ struct ofi_held { /* a refused request */
 
 struct ofi_peer {
     unsigned rank;
+    int sleeper;       /* O8: its host index; -1: it has a descriptor to sleep on, or is on another host */
     int known;         /* addr and key are valid */
     int connected;     /* connect() was called */
     int broken;        /* -errno; it can no longer be sent to */
@@ -232,6 +235,7 @@ uint32_t ofi_hash(const char *text);
 struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank); /* found or made; NULL: no memory */
 int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t len);
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err);
+void ofi_wake(const struct ofi_peer *p); /* O8: behind what the provider took, or has no room for until the peer looks */
 void ofi_look_now(struct ofi *o, struct ofi_peer *p); /* put it first among the unheard */
 int ofi_err(int err); /* of libfabric (negative) -> ours */
 int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr);

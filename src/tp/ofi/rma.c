@@ -219,6 +219,8 @@ static void rma_put(struct ofi *o, struct ofi_rma *r)
  * says so. */
 static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
 {
+    if (!err || err == -FI_EAGAIN)
+        ofi_wake(r->peer);
     if (err) {
         struct ofi_peer *p = r->peer;
         rma_put(o, r);

@@ -171,6 +171,53 @@ START_TEST(hooks_look_before_sleep)
 }
 END_TEST
 
+/* A hook that ends each sleep by a wake-up, and the looks between the first and the last of them. */
+struct waker {
+    struct progress_hook hook;
+    uint64_t first;
+    int looks;
+};
+enum { WAKER_SLEEPS = 20 };
+
+static int wake_armed(void *arg)
+{
+    struct waker *w = arg;
+    const struct mem *m = proc->mem;
+    w->looks += pvar_proc()->v[PVAR_SLEEPS] > w->first;
+    if (atomic_load_explicit(&m->record[m->index].sleeping, memory_order_relaxed) & 1)
+        mem_wake_self();
+    return 0;
+}
+
+static int slept_enough(void *arg)
+{
+    return pvar_proc()->v[PVAR_SLEEPS] >= ((struct waker *)arg)->first + WAKER_SLEEPS;
+}
+
+static int looks_between_sleeps(void)
+{
+    struct waker w = {.first = pvar_proc()->v[PVAR_SLEEPS]};
+    w.hook = (struct progress_hook){.fn = wake_armed, .arg = &w};
+    progress_hook_add(&w.hook);
+    progress_wait(slept_enough, &w, "sleeps", -1);
+    progress_hook_del(&w.hook);
+    return w.looks;
+}
+
+/* What another user's process sends ends a sleep, and the waiter looks once and sleeps again; a peer's makes it spin. */
+START_TEST(strangers_are_no_news)
+{
+    enum { SPINS = 32 };
+    uint64_t before = pvar_proc()->v[PVAR_WAKE_FOREIGN];
+    ck_assert_int_gt(looks_between_sleeps(), SPINS * (WAKER_SLEEPS - 1));
+    ck_assert_uint_eq(pvar_proc()->v[PVAR_WAKE_FOREIGN], before);
+    proc->mem->uid++;
+    ck_assert_int_lt(looks_between_sleeps(), 8 * WAKER_SLEEPS);
+    ck_assert_uint_ge(pvar_proc()->v[PVAR_WAKE_FOREIGN], before + WAKER_SLEEPS - 1);
+    proc->mem->uid--;
+}
+END_TEST
+
 enum { WAITERS = 3 };
 
 struct mailbox {
@@ -486,6 +533,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, what_holds_at_once_looks_around);
     tcase_add_test(t, times_out_asleep);
     tcase_add_test(t, hooks_look_before_sleep);
+    tcase_add_test(t, strangers_are_no_news);
     tcase_add_test(t, who_serves_does_not_sleep);
     tcase_add_test(t, who_looks_at_a_network_lets_others_run);
     tcase_add_test(t, long_waits_ask);

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -563,6 +564,35 @@ static void stopped(void)
     box_close();
 }
 
+/* --- the target sleeps ---------------------------------------------------------------------------- */
+
+/* A target that waits without a descriptor of the network is woken by what it is needed for. */
+static void woken(void)
+{
+    _Atomic uint64_t *asleep = (_Atomic uint64_t *)job_words();
+    box_open();
+    int tried = has_onesided() && !(box.e.caps.flags & TP_WAIT_FD);
+    if (tried && box.e.rank == 0) {
+        put(0, 0, 8); /* both sides know each other */
+        flush();
+    }
+    box_barrier();
+    if (tried && box.e.rank == box.owner) {
+        struct pollfd p = {.fd = mem_wake_fd(), .events = POLLIN};
+        mem_wake_arm();
+        atomic_store(asleep, 1);
+        job_check(poll(&p, 1, 20000) == 1);
+        mem_wake_disarm();
+    }
+    if (tried && box.e.rank == 0) {
+        while (!atomic_load(asleep))
+            sched_yield();
+        put(0, 0, 8);
+        flush();
+    }
+    box_close();
+}
+
 /* --- the suite ---------------------------------------------------------------------------------- */
 
 EACH(put_get, few)
@@ -571,6 +601,7 @@ EACH(atomics, few)
 EACH(counters, many)
 EACH(mixed, many)
 EACH(stopped, few)
+EACH(woken, few)
 
 Suite *suite_onesided(void)
 {
@@ -583,6 +614,7 @@ Suite *suite_onesided(void)
     tcase_add_loop_test(t, counters_, 0, rows_count);
     tcase_add_loop_test(t, mixed_, 0, rows_count);
     tcase_add_loop_test(t, stopped_, 0, rows_count);
+    tcase_add_loop_test(t, woken_, 0, rows_count);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,17 @@
+/* bare.h - BARE: a short function of the near path without the stack protector (configure, --disable-hardening).
+ *
+ * It has no array on its stack; that it takes the address of a local is enough for -fstack-protector-strong to add six
+ * instructions, which test/perf/calls.test counts. */
+#ifndef BASE_BARE_H
+#define BASE_BARE_H
+
+#if defined(__has_attribute)
+#if __has_attribute(no_stack_protector)
+#define BARE __attribute__((no_stack_protector))
+#endif
+#endif
+#ifndef BARE
+#define BARE
+#endif
+
+#endif
