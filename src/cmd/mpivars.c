@@ -1,4 +1,5 @@
-/* mpivars - tell what this library is: version, how it was built, and with what. */
+/* mpivars - tell what this library is: version, how it was built, and with what.  As mpichversion: the same in the form of
+ * MPICH's command of this name, by which build scripts know the ABI. */
 #include "config.h"
 
 #include <hwloc.h>
@@ -42,8 +43,55 @@ static void all(void)
 #endif
 }
 
+/* --- mpichversion --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *letter, *option, *label, *value;
+} mpich[] = {
+    {"-v", "version", "MPICH Version:", MPICH_VERSION " (Windrose " WINDROSE_VERSION ")"},
+    {"-a", "abi", "MPICH ABI:", "12:0:0"}, /* libmpi.so.12: api/Makefile.inc, -version-info */
+    {"-d", "device", "MPICH Device:", "windrose"},
+    {"-c", "configure", "MPICH configure:", CONFIGURE_LINE},
+    {"", "cc", "MPICH CC:", BUILD_CC " " BUILD_CFLAGS},
+    {"", "cxx", "MPICH CXX:", BUILD_CXX},
+    {"", "f77", "MPICH F77:", BUILD_FC},
+    {"", "fc", "MPICH FC:", BUILD_FC},
+};
+enum { MPICH_LINES = sizeof mpich / sizeof *mpich };
+
+/* The line that an option asks for; -1: none does. */
+static int mpich_line(const char *option)
+{
+    const char *word = option + strspn(option, "-");
+    for (int i = 0; i < MPICH_LINES; i++)
+        if (!strcmp(option, mpich[i].letter) || (*option == '-' && !strcmp(word, mpich[i].option)))
+            return i;
+    return -1;
+}
+
+static int mpichversion(int argc, char **argv)
+{
+    for (int k = 1; k < argc; k++)
+        if (mpich_line(argv[k]) < 0) {
+            fprintf(stderr, "Usage: mpichversion [-version] [-abi] [-device] [-configure] [-cc] [-cxx] [-f77] [-fc]\n"
+                            "Tells what MPICH's command of this name does; mpivars tells more.\n");
+            return 1;
+        }
+    for (int i = 0; i < MPICH_LINES; i++) {
+        int wanted = argc == 1;
+        for (int k = 1; k < argc; k++)
+            wanted |= mpich_line(argv[k]) == i;
+        if (wanted)
+            printf("%-19s %s\n", mpich[i].label, mpich[i].value);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+    if (argc && !strcmp(slash ? slash + 1 : argv[0], "mpichversion"))
+        return mpichversion(argc, argv);
     if (argc == 1)
         all();
     else if (argc == 2 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
