@@ -503,6 +503,7 @@ static void lock_all_joins(void *arg)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[2] == 1 && j.mem[3] == 1));
+    SIM_CHECK(j.rank != 1 || pvar(j.win, PVAR_RMA_LOCK_WAIT) == 1); /* 3 was let in meanwhile */
     job_close(&j);
 }
 
