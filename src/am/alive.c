@@ -1,10 +1,12 @@
-/* alive.c - who is asked whether he lives, and when: the watch (boot/) knows nobody, and rooms above know no hosts.
+/* alive.c - who is asked whether he lives, and when: the watch (boot/) knows nobody, and rooms
+ * above know no hosts.
  *
- * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most AM_ASKED processes (so it does while it
- * is served all the time, but such a question does not put off that of a wait that lasts): the one that
- * the wait names, a sample of those for which rooms say that they wait, and others that it ever talked to, in turn, and those
- * of its host.  With more of them than that nobody asks all in time; but all who wait ask, from different places, and each answer
- * carries the deaths that the one asked has heard of, so one who finds a death is enough. */
+ * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most
+ * AM_ASKED processes (so it does while it is served all the time, but such a question does not put
+ * off that of a wait that lasts): the one that the wait names, a sample of those for which rooms
+ * say that they wait, and others that it ever talked to, in turn, and those of its host.  With more
+ * of them than that nobody asks all in time; but all who wait ask, from different places, and each
+ * answer carries the deaths that the one asked has heard of, so one who finds a death is enough. */
 #include "am/am_types.h"
 
 #include <errno.h>
@@ -23,7 +25,8 @@
 static const uint64_t GRACE_NS = 5000000000u;
 /* For an answer to a first question, which takes two ways and a thread's awakening (ns). */
 static const uint64_t ANSWER_NS = 1000000000u;
-/* For a first message and its answer, which take a connection: both sides are here at about the same time. */
+/* For a first message and its answer, which take a connection: both sides are here at about the
+ * same time. */
 static const uint64_t HELLO_NS = 1000000000u;
 /* Between two looks whether a descriptor is free (ns). */
 static const uint64_t ROOM_NS = 1000000000u;
@@ -103,7 +106,8 @@ static int next_idle(struct am *a)
     }
 }
 
-/* The next process; -1: all had their turn.  The maps may have changed since the last: then one is left out or comes twice. */
+/* The next process; -1: all had their turn.  The maps may have changed since the last: then one is
+ * left out or comes twice. */
 static int next_known(struct am *a)
 {
     struct am_alive *l = &a->alive;
@@ -119,9 +123,11 @@ static int next_known(struct am *a)
         l->phase = 2;
         l->at = 0;
     }
-    /* The next on this host first, and so on round: else all neighbours of a process ask it at the same time. */
+    /* The next on this host first, and so on round: else all neighbours of a process ask it at the
+     * same time. */
     if (l->phase == 2 && l->at < (size_t)boot_host_processes())
-        return boot_host_rank((int)((++l->at + (size_t)boot_host_index(boot_rank())) % (size_t)boot_host_processes()));
+        return boot_host_rank((int)((++l->at + (size_t)boot_host_index(boot_rank())) %
+                                    (size_t)boot_host_processes()));
     if (rank < 0) {
         l->phase = 0;
         l->at = 0;
@@ -129,7 +135,8 @@ static int next_known(struct am *a)
     return rank;
 }
 
-/* A network takes up connections by itself, and where it has no descriptor for that, it tells nobody: whoever calls waits for ever. */
+/* A network takes up connections by itself, and where it has no descriptor for that, it tells
+ * nobody: whoever calls waits for ever. */
 static void look_for_room(struct am *a, uint64_t now)
 {
     if (!a->networks || a->warned & AM_WARN_FDS || now < a->alive.next_room)
@@ -140,8 +147,8 @@ static void look_for_room(struct am *a, uint64_t now)
         close(fd);
     } else if (errno == EMFILE || errno == EINVAL) { /* the second: a limit of 0 */
         a->warned |= AM_WARN_FDS;
-        log_warn("this process waits and has no file descriptor left (RLIMIT_NOFILE, ulimit -n): processes that have not talked "
-                 "to it before may not reach it over the network");
+        log_warn("this process waits and has no file descriptor left (RLIMIT_NOFILE, ulimit -n): "
+                 "processes that have not talked to it before may not reach it over the network");
     }
 }
 
@@ -155,12 +162,14 @@ void am_stalled(int peer, int lasts)
         look_for_room(a, now);
     if (!turn || now < (lasts ? l->next : l->next_calm))
         return;
-    l->next_calm = now + turn - turn / 8 + random_bits() % (turn / 4); /* not all at the same time */
+    /* not all at the same time */
+    l->next_calm = now + turn - turn / 8 + random_bits() % (turn / 4);
     if (lasts)
         l->next = l->next_calm;
     ask(peer);
     ask(boot_watch_doubt());
-    /* Who dies before anybody of another host ever answered is not found until somebody has (boot/watch.c, W2): anybody will do. */
+    /* Who dies before anybody of another host ever answered is not found until somebody has
+     * (boot/watch.c, W2): anybody will do. */
     if (!boot_watch_proven())
         left -= ask_anybody(boot_watch_try);
     l->nnamed = 0;
@@ -211,11 +220,13 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
  *
  *      am_open    the watch starts, its card is put
  *      barrier    all live, and their cards are there
- *      am_init    ask a neighbour on another host (W2) ... no barrier before he has answered, or will not: a firewall, very likely
+ *      am_init    ask a neighbour on another host (W2) ... no barrier before he has answered, or
+ *                 will not: a firewall, very likely
  *      barrier
  *      am_greet   that is so: a message there and back, so that it is known to be one later (W7)
  *
- * So who dies after MPI_Init is found, had he talked to anybody or not, by who waits for him, or for anybody and has met nobody. */
+ * So who dies after MPI_Init is found, had he talked to anybody or not, by who waits for him, or
+ * for anybody and has met nobody. */
 
 static void card_key(int rank, char key[32])
 {
@@ -228,7 +239,9 @@ int am_alive_tell(void)
     char key[32];
     int blind = boot_watch_start();
     if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
-        log_warn("processes of other hosts will not be able to ask whether this one lives: %s (MPIR_CVAR_PEER_INTERFACE)", strerror(-blind));
+        log_warn("processes of other hosts will not be able to ask whether this one lives: %s "
+                 "(MPIR_CVAR_PEER_INTERFACE)",
+                 strerror(-blind));
     if (boot_host_processes() == boot_size())
         return 0;
     /* Who has none says so: there are launchers that wait for a value that nobody put. */
@@ -288,8 +301,9 @@ void am_alive_init(void)
     am_handler(AM_HELLO_BACK, on_hello_back);
 }
 
-/* Not before the answer: he who only heard the other's greeting may leave with his own still here.  Where there are more than two, others'
- * greetings may yet come, who would stay deaf if this process computed then: it serves to the end of the time. */
+/* Not before the answer: he who only heard the other's greeting may leave with his own still here.
+ * Where there are more than two, others' greetings may yet come, who would stay deaf if this
+ * process computed then: it serves to the end of the time. */
 static int is_greeted(void *arg)
 {
     int *rank = arg; /* -1: the greeting has left */

@@ -55,21 +55,26 @@ static int keeps_much(unsigned peer)
     return p && p->nkept > p->t->caps.replies;
 }
 
-/* Inline: a network's messages meet caches that the kernel has emptied, and each call costs there. */
-static inline __attribute__((always_inline)) int receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t len)
+/* Inline: a network's messages meet caches that the kernel has emptied, and each call costs
+ * there. */
+static inline __attribute__((always_inline)) int
+receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
     const struct am_hdr *h = msg;
-    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type] || (cls == TP_REPLY && h->type == AM_HELLO)) {
+    if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type] ||
+        (cls == TP_REPLY && h->type == AM_HELLO)) {
         am_nonsense((int)peer, "a message of a type");
         if (cls == TP_REPLY)
             credit_back(a, peer);
         return 0;
     }
-    /* It cannot have room for more answers than wait already: nothing more is done for it until they have left. */
+    /* It cannot have room for more answers than wait already: nothing more is done for it until
+     * they have left. */
     if (cls == TP_REQUEST && __builtin_expect(!list_empty(&a->keepers), 0) && keeps_much(peer))
         return TP_AGAIN;
     /* It could not be answered, and would wait for ever: it is held until there is a way back. */
-    if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) && am_peer_way_back((int)peer))
+    if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) &&
+        am_peer_way_back((int)peer))
         return TP_AGAIN;
     /* Before the handler, which may send the next request with this credit. */
     if (cls == TP_REPLY)
@@ -110,7 +115,8 @@ static int prepend(struct am_hdr *h, int type, const struct iovec *iov, int n, s
     return n + 1;
 }
 
-int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies, struct tp_done *d)
+int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies,
+                    struct tp_done *d)
 {
     int err;
     struct am_hdr h;
@@ -225,7 +231,8 @@ static int send_kept(struct am_peer *p)
         if (err == TP_AGAIN)
             return events;
         if (err)
-            WARN_ONCE(proc->am, WARN_LOST, "a reply to rank %d is lost: %s; others are not reported", p->rank,
+            WARN_ONCE(proc->am, WARN_LOST,
+                      "a reply to rank %d is lost: %s; others are not reported", p->rank,
                       strerror(-err));
         list_del(&k->link);
         p->nkept--;
@@ -260,7 +267,9 @@ static int am_progress(void *arg)
         am_peers_bury();
         for (int i = 0; i < AM_MOURNERS && a->on_death[i]; i++)
             a->on_death[i]();
-        am_peers_bury(); /* of whom they heard meanwhile (the watch's thread): who is dead for a room is so here, before it sends again */
+        /* of whom they heard meanwhile (the watch's thread): who is dead for a room is so here,
+         * before it sends again */
+        am_peers_bury();
         events++;
     }
     return events;
@@ -374,12 +383,13 @@ void am_finalize(void)
     struct am *a = proc->am;
     if (!a)
         return;
-    /* All have passed a barrier, so each waits for nothing more; the room for what is kept was reserved, and a peer
-     * that is gone has published its last head. */
+    /* All have passed a barrier, so each waits for nothing more; the room for what is kept was
+     * reserved, and a peer that is gone has published its last head. */
     if (progress_wait_for(nothing_kept, a, "room for the last replies", -1, DRAIN_NS) != 0)
         WARN_ONCE(a, WARN_LATE, "replies to other processes could not be sent before the end");
     if (a->nonsense > a->told)
-        log_warn("%llu packets that fit nothing here were dropped in all", (unsigned long long)a->nonsense);
+        log_warn("%llu packets that fit nothing here were dropped in all",
+                 (unsigned long long)a->nonsense);
     am_close(a);
 }
 
@@ -395,7 +405,9 @@ size_t am_max(int dst)
 {
     int err;
     const struct am_peer *p = am_peer_try(dst, &err);
-    return p && p->t->caps.am_max > sizeof(struct am_hdr) ? p->t->caps.am_max - sizeof(struct am_hdr) : 0;
+    return p && p->t->caps.am_max > sizeof(struct am_hdr)
+               ? p->t->caps.am_max - sizeof(struct am_hdr)
+               : 0;
 }
 
 unsigned am_replies_free(int dst)

@@ -12,7 +12,8 @@
 enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64, AM_WARN_FDS = 128 }; /* in am.warned */
 enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, ours included */
 
-/* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the transport's. */
+/* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the
+ * transport's. */
 struct am_hdr {
     uint16_t type;
     uint16_t unused[3];
@@ -28,8 +29,8 @@ struct am_tp { /* one open transport */
     struct progress_source source;
 };
 
-/* More full records than this are looked through for idle ones; those shrink to half a byte (peer.c).  And reports of
- * packets that fit nothing: by process, and in all. */
+/* More full records than this are looked through for idle ones; those shrink to half a byte
+ * (peer.c).  And reports of packets that fit nothing: by process, and in all. */
 enum { AM_PEERS = 512, AM_NONSENSE_PEER = 3, AM_NONSENSE_ALL = 48 };
 
 /* Transports of processes whose record was dropped: a nibble per rank, its place in am.tps + 1. */
@@ -49,7 +50,8 @@ struct am_peer {
     struct list kept;  /* replies to it that found no room, oldest first */
     unsigned nkept;
     struct list link;  /* on am.keepers while kept is not empty */
-    void *card;        /* by which it is asked whether it lives (boot_watch_ask); NULL: not at hand */
+    void *card;        /* by which it is asked whether it lives (boot_watch_ask); NULL: not at
+                        * hand */
     size_t card_bytes;
 };
 
@@ -59,8 +61,8 @@ struct am_kept {
     char bytes[]; /* am_hdr and message */
 };
 
-/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/watch.c holds twice as many); connections that
- * broke lately. */
+/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/watch.c holds
+ * twice as many); connections that broke lately. */
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
 struct am_alive { /* alive.c */
@@ -69,12 +71,14 @@ struct am_alive { /* alive.c */
     uint64_t next_room;   /* when to look for a free descriptor */
     int named[AM_NAMED];  /* a sample of those for which rooms wait */
     unsigned nnamed;      /* how many they named */
-    int started;          /* the walk: at a place of chance, so that many processes do not all ask the same first */
+    int started;          /* the walk: at a place of chance, so that many processes do not all ask
+                           * the same first */
     int heard;            /* a message has come from another host */
     int blind;            /* rank + 1 of the last that was asked and has no record; 0: none */
     int asked;            /* a neighbour was, at the start */
     int greeted;          /* one whom this process greeted has */
-    int met;              /* a process of another host was asked, so that silence can be judged later (boot/watch.c, W2) */
+    int met;              /* a process of another host was asked, so that silence can be judged
+                           * later (boot/watch.c, W2) */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
@@ -91,11 +95,13 @@ struct am_alive { /* alive.c */
 struct am {
     struct am_tp tps[AM_TPS];
     int ntps;
-    struct am_tp ready; /* choice.c: the network that is open and has no place in tps yet; ops NULL: none */
+    struct am_tp ready; /* choice.c: the network that is open and has no place in tps yet; ops NULL:
+                         * none */
     struct tp_env env, far_env; /* for transports of the host, for networks */
     int networks; /* of these: how many lead beyond the host */
     am_fn *handler[AM_TYPES];
-    struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked to lately */
+    struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked
+                       * to lately */
     struct map idle;  /* world rank / AM_CHUNK + 1 -> struct am_chunk */
     size_t peers_max; /* idle records are dropped when there are so many */
     struct am_peer *last; /* the one looked up last */
@@ -118,8 +124,8 @@ struct am {
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
 struct am_peer *am_peer_get(int rank, int *err);
-/* The same where the caller can try again: while this process lacks something for a connection, which it may have soon, *err is AM_AGAIN,
- * for 10 s. */
+/* The same where the caller can try again: while this process lacks something for a connection,
+ * which it may have soon, *err is AM_AGAIN, for 10 s. */
 struct am_peer *am_peer_try(int rank, int *err);
 /* The record of a process that was talked to, NULL if there is none. */
 struct am_peer *am_peer_find(int rank);
@@ -143,7 +149,8 @@ int am_chunk_has(const struct am_chunk *c, unsigned i);
 int am_choice_open(struct am *a);
 /* Rank 0: which it is. */
 int am_choice_tell(const struct am *a);
-/* After a barrier: the others' network becomes rank 0's.  Where that does not open the job ends, and this does not return. */
+/* After a barrier: the others' network becomes rank 0's.  Where that does not open the job ends,
+ * and this does not return. */
 int am_choice_follow(struct am *a);
 /* All of them into tps. */
 int am_choice_join(struct am *a);
@@ -151,8 +158,9 @@ void am_choice_close(struct am *a);
 
 /* alive.c: this process waits, for `peer` or somebody; `lasts`: in vain for long. */
 void am_stalled(int peer, int lasts);
-/* Publish what others need to ask for this process (before a barrier); after it ask one of another host; before the next one wait for its
- * answer, so that whoever lives to leave MPI_Init has answered. */
+/* Publish what others need to ask for this process (before a barrier); after it ask one of another
+ * host; before the next one wait for its answer, so that whoever lives to leave MPI_Init has
+ * answered. */
 int am_alive_tell(void);
 void am_alive_ask(void);
 void am_alive_wait(void);

@@ -1,12 +1,14 @@
 /* choice.c - the network of the job.
  *
- * Each process opens what it would take by itself (tp_wanted), all at the same time; rank 0 tells what that is, and after the barrier
- * that the start has anyway who took another closes it and opens rank 0's.  So one value is read by each, and a job has one network, though
- * hosts may differ in cards and libraries.
+ * Each process opens what it would take by itself (tp_wanted), all at the same time; rank 0 tells
+ * what that is, and after the barrier that the start has anyway who took another closes it and
+ * opens rank 0's.  So one value is read by each, and a job has one network, though hosts may differ
+ * in cards and libraries.
  *
  *     am_open    rank 0: opens, puts "net.0" -------.      the others: open
  *     mem_init   barrier                            |      barrier
- *     am_init                                       '----> same? keep it.  Else close, open that one; it does not open: the job ends */
+ *     am_init                                       '----> same? keep it.  Else close, open that
+ *                                                          one; it does not open: the job ends */
 #include "am/am_types.h"
 
 #include <errno.h>
@@ -37,7 +39,8 @@ static void choice_text(const struct am_tp *t, char text[CHOICE])
 }
 
 /* Tell what was opened and why, on one process of the job. */
-static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps, const char *why)
+static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps,
+                 const char *why)
 {
     char text[256] = "";
     if (!cvar.debug_summary || boot_rank() != 0)
@@ -48,10 +51,13 @@ static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *
     }
     if (ops->describe)
         ops->describe(tp, text, sizeof text);
-    log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why, *text ? ": " : "", text,
-             caps->am_max, caps->flags & TP_PUT ? ", put" : "", caps->flags & TP_GET ? ", get" : "",
-             caps->flags & TP_ATOMIC ? ", atomics" : "", caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
-             caps->flags & TP_WAIT_FD ? "" : "; it has nothing to sleep on, so waiting keeps a core busy");
+    log_warn("transport %s: open (%s)%s%s; messages to %zu bytes%s%s%s%s%s", ops->name, why,
+             *text ? ": " : "", text, caps->am_max, caps->flags & TP_PUT ? ", put" : "",
+             caps->flags & TP_GET ? ", get" : "", caps->flags & TP_ATOMIC ? ", atomics" : "",
+             caps->flags & TP_PUT_THEN_AM ? ", messages after puts" : "",
+             caps->flags & TP_WAIT_FD
+                 ? ""
+                 : "; it has nothing to sleep on, so waiting keeps a core busy");
 }
 
 static void ready_close(struct am *a)
@@ -130,7 +136,8 @@ static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
     } else {
         char names[128];
         tp_names(names, sizeof names);
-        log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err), names);
+        log_warn("transport %s does not open: %s; this build has %s", ops->name, strerror(-err),
+                 names);
     }
     return err;
 }
@@ -142,7 +149,8 @@ static int check_name(void)
     if (!strcmp(cvar.transport, "auto") || tp_find(cvar.transport))
         return 0;
     tp_names(names, sizeof names);
-    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport, names);
+    log_warn("MPIR_CVAR_TRANSPORT=%s: this build has no such transport; it has %s", cvar.transport,
+             names);
     return -EINVAL;
 }
 
@@ -179,12 +187,14 @@ int am_choice_tell(const struct am *a)
     return boot_put(key, text, strlen(text) + 1);
 }
 
-static void __attribute__((noreturn)) cannot_follow(const char *theirs, const char *mine, const char *cause)
+static void __attribute__((noreturn))
+cannot_follow(const char *theirs, const char *mine, const char *cause)
 {
     char why[400];
     snprintf(why, sizeof why,
-             "MPI_Init: rank %d cannot use the network of rank 0, which has %s%s; by itself this process would take %s.  MPIR_CVAR_TRANSPORT "
-             "and MPIR_CVAR_OFI_PROVIDER must name what all hosts have",
+             "MPI_Init: rank %d cannot use the network of rank 0, which has %s%s; by itself this "
+             "process would take %s.  MPIR_CVAR_TRANSPORT and MPIR_CVAR_OFI_PROVIDER must name "
+             "what all hosts have",
              boot_rank(), *theirs ? theirs : "none open", cause, *mine ? mine : "none");
     boot_abort(1, why);
 }
@@ -220,7 +230,8 @@ int am_choice_follow(struct am *a)
     }
     a->ready.ops = ops;
     if (cvar.debug_summary)
-        log_warn("transport %s: open instead of %s, since it is what rank 0 has", theirs, *mine ? mine : "none");
+        log_warn("transport %s: open instead of %s, since it is what rank 0 has", theirs,
+                 *mine ? mine : "none");
     return 0;
 }
 
@@ -232,7 +243,8 @@ static int source_fd(void *arg, int arm)
     return t->ops->fd(t->tp, arm);
 }
 
-_Static_assert((int)TP_FDS <= (int)PROGRESS_FDS, "what a transport sleeps on finds room in the engine");
+_Static_assert((int)TP_FDS <= (int)PROGRESS_FDS,
+               "what a transport sleeps on finds room in the engine");
 
 static int source_fds(void *arg, int *fd)
 {
@@ -252,7 +264,8 @@ static int place(struct am *a, const struct am_tp *n)
         t->caps.replies = UINT32_MAX;
     t->credits = t->caps.replies;
     t->local = t->ops->fd(t->tp, 0) < 0 && (t->caps.flags & TP_WAIT_FD);
-    t->source = (struct progress_source){.fd = source_fd, .fds = t->ops->fds ? source_fds : NULL, .arg = t, .network = !t->ops->near};
+    t->source = (struct progress_source){.fd = source_fd, .fds = t->ops->fds ? source_fds : NULL,
+                                         .arg = t, .network = !t->ops->near};
     progress_source_add(&t->source);
     a->ntps++;
     a->networks += !t->ops->near;
@@ -266,8 +279,10 @@ static int check_reach(const struct am *a)
     if (a->networks || tp_active() != tp_list || boot_host_processes() == boot_size())
         return 0;
     tp_names(names, sizeof names);
-    log_warn("the %d processes of the job are on several hosts, and no network is open (MPIR_CVAR_TRANSPORT=%s); this "
-             "build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why each is not open", boot_size(), cvar.transport, names);
+    log_warn("the %d processes of the job are on several hosts, and no network is open "
+             "(MPIR_CVAR_TRANSPORT=%s); this build has %s.  MPIR_CVAR_DEBUG_SUMMARY=1 tells why "
+             "each is not open",
+             boot_size(), cvar.transport, names);
     return -EHOSTUNREACH;
 }
 

@@ -11,8 +11,8 @@
 #include "boot/boot.h"
 #include "var/var.h"
 
-/* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address length (2 bytes),
- * address; and under the name "alive" what boot_watch_ask() needs. */
+/* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
+ * length (2 bytes), address; and under the name "alive" what boot_watch_ask() needs. */
 static const char card_name[] = "alive";
 
 static void key_name(int rank, char *name, size_t len)
@@ -21,7 +21,8 @@ static void key_name(int rank, char *name, size_t len)
 }
 
 /* Room for an entry of that name at text + *at: where its address goes, and the room for it. */
-static unsigned char *entry_begin(unsigned char *text, size_t size, size_t *at, const char *name, size_t *room)
+static unsigned char *entry_begin(unsigned char *text, size_t size, size_t *at, const char *name,
+                                  size_t *room)
 {
     size_t n = strlen(name);
     if (*at + 1 + n + 2 > size)
@@ -67,7 +68,8 @@ int am_publish(void)
 }
 
 /* Find the address for a transport in a published text. */
-static const void *find_address(const unsigned char *text, size_t size, const char *name, size_t *len)
+static const void *find_address(const unsigned char *text, size_t size, const char *name,
+                                size_t *len)
 {
     for (size_t at = 0; at < size;) {
         size_t n = text[at++];
@@ -96,13 +98,15 @@ static void say_unreachable(int rank, const unsigned char *text, size_t size)
         return;
     a->warned |= AM_WARN_REACH;
     for (int i = 0; i < a->ntps && n < sizeof ours; i++)
-        n += (size_t)snprintf(ours + n, sizeof ours - n, "%s%s", n ? ", " : "", a->tps[i].ops->name);
+        n += (size_t)snprintf(ours + n, sizeof ours - n, "%s%s", n ? ", " : "",
+                              a->tps[i].ops->name);
     n = 0;
     for (const struct tp_ops *const *o = tp_active(); *o && n < sizeof theirs; o++)
         if (find_address(text, size, (*o)->name, &len))
             n += (size_t)snprintf(theirs + n, sizeof theirs - n, "%s%s", n ? ", " : "", (*o)->name);
-    log_warn("no transport leads to rank %d: this process has %s open, that one %s; MPIR_CVAR_TRANSPORT must name one that "
-             "works on all hosts", rank, ours, theirs);
+    log_warn("no transport leads to rank %d: this process has %s open, that one %s; "
+             "MPIR_CVAR_TRANSPORT must name one that works on all hosts",
+             rank, ours, theirs);
 }
 
 static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
@@ -111,11 +115,15 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     key_name(rank, name, sizeof name);
     *size = BOOT_VALUE_MAX;
     int err = boot_get(name, text, size);
-    if (err != -ETIMEDOUT || !boot_watch_turn() || atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+    if (err != -ETIMEDOUT || !boot_watch_turn() ||
+        atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
         return err;
-    /* The launcher asks that process's host, and is as patient as the watch: as after that, nobody shall wait for it. */
+    /* The launcher asks that process's host, and is as patient as the watch: as after that, nobody
+     * shall wait for it. */
     char why[96];
-    snprintf(why, sizeof why, "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)", (int)cvar.peer_timeout);
+    snprintf(why, sizeof why,
+             "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)",
+             (int)cvar.peer_timeout);
     boot_dead_now(rank, why);
     return -ENOTCONN;
 }
@@ -131,7 +139,8 @@ size_t am_peer_card(int rank, void *card)
         return p->card_bytes;
     }
     int err = a->warned & AM_WARN_CARD ? -EIO : read_key(rank, text, &size);
-    if (err && err != -ENOENT && err != -EINPROGRESS && err != -ENOTCONN && err != -ETIMEDOUT) { /* the launcher is gone, which was said: never again */
+    if (err && err != -ENOENT && err != -EINPROGRESS && err != -ENOTCONN && err != -ETIMEDOUT) {
+        /* the launcher is gone, which was said: never again */
         a->warned |= AM_WARN_CARD;
         return 0;
     }
@@ -153,7 +162,8 @@ static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
     p->card_bytes = len;
 }
 
-/* Connect by the first transport that leads to p: on one node those of the host first, else networks first. */
+/* Connect by the first transport that leads to p: on one node those of the host first, else
+ * networks first. */
 static int choose(struct am_peer *p)
 {
     struct am *a = proc->am;
@@ -169,7 +179,8 @@ static int choose(struct am_peer *p)
             struct am_tp *t = &a->tps[i];
             size_t len;
             const void *addr;
-            if (t->ops->near != (pass ? !near : near) || !(addr = find_address(text, size, t->ops->name, &len)))
+            if (t->ops->near != (pass ? !near : near) ||
+                !(addr = find_address(text, size, t->ops->name, &len)))
                 continue;
             err = t->ops->connect(t->tp, (unsigned)rank, addr, len);
             tried = t->ops->near ? tried : t->ops->name;
@@ -183,11 +194,15 @@ static int choose(struct am_peer *p)
         }
     if (worst != -EHOSTUNREACH)
         return worst;
-    /* A network that both have says so of a host that is cut off, after seconds of trying (UCX): the watch knows better, or it ends as a
-     * broken connection does.  Where the watch finds that it lives, the two use it in ways that do not meet. */
+    /* A network that both have says so of a host that is cut off, after seconds of trying (UCX):
+     * the watch knows better, or it ends as a broken connection does.  Where the watch finds that
+     * it lives, the two use it in ways that do not meet. */
     if (tried && boot_watch_turn() && boot_host_index(rank) < 0) {
         char why[BOOT_WHY_MAX];
-        snprintf(why, sizeof why, "%s, which both have, does not lead there: does UCX_NET_DEVICES or FI_TCP_IFACE differ?", tried);
+        snprintf(why, sizeof why,
+                 "%s, which both have, does not lead there: does UCX_NET_DEVICES or FI_TCP_IFACE "
+                 "differ?",
+                 tried);
         am_lost_why(a, rank, why);
         return -EINPROGRESS;
     }
@@ -205,8 +220,8 @@ struct am_peer *am_peer_find(int rank)
 }
 
 /* --- processes that were talked to ------------------------------------------------
- * The transport keeps the connection; what is left to remember of a process that owes nothing and is owed nothing is
- * which transport it was. */
+ * The transport keeps the connection; what is left to remember of a process that owes nothing and
+ * is owed nothing is which transport it was. */
 
 int am_chunk_has(const struct am_chunk *c, unsigned i)
 {
@@ -216,7 +231,8 @@ int am_chunk_has(const struct am_chunk *c, unsigned i)
 static struct am_tp *idle_find(int rank)
 {
     struct am *a = proc->am;
-    const struct am_chunk *c = a->idle.count ? map_get(&a->idle, (uint64_t)rank / AM_CHUNK + 1) : NULL;
+    const struct am_chunk *c = a->idle.count ? map_get(&a->idle, (uint64_t)rank / AM_CHUNK + 1)
+                                             : NULL;
     int i = c ? am_chunk_has(c, (unsigned)rank % AM_CHUNK) : 0;
     return i ? &a->tps[i - 1] : NULL;
 }
@@ -245,8 +261,8 @@ static int is_idle(const struct am_peer *p)
     return !p->owed && !p->dead && !p->nonsense && list_empty(&p->kept) && idle_keep(p) == 0;
 }
 
-/* Drop idle records; the next look comes when there are twice as many as remained, so that it costs a constant per
- * new record. */
+/* Drop idle records; the next look comes when there are twice as many as remained, so that it costs
+ * a constant per new record. */
 static void peers_shrink(struct am *a)
 {
     struct map old = a->peers;
@@ -310,15 +326,18 @@ struct am_peer *am_peer_get(int rank, int *err)
     return p->dead ? NULL : p;
 }
 
-/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the launcher has been asked for, or whether it lives;
- * both end by themselves. */
+/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the
+ * launcher has been asked for, or whether it lives; both end by themselves. */
 static int is_shortage(int err)
 {
-    return err == -EINPROGRESS || err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+    return err == -EINPROGRESS || err == -EMFILE || err == -ENFILE || err == -ENOMEM ||
+           err == -ENOBUFS;
 }
 
-/* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two that wait for ever. */
-static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u, CUT_FORGET_NS = 1000000000u;
+/* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two
+ * that wait for ever. */
+static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u,
+                      CUT_FORGET_NS = 1000000000u;
 
 struct am_peer *am_peer_try(int rank, int *err)
 {
@@ -327,7 +346,8 @@ struct am_peer *am_peer_try(int rank, int *err)
     if (p || idle_find(rank)) /* no connection is to be made */
         return am_peer_get(rank, err);
     uint64_t now = a->lack.since ? time_now() : 0;
-    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS && (rank == a->lack.rank || !boot_same_node(rank))) {
+    if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS &&
+        (rank == a->lack.rank || !boot_same_node(rank))) {
         *err = AM_AGAIN;
         return NULL;
     }
@@ -365,8 +385,9 @@ int am_peer_way_back(int rank)
     if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS) /* whoever it was has ended meanwhile */
         a->cut.since = now;
     if (err != -EINPROGRESS && now - a->cut.since > CUT_MAX_NS)
-        log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank, (int)(CUT_MAX_NS / 1000000000u),
-                  strerror(-err), err == -EMFILE ? " (RLIMIT_NOFILE, ulimit -n)" : "");
+        log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank,
+                  (int)(CUT_MAX_NS / 1000000000u), strerror(-err),
+                  err == -EMFILE ? " (RLIMIT_NOFILE, ulimit -n)" : "");
     a->cut.next = now + CUT_RETRY_NS;
     return TP_AGAIN;
 }

@@ -11,9 +11,9 @@
  *   }
  *   API_ALIAS(MPI_Win_flush);
  *
- * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers.  api_enter takes proc->lock when the process
- * is threaded and notes the call; api_leave gives it back and, on error, calls the error handler
- * (after the lock is released, since handlers are user code).
+ * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers.  api_enter takes proc->lock when the
+ * process is threaded and notes the call; api_leave gives it back and, on error, calls the error
+ * handler (after the lock is released, since handlers are user code).
  * Check helpers return MPI_SUCCESS or an error code whose text names call, argument and value. */
 #ifndef API_API_H
 #define API_API_H
@@ -28,7 +28,8 @@
 #include "obj/request.h"
 
 #define API_EXPORT __attribute__((visibility("default")))
-#define API_ALIAS(name) API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define API_ALIAS(name)                                                                            \
+    API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
 /* Ends the job with a clear line when MPI is not initialised or already finalized. */
 void api_not_running(const char *call) __attribute__((cold, noreturn));
@@ -52,9 +53,11 @@ static inline void api_unlock(void)
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
-int api_fail_file(int err, const char *call) __attribute__((cold)); /* there is no file but MPI_FILE_NULL */
+/* there is no file but MPI_FILE_NULL */
+int api_fail_file(int err, const char *call) __attribute__((cold));
 
-/* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's handler). */
+/* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's
+ * handler). */
 static inline int api_leave(MPI_Comm comm, int err)
 {
     const char *call = proc->call;
@@ -83,33 +86,41 @@ int api_comm(MPI_Comm h, struct comm **out);
 int api_intracomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intercommunicator */
 int api_intercomm(MPI_Comm h, struct comm **out); /* MPI_ERR_COMM for an intracommunicator */
 int api_group(MPI_Group h, struct group **out);
-int api_group_publish(struct rankmap *map, MPI_Group *out);                       /* a new group for the user */
-int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result); /* MPI_IDENT, SIMILAR, UNEQUAL */
+int api_group_publish(struct rankmap *map, MPI_Group *out); /* a new group for the user */
+/* MPI_IDENT, SIMILAR, UNEQUAL */
+int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *result);
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out);
 int api_unit_fits(MPI_Aint unit); /* MPI_ERR_VALUE_TOO_LARGE: an int does not hold it */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */
-int api_info_publish(const struct info *of, MPI_Info *out); /* a copy for the user; NULL gives an empty one */
+/* a copy for the user; NULL gives an empty one */
+int api_info_publish(const struct info *of, MPI_Info *out);
 struct dt_type;
 int api_type(MPI_Datatype h, struct dt_type **out);           /* any valid type */
 int api_type_committed(MPI_Datatype h, struct dt_type **out); /* MPI_ERR_TYPE unless committed */
 struct dt_op;
 int api_op(MPI_Op h, struct dt_op **out);
 struct errhandler;
-int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out); /* for this obj_kind of holder */
-int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler *out); /* a whole MPI call */
-int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out); /* MPI_*_get_errhandler: a reference for the user */
+/* for this obj_kind of holder */
+int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out);
+/* a whole MPI call */
+int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler *out);
+/* MPI_*_get_errhandler: a reference for the user */
+int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out);
 
 int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */
 int api_rank(int rank, int size, int any);  /* any bits: API_ANY_SOURCE, API_PROC_NULL */
 enum { API_PROC_NULL = 1, API_ANY_SOURCE = 2 };
-int api_root(int root, const struct comm *c); /* MPI_ERR_ROOT; MPI_ROOT and MPI_PROC_NULL between groups */
+/* MPI_ERR_ROOT; MPI_ROOT and MPI_PROC_NULL between groups */
+int api_root(int root, const struct comm *c);
 int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
-int api_status(const MPI_Status *status, const char *arg); /* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is not */
-int api_buffer(const void *p, MPI_Aint count, struct dt_type *t); /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
+/* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is not */
+int api_status(const MPI_Status *status, const char *arg);
+/* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
+int api_buffer(const void *p, MPI_Aint count, struct dt_type *t);
 /* The same, for a call that has several of them: arg is its name in the standard. */
 int api_count_named(MPI_Aint count, const char *arg);
 int api_type_named(MPI_Datatype h, const char *arg, struct dt_type **out); /* api_type_committed */

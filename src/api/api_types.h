@@ -4,12 +4,14 @@
 
 #include "base/map.h"
 
-/* Values of the predefined attributes of communicators: users get pointers to them that stay good. */
+/* Values of the predefined attributes of communicators: users get pointers to them that stay
+ * good. */
 struct api_attrs {
     int tag_ub, host, io, wtime_is_global, universe_size, appnum;
 };
 
-/* MPI_COMM_WORLD's part of the library's life: MPI_Init to MPI_Finalize; sessions may begin before and end after. */
+/* MPI_COMM_WORLD's part of the library's life: MPI_Init to MPI_Finalize; sessions may begin before
+ * and end after. */
 enum api_world { WORLD_NEW, WORLD_OPEN, WORLD_CLOSED };
 
 struct api {
@@ -24,7 +26,8 @@ struct api {
 
 void api_attrs_init(struct api_attrs *a);
 
-/* Is MPI_T in use?  Then it has read the variables, has perhaps set some, and frees them if it ends last. */
+/* Is MPI_T in use? Then it has read the variables, has perhaps set some, and frees them if it ends
+ * last. */
 int tool_holds_vars(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* bindings.h - what MPICH's binding libraries (libmpichfort, libmpichcxx) and mpichversion take from the library
- * besides MPI's own names.  They have no PMPI twins.  `form` is an enum attr_form. */
+/* bindings.h - what MPICH's binding libraries (libmpichfort, libmpichcxx) and mpichversion take
+ * from the library besides MPI's own names.  They have no PMPI twins.  `form` is an enum
+ * attr_form. */
 #ifndef API_BINDINGS_H
 #define API_BINDINGS_H
 
@@ -23,8 +24,8 @@ API_EXPORT void MPII_Op_set_cxx(MPI_Op op, void (*caller)(void));
 API_EXPORT void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*caller)(void));
 
 /* What mpichversion prints. */
-API_EXPORT extern const char MPII_Version_string[], MPII_Version_date[], MPII_Version_ABI[], MPII_Version_configure[],
-    MPII_Version_device[], MPII_Version_CC[], MPII_Version_CXX[], MPII_Version_F77[], MPII_Version_FC[],
-    MPII_Version_custom[];
+API_EXPORT extern const char MPII_Version_string[], MPII_Version_date[], MPII_Version_ABI[],
+    MPII_Version_configure[], MPII_Version_device[], MPII_Version_CC[], MPII_Version_CXX[],
+    MPII_Version_F77[], MPII_Version_FC[], MPII_Version_custom[];
 
 #endif

@@ -6,7 +6,8 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 
-/* The communicator whose handler answers for `comm`: MPI_COMM_WORLD for what names none (MPI-3.1 8.3). */
+/* The communicator whose handler answers for `comm`: MPI_COMM_WORLD for what names none (MPI-3.1
+ * 8.3). */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
@@ -52,7 +53,8 @@ int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 }
 
 /* Why a handle is not good: the null handle, or any other number. */
-static __attribute__((cold)) int bad_handle(int cls, const char *what, int handle, int null_handle, const char *null_name)
+static __attribute__((cold)) int bad_handle(int cls, const char *what, int handle, int null_handle,
+                                            const char *null_name)
 {
     if (handle == null_handle)
         return err_make(cls, "%s: %s is %s", proc->call, what, null_name);
@@ -62,14 +64,16 @@ static __attribute__((cold)) int bad_handle(int cls, const char *what, int handl
 int api_comm(MPI_Comm h, struct comm **out)
 {
     *out = obj_find(OBJ_COMM, h);
-    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_COMM, "communicator", h, MPI_COMM_NULL, "MPI_COMM_NULL");
+    return *out ? MPI_SUCCESS
+                : bad_handle(MPI_ERR_COMM, "communicator", h, MPI_COMM_NULL, "MPI_COMM_NULL");
 }
 
 int api_intracomm(MPI_Comm h, struct comm **out)
 {
     int err = api_comm(h, out);
     if (!err && (*out)->remote)
-        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", proc->call, (unsigned)h);
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", proc->call,
+                       (unsigned)h);
     return err;
 }
 
@@ -77,14 +81,16 @@ int api_intercomm(MPI_Comm h, struct comm **out)
 {
     int err = api_comm(h, out);
     if (!err && !(*out)->remote)
-        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is no intercommunicator", proc->call, (unsigned)h);
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is no intercommunicator", proc->call,
+                       (unsigned)h);
     return err;
 }
 
 int api_group(MPI_Group h, struct group **out)
 {
     *out = obj_find(OBJ_GROUP, h);
-    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_GROUP, "group", h, MPI_GROUP_NULL, "MPI_GROUP_NULL");
+    return *out ? MPI_SUCCESS
+                : bad_handle(MPI_ERR_GROUP, "group", h, MPI_GROUP_NULL, "MPI_GROUP_NULL");
 }
 
 int api_request(MPI_Request h, struct request **out)
@@ -93,7 +99,8 @@ int api_request(MPI_Request h, struct request **out)
     if (h == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
     *out = obj_find(OBJ_REQUEST, h);
-    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_REQUEST, "request", h, MPI_REQUEST_NULL, "MPI_REQUEST_NULL");
+    return *out ? MPI_SUCCESS
+                : bad_handle(MPI_ERR_REQUEST, "request", h, MPI_REQUEST_NULL, "MPI_REQUEST_NULL");
 }
 
 int api_info(MPI_Info h, struct info **out)
@@ -110,7 +117,8 @@ static int type_named(MPI_Datatype h, const char *arg, struct dt_type **out)
     *out = dt_find(h);
     if (*out && !(*out)->holders) /* freed; pending operations keep it */
         *out = NULL;
-    return *out ? MPI_SUCCESS : bad_handle(MPI_ERR_TYPE, arg, h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
+    return *out ? MPI_SUCCESS
+                : bad_handle(MPI_ERR_TYPE, arg, h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
 }
 
 int api_type(MPI_Datatype h, struct dt_type **out)
@@ -139,21 +147,25 @@ int api_op(MPI_Op h, struct dt_op **out)
 
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out)
 {
-    static const char *const names[OBJ_KINDS] = {
-        [OBJ_COMM] = "communicators", [OBJ_WIN] = "windows", [OBJ_FILE] = "files", [OBJ_SESSION] = "sessions"};
+    static const char *const names[OBJ_KINDS] = {[OBJ_COMM] = "communicators",
+                                                 [OBJ_WIN] = "windows",
+                                                 [OBJ_FILE] = "files",
+                                                 [OBJ_SESSION] = "sessions"};
     *out = errhandler_find(h);
     if (!*out)
-        return bad_handle(MPI_ERR_ARG, "error handler", h, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL");
+        return bad_handle(MPI_ERR_ARG, "error handler", h, MPI_ERRHANDLER_NULL,
+                          "MPI_ERRHANDLER_NULL");
     if ((*out)->holder && (*out)->holder != holder)
-        return err_make(MPI_ERR_ARG, "%s: error handler %#x is for %s, not for %s", proc->call, (unsigned)h,
-                        names[(*out)->holder], names[holder]);
+        return err_make(MPI_ERR_ARG, "%s: error handler %#x is for %s, not for %s", proc->call,
+                        (unsigned)h, names[(*out)->holder], names[holder]);
     return MPI_SUCCESS;
 }
 
 int api_count_named(MPI_Aint count, const char *arg)
 {
     return count >= 0 ? MPI_SUCCESS
-                      : err_make(MPI_ERR_COUNT, "%s: %s is %lld, less than 0", proc->call, arg, (long long)count);
+                      : err_make(MPI_ERR_COUNT, "%s: %s is %lld, less than 0", proc->call, arg,
+                                 (long long)count);
 }
 
 int api_count(MPI_Aint count)
@@ -165,18 +177,21 @@ int api_rank(int rank, int size, int any)
 {
     if (rank >= 0 && rank < size)
         return MPI_SUCCESS;
-    if ((rank == MPI_PROC_NULL && (any & API_PROC_NULL)) || (rank == MPI_ANY_SOURCE && (any & API_ANY_SOURCE)))
+    if ((rank == MPI_PROC_NULL && (any & API_PROC_NULL)) ||
+        (rank == MPI_ANY_SOURCE && (any & API_ANY_SOURCE)))
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the group of %d processes", proc->call, rank, size);
+    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the group of %d processes", proc->call,
+                    rank, size);
 }
 
 int api_root(int root, const struct comm *c)
 {
-    if (c->remote ? root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->remote->size)
-                  : root >= 0 && root < c->size)
+    if (c->remote
+            ? root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->remote->size)
+            : root >= 0 && root < c->size)
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_ROOT, "%s: root %d is not in the group of %d processes", proc->call, root,
-                    comm_peer_size(c));
+    return err_make(MPI_ERR_ROOT, "%s: root %d is not in the group of %d processes", proc->call,
+                    root, comm_peer_size(c));
 }
 
 int api_tag(int tag, int any)
@@ -195,7 +210,8 @@ int api_buffer_named(const void *p, MPI_Aint count, struct dt_type *t, const cha
 {
     if (p || count == 0 || t->size == 0 || (t->flags & DT_ABSOLUTE))
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_BUFFER, "%s: %s of %lld elements is a null pointer", proc->call, arg, (long long)count);
+    return err_make(MPI_ERR_BUFFER, "%s: %s of %lld elements is a null pointer", proc->call, arg,
+                    (long long)count);
 }
 
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
@@ -206,5 +222,6 @@ int api_buffer(const void *p, MPI_Aint count, struct dt_type *t)
 int api_status(const MPI_Status *status, const char *name)
 {
     return status ? MPI_SUCCESS
-                  : err_make(MPI_ERR_ARG, "%s: %s is a null pointer (MPI_STATUS_IGNORE is not)", proc->call, name);
+                  : err_make(MPI_ERR_ARG, "%s: %s is a null pointer (MPI_STATUS_IGNORE is not)",
+                             proc->call, name);
 }

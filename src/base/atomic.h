@@ -38,8 +38,8 @@ static inline void fence_full(void)
 #endif
 }
 
-/* A full fence where an atomic read-modify-write of this thread stands directly beside it, before or after: where that is
- * a full fence by itself only the compiler is told. */
+/* A full fence where an atomic read-modify-write of this thread stands directly beside it, before
+ * or after: where that is a full fence by itself only the compiler is told. */
 static inline void fence_beside_rmw(void)
 {
 #if defined(__x86_64__) && !defined(BASE_TSAN)
@@ -67,7 +67,8 @@ static inline void counter_add(_Atomic uint64_t *c, uint64_t n)
     /* The same in one instruction, which compilers do not make of an atomic load and store. */
     __asm__("addq %1, %0" : "+m"(*(uint64_t *)c) : "er"(n) : "cc");
 #else
-    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n, memory_order_relaxed);
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 #endif
 }
 

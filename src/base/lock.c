@@ -44,7 +44,8 @@ int lock_mine(const struct lock *l)
 static int try_take(struct lock *l)
 {
     unsigned expect = FREE;
-    return atomic_compare_exchange_strong_explicit(&l->word, &expect, HELD, memory_order_acquire, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&l->word, &expect, HELD, memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 static void wait_for(struct lock *l)
@@ -59,7 +60,8 @@ static void wait_for(struct lock *l)
         while (!try_take(l))
             sched->yield("a lock of this process", -1, 1);
     } else {
-        /* Mark that somebody sleeps; whoever takes it this way keeps the mark, which costs one idle wake. */
+        /* Mark that somebody sleeps; whoever takes it this way keeps the mark, which costs one idle
+         * wake. */
         while (atomic_exchange_explicit(&l->word, SLEEPERS, memory_order_acquire) != FREE)
             futex_wait(&l->word, SLEEPERS, 0);
     }
@@ -72,7 +74,8 @@ static void lock_take(struct lock *l, unsigned depth)
     if (!try_take(l))
         wait_for(l);
     atomic_store_explicit(&l->owner, thread_self(), memory_order_relaxed);
-    atomic_store_explicit(&l->acquired, atomic_load_explicit(&l->acquired, memory_order_relaxed) + 1,
+    atomic_store_explicit(&l->acquired,
+                          atomic_load_explicit(&l->acquired, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     l->depth = depth;
 }
@@ -145,7 +148,8 @@ void lock_cond_wait(struct lock_cond *c, unsigned seq, struct lock *l, uint64_t 
 
 void lock_cond_signal(struct lock_cond *c)
 {
-    /* Release pairs with the kernel's read of seq in futex_wait, and with readers under the lock. */
+    /* Release pairs with the kernel's read of seq in futex_wait, and with readers under the
+     * lock. */
     atomic_fetch_add_explicit(&c->seq, 1, memory_order_release);
     if (!sched)
         futex_wake(&c->seq, 1 << 30);

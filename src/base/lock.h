@@ -37,7 +37,8 @@ void lock_yield(struct lock *l);
 unsigned lock_drop(struct lock *l);
 void lock_retake(struct lock *l, unsigned depth);
 
-/* Sleep until a signal comes after `seq` was read (under l), or timeout_ns passed.  l is released meanwhile. */
+/* Sleep until a signal comes after `seq` was read (under l), or timeout_ns passed.  l is released
+ * meanwhile. */
 void lock_cond_wait(struct lock_cond *c, unsigned seq, struct lock *l, uint64_t timeout_ns);
 void lock_cond_signal(struct lock_cond *c); /* wakes all */
 

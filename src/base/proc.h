@@ -43,10 +43,12 @@ struct proc {
 
 enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED };
 
-#ifdef BASE_RANKS_AS_THREADS /* test/ranks: every rank is some threads of one process, for ThreadSanitizer's eyes */
+/* test/ranks: every rank is some threads of one process, so that ThreadSanitizer sees them all. */
+#ifdef BASE_RANKS_AS_THREADS
 extern _Thread_local struct proc *proc;
 #else
-extern struct proc *proc __attribute__((visibility("hidden"))); /* reached without the table of shared objects */
+/* reached without the table of shared objects */
+extern struct proc *proc __attribute__((visibility("hidden")));
 #endif
 
 #endif

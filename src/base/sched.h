@@ -16,19 +16,23 @@ struct sched_ops {
     uint64_t (*now)(void);    /* ns */
     uint64_t (*random)(void); /* 64 random bits */
     void *(*self)(void);      /* identity of the calling fiber, never NULL */
-    void (*point)(void);      /* others may run now, as if the kernel had taken the core away; may be NULL */
+    void (*point)(void);      /* others may run now, as if the kernel had taken the core away; may
+                               * be NULL */
 };
 
-extern const struct sched_ops *sched __attribute__((visibility("hidden"))); /* set before the first rank starts, never changed after */
+/* set before the first rank starts, never changed after */
+extern const struct sched_ops *sched __attribute__((visibility("hidden")));
 
-/* A place between two steps that other processes see, where the simulator may let them run.  Nothing in production. */
+/* A place between two steps that other processes see, where the simulator may let them run.
+ * Nothing in production. */
 static inline void sched_point(void)
 {
     if (__builtin_expect(sched != NULL, 0) && sched->point)
         sched->point();
 }
 
-/* A turn of a wait that only spins, and not for long: the simulator lets others run, whom nobody else would.  Nothing in production. */
+/* A turn of a wait that only spins, and not for long: the simulator lets others run, whom nobody
+ * else would.  Nothing in production. */
 static inline void sched_turn(const char *what, int peer)
 {
     if (__builtin_expect(sched != NULL, 0))
@@ -39,8 +43,8 @@ static inline void sched_turn(const char *what, int peer)
 void *thread_self(void);
 /* Monotonic time in ns. */
 uint64_t time_now(void);
-/* One turn of a short wait for another process or thread inside a bounded critical section: spins for the first turns,
- * then gives the core away.  Waits for anything else are progress_wait(). */
+/* One turn of a short wait for another process or thread inside a bounded critical section: spins
+ * for the first turns, then gives the core away.  Waits for anything else are progress_wait(). */
 void thread_pause(unsigned turn);
 /* 64 random bits (cookies, tokens); from the seed in the simulator. */
 uint64_t random_bits(void);

@@ -28,7 +28,8 @@ static const struct {
 
 int topo_cpus(void)
 {
-    /* More than CPU_SETSIZE processors: the kernel wants a larger set, so double until it is content. */
+    /* More than CPU_SETSIZE processors: the kernel wants a larger set, so double until it is
+     * content. */
     for (int cpus = CPU_SETSIZE; cpus <= 1 << 20; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
         if (!set)
@@ -120,7 +121,8 @@ int topo_count(const struct topo *t, enum topo_kind kind)
     return t->count[kind];
 }
 
-int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within, int at, int *index, int room)
+int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within, int at,
+                int *index, int room)
 {
     int n = 0;
     for (int i = 0; i < t->count[kind]; i++) {

@@ -9,7 +9,10 @@
 
 #include <stddef.h>
 
-enum topo_kind { TOPO_HWTHREAD, TOPO_CORE, TOPO_L1, TOPO_L2, TOPO_L3, TOPO_NUMA, TOPO_SOCKET, TOPO_MACHINE, TOPO_KINDS };
+enum topo_kind {
+    TOPO_HWTHREAD, TOPO_CORE, TOPO_L1, TOPO_L2, TOPO_L3, TOPO_NUMA, TOPO_SOCKET, TOPO_MACHINE,
+    TOPO_KINDS
+};
 
 /* A set of processors by the kernel's numbers, as sched_setaffinity takes it. */
 struct topo_set {
@@ -30,9 +33,10 @@ void topo_free(struct topo *t);
 int topo_kind_of(const char *name);
 /* Objects of a kind; 0 when the machine has no such level. */
 int topo_count(const struct topo *t, enum topo_kind kind);
-/* Indexes of the objects of `kind` that share a processor with object `at` of `within`, ascending; at most `room`
- * are written.  Returns how many there are. */
-int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within, int at, int *index, int room);
+/* Indexes of the objects of `kind` that share a processor with object `at` of `within`, ascending;
+ * at most `room` are written.  Returns how many there are. */
+int topo_within(const struct topo *t, enum topo_kind kind, enum topo_kind within, int at,
+                int *index, int room);
 /* Add the processors of an object to a set ({0} at first).  0 or -ENOMEM. */
 int topo_add(const struct topo *t, enum topo_kind kind, int index, struct topo_set *set);
 void topo_set_free(struct topo_set *set);

@@ -1,7 +1,9 @@
-/* where.h - the words of struct proc that say what a process does, as mpiexec reads them from outside.
+/* where.h - the words of struct proc that say what a process does, as mpiexec reads them from
+ * outside.
  *
- * A rank sends their address with its first line to mpiexec (doc/pmi-wire.md).  It stores them as it always does; who asks
- * reads its memory.  So an answer costs the rank nothing, and no signal cuts its system calls short. */
+ * A rank sends their address with its first line to mpiexec (doc/pmi-wire.md).  It stores them as
+ * it always does; who asks reads its memory.  So an answer costs the rank nothing, and no signal
+ * cuts its system calls short. */
 #ifndef BASE_WHERE_H
 #define BASE_WHERE_H
 

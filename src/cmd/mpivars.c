@@ -33,7 +33,8 @@ static void all(void)
     line("compiler", BUILD_CC " (" __VERSION__ ")");
     line("flags", BUILD_CFLAGS);
     unsigned v = hwloc_get_api_version();
-    snprintf(text, sizeof(text), "%s (running: API %u.%u.%u)", HWLOC_VERSION, v >> 16, v >> 8 & 255, v & 255);
+    snprintf(text, sizeof(text), "%s (running: API %u.%u.%u)", HWLOC_VERSION, v >> 16, v >> 8 & 255,
+             v & 255);
     line("hwloc", text);
     line("libfabric", LIBFABRIC_VERSION);
     line("UCX", UCX_VERSION);
@@ -97,10 +98,12 @@ int main(int argc, char **argv)
     else if (argc == 2 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
         printf("Windrose %s\n", WINDROSE_VERSION);
     else {
-        FILE *out = argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) ? stdout : stderr;
-        fprintf(out, "Usage: mpivars [-V | --version]\n"
-                     "Tells version, configure line, compiler, libraries and transports of this MPI.\n"
-                     "Control variables: mpiexec --cvars, or cvars(7).\n");
+        FILE *out = argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) ? stdout
+                                                                                        : stderr;
+        fprintf(out,
+                "Usage: mpivars [-V | --version]\n"
+                "Tells version, configure line, compiler, libraries and transports of this MPI.\n"
+                "Control variables: mpiexec --cvars, or cvars(7).\n");
         return out == stderr;
     }
     return 0;

@@ -10,7 +10,8 @@
 enum { WINDOW = 32 }; /* messages under way at once, each direction */
 
 /* Blocks travel by the bits of their distance, packed: log P rounds (Bruck et al. 1997). */
-static void alltoall_bruck(struct sched *s, const struct blocks *out, const struct blocks *in, size_t each)
+static void alltoall_bruck(struct sched *s, const struct blocks *out, const struct blocks *in,
+                           size_t each)
 {
     struct dt_type *byte = proc->coll->byte;
     int p = s->comm->size, me = s->comm->rank;
@@ -90,8 +91,9 @@ void build_alltoall(struct sched *s, const struct blocks *out, const struct bloc
 
 /* --- neighbourhoods (MPI-3.1 7.6) --------------------------------------------------- */
 
-/* On a Cartesian grid of extent 1 or 2 both neighbours of a dimension are one process: what it sends down first
- * comes from above here, so receives of a dimension are listed upper neighbour first. */
+/* On a Cartesian grid of extent 1 or 2 both neighbours of a dimension are one process: what it
+ * sends down first comes from above here, so receives of a dimension are listed upper neighbour
+ * first. */
 static int recv_slot(const struct comm *c, int i)
 {
     return c->topo->kind == TOPO_CART ? i ^ 1 : i;
@@ -104,15 +106,18 @@ static int types_fit(struct sched *s, const struct blocks *b, int n)
         struct dt_type *t = coll_at(b->counts, i) > 0 ? dt_find(b->types[i]) : proc->coll->byte;
         if (t && (t->flags & DT_COMMITTED))
             continue;
-        sched_fail(s, err_make(MPI_ERR_TYPE, "neighborhood collective: datatype %d (%#x) is invalid or not committed", i,
-                               (unsigned)b->types[i]));
+        sched_fail(
+            s, err_make(MPI_ERR_TYPE,
+                        "neighborhood collective: datatype %d (%#x) is invalid or not committed", i,
+                        (unsigned)b->types[i]));
         s->doomed = 1;
         return 0;
     }
     return 1;
 }
 
-static void neighbor_exchange(struct sched *s, const struct blocks *out, int one_block, const struct blocks *in)
+static void neighbor_exchange(struct sched *s, const struct blocks *out, int one_block,
+                              const struct blocks *in)
 {
     int nsrc, ndst, *src, *dst;
     int err = topo_neighbors(s->comm, &nsrc, &src, &ndst, &dst, "neighborhood collective");

@@ -35,7 +35,8 @@ static void build_vector_call(struct sched *s)
 static void build_even_call(struct sched *s)
 {
     const struct coll_args *a = &s->args;
-    struct blocks out = blocks_even(a->sbuf, a->scount, a->stype), in = blocks_even(a->rbuf, a->rcount, a->rtype);
+    struct blocks out = blocks_even(a->sbuf, a->scount, a->stype),
+                  in = blocks_even(a->rbuf, a->rcount, a->rtype);
     switch (a->call) {
     case COLL_GATHER:
         build_gather(s, a->sbuf, a->scount, a->stype, &in, a->root);

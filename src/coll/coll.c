@@ -120,57 +120,63 @@ int coll_ibarrier_members(struct comm *c, struct request **out)
 
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c)
 {
-    return coll_run(
-        &(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root});
+    return coll_run(&(struct coll_args){
+        .call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root});
 }
 
-int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, int root,
-                struct comm *c)
+int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op,
+                int root, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_REDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf, .rcount = count,
-                                        .rtype = t, .op = op, .root = root});
+    return coll_run(&(struct coll_args){.call = COLL_REDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf,
+                                        .rcount = count, .rtype = t, .op = op, .root = root});
 }
 
-int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c)
+int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t,
+                   struct dt_op *op, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf,
-                                        .rcount = count, .rtype = t, .op = op});
+    return coll_run(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf,
+                                        .rbuf = rbuf, .rcount = count, .rtype = t, .op = op});
 }
 
 int coll_gather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
                 struct dt_type *rt, int root, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_GATHER, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
-                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt, .root = root});
+    return coll_run(&(struct coll_args){.call = COLL_GATHER, .comm = c, .sbuf = sbuf,
+                                        .scount = scount, .stype = st, .rbuf = rbuf,
+                                        .rcount = rcount, .rtype = rt, .root = root});
 }
 
-int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
-                   struct dt_type *rt, struct comm *c)
+int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                   MPI_Aint rcount, struct dt_type *rt, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf, .scount = scount,
-                                        .stype = st, .rbuf = rbuf, .rcount = rcount, .rtype = rt});
+    return coll_run(&(struct coll_args){.call = COLL_ALLGATHER, .comm = c, .sbuf = sbuf,
+                                        .scount = scount, .stype = st, .rbuf = rbuf,
+                                        .rcount = rcount, .rtype = rt});
 }
 
-int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, const int *rcounts,
-                    const int *displs, struct dt_type *rt, struct comm *c)
+int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                    const int *rcounts, const int *displs, struct dt_type *rt, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_ALLGATHERV, .comm = c, .sbuf = sbuf, .scount = scount,
-                                        .stype = st, .rbuf = rbuf, .rcounts = coll_ints(rcounts),
-                                        .rdispls = coll_ints(displs), .rtype = rt});
+    return coll_run(&(struct coll_args){.call = COLL_ALLGATHERV, .comm = c, .sbuf = sbuf,
+                                        .scount = scount, .stype = st, .rbuf = rbuf,
+                                        .rcounts = coll_ints(rcounts), .rdispls = coll_ints(displs),
+                                        .rtype = rt});
 }
 
 int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
                  struct dt_type *rt, int root, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_SCATTER, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
-                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt, .root = root});
+    return coll_run(&(struct coll_args){.call = COLL_SCATTER, .comm = c, .sbuf = sbuf,
+                                        .scount = scount, .stype = st, .rbuf = rbuf,
+                                        .rcount = rcount, .rtype = rt, .root = root});
 }
 
-int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
-                  struct dt_type *rt, struct comm *c)
+int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                  MPI_Aint rcount, struct dt_type *rt, struct comm *c)
 {
-    return coll_run(&(struct coll_args){.call = COLL_ALLTOALL, .comm = c, .sbuf = sbuf, .scount = scount, .stype = st,
-                                        .rbuf = rbuf, .rcount = rcount, .rtype = rt});
+    return coll_run(&(struct coll_args){.call = COLL_ALLTOALL, .comm = c, .sbuf = sbuf,
+                                        .scount = scount, .stype = st, .rbuf = rbuf,
+                                        .rcount = rcount, .rtype = rt});
 }
 
 int coll_ibarrier(struct comm *c, struct request **out)
@@ -178,17 +184,21 @@ int coll_ibarrier(struct comm *c, struct request **out)
     return coll_begin(&(struct coll_args){.call = COLL_BARRIER, .comm = c}, out);
 }
 
-int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c, struct request **out)
+int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c,
+                struct request **out)
 {
     return coll_begin(
-        &(struct coll_args){.call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root}, out);
+        &(struct coll_args){
+            .call = COLL_BCAST, .comm = c, .rbuf = buf, .rcount = count, .rtype = t, .root = root},
+        out);
 }
 
-int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c,
-                    struct request **out)
+int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t,
+                    struct dt_op *op, struct comm *c, struct request **out)
 {
-    return coll_begin(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf, .rbuf = rbuf,
-                                          .rcount = count, .rtype = t, .op = op}, out);
+    return coll_begin(&(struct coll_args){.call = COLL_ALLREDUCE, .comm = c, .sbuf = sbuf,
+                                          .rbuf = rbuf, .rcount = count, .rtype = t,
+                                          .op = op}, out);
 }
 
 /* --- plain bytes ------------------------------------------------------------------ */
@@ -220,6 +230,7 @@ int coll_agree_error(int err, struct comm *c)
         return err;
     if (e)
         return e;
-    return worst ? err_make((int)worst, "%s failed on another process", proc->call ? proc->call : "the call")
+    return worst ? err_make((int)worst, "%s failed on another process",
+                            proc->call ? proc->call : "the call")
                  : MPI_SUCCESS;
 }

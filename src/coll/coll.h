@@ -26,14 +26,15 @@ int coll_init(void);
 void coll_finalize(void);
 
 enum coll_call {
-    COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_GATHER, COLL_GATHERV, COLL_ALLGATHER,
-    COLL_ALLGATHERV, COLL_SCATTER, COLL_SCATTERV, COLL_ALLTOALL, COLL_ALLTOALLV, COLL_ALLTOALLW,
-    COLL_REDUCE_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_SCAN, COLL_EXSCAN,
-    COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLGATHERV, COLL_NEIGHBOR_ALLTOALL, COLL_NEIGHBOR_ALLTOALLV,
-    COLL_NEIGHBOR_ALLTOALLW, COLL_CALLS
+    COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_GATHER, COLL_GATHERV,
+    COLL_ALLGATHER, COLL_ALLGATHERV, COLL_SCATTER, COLL_SCATTERV, COLL_ALLTOALL, COLL_ALLTOALLV,
+    COLL_ALLTOALLW, COLL_REDUCE_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_SCAN, COLL_EXSCAN,
+    COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLGATHERV, COLL_NEIGHBOR_ALLTOALL,
+    COLL_NEIGHBOR_ALLTOALLV, COLL_NEIGHBOR_ALLTOALLW, COLL_CALLS
 };
 
-/* An array of counts or displacements as the user gave it: ints, or 64-bit (the _c forms, MPI_Aint); NULL: all 0. */
+/* An array of counts or displacements as the user gave it: ints, or 64-bit (the _c forms,
+ * MPI_Aint); NULL: all 0. */
 struct coll_vec {
     const void *v;
     int wide;
@@ -53,8 +54,8 @@ static inline struct coll_vec coll_wide(const void *v)
     return (struct coll_vec){v, 1};
 }
 
-/* One collective call.  sbuf may be MPI_IN_PLACE where MPI allows it.  Bcast uses rbuf, rcount, rtype;
- * reductions use sbuf, rbuf, rcount, rtype (reduce_scatter: rcounts). */
+/* One collective call.  sbuf may be MPI_IN_PLACE where MPI allows it.  Bcast uses rbuf, rcount,
+ * rtype; reductions use sbuf, rbuf, rcount, rtype (reduce_scatter: rcounts). */
 struct coll_args {
     enum coll_call call;
     struct comm *comm;
@@ -69,50 +70,56 @@ struct coll_args {
 };
 
 int coll_run(const struct coll_args *a);
-/* *out is an internal request (handle 0): request_publish() it, or request_wait() + request_finish(). */
+/* *out is an internal request (handle 0): request_publish() it, or request_wait() +
+ * request_finish(). */
 int coll_begin(const struct coll_args *a, struct request **out);
 /* Inactive; out->ops->start begins it. */
 int coll_prepare(const struct coll_args *a, struct request **out);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
-/* The barrier of MPI_Finalize: by messages that match no other collective's, since who has met an error may come while others are in
- * one, and an error as soon as any process of the job is dead: else a member that waits for the dead one gives up, and
- * others wait for that member for ever. */
+/* The barrier of MPI_Finalize: by messages that match no other collective's, since who has met an
+ * error may come while others are in one, and an error as soon as any process of the job is dead:
+ * else a member that waits for the dead one gives up, and others wait for that member for ever. */
 int coll_barrier_living(struct comm *c);
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c);
-int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, int root,
-                struct comm *c);
-int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c);
+int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op,
+                int root, struct comm *c);
+int coll_allreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t,
+                   struct dt_op *op, struct comm *c);
 int coll_gather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
                 struct dt_type *rt, int root, struct comm *c);
-int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
-                   struct dt_type *rt, struct comm *c);
-int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, const int *rcounts,
-                    const int *displs, struct dt_type *rt, struct comm *c);
+int coll_allgather(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                   MPI_Aint rcount, struct dt_type *rt, struct comm *c);
+int coll_allgatherv(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                    const int *rcounts, const int *displs, struct dt_type *rt, struct comm *c);
 int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
                  struct dt_type *rt, int root, struct comm *c);
-int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf, MPI_Aint rcount,
-                  struct dt_type *rt, struct comm *c);
+int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
+                  MPI_Aint rcount, struct dt_type *rt, struct comm *c);
 int coll_ibarrier(struct comm *c, struct request **out);
-/* Ends with MPIX_ERR_PROC_FAILED everywhere when a member is dead, also where only living ones are waited for: those may
- * have given up. */
+/* Ends with MPIX_ERR_PROC_FAILED everywhere when a member is dead, also where only living ones are
+ * waited for: those may have given up. */
 int coll_ibarrier_members(struct comm *c, struct request **out);
-int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c, struct request **out);
-int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op, struct comm *c,
-                    struct request **out);
+int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c,
+                struct request **out);
+int coll_iallreduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t,
+                    struct dt_op *op, struct comm *c, struct request **out);
 
 /* --- plain bytes, no datatypes (set-up of communicators and windows; intracommunicators) --- */
 int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
-/* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in out. */
+/* len bytes of each member, in rank order; out: c->size * len bytes; in may lie at its place in
+ * out. */
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c);
-/* Over an intercommunicator: n bytes of rank 0 of each group (`mine`, significant there) go to all members of the other.  A process that
- * knows of the death of a member ends with that error before it sends anything. */
+/* Over an intercommunicator: n bytes of rank 0 of each group (`mine`, significant there) go to all
+ * members of the other.  A process that knows of the death of a member ends with that error before
+ * it sends anything. */
 int coll_swap_bytes(const void *mine, size_t n, void *theirs, size_t m, struct comm *c);
 /* Element-wise over n numbers, in place.  BAND/BOR act on bits. */
 enum coll_num { COLL_SUM, COLL_MAX, COLL_MIN, COLL_BAND, COLL_BOR };
 int coll_allreduce_i64(int64_t *v, int n, enum coll_num op, struct comm *c);
-/* Worst error class of all members (0 if all pass 0): for collective creation calls that may fail on some. */
+/* Worst error class of all members (0 if all pass 0): for collective creation calls that may fail
+ * on some. */
 int coll_agree_error(int err, struct comm *c);
 
 /* --- context ids --------------------------------------------------------------
@@ -130,8 +137,9 @@ int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out);
 /* New id for the members of `map` (world ranks; this process is `rank` in it), all members of c, only they take
  * part.  tag keeps simultaneous calls of several threads apart (MPI_Comm_create_group's; 0 elsewhere).
  * Also for split and create: each subset calls it with its own map.
- * tag COLL_WITHIN: a step of a call of all members of c, in whose earlier steps some may have given up because of a death; who waits
- * for them ends by that death, whoever of c it was.  Elsewhere only members of the map count. */
+ * tag COLL_WITHIN: a step of a call of all members of c, in whose earlier steps some may have given
+ * up because of a death; who waits for them ends by that death, whoever of c it was.  Elsewhere
+ * only members of the map count. */
 enum { COLL_WITHIN = -1 };
 int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx);
 /* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
@@ -146,7 +154,8 @@ int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *p
 /* Instead of it by a leader that could not go on: the other one, which waits for it, is told, and the class of err with it. */
 void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
 
-/* Duplicate of an intracommunicator for the library's own use: same map, new id, no attributes, no name. */
+/* Duplicate of an intracommunicator for the library's own use: same map, new id, no attributes, no
+ * name. */
 int coll_comm_dup(struct comm *c, struct comm **out);
 
 #endif

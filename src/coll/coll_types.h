@@ -33,11 +33,12 @@ void coll_build(struct sched *s);
 void build_barrier(struct sched *s);
 void build_bcast(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
 void build_bcast_binomial(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
-void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
-                  int root);
-void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op);
-void build_scan(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
-                int exclusive);
+void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                  struct dt_op *op, int root);
+void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                     struct dt_op *op);
+void build_scan(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                struct dt_op *op, int exclusive);
 
 /* The same number of bytes for each rank, or a vector: block i lies at base + at(i). */
 struct blocks {
@@ -55,23 +56,29 @@ struct block {
 };
 struct block block_of(const struct blocks *b, int i);
 struct blocks blocks_even(const void *base, MPI_Aint count, struct dt_type *t);
-struct blocks blocks_vector(const void *base, struct coll_vec counts, struct coll_vec displs, struct dt_type *t);
-struct blocks blocks_types(const void *base, struct coll_vec counts, struct coll_vec displs, const MPI_Datatype *types);
+struct blocks blocks_vector(const void *base, struct coll_vec counts, struct coll_vec displs,
+                            struct dt_type *t);
+struct blocks blocks_types(const void *base, struct coll_vec counts, struct coll_vec displs,
+                           const MPI_Datatype *types);
 static inline size_t block_bytes(struct block b)
 {
     return (size_t)b.n * (size_t)b.t->size;
 }
 
-void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r, int root);
-void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount, struct dt_type *rt, int root);
-void build_allgather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r);
+void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+                  const struct blocks *r, int root);
+void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount,
+                   struct dt_type *rt, int root);
+void build_allgather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+                     const struct blocks *r);
 void build_alltoall(struct sched *s, const struct blocks *out, const struct blocks *in);
-void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct coll_vec counts, MPI_Aint even,
-                          struct dt_type *t, struct dt_op *op);
+void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct coll_vec counts,
+                          MPI_Aint even, struct dt_type *t, struct dt_op *op);
 void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
 
-/* sched.c: a member of c, of either group or beside it, that has died, its number in the job; -1: none. */
+/* sched.c: a member of c, of either group or beside it, that has died, its number in the job; -1:
+ * none. */
 int coll_dead_member(struct comm *c);
 
 /* ctxid.c */

@@ -64,7 +64,8 @@ static uint64_t id_make(void)
     }
 }
 
-/* Who could not go on tells, in place of an id, of whose death: its number in the job, and a low bit that no id has. */
+/* Who could not go on tells, in place of an id, of whose death: its number in the job, and a low
+ * bit that no id has. */
 enum { TOLD_DEATH = 1 };
 
 /* An id made here (0: none) that nothing will have. */
@@ -204,12 +205,14 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
     if (rank == 0) {
         p->recv = p->send = made = id_make();
     } else {
-        sched_recv(s, &p->recv, 2 * sizeof p->recv, byte, rankmap_find(c->map, rankmap_world(map, rank - mask)));
+        sched_recv(s, &p->recv, 2 * sizeof p->recv, byte,
+                   rankmap_find(c->map, rankmap_world(map, rank - mask)));
         sched_fence(s);
     }
     for (mask >>= 1; mask; mask >>= 1)
         if (rank + mask < map->size)
-            sched_send(s, &p->recv, 2 * sizeof p->recv, byte, rankmap_find(c->map, rankmap_world(map, rank + mask)));
+            sched_send(s, &p->recv, 2 * sizeof p->recv, byte,
+                       rankmap_find(c->map, rankmap_world(map, rank + mask)));
     sched_fence(s);
     sched_call(s, pair_done, p);
     int err = sched_run(s);
@@ -305,13 +308,15 @@ static int not_met(int64_t cls)
                     told_class(cls) == MPIX_ERR_PROC_FAILED ? ": a process has died" : "");
 }
 
-/* Between leaders.  COLL_WITHIN: the other may have given up in an earlier step, and only the death says so. */
-static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm *peer, int remote, int tag)
+/* Between leaders.  COLL_WITHIN: the other may have given up in an earlier step, and only the death
+ * says so. */
+static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm *peer, int remote,
+                int tag)
 {
     struct dt_type *byte = proc->coll->byte;
     if (tag != COLL_WITHIN)
-        return p2p_sendrecv(ours, (MPI_Aint)n, byte, remote, tag, theirs, (MPI_Aint)m, byte, remote, tag, peer, P2P_TOOL,
-                            MPI_STATUS_IGNORE);
+        return p2p_sendrecv(ours, (MPI_Aint)n, byte, remote, tag, theirs, (MPI_Aint)m, byte, remote,
+                            tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);
     struct sched *s = sched_aside(peer, TAG_LEADERS);
     void *copy = s ? sched_bytes(s, n) : NULL; /* a send that is given up may be read later */
     if (!copy) {
@@ -325,7 +330,8 @@ static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm 
     return sched_run(s);
 }
 
-static int swap_hello(const struct hello *ours, struct hello *theirs, struct comm *peer, int remote, int tag)
+static int swap_hello(const struct hello *ours, struct hello *theirs, struct comm *peer, int remote,
+                      int tag)
 {
     return swap(ours, sizeof *ours, theirs, sizeof *theirs, peer, remote, tag);
 }
@@ -336,14 +342,16 @@ void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int er
     (void)swap_hello(&ours, &theirs, peer, remote_leader, tag);
 }
 
-static int swap_ranks(struct comm *local, int *theirs, int n, struct comm *peer, int remote, int tag)
+static int swap_ranks(struct comm *local, int *theirs, int n, struct comm *peer, int remote,
+                      int tag)
 {
     int *ours = malloc((size_t)local->size * sizeof *ours);
     if (!ours)
         return no_memory();
     for (int i = 0; i < local->size; i++)
         ours[i] = comm_world(local, i);
-    int err = swap(ours, (size_t)local->size * sizeof *ours, theirs, (size_t)n * sizeof *theirs, peer, remote, tag);
+    int err = swap(ours, (size_t)local->size * sizeof *ours, theirs, (size_t)n * sizeof *theirs,
+                   peer, remote, tag);
     free(ours);
     return err;
 }
@@ -362,7 +370,8 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
         h.ours.err = err ? err_class(err) : h.theirs.err;
     }
     int berr = coll_bcast_bytes(&h, sizeof h, local_leader, local);
-    if (err || (berr && !leads)) /* a leader's other side waits for it in the next step, whatever befell its own */
+    /* a leader's other side waits for it in the next step, whatever befell its own */
+    if (err || (berr && !leads))
         return err ? err : berr;
     if (h.ours.err)
         return not_met(h.ours.err);
@@ -384,7 +393,9 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
         err = not_met(-(int64_t)ranks[0]);
     for (int i = 0; i < n && !err; i++)
         if (ranks[i] < 0 || ranks[i] >= boot_size())
-            err = err_make(MPI_ERR_OTHER, "MPI_Intercomm_create: the other leader names process %d of the job", ranks[i]);
+            err = err_make(MPI_ERR_OTHER,
+                           "MPI_Intercomm_create: the other leader names process %d of the job",
+                           ranks[i]);
     *remote = err ? NULL : rankmap_make(ranks, n);
     free(ranks);
     if (!err && !*remote)

@@ -9,14 +9,18 @@ struct blocks blocks_even(const void *base, MPI_Aint count, struct dt_type *t)
     return (struct blocks){.base = (char *)(uintptr_t)base, .type = t, .count = count};
 }
 
-struct blocks blocks_vector(const void *base, struct coll_vec counts, struct coll_vec displs, struct dt_type *t)
+struct blocks blocks_vector(const void *base, struct coll_vec counts, struct coll_vec displs,
+                            struct dt_type *t)
 {
-    return (struct blocks){.base = (char *)(uintptr_t)base, .vector = 1, .type = t, .counts = counts, .displs = displs};
+    return (struct blocks){.base = (char *)(uintptr_t)base, .vector = 1, .type = t,
+                           .counts = counts, .displs = displs};
 }
 
-struct blocks blocks_types(const void *base, struct coll_vec counts, struct coll_vec displs, const MPI_Datatype *types)
+struct blocks blocks_types(const void *base, struct coll_vec counts, struct coll_vec displs,
+                           const MPI_Datatype *types)
 {
-    return (struct blocks){.base = (char *)(uintptr_t)base, .vector = 1, .types = types, .counts = counts, .displs = displs};
+    return (struct blocks){.base = (char *)(uintptr_t)base, .vector = 1, .types = types,
+                           .counts = counts, .displs = displs};
 }
 
 struct block block_of(const struct blocks *b, int i)
@@ -61,7 +65,8 @@ static void gather_binomial(struct sched *s, const void *sbuf, MPI_Aint scount, 
     for (mask = 1; mask < p && !(v & mask); mask <<= 1) {
         int child = v + mask, n = child + mask <= p ? mask : p - child;
         if (child < p)
-            sched_recv(s, all + (size_t)mask * each, (MPI_Aint)(each * (size_t)n), byte, (child + root) % p);
+            sched_recv(s, all + (size_t)mask * each, (MPI_Aint)(each * (size_t)n), byte,
+                       (child + root) % p);
     }
     sched_fence(s);
     if (v) {
@@ -75,7 +80,8 @@ static void gather_binomial(struct sched *s, const void *sbuf, MPI_Aint scount, 
     }
 }
 
-void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r, int root)
+void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+                  const struct blocks *r, int root)
 {
     int p = s->comm->size, me = s->comm->rank;
     struct block own = me == root ? block_of(r, root) : (struct block){NULL, scount, st};
@@ -102,8 +108,8 @@ void build_gather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_
 
 /* --- scatter ------------------------------------------------------------------- */
 
-static void scatter_binomial(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount, struct dt_type *rt,
-                             int root)
+static void scatter_binomial(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount,
+                             struct dt_type *rt, int root)
 {
     struct dt_type *byte = proc->coll->byte;
     int p = s->comm->size, v = (s->comm->rank - root + p) % p, mask = 1, span;
@@ -125,18 +131,21 @@ static void scatter_binomial(struct sched *s, const struct blocks *b, void *rbuf
     for (mask >>= 1; mask; mask >>= 1) {
         int child = v + mask, n = child + mask <= p ? mask : p - child;
         if (child < p)
-            sched_send(s, all + (size_t)mask * each, (MPI_Aint)(each * (size_t)n), byte, (child + root) % p);
+            sched_send(s, all + (size_t)mask * each, (MPI_Aint)(each * (size_t)n), byte,
+                       (child + root) % p);
     }
     if (rbuf != MPI_IN_PLACE)
         sched_copy(s, all, (MPI_Aint)each, byte, rbuf, rcount, rt);
     sched_fence(s);
 }
 
-void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount, struct dt_type *rt, int root)
+void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint rcount,
+                   struct dt_type *rt, int root)
 {
     int p = s->comm->size, me = s->comm->rank;
     struct block own = me == root ? block_of(b, root) : (struct block){NULL, rcount, rt};
-    if (even(b) && block_bytes(own) && coll_select(FAM_SCATTER, block_bytes(own), p) == ALG_BINOMIAL) {
+    if (even(b) && block_bytes(own) &&
+        coll_select(FAM_SCATTER, block_bytes(own), p) == ALG_BINOMIAL) {
         scatter_binomial(s, b, rbuf, rcount, rt, root);
         return;
     }
@@ -158,7 +167,8 @@ void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint
 
 /* --- allgather -------------------------------------------------------------------- */
 
-/* After round k a process holds the packed blocks of the 2^k ranks from itself on (Bruck et al. 1997). */
+/* After round k a process holds the packed blocks of the 2^k ranks from itself on (Bruck et al.
+ * 1997). */
 static void allgather_bruck(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
                             const struct blocks *r)
 {
@@ -183,7 +193,8 @@ static void allgather_bruck(struct sched *s, const void *sbuf, MPI_Aint scount, 
     }
 }
 
-void build_allgather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st, const struct blocks *r)
+void build_allgather(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+                     const struct blocks *r)
 {
     int p = s->comm->size, me = s->comm->rank;
     struct block own = block_of(r, me);

@@ -1,4 +1,5 @@
-/* Collectives on intercommunicators: phases in the local group (sched_local) and between the groups. */
+/* Collectives on intercommunicators: phases in the local group (sched_local) and between the
+ * groups. */
 #include <string.h>
 
 #include "coll/coll_types.h"
@@ -146,7 +147,8 @@ static void inter_scatter(struct sched *s, const struct blocks *x)
 }
 
 /* out: one block for all, or one each. */
-static void inter_exchange(struct sched *s, const struct blocks *out, int one_block, const struct blocks *in)
+static void inter_exchange(struct sched *s, const struct blocks *out, int one_block,
+                           const struct blocks *in)
 {
     int n = comm_peer_size(s->comm), me = s->comm->rank;
     for (int i = 0; i < n; i++) {
@@ -171,7 +173,8 @@ static void inter_reduce_scatter(struct sched *s)
     /* Both groups' vectors have the same length, so this is also that of the group reduced here. */
     if (n == 0)
         return;
-    char *ours = lead ? sched_temp(s, n, a->rtype) : NULL, *theirs = lead ? sched_temp(s, n, a->rtype) : NULL;
+    char *ours = lead ? sched_temp(s, n, a->rtype) : NULL,
+         *theirs = lead ? sched_temp(s, n, a->rtype) : NULL;
     sched_local(s);
     build_reduce(s, a->sbuf, ours, n, a->rtype, a->op, 0);
     sched_fence(s);

@@ -16,7 +16,8 @@ static int no_memory(const char *call)
     return err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
 }
 
-/* proc->call changes while we wait (other threads, callbacks): keep it for texts and put it back. */
+/* proc->call changes while we wait (other threads, callbacks): keep it for texts and put it
+ * back. */
 static const char *call_name(void)
 {
     return proc->call ? proc->call : "MPI call";
@@ -41,8 +42,8 @@ static void discard(struct comm *c)
 
 int newcomm_hints(struct comm *c, const struct info *info)
 {
-    static const char *const known[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
-                                        "mpi_assert_allow_overtaking"};
+    static const char *const known[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                        "mpi_assert_exact_length", "mpi_assert_allow_overtaking"};
     for (size_t i = 0; info && i < sizeof known / sizeof *known; i++) {
         const char *v = info_value(info, known[i]);
         if (!v || (strcasecmp(v, "true") && strcasecmp(v, "false")))
@@ -109,7 +110,8 @@ static void idup_part(struct request *part, void *arg)
 {
     struct idup *d = arg;
     int err = request_finish(part, MPI_STATUS_IGNORE);
-    if (!d->error || (err && err_class(err) == MPIX_ERR_PROC_FAILED)) /* else it may follow from a death only */
+    /* else it may follow from a death only */
+    if (!d->error || (err && err_class(err) == MPIX_ERR_PROC_FAILED))
         d->error = err;
     if (--d->waiting == 0)
         request_complete(&d->r, d->error);
@@ -180,8 +182,9 @@ int newcomm_check_subset(const struct comm *c, const struct rankmap *map)
         i++;
     rankindex_destroy(&x);
     if (i < map->size)
-        return err_make(MPI_ERR_GROUP, "%s: rank %d of the group (process %d) is not in communicator %#x", call_name(),
-                        i, rankmap_world(map, i), (unsigned)c->obj.handle);
+        return err_make(MPI_ERR_GROUP,
+                        "%s: rank %d of the group (process %d) is not in communicator %#x",
+                        call_name(), i, rankmap_world(map, i), (unsigned)c->obj.handle);
     return MPI_SUCCESS;
 }
 
@@ -211,8 +214,8 @@ static int first_member(const struct comm *c, const struct rankmap *map)
     return map->size ? rankmap_find(c->map, rankmap_world(map, 0)) : -1;
 }
 
-/* An intercommunicator from subset `map` of this side of c; remote_first: rank, in the remote group of c, of the
- * first member of the other side's subset, -1: it is empty. */
+/* An intercommunicator from subset `map` of this side of c; remote_first: rank, in the remote group
+ * of c, of the first member of the other side's subset, -1: it is empty. */
 static int inter_subset(struct comm *c, struct rankmap *map, int remote_first, struct comm **out)
 {
     struct comm *local;
@@ -220,7 +223,8 @@ static int inter_subset(struct comm *c, struct rankmap *map, int remote_first, s
     if (remote_first < 0)
         return MPI_SUCCESS;
     if (remote_first >= c->remote->size)
-        return err_make(MPI_ERR_OTHER, "%s: the other group names its rank %d of %d", call_name(), remote_first, c->remote->size);
+        return err_make(MPI_ERR_OTHER, "%s: the other group names its rank %d of %d", call_name(),
+                        remote_first, c->remote->size);
     int err = newcomm_subset(c->local, map, COLL_WITHIN, &local);
     if (err || !local)
         return err;
@@ -284,9 +288,10 @@ static struct rankmap *color_map(const struct comm *c, const struct split_item *
     return m;
 }
 
-/* For rank 0 of the other side: the first member, a rank of this side, of each color of ours; a table of
- * (color, rank) pairs. */
-static int color_table(const struct comm *c, const struct split_item *all, struct split_item **table, int *n)
+/* For rank 0 of the other side: the first member, a rank of this side, of each color of ours; a
+ * table of (color, rank) pairs. */
+static int color_table(const struct comm *c, const struct split_item *all,
+                       struct split_item **table, int *n)
 {
     struct split_item *t = malloc(((size_t)c->size + 1) * sizeof *t);
     struct map seen;
@@ -320,11 +325,13 @@ static int remote_color(struct comm *c, const struct split_item *all, int color,
     if (!err)
         err = coll_swap_bytes(&count, sizeof count, &their_count, sizeof their_count, c);
     if (!err && (their_count < 0 || their_count > c->remote->size))
-        err = err_make(MPI_ERR_OTHER, "%s: the other group says that it has %lld colors", call_name(), (long long)their_count);
+        err = err_make(MPI_ERR_OTHER, "%s: the other group says that it has %lld colors",
+                       call_name(), (long long)their_count);
     if (!err && !(theirs = malloc(((size_t)their_count + 1) * sizeof *theirs)))
         err = no_memory(call_name());
     if (!err)
-        err = coll_swap_bytes(mine, (size_t)n * sizeof *mine, theirs, (size_t)their_count * sizeof *theirs, c);
+        err = coll_swap_bytes(mine, (size_t)n * sizeof *mine, theirs,
+                              (size_t)their_count * sizeof *theirs, c);
     *first = -1;
     for (int64_t i = 0; !err && i < their_count; i++)
         if (theirs[i].color == color)
@@ -351,7 +358,8 @@ int newcomm_split(struct comm *c, int color, int key, struct comm **out)
         err = no_memory(call);
     free(all);
     if (!err && map)
-        err = c->remote ? inter_subset(c, map, first, out) : newcomm_subset(c, map, COLL_WITHIN, out);
+        err = c->remote ? inter_subset(c, map, first, out)
+                        : newcomm_subset(c, map, COLL_WITHIN, out);
     rankmap_drop(map);
     return done(call, err);
 }
@@ -368,18 +376,20 @@ static int disjoint(const struct comm *local, const struct rankmap *remote, cons
         i++;
     rankindex_destroy(&x);
     return i == local->size ? MPI_SUCCESS
-                            : err_make(MPI_ERR_COMM, "%s: process %d is in both groups", call, comm_world(local, i));
+                            : err_make(MPI_ERR_COMM, "%s: process %d is in both groups", call,
+                                       comm_world(local, i));
 }
 
-int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
-                  struct comm **out)
+int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                  int tag, struct comm **out)
 {
     const char *call = call_name();
     uint64_t recv, send;
     struct rankmap *remote = NULL;
     struct comm *n = NULL;
     *out = NULL;
-    int err = coll_intercomm_exchange(local, local_leader, peer, remote_leader, tag, &recv, &send, &remote, 0, NULL);
+    int err = coll_intercomm_exchange(local, local_leader, peer, remote_leader, tag, &recv, &send,
+                                      &remote, 0, NULL);
     if (!err)
         err = disjoint(local, remote, call);
     if (!err && !(n = comm_make(local->map, local->rank, remote, recv, send)))
@@ -419,11 +429,13 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
         err = coll_ctx_merge(c, &ctx);
     if (err)
         return done(call, err);
-    /* Rank 0 decides for its group; equal wishes: the group whose rank 0 has the lower world rank is first. */
+    /* Rank 0 decides for its group; equal wishes: the group whose rank 0 has the lower world rank
+     * is first. */
     err = coll_bcast_bytes(&mine, sizeof mine, 0, c->local);
     int first = mine != theirs ? !mine : rankmap_world(c->map, 0) < rankmap_world(c->remote, 0);
     struct rankmap *m = err ? NULL : joined(c, first);
-    struct comm *n = m ? comm_make(m, first ? c->rank : c->remote->size + c->rank, NULL, ctx, ctx) : NULL;
+    struct comm *n = m ? comm_make(m, first ? c->rank : c->remote->size + c->rank, NULL, ctx, ctx)
+                       : NULL;
     rankmap_drop(m);
     if (n)
         comm_set_errhandler(n, c->errhandler);

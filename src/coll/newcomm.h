@@ -1,9 +1,11 @@
 /* newcomm.h - how communicators come from others: duplicate, subset, split, intercommunicators.
  *
- *   map of the members --coll_ctx_agree*--> context id --comm_make--> communicator --> errhandler, hints...
+ *   map of the members --coll_ctx_agree*--> context id --comm_make--> communicator
+ *     --> errhandler, hints ...
  *
- * These are collective and block.  They return MPI error codes whose text names proc->call as it is at entry.
- * *out is NULL for a process that is no member.  Arguments are resolved; groups are checked here. */
+ * These are collective and block.  They return MPI error codes whose text names proc->call as it is
+ * at entry.  *out is NULL for a process that is no member.  Arguments are resolved; groups are
+ * checked here. */
 #ifndef COLL_NEWCOMM_H
 #define COLL_NEWCOMM_H
 
@@ -13,16 +15,18 @@
 struct info;
 struct comm_topo;
 
-/* MPI_Comm_dup: attributes by their callbacks, topology, error handler; info NULL: the hints of c. */
+/* MPI_Comm_dup: attributes by their callbacks, topology, error handler; info NULL: the hints of
+ * c. */
 int newcomm_dup(struct comm *c, const struct info *info, struct comm **out);
 int newcomm_idup(struct comm *c, const struct info *info, struct comm **out, struct request **req);
-/* Members of `map` (world ranks, a subset of c's local group), each in its own subset.  tag: see coll_ctx_agree_map. */
+/* Members of `map` (world ranks, a subset of c's local group), each in its own subset.  tag: see
+ * coll_ctx_agree_map. */
 int newcomm_subset(struct comm *c, struct rankmap *map, int tag, struct comm **out);
 /* MPI_Comm_create for inter- and intracommunicators. */
 int newcomm_create(struct comm *c, struct rankmap *map, struct comm **out);
 int newcomm_split(struct comm *c, int color, int key, struct comm **out);
-int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
-                  struct comm **out);
+int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int remote_leader,
+                  int tag, struct comm **out);
 int newcomm_merge(struct comm *c, int high, struct comm **out);
 /* MPI_ERR_GROUP unless every member of map is in the local group of c. */
 int newcomm_check_subset(const struct comm *c, const struct rankmap *map);

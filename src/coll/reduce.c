@@ -1,5 +1,5 @@
-/* Reductions.  dt_op_apply(op, in, inout): inout = in op inout, so the left operand goes in as `in`.
- * Operations that do not commute see their operands in rank order, combined in pairs. */
+/* Reductions.  dt_op_apply(op, in, inout): inout = in op inout, so the left operand goes in as
+ * `in`.  Operations that do not commute see their operands in rank order, combined in pairs. */
 #include "coll/coll_types.h"
 #include "coll/select.h"
 
@@ -8,9 +8,10 @@ static void *shift(const void *p, MPI_Aint n, const struct dt_type *t)
     return (char *)(uintptr_t)p + n * t->extent;
 }
 
-/* acc = acc op other, or other op acc when `left`; both buffers may change, *acc is where the result lies. */
-static void combine(struct sched *s, struct dt_op *op, void **acc, void **other, int other_is_left, MPI_Aint n,
-                    struct dt_type *t)
+/* acc = acc op other, or other op acc when `left`; both buffers may change, *acc is where the
+ * result lies. */
+static void combine(struct sched *s, struct dt_op *op, void **acc, void **other, int other_is_left,
+                    MPI_Aint n, struct dt_type *t)
 {
     if (other_is_left || op->commute) {
         sched_reduce(s, op, *other, *acc, n, t);
@@ -22,9 +23,10 @@ static void combine(struct sched *s, struct dt_op *op, void **acc, void **other,
     }
 }
 
-/* Tree over ranks relative to `top`; the result is at *result of top, which is rbuf if it commutes. */
-static void reduce_tree(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
-                        struct dt_op *op, int top)
+/* Tree over ranks relative to `top`; the result is at *result of top, which is rbuf if it
+ * commutes. */
+static void reduce_tree(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n,
+                        struct dt_type *t, struct dt_op *op, int top)
 {
     int p = s->comm->size, v = (s->comm->rank - top + p) % p;
     void *acc = NULL, *other = NULL;
@@ -56,8 +58,8 @@ static void reduce_tree(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint 
     }
 }
 
-static void reduce_binomial(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
-                            struct dt_op *op, int root)
+static void reduce_binomial(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n,
+                            struct dt_type *t, struct dt_op *op, int root)
 {
     int r = s->comm->rank;
     if (op->commute || root == 0) {
@@ -82,8 +84,10 @@ static void part(MPI_Aint n, int p, int i, MPI_Aint *from, MPI_Aint *len)
     *len = each + (i < more);
 }
 
-/* Ring: afterwards part r of acc is complete at rank r.  acc holds this process's operand at first. */
-static void ring_reduce_scatter(struct sched *s, char *acc, MPI_Aint n, struct dt_type *t, struct dt_op *op)
+/* Ring: afterwards part r of acc is complete at rank r.  acc holds this process's operand at
+ * first. */
+static void ring_reduce_scatter(struct sched *s, char *acc, MPI_Aint n, struct dt_type *t,
+                                struct dt_op *op)
 {
     int p = s->comm->size, r = s->comm->rank;
     MPI_Aint from, len, in_from, in_len;
@@ -117,8 +121,8 @@ static int splits(const struct sched *s, MPI_Aint n, const struct dt_op *op)
     return op->commute && n >= s->comm->size;
 }
 
-static void reduce_scatter_gather(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
-                                  struct dt_op *op, int root)
+static void reduce_scatter_gather(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n,
+                                  struct dt_type *t, struct dt_op *op, int root)
 {
     int p = s->comm->size, r = s->comm->rank;
     MPI_Aint from, len;
@@ -137,8 +141,8 @@ static void reduce_scatter_gather(struct sched *s, const void *sbuf, void *rbuf,
     sched_fence(s);
 }
 
-void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
-                  int root)
+void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                  struct dt_op *op, int root)
 {
     if (n == 0)
         return;
@@ -151,10 +155,10 @@ void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, str
         reduce_binomial(s, sbuf, rbuf, n, t, op, root);
 }
 
-/* Pairs exchange and combine, at distances 1, 2, 4 ...  With P no power of two the first 2 (P - 2^k) processes
- * join in pairs before and part after. */
-static void allreduce_doubling(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
-                               struct dt_op *op)
+/* Pairs exchange and combine, at distances 1, 2, 4 ...  With P no power of two the first 2 (P -
+ * 2^k) processes join in pairs before and part after. */
+static void allreduce_doubling(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n,
+                               struct dt_type *t, struct dt_op *op)
 {
     int p = s->comm->size, r = s->comm->rank, pow2 = 1, me;
     void *acc = rbuf, *other = p > 1 ? sched_temp(s, n, t) : NULL;
@@ -194,7 +198,8 @@ static void allreduce_doubling(struct sched *s, const void *sbuf, void *rbuf, MP
     }
 }
 
-void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op)
+void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                     struct dt_op *op)
 {
     if (n == 0)
         return;
@@ -211,10 +216,10 @@ void build_allreduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, 
     }
 }
 
-/* Prefix reduction by doubling: `part` is the reduction over the block of 2^k ranks this process is in, rbuf that
- * over the ranks of the block up to (exclusive: before) this one. */
-void build_scan(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t, struct dt_op *op,
-                int exclusive)
+/* Prefix reduction by doubling: `part` is the reduction over the block of 2^k ranks this process is
+ * in, rbuf that over the ranks of the block up to (exclusive: before) this one. */
+void build_scan(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, struct dt_type *t,
+                struct dt_op *op, int exclusive)
 {
     if (n == 0)
         return;

@@ -24,8 +24,10 @@ static MPI_Aint offset_of(const struct plan *w, int rank)
     return sum;
 }
 
-/* In step i everybody sends the block of the process i after it, and reduces the one that comes for itself. */
-static void pairwise(struct sched *s, const struct plan *w, const char *sbuf, void *rbuf, struct dt_op *op, int in_place)
+/* In step i everybody sends the block of the process i after it, and reduces the one that comes for
+ * itself. */
+static void pairwise(struct sched *s, const struct plan *w, const char *sbuf, void *rbuf,
+                     struct dt_op *op, int in_place)
 {
     int p = w->p, r = s->comm->rank;
     MPI_Aint mine = count_at(w, r), at = 0, *offset = sched_bytes(s, (size_t)p * sizeof *offset);
@@ -52,8 +54,8 @@ static void pairwise(struct sched *s, const struct plan *w, const char *sbuf, vo
         sched_copy(s, acc, mine, w->t, rbuf, mine, w->t);
 }
 
-void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct coll_vec counts, MPI_Aint even,
-                          struct dt_type *t, struct dt_op *op)
+void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct coll_vec counts,
+                          MPI_Aint even, struct dt_type *t, struct dt_op *op)
 {
     struct plan w = {counts, even, s->comm->size, t};
     int r = s->comm->rank, in_place = sbuf == MPI_IN_PLACE;

@@ -42,8 +42,8 @@ static void let_go(struct coll_args *a)
         dt_op_drop(a->op);
 }
 
-/* Large pieces are kept for the next operation: fresh ones cost a page fault per 4 KiB, more than the reduction in
- * them. */
+/* Large pieces are kept for the next operation: fresh ones cost a page fault per 4 KiB, more than
+ * the reduction in them. */
 static void mem_keep(struct sched_mem *m)
 {
     struct coll_room *room = proc->coll;
@@ -181,20 +181,24 @@ void sched_destroy(struct sched *s)
 
 /* --- building --------------------------------------------------------------- */
 
-/* Arrays of counts are often given as upper bounds; MPI-3.1 wants equal amounts there, too, but a short message
- * does no harm.  Everywhere else it means data that never came, or that is passed on or reduced. */
+/* Arrays of counts are often given as upper bounds; MPI-3.1 wants equal amounts there, too, but a
+ * short message does no harm.  Everywhere else it means data that never came, or that is passed on
+ * or reduced. */
 static int exact(enum coll_call call)
 {
-    const unsigned loose = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV | 1u << COLL_ALLTOALLV |
-                           1u << COLL_ALLTOALLW | 1u << COLL_NEIGHBOR_ALLGATHERV | 1u << COLL_NEIGHBOR_ALLTOALLV |
+    const unsigned loose = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV |
+                           1u << COLL_ALLTOALLV | 1u << COLL_ALLTOALLW |
+                           1u << COLL_NEIGHBOR_ALLGATHERV | 1u << COLL_NEIGHBOR_ALLTOALLV |
                            1u << COLL_NEIGHBOR_ALLTOALLW;
     return !(loose >> call & 1);
 }
 
 int sched_mismatch(size_t got, size_t want)
 {
-    return err_make(MPI_ERR_TRUNCATE, "%zu bytes came where %zu are expected: counts or types of the processes differ%s",
-                    got, want, got ? "" : ", or another process has met an error");
+    return err_make(
+        MPI_ERR_TRUNCATE,
+        "%zu bytes came where %zu are expected: counts or types of the processes differ%s", got,
+        want, got ? "" : ", or another process has met an error");
 }
 
 void sched_fail(struct sched *s, int err)
@@ -205,7 +209,8 @@ void sched_fail(struct sched *s, int err)
 
 static void no_memory(struct sched *s)
 {
-    sched_fail(s, err_make(MPI_ERR_NO_MEM, "no memory for the steps or buffers of a collective operation"));
+    sched_fail(s, err_make(MPI_ERR_NO_MEM,
+                           "no memory for the steps or buffers of a collective operation"));
     s->doomed = 1;
 }
 
@@ -247,8 +252,8 @@ void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int p
     p->peer = peer;
 }
 
-void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to, MPI_Aint n2,
-                struct dt_type *t2)
+void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to,
+                MPI_Aint n2, struct dt_type *t2)
 {
     size_t in = (size_t)n * (size_t)t->size, out = (size_t)n2 * (size_t)t2->size;
     if (in != out && exact(s->args.call))
@@ -270,7 +275,8 @@ void sched_move(struct sched *s, const void *from, void *to, size_t bytes)
     sched_copy(s, from, (MPI_Aint)bytes, byte, to, (MPI_Aint)bytes, byte);
 }
 
-void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n, struct dt_type *t)
+void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n,
+                  struct dt_type *t)
 {
     struct step *p = add(s, STEP_REDUCE);
     p->op = op;
@@ -335,7 +341,8 @@ static void issue(struct sched *s, struct step *p)
     int err = MPI_SUCCESS;
     switch (p->kind) {
     case STEP_SEND: /* after an error nothing is worth sending: an empty message tells it */
-        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream, &p->req);
+        err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,
+                        &p->req);
         break;
     case STEP_RECV:
         err = p2p_irecv(p->to, p->n, p->type, p->peer, p->tag, p->comm, s->stream, &p->req);
@@ -375,7 +382,8 @@ static int member_dead(struct sched *s)
     return boot_dead_count() && coll_dead_member(s->args.comm) >= 0;
 }
 
-/* Found in the contents of a message: it may have been another call's, of a member that had met a death earlier and left for that. */
+/* Found in the contents of a message: it may have been another call's, of a member that had met a
+ * death earlier and left for that. */
 static int doubtful(int err)
 {
     return err && (err_class(err) == MPI_ERR_TRUNCATE || err_class(err) == MPI_ERR_OTHER);
@@ -386,12 +394,13 @@ static void end_by_death(struct sched *s)
     int member = coll_dead_member(s->args.comm), world = member < 0 ? boot_dead_last() : member;
     if (doubtful(s->error))
         s->error = MPI_SUCCESS;
-    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world, boot_dead_why(world)));
+    sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world,
+                           boot_dead_why(world)));
     s->doomed = 1;
 }
 
-/* One request that is done.  Short and long messages (mismatched calls) are reported at the end, so that the
- * others are not left waiting; a death ends the schedule. */
+/* One request that is done.  Short and long messages (mismatched calls) are reported at the end, so
+ * that the others are not left waiting; a death ends the schedule. */
 static void settle(struct sched *s, struct step *p)
 {
     size_t got = (size_t)status_count(&p->req->status), want = (size_t)p->n * (size_t)p->type->size;
@@ -399,8 +408,11 @@ static void settle(struct sched *s, struct step *p)
     p->req = NULL;
     if (!err && p->kind == STEP_RECV && got < want && exact(s->args.call))
         err = sched_mismatch(got, want);
-    else if (err && p->kind == STEP_RECV && err_class(err) == MPI_ERR_TRUNCATE) /* ranks and tags of the schedule's own would mislead */
-        err = err_make(MPI_ERR_TRUNCATE, "more than the %zu bytes that are expected came: counts or types of the processes differ",
+    else if (err && p->kind == STEP_RECV && err_class(err) == MPI_ERR_TRUNCATE)
+        /* ranks and tags of the schedule's own would mislead */
+        err = err_make(MPI_ERR_TRUNCATE,
+                       "more than the %zu bytes that are expected came: counts or types of the "
+                       "processes differ",
                        want);
     if (!err)
         return;
@@ -433,8 +445,9 @@ static void abandon(struct sched *s)
     }
 }
 
-/* Receives that data have reached cannot be cancelled, and what is on its way is written into the user's buffer, which he may
- * free when the call returns: they are waited for.  Their senders live, or end them by their death.  How many. */
+/* Receives that data have reached cannot be cancelled, and what is on its way is written into the
+ * user's buffer, which he may free when the call returns: they are waited for.  Their senders live,
+ * or end them by their death.  How many. */
 static int receiving(struct sched *s)
 {
     int n = 0;

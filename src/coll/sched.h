@@ -3,12 +3,14 @@
  *   build:   sched_send / recv / copy / reduce ... sched_fence ...   (nothing moves yet)
  *   run:     the steps up to a fence are issued; when all of them are done, those after it
  *
- * Copies and reductions happen when they are reached, so whatever needs received data stands after a fence.
- * Between two processes all messages of a schedule carry one tag: sends and receives between them must be listed
- * in the same order on both sides.
- * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not run.
- * Amounts that do not match (different counts on different processes) fail it where they are noticed; it runs to its
- * end, since others wait for its messages, which are empty from then on: so all who depend on this data learn of it. */
+ * Copies and reductions happen when they are reached, so whatever needs received data stands after
+ * a fence.  Between two processes all messages of a schedule carry one tag: sends and receives
+ * between them must be listed in the same order on both sides.
+ * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not
+ * run.
+ * Amounts that do not match (different counts on different processes) fail it where they are
+ * noticed; it runs to its end, since others wait for its messages, which are empty from then on: so
+ * all who depend on this data learn of it. */
 #ifndef COLL_SCHED_H
 #define COLL_SCHED_H
 
@@ -61,8 +63,8 @@ struct sched {
 
 /* life */
 struct sched *sched_make(const struct coll_args *a); /* NULL: out of memory */
-/* Messages between some members of c, told apart by a negative tag; they take no number of it.  As in an operation of all, the death of
- * any member ends them. */
+/* Messages between some members of c, told apart by a negative tag; they take no number of it.  As
+ * in an operation of all, the death of any member ends them. */
 struct sched *sched_aside(struct comm *c, int tag);
 void sched_reset(struct sched *s);
 void sched_destroy(struct sched *s);
@@ -73,11 +75,12 @@ int sched_run(struct sched *s);      /* drive it here until it is done: MPI erro
 /* building */
 void sched_send(struct sched *s, const void *buf, MPI_Aint n, struct dt_type *t, int peer);
 void sched_recv(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int peer);
-void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to, MPI_Aint n2,
-                struct dt_type *t2);
+void sched_copy(struct sched *s, const void *from, MPI_Aint n, struct dt_type *t, void *to,
+                MPI_Aint n2, struct dt_type *t2);
 void sched_move(struct sched *s, const void *from, void *to, size_t bytes);
 /* inout = in op inout */
-void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n, struct dt_type *t);
+void sched_reduce(struct sched *s, struct dt_op *op, const void *in, void *inout, MPI_Aint n,
+                  struct dt_type *t);
 void sched_fence(struct sched *s);
 void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
 int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
@@ -85,7 +88,8 @@ int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
 void *sched_bytes(struct sched *s, size_t bytes);
 /* The same for n instances of t: what is returned stands where the buffer of (n, t) would. */
 void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t);
-/* Steps listed from now on go to the local group of an intercommunicator, or back to the communicator. */
+/* Steps listed from now on go to the local group of an intercommunicator, or back to the
+ * communicator. */
 void sched_local(struct sched *s);
 void sched_global(struct sched *s);
 void sched_fail(struct sched *s, int err);

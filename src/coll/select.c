@@ -14,7 +14,8 @@ struct row {
     enum coll_algorithm algorithm;
 };
 
-/* The first row that fits is taken.  Thresholds from measurements on a node (doc/design/coll.md). */
+/* The first row that fits is taken.  Thresholds from measurements on a node
+ * (doc/design/coll.md). */
 static const struct row table[] = {
     {FAM_BARRIER, SIZE_MAX, 1 << 30, ALG_DISSEMINATION},
     {FAM_BCAST, SIZE_MAX, 3, ALG_BINOMIAL},
@@ -41,14 +42,17 @@ static const struct row table[] = {
 };
 
 static const char *const families[FAM_COUNT] = {
-    [FAM_BCAST] = "bcast", [FAM_REDUCE] = "reduce", [FAM_ALLREDUCE] = "allreduce", [FAM_GATHER] = "gather",
-    [FAM_SCATTER] = "scatter", [FAM_ALLGATHER] = "allgather", [FAM_ALLTOALL] = "alltoall",
-    [FAM_REDUCE_SCATTER] = "reduce_scatter", [FAM_BARRIER] = "barrier"};
+    [FAM_BCAST] = "bcast",         [FAM_REDUCE] = "reduce",
+    [FAM_ALLREDUCE] = "allreduce", [FAM_GATHER] = "gather",
+    [FAM_SCATTER] = "scatter",     [FAM_ALLGATHER] = "allgather",
+    [FAM_ALLTOALL] = "alltoall",   [FAM_REDUCE_SCATTER] = "reduce_scatter",
+    [FAM_BARRIER] = "barrier"};
 
 static const char *const algorithms[ALG_COUNT] = {
-    [ALG_BINOMIAL] = "binomial", [ALG_SCATTER_RING] = "scatter_ring", [ALG_DOUBLING] = "doubling", [ALG_RING] = "ring",
-    [ALG_BRUCK] = "bruck", [ALG_LINEAR] = "linear", [ALG_PAIRWISE] = "pairwise",
-    [ALG_DISSEMINATION] = "dissemination"};
+    [ALG_BINOMIAL] = "binomial", [ALG_SCATTER_RING] = "scatter_ring",
+    [ALG_DOUBLING] = "doubling", [ALG_RING] = "ring",
+    [ALG_BRUCK] = "bruck",       [ALG_LINEAR] = "linear",
+    [ALG_PAIRWISE] = "pairwise", [ALG_DISSEMINATION] = "dissemination"};
 
 static int has_row(enum coll_family f, enum coll_algorithm a)
 {
@@ -83,7 +87,8 @@ int coll_select_check(char *msg, size_t len)
     int f, a;
     for (const char *s = cvar.coll_algorithms; s && (s = next_choice(s, &f, &a));)
         if (f < 0 || a < 0 || !has_row((enum coll_family)f, (enum coll_algorithm)a)) {
-            snprintf(msg, len, "MPIR_CVAR_COLL_ALGORITHMS=\"%s\": no such collective or algorithm", cvar.coll_algorithms);
+            snprintf(msg, len, "MPIR_CVAR_COLL_ALGORITHMS=\"%s\": no such collective or algorithm",
+                     cvar.coll_algorithms);
             return -EINVAL;
         }
     return 0;

@@ -5,8 +5,18 @@
 
 #include <stddef.h>
 
-enum coll_family { FAM_BCAST, FAM_REDUCE, FAM_ALLREDUCE, FAM_GATHER, FAM_SCATTER, FAM_ALLGATHER, FAM_ALLTOALL,
-                   FAM_REDUCE_SCATTER, FAM_BARRIER, FAM_COUNT };
+enum coll_family {
+    FAM_BCAST,
+    FAM_REDUCE,
+    FAM_ALLREDUCE,
+    FAM_GATHER,
+    FAM_SCATTER,
+    FAM_ALLGATHER,
+    FAM_ALLTOALL,
+    FAM_REDUCE_SCATTER,
+    FAM_BARRIER,
+    FAM_COUNT
+};
 
 enum coll_algorithm {
     ALG_BINOMIAL,  /* tree: log P rounds, whole data */

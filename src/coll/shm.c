@@ -20,8 +20,10 @@ enum {
 static const uint32_t BAD_BYTES = UINT32_MAX;
 
 struct slot {
-    _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first (acquire) */
-    uint32_t bytes;     /* of one part, as the writer sees it; BAD_BYTES: his own arguments do not fit together */
+    _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first
+                         * (acquire) */
+    uint32_t bytes;     /* of one part, as the writer sees it; BAD_BYTES: his own arguments do not
+                         * fit together */
     char data[];        /* the first 56 bytes share the line of n: one transfer brings both */
 };
 
@@ -118,7 +120,8 @@ static void shm_make(struct shm *m)
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + LINE - 1) / LINE * LINE;
     size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
-    /* Once: MPI_Comm_free waits for nobody, so others may still read the slot of the last operation. */
+    /* Once: MPI_Comm_free waits for nobody, so others may still read the slot of the last
+     * operation. */
     if (m->rank == 0 && mem_segment_create(bytes, MEM_ONCE, &m->seg) == 0)
         mem_segment_key(m->seg, &key);
     int err = coll_bcast_bytes(&key, sizeof key, 0, m->comm);
@@ -169,7 +172,8 @@ static int have_left(void *arg)
 static int death(struct wait *w)
 {
     w->m->state = SHM_NEVER; /* slots will never be in step again */
-    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead, boot_dead_why(w->dead));
+    return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead,
+                    boot_dead_why(w->dead));
 }
 
 static int wait_for(int (*cond)(void *), struct wait *w)
@@ -208,7 +212,8 @@ static int open_slot(struct shm *m, struct slot **out)
     uint32_t before = m->n - SHM_SLOTS;
     if ((int32_t)(m->all_left - before) >= 0)
         return MPI_SUCCESS;
-    /* Readers of barrier and allreduce wake nobody when they leave: an active hook keeps this sleep short. */
+    /* Readers of barrier and allreduce wake nobody when they leave: an active hook keeps this sleep
+     * short. */
     struct wait w = {m, 0, m->size, before, -1};
     progress_hook_add(&m->hook);
     int err = wait_for(have_left, &w);
@@ -234,8 +239,8 @@ static void leave(struct shm *m)
     atomic_store_explicit(&left_of(m, m->rank)->n, m->n, memory_order_release);
 }
 
-/* All meet.  Only who sees everybody there needs to wake anybody: of two that come at once the fences make at
- * least one see the other (each stores its number, fences, reads all). */
+/* All meet.  Only who sees everybody there needs to wake anybody: of two that come at once the
+ * fences make at least one see the other (each stores its number, fences, reads all). */
 static int meet(struct shm *m, struct slot *s, size_t bytes)
 {
     struct wait w = {m, 0, m->size, m->n, -1};
@@ -248,14 +253,15 @@ static int meet(struct shm *m, struct slot *s, size_t bytes)
     return err;
 }
 
-/* The parts of ranks [from, to), which have entered, are as long as mine.  Else the calls do not match, and no
- * memory is touched. */
+/* The parts of ranks [from, to), which have entered, are as long as mine.  Else the calls do not
+ * match, and no memory is touched. */
 static int alike(struct shm *m, int from, int to, size_t bytes)
 {
     for (; from < to; from++) {
         uint32_t there = slot_of(m, from, m->n)->bytes;
         struct wait w = {.m = m, .dead = -1};
-        if (there != (uint32_t)bytes && boot_dead_count() && look_for_dead(&w)) /* it may have met the death, and be in another call */
+        /* it may have met the death, and be in another call */
+        if (there != (uint32_t)bytes && boot_dead_count() && look_for_dead(&w))
             return death(&w);
         if (there != (uint32_t)bytes)
             return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);
@@ -264,12 +270,14 @@ static int alike(struct shm *m, int from, int to, size_t bytes)
 }
 
 /* rbuf = slot[0] op ... op slot[members - 1] in rank order, of the `bytes` at `off` in each. */
-static void combine(const struct shm *m, const struct coll_args *a, int members, size_t off, size_t bytes)
+static void combine(const struct shm *m, const struct coll_args *a, int members, size_t off,
+                    size_t bytes)
 {
     struct dt_type *t = a->rtype;
     memcpy(dt_start(t, a->rbuf), slot_of(m, members - 1, m->n)->data + off, bytes);
     for (int i = members - 2; i >= 0; i--)
-        dt_op_apply(a->op, slot_of(m, i, m->n)->data + off - t->true_lb, a->rbuf, (size_t)a->rcount, t);
+        dt_op_apply(a->op, slot_of(m, i, m->n)->data + off - t->true_lb, a->rbuf, (size_t)a->rcount,
+                    t);
 }
 
 static const void *operand(const struct coll_args *a)
@@ -323,7 +331,8 @@ static int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes)
         if (!err)
             err = alike(m, a->root, a->root + 1, bytes);
         if (!err)
-            dt_unpack(a->rtype, (size_t)a->rcount, a->rbuf, 0, slot_of(m, a->root, m->n)->data, bytes);
+            dt_unpack(a->rtype, (size_t)a->rcount, a->rbuf, 0, slot_of(m, a->root, m->n)->data,
+                      bytes);
         leave(m);
         wake(m, a->root); /* it may wait to use the slot again */
     }
@@ -368,7 +377,8 @@ static struct block own_block(const struct coll_args *a)
     return (struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
 }
 
-/* What this member says its part is: BAD_BYTES if what it sends itself is not what it receives from itself. */
+/* What this member says its part is: BAD_BYTES if what it sends itself is not what it receives from
+ * itself. */
 static size_t own_bytes(struct block sends, struct block receives)
 {
     return block_bytes(sends) == block_bytes(receives) ? block_bytes(receives) : BAD_BYTES;
@@ -400,7 +410,8 @@ static int shm_gather(struct shm *m, const struct coll_args *a)
         if (i != root)
             unpack(block_of(&in, i), slot_of(m, i, m->n)->data);
         else if (a->sbuf != MPI_IN_PLACE)
-            dt_copy(own.at, (size_t)own.n, own.t, block_of(&in, root).at, (size_t)a->rcount, a->rtype);
+            dt_copy(own.at, (size_t)own.n, own.t, block_of(&in, root).at, (size_t)a->rcount,
+                    a->rtype);
     leave(m);
     wake_others(m);
     return err;
@@ -530,16 +541,21 @@ static int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes)
 /* Bytes of a member's part, and how many parts a slot must hold. */
 static int parts(const struct coll_args *a, int members, size_t *bytes)
 {
-    int sends = (a->call == COLL_GATHER && a->comm->rank != a->root) || (a->call == COLL_SCATTER && a->comm->rank == a->root);
+    int sends = (a->call == COLL_GATHER && a->comm->rank != a->root) ||
+                (a->call == COLL_SCATTER && a->comm->rank == a->root);
     const struct dt_type *t = sends ? a->stype : a->rtype;
     MPI_Aint n = sends ? a->scount : a->rcount;
     if (__builtin_mul_overflow((size_t)n, (size_t)t->size, bytes))
         *bytes = SIZE_MAX;
-    return a->call == COLL_SCATTER || a->call == COLL_ALLTOALL || a->call == COLL_REDUCE_SCATTER_BLOCK ? members : 1;
+    return a->call == COLL_SCATTER || a->call == COLL_ALLTOALL ||
+                   a->call == COLL_REDUCE_SCATTER_BLOCK
+               ? members
+               : 1;
 }
 
-/* Every member must come to the same answer: it rests on the bytes, which are equal everywhere, not on the layout,
- * which may differ; reductions by predefined operations have predefined types, the same on all. */
+/* Every member must come to the same answer: it rests on the bytes, which are equal everywhere, not
+ * on the layout, which may differ; reductions by predefined operations have predefined types, the
+ * same on all. */
 static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
 {
     *bytes = 0;
@@ -579,8 +595,9 @@ static int run(struct shm *m, const struct coll_args *a, size_t bytes)
 
 static int is_ours(enum coll_call call)
 {
-    const unsigned ours = 1u << COLL_BARRIER | 1u << COLL_BCAST | 1u << COLL_REDUCE | 1u << COLL_ALLREDUCE |
-                          1u << COLL_GATHER | 1u << COLL_ALLGATHER | 1u << COLL_SCATTER | 1u << COLL_ALLTOALL |
+    const unsigned ours = 1u << COLL_BARRIER | 1u << COLL_BCAST | 1u << COLL_REDUCE |
+                          1u << COLL_ALLREDUCE | 1u << COLL_GATHER | 1u << COLL_ALLGATHER |
+                          1u << COLL_SCATTER | 1u << COLL_ALLTOALL |
                           1u << COLL_REDUCE_SCATTER_BLOCK | 1u << COLL_SCAN | 1u << COLL_EXSCAN;
     return ours >> call & 1;
 }

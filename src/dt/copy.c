@@ -42,7 +42,8 @@ static int pack_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, cons
     return 0;
 }
 
-static int pack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+static int pack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                       const int64_t *len)
 {
     struct stream *o = (struct stream *)s;
     char *to = o->at;
@@ -54,8 +55,8 @@ static int pack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
     return 0;
 }
 
-static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
-                     size_t tile)
+static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
+                     const struct dt_node *row, size_t tile)
 {
     struct stream *o = (struct stream *)s;
     while (n) {
@@ -63,7 +64,8 @@ static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, con
         char *to = o->at;
         for (int64_t j = 0; j < row->n; j++) {
             int64_t len = row_len(row, j);
-            kernel_strided(to, row->size, (const char *)(at + (uintptr_t)row_off(row, j)), stride, m, (size_t)len);
+            kernel_strided(to, row->size, (const char *)(at + (uintptr_t)row_off(row, j)), stride,
+                           m, (size_t)len);
             to += len;
         }
         o->at += m * (size_t)row->size;
@@ -73,9 +75,11 @@ static int pack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, con
     return 0;
 }
 
-static const struct sink_ops pack_ops = {pack_block, pack_strided, pack_indexed, pack_blocks, pack_rows};
+static const struct sink_ops pack_ops = {pack_block, pack_strided, pack_indexed, pack_blocks,
+                                         pack_rows};
 
-size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out, size_t len)
+size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out,
+               size_t len)
 {
     len = clip(t, count, from, len);
     if (dt_is_block(t, count)) {
@@ -113,7 +117,8 @@ static int unpack_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, co
     return 0;
 }
 
-static int unpack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+static int unpack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                         const int64_t *len)
 {
     struct stream *o = (struct stream *)s;
     const char *in = o->at;
@@ -125,8 +130,8 @@ static int unpack_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *
     return 0;
 }
 
-static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
-                     size_t tile)
+static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
+                       const struct dt_node *row, size_t tile)
 {
     struct stream *o = (struct stream *)s;
     while (n) {
@@ -134,7 +139,8 @@ static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, c
         const char *in = o->at;
         for (int64_t j = 0; j < row->n; j++) {
             int64_t len = row_len(row, j);
-            kernel_strided((char *)(at + (uintptr_t)row_off(row, j)), stride, in, row->size, m, (size_t)len);
+            kernel_strided((char *)(at + (uintptr_t)row_off(row, j)), stride, in, row->size, m,
+                           (size_t)len);
             in += len;
         }
         o->at += m * (size_t)row->size;
@@ -144,9 +150,11 @@ static int unpack_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, c
     return 0;
 }
 
-static const struct sink_ops unpack_ops = {unpack_block, unpack_strided, unpack_indexed, unpack_blocks, unpack_rows};
+static const struct sink_ops unpack_ops = {unpack_block, unpack_strided, unpack_indexed,
+                                           unpack_blocks, unpack_rows};
 
-size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in, size_t len)
+size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in,
+                 size_t len)
 {
     len = clip(t, count, from, len);
     if (dt_is_block(t, count)) {
@@ -214,7 +222,8 @@ static int list_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, cons
     return fit < n - 1;
 }
 
-static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                       const int64_t *len)
 {
     int stop = 0;
     for (size_t i = 0; i < n && !stop; i++)
@@ -224,8 +233,8 @@ static int list_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *of
 
 static const struct sink_ops list_ops = {list_block, list_strided, list_indexed, list_blocks, NULL};
 
-size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len, struct iovec *iov,
-              size_t max, size_t *bytes_out)
+size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len,
+              struct iovec *iov, size_t max, size_t *bytes_out)
 {
     struct lister l = {{&list_ops}, iov, 0, max, 0};
     len = clip(t, count, from, len);
@@ -262,7 +271,8 @@ static int move_block(struct sink *s, uintptr_t at, size_t len)
 
 static int move_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
 {
-    kernel_strided((char *)(at + ((struct mover *)s)->distance), stride, (const char *)at, stride, n, blk);
+    kernel_strided((char *)(at + ((struct mover *)s)->distance), stride, (const char *)at, stride,
+                   n, blk);
     return 0;
 }
 
@@ -274,23 +284,26 @@ static int move_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, cons
     return 0;
 }
 
-static int move_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+static int move_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                       const int64_t *len)
 {
     uintptr_t to = at + ((struct mover *)s)->distance;
     for (size_t i = 0; i < n; i++)
-        copy_block((char *)(to + (uintptr_t)off[i]), (const char *)(at + (uintptr_t)off[i]), (size_t)len[i]);
+        copy_block((char *)(to + (uintptr_t)off[i]), (const char *)(at + (uintptr_t)off[i]),
+                   (size_t)len[i]);
     return 0;
 }
 
-static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
-                    size_t tile)
+static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
+                     const struct dt_node *row, size_t tile)
 {
     uintptr_t distance = ((struct mover *)s)->distance;
     while (n) {
         size_t m = n < tile ? n : tile;
         for (int64_t j = 0; j < row->n; j++) {
             uintptr_t from = at + (uintptr_t)row_off(row, j);
-            kernel_strided((char *)(from + distance), stride, (const char *)from, stride, m, (size_t)row_len(row, j));
+            kernel_strided((char *)(from + distance), stride, (const char *)from, stride, m,
+                           (size_t)row_len(row, j));
         }
         at += m * (uintptr_t)stride;
         n -= m;
@@ -298,7 +311,8 @@ static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride, con
     return 0;
 }
 
-static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks, move_rows};
+static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks,
+                                         move_rows};
 
 /* Two layouts that share no shape: both as lists of blocks, merged. */
 enum { COPY_BATCH = 128 };
@@ -326,9 +340,11 @@ static void copy_merge(struct side *s, struct side *d)
     }
 }
 
-/* One side has blocks much longer than the other's: each of them is packed from, or unpacked to, the other. */
-static void copy_by_long_blocks(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
-                                const struct dt_type *dt, size_t from, size_t len, int long_dst)
+/* One side has blocks much longer than the other's: each of them is packed from, or unpacked to,
+ * the other. */
+static void copy_by_long_blocks(const void *src, size_t scount, const struct dt_type *st, void *dst,
+                                size_t dcount, const struct dt_type *dt, size_t from, size_t len,
+                                int long_dst)
 {
     struct iovec iov[COPY_BATCH];
     for (size_t at = from, end = from + len, got; at < end;) {
@@ -344,10 +360,11 @@ static void copy_by_long_blocks(const void *src, size_t scount, const struct dt_
     }
 }
 
-static void copy_general(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
-                         const struct dt_type *dt, size_t from, size_t len)
+static void copy_general(const void *src, size_t scount, const struct dt_type *st, void *dst,
+                         size_t dcount, const struct dt_type *dt, size_t from, size_t len)
 {
-    int64_t sblk = st->node->size / st->node->blocks, dblk = dt->node->size / dt->node->blocks; /* on average */
+    /* on average */
+    int64_t sblk = st->node->size / st->node->blocks, dblk = dt->node->size / dt->node->blocks;
     if (sblk / 4 >= dblk || dblk / 4 >= sblk) {
         copy_by_long_blocks(src, scount, st, dst, dcount, dt, from, len, dblk > sblk);
         return;
@@ -390,8 +407,8 @@ static int as_vector(const struct dt_type *t, size_t count, int64_t *blk, int64_
            (count == 1 || (!mul64(nd->n, nd->stride, &span) && span == t->extent));
 }
 
-size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
-                    const struct dt_type *dt, size_t from, size_t len)
+size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, void *dst,
+                    size_t dcount, const struct dt_type *dt, size_t from, size_t len)
 {
     len = clip(st, scount, from, clip(dt, dcount, from, len));
     if (!len)
@@ -403,17 +420,19 @@ size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, vo
     if (st->node == dt->node && (st->extent == dt->extent || (scount == 1 && dcount == 1))) {
         size_t n = scount < dcount ? scount : dcount;
         struct mover m = {{&move_ops},
-                          (uintptr_t)dst + (uintptr_t)dt->origin - ((uintptr_t)src + (uintptr_t)st->origin)};
+                          (uintptr_t)dst + (uintptr_t)dt->origin -
+                              ((uintptr_t)src + (uintptr_t)st->origin)};
         walk_type(st, n, src, from, from + len, &m.sink);
         return len;
     }
     int64_t sblk, sstride, dblk, dstride;
-    if (as_vector(st, scount, &sblk, &sstride) && as_vector(dt, dcount, &dblk, &dstride) && sblk == dblk &&
-        from % (size_t)sblk == 0 && len % (size_t)sblk == 0) {
+    if (as_vector(st, scount, &sblk, &sstride) && as_vector(dt, dcount, &dblk, &dstride) &&
+        sblk == dblk && from % (size_t)sblk == 0 && len % (size_t)sblk == 0) {
         uintptr_t i = from / (size_t)sblk;
-        kernel_strided((char *)((uintptr_t)dst + (uintptr_t)dt->origin + i * (uintptr_t)dstride), dstride,
-                       (const char *)((uintptr_t)src + (uintptr_t)st->origin + i * (uintptr_t)sstride), sstride,
-                       len / (size_t)sblk, (size_t)sblk);
+        kernel_strided(
+            (char *)((uintptr_t)dst + (uintptr_t)dt->origin + i * (uintptr_t)dstride), dstride,
+            (const char *)((uintptr_t)src + (uintptr_t)st->origin + i * (uintptr_t)sstride),
+            sstride, len / (size_t)sblk, (size_t)sblk);
         return len;
     }
     copy_general(src, scount, st, dst, dcount, dt, from, len);

@@ -1,15 +1,18 @@
 /* dt.h - datatypes: layouts, copying between them, reduction operations.
  *
- *   handle --dt_find--> struct dt_type --layout--> nodes (block | vector | indexed | ...), normalised when made
- *                                     \--signature--> which basic elements, in which order
+ *   handle --dt_find--> struct dt_type --layout--> nodes (block | vector | indexed | ...),
+ *                                     |            normalised when made
+ *                                     '--signature--> which basic elements, in which order
  *
- * "Packed bytes" are the data of (type, count) in typemap order without gaps; every position is a byte offset
- * into them, and every call may start at any position (found in O(depth * log)), so that messages are
- * streamed through bounded buffers with no state kept between calls.
+ * "Packed bytes" are the data of (type, count) in typemap order without gaps; every position is a
+ * byte offset into them, and every call may start at any position (found in O(depth * log)), so
+ * that messages are streamed through bounded buffers with no state kept between calls.
  *
  * Rules of use:
- *  - sizes and counts here are int64 or size_t; dt_total() checks their product once, at the MPI call.
- *  - a type outlives MPI_Type_free while somebody holds it: dt_ref() for each pending operation, dt_drop() after.
+ *  - sizes and counts here are int64 or size_t; dt_total() checks their product once, at the MPI
+ *    call.
+ *  - a type outlives MPI_Type_free while somebody holds it: dt_ref() for each pending operation,
+ *    dt_drop() after.
  *  - layouts of types are immutable; predefined types and ops are never freed.
  *  - base addresses may be NULL (MPI_BOTTOM) with absolute displacements.
  *  - functions that return int return an MPI error code (err_make). */
@@ -29,7 +32,8 @@ struct dt_node; /* layout of one instance; private */
 struct dt_sig;  /* signature; private */
 
 enum dt_flag {
-    DT_CONTIG = 1,     /* size == extent: (buf, count) is one block of count * size bytes at buf + true_lb */
+    DT_CONTIG = 1,     /* size == extent: (buf, count) is one block of count * size bytes at buf +
+                        * true_lb */
     DT_PREDEFINED = 2, /* has a fixed ABI handle */
     DT_COMMITTED = 4,
     DT_LB_SET = 8,     /* the lower bound was set by a marker or MPI_Type_create_resized (sticky) */
@@ -72,11 +76,13 @@ struct dt_type {
     int64_t origin;        /* displacement of `node` in an instance */
     struct dt_node *node;  /* NULL: no data */
     struct dt_sig *sig;    /* NULL: no data */
-    struct dt_type *basic; /* predefined type of all its elements (RMA "basic type"), itself if predefined; or NULL */
+    struct dt_type *basic; /* predefined type of all its elements (RMA "basic type"), itself if
+                            * predefined; or NULL */
     uint64_t id;           /* unique in this process for ever: key for caches of it */
     struct dt_contents *contents;
     struct attr_list attrs;
-    int holders;           /* user handles: 1 + MPI_Type_get_contents - MPI_Type_free; 0: invisible to users */
+    int holders;           /* user handles: 1 + MPI_Type_get_contents - MPI_Type_free; 0: invisible
+                            * to users */
     void *flat;            /* cache of dt_flat */
     size_t flat_len;
     uint64_t hash;         /* of flat; 0: not computed */
@@ -91,8 +97,8 @@ static inline struct dt_type *dt_find(MPI_Datatype h) /* NULL: no such type */
 {
     return obj_find(OBJ_TYPE, h);
 }
-/* Size of a predefined type that is one contiguous element, from its handle alone (no memory is read);
- * 0: anything else. Valid only for handles known to name a type. For the near fast path. */
+/* Size of a predefined type that is one contiguous element, from its handle alone (no memory is
+ * read); 0: anything else. Valid only for handles known to name a type. For the near fast path. */
 static inline unsigned dt_handle_bytes(MPI_Datatype h)
 {
     return ((unsigned)h >> 16) == 0x4c00 ? ((unsigned)h >> 8) & 0xff : 0;
@@ -123,46 +129,51 @@ static inline void *dt_start(const struct dt_type *t, const void *buf)
 /* --- data ------------------------------------------------------------------- */
 /* Packed bytes [from, from+len) of (t, count, buf) to `out` and back; cut at the end of the data.
  * Return the bytes moved. */
-size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out, size_t len);
-size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in, size_t len);
-/* From one layout to the other with no buffer between: packed bytes [from, from+len) of both, cut at the end
- * of the shorter. Returns the bytes moved. */
-size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
-                    const struct dt_type *dt, size_t from, size_t len);
-static inline size_t dt_copy(const void *src, size_t scount, const struct dt_type *st, void *dst, size_t dcount,
-                             const struct dt_type *dt)
+size_t dt_pack(const struct dt_type *t, size_t count, const void *buf, size_t from, void *out,
+               size_t len);
+size_t dt_unpack(const struct dt_type *t, size_t count, void *buf, size_t from, const void *in,
+                 size_t len);
+/* From one layout to the other with no buffer between: packed bytes [from, from+len) of both, cut
+ * at the end of the shorter. Returns the bytes moved. */
+size_t dt_copy_part(const void *src, size_t scount, const struct dt_type *st, void *dst,
+                    size_t dcount, const struct dt_type *dt, size_t from, size_t len);
+static inline size_t dt_copy(const void *src, size_t scount, const struct dt_type *st, void *dst,
+                             size_t dcount, const struct dt_type *dt)
 {
     return dt_copy_part(src, scount, st, dst, dcount, dt, 0, SIZE_MAX);
 }
-/* Blocks of memory that hold the packed bytes from `from` on, adjacent ones joined: at most max entries.
- * Returns how many; *bytes_out: their bytes (the next call starts at from + *bytes_out). buf NULL gives offsets.
- * No more than `len` bytes are described. */
-size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len, struct iovec *iov,
-              size_t max, size_t *bytes_out);
+/* Blocks of memory that hold the packed bytes from `from` on, adjacent ones joined: at most max
+ * entries.  Returns how many; *bytes_out: their bytes (the next call starts at from + *bytes_out).
+ * buf NULL gives offsets.  No more than `len` bytes are described. */
+size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t len,
+              struct iovec *iov, size_t max, size_t *bytes_out);
 /* How many blocks dt_iov gives at most for all of (t, count). */
 size_t dt_blocks(const struct dt_type *t, size_t count);
-/* external32 form of the same: dt_ext_size is the bytes of it, pack and unpack take all of (t, count).
- * MPI_PACKED and MPI_BYTE pass as bytes. MPI_ERR_TYPE for elements without external form. */
+/* external32 form of the same: dt_ext_size is the bytes of it, pack and unpack take all of (t,
+ * count).  MPI_PACKED and MPI_BYTE pass as bytes. MPI_ERR_TYPE for elements without external
+ * form. */
 int dt_ext_size(const struct dt_type *t, size_t count, size_t *bytes);
 int dt_ext_pack(const struct dt_type *t, size_t count, const void *buf, void *out);
 int dt_ext_unpack(const struct dt_type *t, size_t count, void *buf, const void *in);
 
 /* --- signatures ------------------------------------------------------------- */
-/* Basic elements in `bytes` packed bytes of repeated t; -1 if the last one is cut (MPI_UNDEFINED). */
+/* Basic elements in `bytes` packed bytes of repeated t; -1 if the last one is cut
+ * (MPI_UNDEFINED). */
 int64_t dt_elements(const struct dt_type *t, size_t bytes);
 /* The bytes that hold n basic elements of repeated t; -1 if they cannot (no data, overflow). */
 int64_t dt_elements_bytes(const struct dt_type *t, int64_t n);
-/* 64-bit hash of which basic elements (by kind and bytes) stand in count instances, in order:
- * equal signatures give equal hashes however the types were built.  Runs of equal elements are O(1). */
+/* 64-bit hash of which basic elements (by kind and bytes) stand in count instances, in order: equal
+ * signatures give equal hashes however the types were built.  Runs of equal elements are O(1). */
 uint64_t dt_sig_hash(const struct dt_type *t, size_t count);
 
 /* --- sending a layout to another process ------------------------------------- */
-/* The layout, bounds and basic type as bytes, cached in the type until it is dropped. NULL: no memory. */
+/* The layout, bounds and basic type as bytes, cached in the type until it is dropped. NULL: no
+ * memory. */
 const void *dt_flat(struct dt_type *t, size_t *len);
 /* Hash of these bytes (never 0): types of equal layout have equal hashes in all processes. */
 uint64_t dt_hash(struct dt_type *t);
-/* A type from such bytes, which may be hostile: everything is checked. It has no handle, is committed and is
- * freed by dt_drop. MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
+/* A type from such bytes, which may be hostile: everything is checked. It has no handle, is
+ * committed and is freed by dt_drop. MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
 int dt_unflat(const void *bytes, size_t len, struct dt_type **out);
 
 /* --- reduction operations ----------------------------------------------------- */
@@ -171,14 +182,16 @@ struct dt_op {
     int index;   /* 1..14 in the order of MPICH's handles (MPI_MAX is 1); 0: user's */
     int commute;
     void (*user)(void *in, void *inout, int *len, MPI_Datatype *type);
-    void (*cxx)(const void *in, void *inout, int len, MPI_Datatype type, MPI_User_function *user); /* calls user, of C++ */
+    /* calls user, of C++ */
+    void (*cxx)(const void *in, void *inout, int len, MPI_Datatype type, MPI_User_function *user);
     void (*user_c)(void *in, void *inout, MPI_Count *len, MPI_Datatype *type); /* MPI_Op_create_c */
 };
 enum dt_op_index {
-    DT_MAX = 1, DT_MIN, DT_SUM, DT_PROD, DT_LAND, DT_BAND, DT_LOR, DT_BOR, DT_LXOR, DT_BXOR, DT_MINLOC, DT_MAXLOC,
-    DT_REPLACE, DT_NO_OP, DT_OPS
+    DT_MAX = 1, DT_MIN, DT_SUM, DT_PROD, DT_LAND, DT_BAND, DT_LOR, DT_BOR, DT_LXOR, DT_BXOR,
+    DT_MINLOC, DT_MAXLOC, DT_REPLACE, DT_NO_OP, DT_OPS
 };
-/* The index of a predefined one, whose handles are consecutive; DT_OPS or more: none.  No memory is read. */
+/* The index of a predefined one, whose handles are consecutive; DT_OPS or more: none.  No memory is
+ * read. */
 static inline unsigned dt_op_handle_index(MPI_Op h)
 {
     return (unsigned)h - (unsigned)MPI_MAX + DT_MAX;
@@ -188,7 +201,8 @@ static inline struct dt_op *dt_op_find(MPI_Op h) /* NULL: no such op */
     return obj_find(OBJ_OP, h);
 }
 int dt_op_make(void (*fn)(void *, void *, int *, MPI_Datatype *), int commute, struct dt_op **out);
-int dt_op_make_c(void (*fn)(void *, void *, MPI_Count *, MPI_Datatype *), int commute, struct dt_op **out);
+int dt_op_make_c(void (*fn)(void *, void *, MPI_Count *, MPI_Datatype *), int commute,
+                 struct dt_op **out);
 static inline struct dt_op *dt_op_ref(struct dt_op *o)
 {
     if (!o->index)
@@ -197,20 +211,26 @@ static inline struct dt_op *dt_op_ref(struct dt_op *o)
 }
 void dt_op_drop(struct dt_op *o);
 
-/* May op be used with t?  DT_FOR_REDUCE: predefined ops want predefined types, REPLACE and NO_OP are refused.
- * DT_FOR_ACC: predefined ops only, on a type with one basic element kind. MPI_ERR_OP, MPI_ERR_TYPE with text. */
+/* May op be used with t? DT_FOR_REDUCE: predefined ops want predefined types, REPLACE and NO_OP are
+ * refused.  DT_FOR_ACC: predefined ops only, on a type with one basic element kind. MPI_ERR_OP,
+ * MPI_ERR_TYPE with text. */
 enum dt_use { DT_FOR_REDUCE, DT_FOR_ACC };
 int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use);
-/* Bits of the predefined operations that elements like e take, MPI_REPLACE and MPI_NO_OP included. */
+/* Bits of the predefined operations that elements like e take, MPI_REPLACE and MPI_NO_OP
+ * included. */
 uint16_t dt_op_bits(const struct dt_elem *e);
 /* inout[i] = in[i] op inout[i] for count instances (MPI_Reduce_local). The pair was checked.
- * A predefined op takes any type with one basic element kind that is contiguous; a user op any type. */
-void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t);
-/* The same from packed bytes onto a layout: bytes [from, from+len) of (t, count, buf) become in op buf
- * (MPI_REPLACE: dt_unpack; MPI_NO_OP: nothing). from and len are multiples of t->elem.bytes. Predefined ops only. */
-size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,
-                    const void *in, size_t len);
+ * A predefined op takes any type with one basic element kind that is contiguous; a user op any
+ * type. */
+void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count,
+                 const struct dt_type *t);
+/* The same from packed bytes onto a layout: bytes [from, from+len) of (t, count, buf) become in op
+ * buf (MPI_REPLACE: dt_unpack; MPI_NO_OP: nothing). from and len are multiples of t->elem.bytes.
+ * Predefined ops only. */
+size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf,
+                    size_t from, const void *in, size_t len);
 /* The same on n packed elements of predefined type `basic` in memory, possibly misaligned. */
-void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout, size_t n);
+void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout,
+                 size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* dt_types.h - private to dt/: layout nodes, signatures, the room's record.
  *
- * Layout of one instance, normalised: no empty parts, no single-entry containers, adjacent blocks merged,
- * equally spaced children turned into vectors. Children start at displacement 0 (the offset is hoisted to the
- * parent, finally to dt_type.origin).
+ * Layout of one instance, normalised: no empty parts, no single-entry containers, adjacent blocks
+ * merged, equally spaced children turned into vectors. Children start at displacement 0 (the offset
+ * is hoisted to the parent, finally to dt_type.origin).
  *
  *   NODE_BLOCK    size bytes
  *   NODE_VECTOR   kid, n times, `stride` bytes apart                       (n >= 2)
@@ -10,8 +10,9 @@
  *   NODE_BLOCKS   n blocks of len[] bytes at off[]; cum[] = prefix sums    (n >= 2)
  *   NODE_LIST     kids[] at off[]; cum[] = prefix sums of their sizes      (n >= 2)
  *
- * Depth: a list takes in a list below it once that one is NODE_DEEP deep, and every other container at least
- * doubles the size, which fits 63 bits; so no tree is deeper than NODE_DEPTH_MAX, whatever users nest. */
+ * Depth: a list takes in a list below it once that one is NODE_DEEP deep, and every other container
+ * at least doubles the size, which fits 63 bits; so no tree is deeper than NODE_DEPTH_MAX, whatever
+ * users nest. */
 #ifndef DT_DT_TYPES_H
 #define DT_DT_TYPES_H
 
@@ -43,39 +44,45 @@ struct place {
     struct dt_node *node;
 };
 
-/* node.c: constructors. 0, -ENOMEM or -EOVERFLOW; they take over the references they are given, also on error. */
+/* node.c: constructors. 0, -ENOMEM or -EOVERFLOW; they take over the references they are given,
+ * also on error. */
 int node_block(int64_t len, struct place *out);
 int node_vector(int64_t n, int64_t stride, struct place kid, struct place *out);
 int node_indexed(int64_t n, const int64_t *off, struct place kid, struct place *out);
 int node_blocks(int64_t n, const int64_t *off, const int64_t *len, struct place *out);
-int node_list(int64_t n, struct place *entry, struct place *out); /* entry[] is used as scratch space */
+/* entry[] is used as scratch space */
+int node_list(int64_t n, struct place *entry, struct place *out);
 struct dt_node *node_ref(struct dt_node *n);
 void node_drop(struct dt_node *n); /* NULL: nothing */
-/* Derive size, lo, hi, blocks, grain, depth (and cum) from the rest. 0 or -EOVERFLOW; -EINVAL when the rest is
- * not sensible (unflat). */
+/* Derive size, lo, hi, blocks, grain, depth (and cum) from the rest. 0 or -EOVERFLOW; -EINVAL when
+ * the rest is not sensible (unflat). */
 int node_finish(struct dt_node *n);
-struct dt_node *node_alloc(enum node_kind kind, int64_t n); /* with the arrays of its kind; n bounded by the caller */
+/* with the arrays of its kind; n bounded by the caller */
+struct dt_node *node_alloc(enum node_kind kind, int64_t n);
 
 /* walk.c */
-/* Bytes [from, to) of the layout, in packed order, as calls of these; nonzero return stops the walk. */
+/* Bytes [from, to) of the layout, in packed order, as calls of these; nonzero return stops the
+ * walk. */
 struct sink;
 struct sink_ops {
     int (*block)(struct sink *s, uintptr_t at, size_t len);
     int (*strided)(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride);
     int (*indexed)(struct sink *s, uintptr_t at, size_t n, size_t blk, const int64_t *off);
     int (*blocks)(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len);
-    /* n instances of a node of blocks, `stride` apart, no byte of which is in two of them: `tile` instances at a
-     * time, block by block. May be NULL. */
-    int (*rows)(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row, size_t tile);
+    /* n instances of a node of blocks, `stride` apart, no byte of which is in two of them: `tile`
+     * instances at a time, block by block. May be NULL. */
+    int (*rows)(struct sink *s, uintptr_t at, size_t n, int64_t stride, const struct dt_node *row,
+                size_t tile);
 };
 struct sink {
     const struct sink_ops *ops;
 };
 /* from <= to <= count * t->size; t has data when from < to. */
-int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to, struct sink *s);
+int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to,
+              struct sink *s);
 
-/* Copy a block whose length is not known when compiling: up to 64 bytes by a few loads and stores that may
- * overlap each other, without a call. */
+/* Copy a block whose length is not known when compiling: up to 64 bytes by a few loads and stores
+ * that may overlap each other, without a call. */
 static inline void copy_block(char *dst, const char *src, size_t len)
 {
     if (len > 64) {
@@ -131,18 +138,20 @@ struct dt_sig {
 };
 int sig_leaf(int64_t n, struct dt_type *basic, struct dt_sig **out);
 int sig_rep(int64_t n, struct dt_sig *kid, struct dt_sig **out); /* takes over kid */
-int sig_seq(int64_t n, struct dt_sig **kids, struct dt_sig **out); /* takes over the references; kids[] is scratch */
+/* takes over the references; kids[] is scratch */
+int sig_seq(int64_t n, struct dt_sig **kids, struct dt_sig **out);
 struct dt_sig *sig_ref(struct dt_sig *s);
 void sig_drop(struct dt_sig *s);
 /* Calls fn for each run of equal elements in order, until it returns nonzero. */
-int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *basic, int64_t n), void *arg);
+int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *basic, int64_t n),
+             void *arg);
 
 /* op.c: kernels by [number representation][operation]; strides in bytes. */
 typedef void dt_kernel(const char *in, int64_t is, char *io, int64_t ios, size_t n);
 enum num {
-    NUM_NONE, NUM_I8, NUM_I16, NUM_I32, NUM_I64, NUM_U8, NUM_U16, NUM_U32, NUM_U64, NUM_F16, NUM_F32, NUM_F64, NUM_LD,
-    NUM_F128, NUM_C32, NUM_C64, NUM_CLD, NUM_C128, NUM_BOOL8, NUM_BOOL32, NUM_PFI, NUM_PDI, NUM_PLI, NUM_PSI, NUM_P2I,
-    NUM_PLDI, NUM_P2F, NUM_P2D, NUM_COUNT
+    NUM_NONE, NUM_I8, NUM_I16, NUM_I32, NUM_I64, NUM_U8, NUM_U16, NUM_U32, NUM_U64, NUM_F16,
+    NUM_F32, NUM_F64, NUM_LD, NUM_F128, NUM_C32, NUM_C64, NUM_CLD, NUM_C128, NUM_BOOL8, NUM_BOOL32,
+    NUM_PFI, NUM_PDI, NUM_PLI, NUM_PSI, NUM_P2I, NUM_PLDI, NUM_P2F, NUM_P2D, NUM_COUNT
 };
 struct kernel_table {
     dt_kernel *fn[NUM_COUNT][DT_OPS];

@@ -1,7 +1,9 @@
-/* ext32.c - the external32 data representation (MPI-3.1 13.5.2): big-endian, IEEE, fixed sizes, no gaps.
+/* ext32.c - the external32 data representation (MPI-3.1 13.5.2): big-endian, IEEE, fixed sizes, no
+ * gaps.
  *
- * Runs of equal elements (from the signature) are packed through a small buffer and converted one by one.
- * Integers that have fewer bytes outside (MPI_LONG: 4) must fit: MPI_ERR_CONVERSION else. */
+ * Runs of equal elements (from the signature) are packed through a small buffer and converted one
+ * by one.  Integers that have fewer bytes outside (MPI_LONG: 4) must fit: MPI_ERR_CONVERSION
+ * else. */
 #include "dt/dt_types.h"
 
 #include <string.h>
@@ -36,7 +38,8 @@ static int fields_of(const struct dt_elem *e, struct field *f)
             return 2;
         }
         f[0].mem = e->bytes - 4;
-        f[0].kind = e->num == NUM_PFI || e->num == NUM_PDI || e->num == NUM_PLDI ? DT_FLOAT : DT_SIGNED;
+        f[0].kind = e->num == NUM_PFI || e->num == NUM_PDI || e->num == NUM_PLDI ? DT_FLOAT
+                                                                                 : DT_SIGNED;
         return 2;
     case DT_OPAQUE: /* MPI_WCHAR: 2 bytes outside; MPI_PACKED: a byte */
         f[0].kind = DT_UNSIGNED;
@@ -87,7 +90,8 @@ static int64_t load_int(const char *p, const struct field *f)
 
 static int out_of_range(const struct field *f)
 {
-    return err_make(MPI_ERR_CONVERSION, "%s: an integer of %d bytes does not fit the %d bytes of external32",
+    return err_make(MPI_ERR_CONVERSION,
+                    "%s: an integer of %d bytes does not fit the %d bytes of external32",
                     proc->call ? proc->call : "external32", f->mem, f->ext);
 }
 
@@ -112,7 +116,8 @@ static int put_field(const struct field *f, int real16, const char *in, char *ou
     }
     int64_t v = load_int(in, f);
     int bits = 8 * f->ext;
-    if (f->kind == DT_SIGNED ? v < -(1ll << (bits - 1)) || v >= 1ll << (bits - 1) : (uint64_t)v >> bits != 0)
+    if (f->kind == DT_SIGNED ? v < -(1ll << (bits - 1)) || v >= 1ll << (bits - 1)
+                             : (uint64_t)v >> bits != 0)
         return out_of_range(f);
     for (int i = f->ext - 1; i >= 0; i--, v >>= 8)
         out[i] = (char)v;

@@ -1,7 +1,8 @@
-/* f90.c - parameterised Fortran types: one per (class, precision, range), made when first asked for.
+/* f90.c - parameterised Fortran types: one per (class, precision, range), made when first asked
+ * for.
  *
- * They count as predefined (MPI-3.1 17.1.9): committed, never freed by users, legal in reductions; but their
- * envelope tells how they were asked for. The room keeps them until the end. */
+ * They count as predefined (MPI-3.1 17.1.9): committed, never freed by users, legal in reductions;
+ * but their envelope tells how they were asked for. The room keeps them until the end. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -14,14 +15,16 @@ struct model {
     MPI_Datatype real, complex_;
 };
 /* Decimal digits and exponent ranges of the kinds. */
-static const struct model reals[] = {
-    {6, 37, MPI_REAL4, MPI_COMPLEX8}, {15, 307, MPI_REAL8, MPI_COMPLEX16}, {33, 4931, MPI_REAL16, MPI_COMPLEX32}};
+static const struct model reals[] = {{6, 37, MPI_REAL4, MPI_COMPLEX8},
+                                     {15, 307, MPI_REAL8, MPI_COMPLEX16},
+                                     {33, 4931, MPI_REAL16, MPI_COMPLEX32}};
 static const struct {
     int r;
     MPI_Datatype type;
 } integers[] = {{2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}};
 
-/* The smallest kind that holds p digits and range r (MPI_UNDEFINED: any); MPI_DATATYPE_NULL: none does. */
+/* The smallest kind that holds p digits and range r (MPI_UNDEFINED: any); MPI_DATATYPE_NULL: none
+ * does. */
 static MPI_Datatype kind_for(int combiner, int p, int r)
 {
     if (combiner == MPI_COMBINER_F90_INTEGER) {
@@ -75,7 +78,8 @@ int dt_make_f90(int combiner, int p, int r, struct dt_type **out)
     int err = dt_make_dup(dt_find(h), &t);
     if (err)
         return err;
-    struct dt_contents c = {.combiner = combiner, .nints = integer ? 1 : 2, .ints = integer ? ints + 1 : ints};
+    struct dt_contents c = {.combiner = combiner, .nints = integer ? 1 : 2,
+                            .ints = integer ? ints + 1 : ints};
     err = dt_contents_set(t, &c);
     if (!err)
         err = f90_keep(t);

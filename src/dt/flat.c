@@ -1,14 +1,16 @@
 /* flat.c - a layout as bytes and back.
  *
- *   words of 8 bytes: magic | nodes, lb, extent, origin, basic handle, then the nodes, children before parents:
+ *   words of 8 bytes: magic | nodes, lb, extent, origin, basic handle, then the nodes, children
+ *   before parents:
  *     BLOCK    kind, bytes            INDEXED  kind | kid << 8, n, off[n]
  *     VECTOR   kind | kid << 8, n, stride
  *     BLOCKS   kind, n, off[n], len[n]
  *     LIST     kind, n, off[n], kid[n]
  *   The last node is the root. Kids are numbers of earlier nodes, so shared parts are sent once.
  *
- * The reader trusts nothing: numbers are bounded by the bytes that are there, kids come before parents (no
- * cycles), and node_finish recomputes every size, bound and depth with overflow checks. */
+ * The reader trusts nothing: numbers are bounded by the bytes that are there, kids come before
+ * parents (no cycles), and node_finish recomputes every size, bound and depth with overflow
+ * checks. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -168,9 +170,12 @@ static int get_node(struct reader *r, struct dt_node **node, uint64_t have, stru
     if (get(r, &head) || get(r, &n))
         return -EINVAL;
     unsigned kind = (unsigned)(head & 0xff);
-    uint64_t kid = (uint64_t)head >> 8, arrays = kind == NODE_INDEXED ? 1 : kind >= NODE_BLOCKS ? 2 : 0;
+    uint64_t kid = (uint64_t)head >> 8, arrays = kind == NODE_INDEXED  ? 1
+                                                 : kind >= NODE_BLOCKS ? 2
+                                                                       : 0;
     int has_kid = kind == NODE_VECTOR || kind == NODE_INDEXED;
-    if (kind > NODE_LIST || n < 1 || (has_kid ? kid >= have : kid != 0) || (arrays && (uint64_t)n > r->words / arrays))
+    if (kind > NODE_LIST || n < 1 || (has_kid ? kid >= have : kid != 0) ||
+        (arrays && (uint64_t)n > r->words / arrays))
         return -EINVAL;
     struct dt_node *nd = node_alloc(kind, kind == NODE_BLOCK ? 1 : n);
     if (!nd)
@@ -235,8 +240,11 @@ static int flat_check(struct dt_type *t)
         return -EOVERFLOW;
     if (!t->basic)
         return 0;
-    /* Whole elements in each block, or accumulates would work beyond its end.  Those of a pair type may lie in two. */
-    return (t->basic->elem.kind == DT_PAIR ? t->node->size : t->node->grain) % t->basic->size ? -EINVAL : 0;
+    /* Whole elements in each block, or accumulates would work beyond its end.  Those of a pair type
+     * may lie in two. */
+    return (t->basic->elem.kind == DT_PAIR ? t->node->size : t->node->grain) % t->basic->size
+               ? -EINVAL
+               : 0;
 }
 
 int dt_unflat(const void *bytes, size_t len, struct dt_type **out)

@@ -1,11 +1,12 @@
 /* kernel.c - the inner loops of pack, unpack and copy.
  *
- * Blocks of 1, 2, 4, 8, 16, 32, 64, 128 bytes are a few loads and stores (memcpy with a constant size: no alignment is
- * assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in overlapping steps; the rest is
- * memcpy.
+ * Blocks of 1, 2, 4, 8, 16, 32, 64, 128 bytes are a few loads and stores (memcpy with a constant
+ * size: no alignment is assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in
+ * overlapping steps; the rest is memcpy.
  *
- * Steps and displacements are added to integers: with MPI_BOTTOM, and in layouts from the wire whose large displacements
- * cancel out, the address they start from, or the one after the last block, need not be one that C allows a pointer. */
+ * Steps and displacements are added to integers: with MPI_BOTTOM, and in layouts from the wire
+ * whose large displacements cancel out, the address they start from, or the one after the last
+ * block, need not be one that C allows a pointer. */
 #include "dt/dt_types.h"
 
 #include <string.h>
@@ -15,9 +16,10 @@ static inline __attribute__((always_inline)) void copy_at(uintptr_t dst, uintptr
     memcpy((void *)dst, (const void *)src, blk);
 }
 
-/* n blocks of constant size; four at a time, so that address updates overlap with the memory's latency. */
-static inline __attribute__((always_inline)) void strided_fixed(uintptr_t dst, uintptr_t ds, uintptr_t src, uintptr_t ss,
-                                                                size_t n, size_t blk)
+/* n blocks of constant size; four at a time, so that address updates overlap with the memory's
+ * latency. */
+static inline __attribute__((always_inline)) void
+strided_fixed(uintptr_t dst, uintptr_t ds, uintptr_t src, uintptr_t ss, size_t n, size_t blk)
 {
     for (; n >= 4; n -= 4) {
         copy_at(dst, src, blk);
@@ -40,9 +42,11 @@ static inline __attribute__((always_inline)) void copy_by16(char *dst, const cha
         memcpy(dst, src, 16);
 }
 
-void kernel_strided(char *to, int64_t to_step, const char *from, int64_t from_step, size_t n, size_t blk)
+void kernel_strided(char *to, int64_t to_step, const char *from, int64_t from_step, size_t n,
+                    size_t blk)
 {
-    uintptr_t dst = (uintptr_t)to, src = (uintptr_t)from, ds = (uintptr_t)to_step, ss = (uintptr_t)from_step;
+    uintptr_t dst = (uintptr_t)to, src = (uintptr_t)from, ds = (uintptr_t)to_step,
+              ss = (uintptr_t)from_step;
     switch (blk) {
     case 1: strided_fixed(dst, ds, src, ss, n, 1); return;
     case 2: strided_fixed(dst, ds, src, ss, n, 2); return;
@@ -63,8 +67,8 @@ void kernel_strided(char *to, int64_t to_step, const char *from, int64_t from_st
         copy_block((char *)dst, (const char *)src, blk);
 }
 
-static inline __attribute__((always_inline)) void gather_fixed(char *dst, const char *src, const int64_t *off,
-                                                               size_t n, size_t blk)
+static inline __attribute__((always_inline)) void
+gather_fixed(char *dst, const char *src, const int64_t *off, size_t n, size_t blk)
 {
     for (size_t i = 0; i < n; i++, dst += blk)
         memcpy(dst, (const char *)((uintptr_t)src + (uintptr_t)off[i]), blk);
@@ -84,8 +88,8 @@ void kernel_gather(char *dst, const char *src, const int64_t *off, size_t n, siz
         copy_block(dst, (const char *)((uintptr_t)src + (uintptr_t)off[i]), blk);
 }
 
-static inline __attribute__((always_inline)) void scatter_fixed(char *dst, const int64_t *off, const char *src,
-                                                                size_t n, size_t blk)
+static inline __attribute__((always_inline)) void
+scatter_fixed(char *dst, const int64_t *off, const char *src, size_t n, size_t blk)
 {
     for (size_t i = 0; i < n; i++, src += blk)
         memcpy((char *)((uintptr_t)dst + (uintptr_t)off[i]), src, blk);

@@ -206,7 +206,8 @@ int node_vector(int64_t n, int64_t stride, struct place kid, struct place *out)
             out->node = b.node;
         return err;
     }
-    if (k->kind == NODE_VECTOR && !mul64(k->n, k->stride, &span) && span == stride && !mul64(n, k->n, &len)) {
+    if (k->kind == NODE_VECTOR && !mul64(k->n, k->stride, &span) && span == stride &&
+        !mul64(n, k->n, &len)) {
         /* the children of consecutive vectors are equally spaced: one longer vector */
         struct place inner = {kid.off, node_ref(k->kid)};
         stride = k->stride;
@@ -229,7 +230,8 @@ static int equally_spaced(int64_t n, const int64_t *off, int64_t *stride)
     if (__builtin_sub_overflow(off[1], off[0], stride))
         return 0;
     for (int64_t i = 2; i < n; i++)
-        if ((uint64_t)off[i] - (uint64_t)off[i - 1] != (uint64_t)*stride || (off[i] < off[i - 1]) != (*stride < 0))
+        if ((uint64_t)off[i] - (uint64_t)off[i - 1] != (uint64_t)*stride ||
+            (off[i] < off[i - 1]) != (*stride < 0))
             return 0;
     return 1;
 }
@@ -301,7 +303,8 @@ static int64_t blocks_join(int64_t n, int64_t *off, int64_t *len)
     for (int64_t i = 0; i < n; i++) {
         if (len[i] == 0)
             continue;
-        if (m && (uint64_t)off[m - 1] + (uint64_t)len[m - 1] == (uint64_t)off[i] && off[i] > off[m - 1]) {
+        if (m && (uint64_t)off[m - 1] + (uint64_t)len[m - 1] == (uint64_t)off[i] &&
+            off[i] > off[m - 1]) {
             len[m - 1] += len[i];
         } else {
             off[m] = off[i];
@@ -400,8 +403,8 @@ static int places_join(int64_t *n, struct place *p)
         struct place *last = m ? &p[m - 1] : NULL;
         int64_t len;
         if (last && last->node->kind == NODE_BLOCK && p[i].node->kind == NODE_BLOCK &&
-            (uint64_t)last->off + (uint64_t)last->node->size == (uint64_t)p[i].off && p[i].off > last->off &&
-            !add64(last->node->size, p[i].node->size, &len)) {
+            (uint64_t)last->off + (uint64_t)last->node->size == (uint64_t)p[i].off &&
+            p[i].off > last->off && !add64(last->node->size, p[i].node->size, &len)) {
             struct place joined;
             if (node_block(len, &joined)) {
                 /* keep the array whole for the caller's clean-up */

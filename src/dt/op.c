@@ -1,4 +1,5 @@
-/* op.c - reduction operations: who may use them, and applying them to buffers, packets and layouts. */
+/* op.c - reduction operations: who may use them, and applying them to buffers, packets and
+ * layouts. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -19,12 +20,13 @@ const struct kernel_table *kernel_table_pick(void)
 }
 
 static const char *const op_names[DT_OPS] = {
-    "user", "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD", "MPI_LAND", "MPI_BAND", "MPI_LOR", "MPI_BOR", "MPI_LXOR",
+    "user",     "MPI_MAX",    "MPI_MIN",    "MPI_SUM",     "MPI_PROD",
+    "MPI_LAND", "MPI_BAND",   "MPI_LOR",    "MPI_BOR",     "MPI_LXOR",
     "MPI_BXOR", "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP",
 };
 
-/* Kinds each operation takes (MPI-3.1 5.9.2); logical ones also take floating point, and MPI_CHAR counts as an
- * integer, as in MPICH. */
+/* Kinds each operation takes (MPI-3.1 5.9.2); logical ones also take floating point, and MPI_CHAR
+ * counts as an integer, as in MPICH. */
 #define BIT(k) (1u << (k))
 enum {
     INTEGERS = BIT(DT_SIGNED) | BIT(DT_UNSIGNED) | BIT(DT_CHAR),
@@ -34,9 +36,9 @@ enum {
     BITS = INTEGERS | BIT(DT_BYTE)
 };
 static const unsigned op_kinds[DT_OPS] = {
-    [DT_MAX] = ORDERED,   [DT_MIN] = ORDERED,  [DT_SUM] = NUMBERS,  [DT_PROD] = NUMBERS, [DT_LAND] = TRUTHS,
-    [DT_LOR] = TRUTHS,    [DT_LXOR] = TRUTHS,  [DT_BAND] = BITS,    [DT_BOR] = BITS,     [DT_BXOR] = BITS,
-    [DT_MINLOC] = BIT(DT_PAIR), [DT_MAXLOC] = BIT(DT_PAIR),
+    [DT_MAX] = ORDERED, [DT_MIN] = ORDERED, [DT_SUM] = NUMBERS,         [DT_PROD] = NUMBERS,
+    [DT_LAND] = TRUTHS, [DT_LOR] = TRUTHS,  [DT_LXOR] = TRUTHS,         [DT_BAND] = BITS,
+    [DT_BOR] = BITS,    [DT_BXOR] = BITS,   [DT_MINLOC] = BIT(DT_PAIR), [DT_MAXLOC] = BIT(DT_PAIR),
 };
 
 static int has(int op, const struct dt_elem *e)
@@ -60,13 +62,16 @@ int dt_op_check(const struct dt_op *op, const struct dt_type *t, enum dt_use use
     if (use == DT_FOR_REDUCE && !op->index)
         return MPI_SUCCESS;
     if (!op->index)
-        return err_make(MPI_ERR_OP, "%s: op %#x is the user's; accumulates take predefined operations only", call,
-                        (unsigned)op->obj.handle);
+        return err_make(MPI_ERR_OP,
+                        "%s: op %#x is the user's; accumulates take predefined operations only",
+                        call, (unsigned)op->obj.handle);
     if (use == DT_FOR_REDUCE && (moves || !(t->flags & DT_PREDEFINED)))
-        return err_make(MPI_ERR_OP, "%s: %s cannot reduce datatype %#x%s", call, op_names[op->index],
-                        (unsigned)t->obj.handle, moves ? "" : ", which is not predefined");
+        return err_make(MPI_ERR_OP, "%s: %s cannot reduce datatype %#x%s", call,
+                        op_names[op->index], (unsigned)t->obj.handle,
+                        moves ? "" : ", which is not predefined");
     if (!t->basic && t->size)
-        return err_make(MPI_ERR_TYPE, "%s: datatype %#x has elements of more than one predefined type", call,
+        return err_make(MPI_ERR_TYPE,
+                        "%s: datatype %#x has elements of more than one predefined type", call,
                         (unsigned)t->obj.handle);
     if (moves || !t->basic)
         return MPI_SUCCESS;
@@ -97,7 +102,8 @@ int dt_op_make(void (*fn)(void *, void *, int *, MPI_Datatype *), int commute, s
     return op_add(o, commute, out);
 }
 
-int dt_op_make_c(void (*fn)(void *, void *, MPI_Count *, MPI_Datatype *), int commute, struct dt_op **out)
+int dt_op_make_c(void (*fn)(void *, void *, MPI_Count *, MPI_Datatype *), int commute,
+                 struct dt_op **out)
 {
     struct dt_op *o = calloc(1, sizeof *o);
     if (o)
@@ -113,7 +119,8 @@ void dt_op_drop(struct dt_op *o)
     free(o);
 }
 
-static void user_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t)
+static void user_apply(const struct dt_op *op, const void *in, void *inout, size_t count,
+                       const struct dt_type *t)
 {
     MPI_Datatype handle = t->obj.handle;
     if (op->user_c) {
@@ -135,8 +142,8 @@ static void user_apply(const struct dt_op *op, const void *in, void *inout, size
 }
 
 /* n elements with their strides; both sides natural (elem.stride) or packed (elem.bytes). */
-static void elems(const struct dt_op *op, const struct dt_elem *e, const char *in, int64_t is, char *io, int64_t ios,
-                  size_t n)
+static void elems(const struct dt_op *op, const struct dt_elem *e, const char *in, int64_t is,
+                  char *io, int64_t ios, size_t n)
 {
     if (op->index == DT_NO_OP)
         return;
@@ -152,7 +159,8 @@ static void elems(const struct dt_op *op, const struct dt_elem *e, const char *i
     fn(in, is, io, ios, n);
 }
 
-void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count, const struct dt_type *t)
+void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t count,
+                 const struct dt_type *t)
 {
     if (!count)
         return;
@@ -169,7 +177,8 @@ void dt_op_apply(const struct dt_op *op, const void *in, void *inout, size_t cou
               count * (size_t)t->size / t->elem.bytes);
 }
 
-void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout, size_t n)
+void dt_op_elems(const struct dt_op *op, const struct dt_type *basic, const void *in, void *inout,
+                 size_t n)
 {
     elems(op, &basic->elem, in, basic->elem.bytes, inout, basic->elem.bytes, n);
 }
@@ -180,7 +189,8 @@ struct reducer {
     const struct dt_op *op;
     const struct dt_elem *elem;
     const char *in;
-    int holed; /* elements have a hole in an array; what lies in one block (a layout from the wire may say so) has none */
+    int holed; /* elements have a hole in an array; what lies in one block (a layout from the wire
+                * may say so) has none */
 };
 
 static int reduce_block(struct sink *s, uintptr_t at, size_t len)
@@ -194,7 +204,8 @@ static int reduce_block(struct sink *s, uintptr_t at, size_t len)
 static int reduce_strided(struct sink *s, uintptr_t at, size_t n, size_t blk, int64_t stride)
 {
     struct reducer *r = (struct reducer *)s;
-    if (blk == r->elem->bytes && !r->holed) { /* a kernel takes other steps than the packed one for an array's */
+    if (blk == r->elem->bytes && !r->holed) {
+        /* a kernel takes other steps than the packed one for an array's */
         elems(r->op, r->elem, r->in, (int64_t)blk, (char *)at, stride, n);
         r->in += n * blk;
         return 0;
@@ -211,18 +222,20 @@ static int reduce_indexed(struct sink *s, uintptr_t at, size_t n, size_t blk, co
     return 0;
 }
 
-static int reduce_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off, const int64_t *len)
+static int reduce_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *off,
+                         const int64_t *len)
 {
     for (size_t i = 0; i < n; i++)
         reduce_block(s, at + (uintptr_t)off[i], (size_t)len[i]);
     return 0;
 }
 
-static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed, reduce_blocks, NULL};
+static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed,
+                                           reduce_blocks, NULL};
 
 /* Elements that blocks cut (MPI_SHORT_INT has a hole inside): one at a time through a buffer. */
-static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,
-                       const char *in, size_t len)
+static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf,
+                       size_t from, const char *in, size_t len)
 {
     char one[64];
     const size_t step = t->elem.bytes;
@@ -233,8 +246,8 @@ static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t c
     }
 }
 
-size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf, size_t from,
-                    const void *in, size_t len)
+size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf,
+                    size_t from, const void *in, size_t len)
 {
     if (op->index == DT_REPLACE)
         return dt_unpack(t, count, buf, from, in, len);
@@ -247,10 +260,12 @@ size_t dt_op_unpack(const struct dt_op *op, const struct dt_type *t, size_t coun
         return len;
     }
     if (dt_is_block(t, count)) {
-        elems(op, &t->elem, in, t->elem.bytes, (char *)dt_start(t, buf) + from, t->elem.bytes, len / t->elem.bytes);
+        elems(op, &t->elem, in, t->elem.bytes, (char *)dt_start(t, buf) + from, t->elem.bytes,
+              len / t->elem.bytes);
         return len;
     }
-    struct reducer r = {{&reduce_ops}, op, &t->elem, in, t->basic && t->basic->node->kind != NODE_BLOCK};
+    struct reducer r = {
+        {&reduce_ops}, op, &t->elem, in, t->basic && t->basic->node->kind != NODE_BLOCK};
     walk_type(t, count, buf, from, from + len, &r.sink);
     return len;
 }

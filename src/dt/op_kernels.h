@@ -1,8 +1,10 @@
-/* op_kernels.h - the element loops of the reduction operations; a template, included once per instruction set.
+/* op_kernels.h - the element loops of the reduction operations; a template, included once per
+ * instruction set.
  *
- * The including file defines KERNEL_TARGET (function attribute) and KERNEL_TABLE (name of the table). Elements
- * may be misaligned (packed structs, packets): they are read through types of alignment 1, which cost nothing
- * on x86-64 and aarch64 and vectorize. Signed sums and products are computed unsigned: overflow wraps. */
+ * The including file defines KERNEL_TARGET (function attribute) and KERNEL_TABLE (name of the
+ * table). Elements may be misaligned (packed structs, packets): they are read through types of
+ * alignment 1, which cost nothing on x86-64 and aarch64 and vectorize. Signed sums and products are
+ * computed unsigned: overflow wraps. */
 #include "dt/dt_types.h"
 
 #include <complex.h>
@@ -47,7 +49,8 @@ struct cquad { /* of alignment 1, as all types in memory here */
 
 #define KERNEL(NAME, T, EXPR) KERNEL_AS(NAME, T, T __attribute__((aligned(1), may_alias)), EXPR)
 
-/* U: an unsigned type at least as wide as T and as unsigned int, so that nothing is promoted to signed. */
+/* U: an unsigned type at least as wide as T and as unsigned int, so that nothing is promoted to
+ * signed. */
 #define INTEGER(S, T, U)                             \
     KERNEL(max_##S, T, x > y ? x : y)                \
     KERNEL(min_##S, T, x < y ? x : y)                \
@@ -73,14 +76,15 @@ struct cquad { /* of alignment 1, as all types in memory here */
     KERNEL(sum_##S, T, x + y) \
     KERNEL(prod_##S, T, x *y)
 
-/* Truth values: any nonzero bit is true (a bool read from memory must not be trusted to be 0 or 1). */
+/* Truth values: any nonzero bit is true (a bool read from memory must not be trusted to be 0 or
+ * 1). */
 #define LOGICAL(S, T)                        \
     KERNEL(land_##S, T, (x != 0) & (y != 0)) \
     KERNEL(lor_##S, T, (x != 0) | (y != 0))  \
     KERNEL(lxor_##S, T, (x != 0) ^ (y != 0))
 
-/* Value V, then index I: adjacent in a packed element, at the natural place in an array. Equal values keep the
- * smaller index. */
+/* Value V, then index I: adjacent in a packed element, at the natural place in an array. Equal
+ * values keep the smaller index. */
 #define PAIR_ONE(NAME, V, I, CMP)                                                               \
     KERNEL_TARGET static void NAME(const char *in, int64_t is, char *io, int64_t ios, size_t n) \
     {                                                                                           \
@@ -89,7 +93,8 @@ struct cquad { /* of alignment 1, as all types in memory here */
             I i;                                                                                \
         };                                                                                      \
         enum { PACKED = sizeof(V) + sizeof(I), INDEX = offsetof(struct natural, i) };           \
-        const size_t ai = is == PACKED ? sizeof(V) : INDEX, bi = ios == PACKED ? sizeof(V) : INDEX; \
+        const size_t ai = is == PACKED ? sizeof(V) : INDEX;                                     \
+        const size_t bi = ios == PACKED ? sizeof(V) : INDEX;                                    \
         for (; n; n--, in = STEPPED(in, is), io = STEPPED(io, ios)) {                           \
             V x, y;                                                                             \
             I xi, yi;                                                                           \
@@ -178,15 +183,16 @@ KERNEL(min_f16, uint16_t, half_value(x) < half_value(y) ? x : y)
 KERNEL(sum_f16, uint16_t, half_bits(half_value(x) + half_value(y)))
 KERNEL(prod_f16, uint16_t, half_bits(half_value(x) * half_value(y)))
 
-#define ROW_REAL(S)                                                                                        \
-    {                                                                                                      \
-        [DT_MAX] = max_##S, [DT_MIN] = min_##S, [DT_SUM] = sum_##S, [DT_PROD] = prod_##S, [DT_LAND] = land_##S, \
-        [DT_LOR] = lor_##S, [DT_LXOR] = lxor_##S                                                           \
+#define ROW_REAL(S)                                                                                \
+    {                                                                                              \
+        [DT_MAX] = max_##S, [DT_MIN] = min_##S, [DT_SUM] = sum_##S, [DT_PROD] = prod_##S,          \
+        [DT_LAND] = land_##S, [DT_LOR] = lor_##S, [DT_LXOR] = lxor_##S                             \
     }
-#define ROW_INTEGER(S)                                                                                     \
-    {                                                                                                      \
-        [DT_MAX] = max_##S, [DT_MIN] = min_##S, [DT_SUM] = sum_##S, [DT_PROD] = prod_##S, [DT_LAND] = land_##S, \
-        [DT_LOR] = lor_##S, [DT_LXOR] = lxor_##S, [DT_BAND] = band_##S, [DT_BOR] = bor_##S, [DT_BXOR] = bxor_##S \
+#define ROW_INTEGER(S)                                                                             \
+    {                                                                                              \
+        [DT_MAX] = max_##S, [DT_MIN] = min_##S, [DT_SUM] = sum_##S, [DT_PROD] = prod_##S,          \
+        [DT_LAND] = land_##S, [DT_LOR] = lor_##S, [DT_LXOR] = lxor_##S, [DT_BAND] = band_##S,      \
+        [DT_BOR] = bor_##S, [DT_BXOR] = bxor_##S                                                   \
     }
 #define ROW_COMPLEX(S) {[DT_SUM] = sum_##S, [DT_PROD] = prod_##S}
 #define ROW_LOGICAL(S) {[DT_LAND] = land_##S, [DT_LOR] = lor_##S, [DT_LXOR] = lxor_##S}

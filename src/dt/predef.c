@@ -29,8 +29,9 @@ struct ld_int { long double v; int i; };
 struct two_real { float v, i; };
 struct two_double { double v, i; };
 
-/* MPI_SIGNED_CHAR and the Fortran integers follow their C types; REAL16 is IEEE quad, as gfortran's real(16).
- * MPI_LONG has 4 bytes in external32, AINT, OFFSET and COUNT have 8 (MPI-3.1 table 13.2). */
+/* MPI_SIGNED_CHAR and the Fortran integers follow their C types; REAL16 is IEEE quad, as gfortran's
+ * real(16).  MPI_LONG has 4 bytes in external32, AINT, OFFSET and COUNT have 8 (MPI-3.1 table
+ * 13.2). */
 static const struct row rows[] = {
     NUMBER(MPI_CHAR, DT_CHAR, char, NUM_I8, 1),
     NUMBER(MPI_SIGNED_CHAR, DT_SIGNED, signed char, NUM_I8, 1),
@@ -75,7 +76,10 @@ static const struct row rows[] = {
     NUMBER(MPI_UINT32_T, DT_UNSIGNED, uint32_t, NUM_U32, 4),
     NUMBER(MPI_UINT64_T, DT_UNSIGNED, uint64_t, NUM_U64, 8),
     NUMBER(MPI_C_BOOL, DT_LOGICAL, bool, NUM_BOOL8, 1),
-    {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", {DT_COMPLEX, 8, 8, NUM_C32, 1, _Alignof(float _Complex), 8}}, /* two names */
+    /* two names */
+    {MPI_C_FLOAT_COMPLEX,
+     "MPI_C_COMPLEX",
+     {DT_COMPLEX, 8, 8, NUM_C32, 1, _Alignof(float _Complex), 8}},
     NUMBER(MPI_C_DOUBLE_COMPLEX, DT_COMPLEX, double _Complex, NUM_C64, 16),
     NUMBER(MPI_C_LONG_DOUBLE_COMPLEX, DT_COMPLEX, long double _Complex, NUM_CLD, 32),
     {MPIX_C_FLOAT16, "MPIX_C_FLOAT16", {DT_FLOAT, 2, 2, NUM_F16, 1, 2, 2}},
@@ -92,7 +96,8 @@ static const struct row rows[] = {
     PAIR(MPI_2DOUBLE_PRECISION, struct two_double, 16, NUM_P2D, 8),
     {MPI_LB, "MPI_LB", {DT_NONE, 0, 0, 0, 0, 1, 0}},
     {MPI_UB, "MPI_UB", {DT_NONE, 0, 0, 0, 0, 1, 0}},
-    PAIR(MPI_FLOAT_INT, struct float_int, 8, NUM_PFI, 4), /* these in the order of their handles: obj_add gives them */
+    /* these in the order of their handles: obj_add gives them */
+    PAIR(MPI_FLOAT_INT, struct float_int, 8, NUM_PFI, 4),
     PAIR(MPI_DOUBLE_INT, struct double_int, 12, NUM_PDI, 8),
     PAIR(MPI_LONG_INT, struct long_int, 12, NUM_PLI, 4),
     PAIR(MPI_SHORT_INT, struct short_int, 6, NUM_PSI, 2),
@@ -105,7 +110,8 @@ static int pair_layout(const struct dt_elem *e, struct place *out)
 {
     if (e->num != NUM_PSI)
         return node_block(e->bytes, out);
-    const int64_t off[2] = {0, offsetof(struct short_int, i)}, len[2] = {sizeof(short), sizeof(int)};
+    const int64_t off[2] = {0, offsetof(struct short_int, i)},
+                  len[2] = {sizeof(short), sizeof(int)};
     return node_blocks(2, off, len, out);
 }
 
@@ -149,7 +155,8 @@ static void predef_ops(void)
 {
     for (int i = DT_MAX; i < DT_OPS; i++) {
         struct dt_op *o = &proc->dt->ops[i];
-        *o = (struct dt_op){.obj = {MPI_MAX - DT_MAX + i, 1}, .index = i, .commute = i < DT_REPLACE};
+        *o = (struct dt_op){
+            .obj = {MPI_MAX - DT_MAX + i, 1}, .index = i, .commute = i < DT_REPLACE};
         obj_set_builtin(OBJ_OP, o->obj.handle, &o->obj);
     }
 }

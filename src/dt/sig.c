@@ -1,7 +1,7 @@
 /* sig.c - signatures: which basic elements a type has, in order, run by run.
  *
- * Normalised like layouts (no empty, single or equal adjacent parts; depth bounded the same way), so that
- * counting elements in a byte range takes one division or binary search per level. */
+ * Normalised like layouts (no empty, single or equal adjacent parts; depth bounded the same way),
+ * so that counting elements in a byte range takes one division or binary search per level. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -102,7 +102,8 @@ static int seq_takes_in(const struct dt_sig *k)
     return k->kind == SIG_SEQ && (k->n <= NODE_SPLICE || k->depth >= NODE_DEEP);
 }
 
-/* Append k (its reference is taken over), joining it with a leaf of the same basic type before it. */
+/* Append k (its reference is taken over), joining it with a leaf of the same basic type before
+ * it. */
 static int seq_append(struct dt_sig *s, struct dt_sig *k)
 {
     struct dt_sig **last = s->n ? &s->kids[s->n - 1] : NULL;
@@ -127,7 +128,8 @@ static int seq_finish(struct dt_sig *s, struct dt_sig **out)
     for (int64_t i = 0; i < s->n; i++) {
         const struct dt_sig *k = s->kids[i];
         same &= k == s->kids[0];
-        if (add64(s->cum[i], k->size, &s->cum[i + 1]) || add64(s->cum_parts[i], k->parts, &s->cum_parts[i + 1]))
+        if (add64(s->cum[i], k->size, &s->cum[i + 1]) ||
+            add64(s->cum_parts[i], k->parts, &s->cum_parts[i + 1]))
             return -EOVERFLOW;
         if (k->depth >= s->depth)
             s->depth = (uint8_t)(k->depth + 1);
@@ -178,7 +180,8 @@ int sig_seq(int64_t n, struct dt_sig **kids, struct dt_sig **out)
     return err;
 }
 
-int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *basic, int64_t n), void *arg)
+int sig_walk(const struct dt_sig *s, int (*fn)(void *arg, const struct dt_type *basic, int64_t n),
+             void *arg)
 {
     int stop = 0;
     if (!s)
@@ -281,8 +284,9 @@ int64_t dt_elements_bytes(const struct dt_type *t, int64_t n)
 }
 
 /* --- hash -------------------------------------------------------------------
- * Each element maps x to a*x + c (mod 2^61 - 1) with one multiplier and a constant of its own; sequences compose
- * the maps, which is associative, so the result depends on the elements alone and repetition is a power. */
+ * Each element maps x to a*x + c (mod 2^61 - 1) with one multiplier and a constant of its own;
+ * sequences compose the maps, which is associative, so the result depends on the elements alone and
+ * repetition is a power. */
 struct affine {
     uint64_t mul, add;
 };
@@ -325,7 +329,8 @@ static struct affine leaf_map(const struct dt_type *b)
     int integer = b->elem.num == NUM_PLI || b->elem.num == NUM_PSI || b->elem.num == NUM_P2I;
     unsigned value = integer ? DT_SIGNED : DT_FLOAT;
     int float_index = b->elem.num == NUM_P2F || b->elem.num == NUM_P2D;
-    return then(element_map(value, v), element_map(float_index ? DT_FLOAT : DT_SIGNED, b->elem.bytes - v));
+    return then(element_map(value, v),
+                element_map(float_index ? DT_FLOAT : DT_SIGNED, b->elem.bytes - v));
 }
 
 static struct affine sig_map(const struct dt_sig *s)

@@ -1,7 +1,8 @@
 /* type.c - the constructors: bounds with overflow checks, layout, signature.
  *
- * A constructor fills a struct build: where the instances of old types lie. Bounds follow MPI-3.1 4.1.7: markers
- * (MPI_LB, MPI_UB, resized types) outrank data; a struct without them is padded to its most aligned member. */
+ * A constructor fills a struct build: where the instances of old types lie. Bounds follow MPI-3.1
+ * 4.1.7: markers (MPI_LB, MPI_UB, resized types) outrank data; a struct without them is padded to
+ * its most aligned member. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ int type_errno(int neg_errno)
 {
     const char *call = proc->call ? proc->call : "datatype";
     if (neg_errno == -EOVERFLOW)
-        return err_make(MPI_ERR_COUNT, "%s: size or bounds of the datatype do not fit 63 bits", call);
+        return err_make(MPI_ERR_COUNT, "%s: size or bounds of the datatype do not fit 63 bits",
+                        call);
     if (neg_errno == -ENOMEM)
         return err_make(MPI_ERR_NO_MEM, "%s: out of memory for the datatype", call);
     return neg_errno ? err_make(MPI_ERR_TYPE, "%s: malformed datatype", call) : MPI_SUCCESS;
@@ -100,7 +102,8 @@ int dt_total(const struct dt_type *t, size_t count, size_t *bytes)
 static int span(int64_t n, int64_t stride, int64_t *lo, int64_t *hi)
 {
     int64_t last;
-    if (mul64(n - 1, stride, &last) || add64(last < 0 ? last : 0, *lo, lo) || add64(last > 0 ? last : 0, *hi, hi))
+    if (mul64(n - 1, stride, &last) || add64(last < 0 ? last : 0, *lo, lo) ||
+        add64(last > 0 ? last : 0, *hi, hi))
         return -EOVERFLOW;
     return 0;
 }
@@ -137,7 +140,10 @@ static void build_drop(struct build *b)
 /* One instance of old. */
 static struct build build_old(const struct dt_type *old)
 {
-    return (struct build){{old->origin, node_ref(old->node)}, sig_ref(old->sig), old->lb, old->lb + old->extent,
+    return (struct build){{old->origin, node_ref(old->node)},
+                          sig_ref(old->sig),
+                          old->lb,
+                          old->lb + old->extent,
                           old->flags & (DT_LB_SET | DT_UB_SET)};
 }
 
@@ -212,7 +218,8 @@ int dt_make_contiguous(int64_t count, struct dt_type *old, struct dt_type **out)
     return build_finish(&b, old, build_repeat(&b, count, old->extent), out);
 }
 
-int dt_make_vector_b(int64_t count, int64_t blocklen, int64_t stride_b, struct dt_type *old, struct dt_type **out)
+int dt_make_vector_b(int64_t count, int64_t blocklen, int64_t stride_b, struct dt_type *old,
+                     struct dt_type **out)
 {
     struct build b = build_old(old);
     int err = build_repeat(&b, blocklen, old->extent);
@@ -221,7 +228,8 @@ int dt_make_vector_b(int64_t count, int64_t blocklen, int64_t stride_b, struct d
     return build_finish(&b, old, err, out);
 }
 
-int dt_make_vector(int64_t count, int64_t blocklen, int64_t stride, struct dt_type *old, struct dt_type **out)
+int dt_make_vector(int64_t count, int64_t blocklen, int64_t stride, struct dt_type *old,
+                   struct dt_type **out)
 {
     int64_t stride_b = 0;
     if (count > 1 && mul64(stride, old->extent, &stride_b))
@@ -239,8 +247,8 @@ int dt_make_resized(struct dt_type *old, int64_t lb, int64_t extent, struct dt_t
 
 /* --- indexed ------------------------------------------------------------------ */
 /* Layout when instances of old lie end to end: blocks of bytes. */
-static int indexed_blocks(int64_t n, const int64_t *lens, int64_t one, const int64_t *off, const struct dt_type *old,
-                          struct place *out)
+static int indexed_blocks(int64_t n, const int64_t *lens, int64_t one, const int64_t *off,
+                          const struct dt_type *old, struct place *out)
 {
     int64_t *bytes = malloc(2 * (size_t)n * sizeof *bytes);
     if (!bytes)
@@ -257,8 +265,8 @@ static int indexed_blocks(int64_t n, const int64_t *lens, int64_t one, const int
 }
 
 /* Any other old type: a list of vectors, consecutive equal ones shared. */
-static int indexed_list(int64_t n, const int64_t *lens, int64_t one, const int64_t *off, const struct dt_type *old,
-                        struct place *out)
+static int indexed_list(int64_t n, const int64_t *lens, int64_t one, const int64_t *off,
+                        const struct dt_type *old, struct place *out)
 {
     struct place *p = calloc((size_t)n, sizeof *p);
     if (!p)
@@ -271,7 +279,8 @@ static int indexed_list(int64_t n, const int64_t *lens, int64_t one, const int64
         if (len != last_len) {
             node_drop(last.node);
             last = (struct place){0, NULL};
-            err = node_vector(len, old->extent, (struct place){old->origin, node_ref(old->node)}, &last);
+            err = node_vector(len, old->extent, (struct place){old->origin, node_ref(old->node)},
+                              &last);
             if (err) {
                 last.node = NULL;
                 break;
@@ -295,8 +304,8 @@ static int indexed_list(int64_t n, const int64_t *lens, int64_t one, const int64
 }
 
 /* Bounds over the blocks that have elements; how many elements in all. */
-static int indexed_bounds(int64_t n, const int64_t *lens, int64_t one, const int64_t *off, const struct dt_type *old,
-                          struct build *b, int64_t *elements)
+static int indexed_bounds(int64_t n, const int64_t *lens, int64_t one, const int64_t *off,
+                          const struct dt_type *old, struct build *b, int64_t *elements)
 {
     int first = 1;
     *elements = 0;
@@ -304,8 +313,8 @@ static int indexed_bounds(int64_t n, const int64_t *lens, int64_t one, const int
         int64_t len = lens ? lens[i] : one, lo = old->lb, hi = old->lb + old->extent;
         if (len == 0)
             continue;
-        if (add64(*elements, len, elements) || span(len, old->extent, &lo, &hi) || add64(lo, off[i], &lo) ||
-            add64(hi, off[i], &hi))
+        if (add64(*elements, len, elements) || span(len, old->extent, &lo, &hi) ||
+            add64(lo, off[i], &lo) || add64(hi, off[i], &hi))
             return -EOVERFLOW;
         if (first || lo < b->lb)
             b->lb = lo;
@@ -316,8 +325,8 @@ static int indexed_bounds(int64_t n, const int64_t *lens, int64_t one, const int
     return 0;
 }
 
-int dt_make_indexed_b(int64_t count, const int64_t *blocklens, int64_t blocklen, const int64_t *displs_b,
-                      struct dt_type *old, struct dt_type **out)
+int dt_make_indexed_b(int64_t count, const int64_t *blocklens, int64_t blocklen,
+                      const int64_t *displs_b, struct dt_type *old, struct dt_type **out)
 {
     struct build b = {.flags = old->flags & (DT_LB_SET | DT_UB_SET)};
     int64_t elements;
@@ -340,8 +349,8 @@ int dt_make_indexed_b(int64_t count, const int64_t *blocklens, int64_t blocklen,
     return build_finish(&b, old, err, out);
 }
 
-int dt_make_indexed(int64_t count, const int64_t *blocklens, int64_t blocklen, const int64_t *displs,
-                    struct dt_type *old, struct dt_type **out)
+int dt_make_indexed(int64_t count, const int64_t *blocklens, int64_t blocklen,
+                    const int64_t *displs, struct dt_type *old, struct dt_type **out)
 {
     int64_t *off = malloc((size_t)(count ? count : 1) * sizeof *off);
     if (!off)
@@ -380,8 +389,8 @@ static void bounds_add(struct bounds *b, const struct dt_type *t, int64_t lo, in
 }
 
 /* Bounds of the struct, its alignment, and the basic type all members share. */
-static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, struct dt_type **types, struct build *b,
-                         struct dt_type *model)
+static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, struct dt_type **types,
+                         struct build *b, struct dt_type *model)
 {
     struct bounds bd = {0};
     int mixed = 0;
@@ -417,7 +426,8 @@ static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, str
     return 0;
 }
 
-static int struct_parts(int64_t n, const int64_t *lens, const int64_t *off, struct dt_type **types, struct build *b)
+static int struct_parts(int64_t n, const int64_t *lens, const int64_t *off, struct dt_type **types,
+                        struct build *b)
 {
     struct place *p = calloc((size_t)(n ? n : 1), sizeof *p);
     struct dt_sig **sig = calloc((size_t)(n ? n : 1), sizeof *sig);
@@ -451,8 +461,8 @@ static int struct_parts(int64_t n, const int64_t *lens, const int64_t *off, stru
     return err;
 }
 
-int dt_make_struct(int64_t count, const int64_t *blocklens, const int64_t *displs_b, struct dt_type **types,
-                   struct dt_type **out)
+int dt_make_struct(int64_t count, const int64_t *blocklens, const int64_t *displs_b,
+                   struct dt_type **types, struct dt_type **out)
 {
     struct build b = {.flags = 0};
     struct dt_type model = {.align = 1};
@@ -463,12 +473,14 @@ int dt_make_struct(int64_t count, const int64_t *blocklens, const int64_t *displ
 }
 
 /* --- subarray and darray: one dimension after the other, the fastest first ------- */
-/* The part built so far becomes `n` slices from slice `start` on, of `whole` slices `pitch` bytes apart. */
+/* The part built so far becomes `n` slices from slice `start` on, of `whole` slices `pitch` bytes
+ * apart. */
 static int slice(struct build *b, int64_t whole, int64_t n, int64_t start, int64_t *pitch)
 {
     int64_t skip;
     int err = build_repeat(b, n, *pitch);
-    if (!err && b->place.node && (mul64(start, *pitch, &skip) || add64(b->place.off, skip, &b->place.off)))
+    if (!err && b->place.node &&
+        (mul64(start, *pitch, &skip) || add64(b->place.off, skip, &b->place.off)))
         err = -EOVERFLOW;
     if (!err && mul64(*pitch, whole, pitch))
         err = -EOVERFLOW;
@@ -476,8 +488,8 @@ static int slice(struct build *b, int64_t whole, int64_t n, int64_t start, int64
     return err;
 }
 
-int dt_make_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes, const int64_t *starts, int order,
-                     struct dt_type *old, struct dt_type **out)
+int dt_make_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
+                     const int64_t *starts, int order, struct dt_type *old, struct dt_type **out)
 {
     struct build b = build_old(old);
     int64_t pitch = old->extent;
@@ -492,11 +504,13 @@ int dt_make_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes, c
     return build_finish(&b, old, err, out);
 }
 
-/* Cyclic distribution of `whole` slices in blocks of k over nproc processes, the part of process `me`. */
+/* Cyclic distribution of `whole` slices in blocks of k over nproc processes, the part of process
+ * `me`. */
 static int deal(struct build *b, int64_t whole, int64_t k, int nproc, int me, int64_t *pitch)
 {
     int64_t round = k * nproc, first = me * k;
-    int64_t full = whole > first ? (whole - first) / round : 0; /* rounds in which all k slices exist ... */
+    /* rounds in which all k slices exist ... */
+    int64_t full = whole > first ? (whole - first) / round : 0;
     int64_t rest = whole > first ? (whole - first) % round : 0; /* ... and what begins one more */
     if (rest >= k) {
         full++;
@@ -537,13 +551,15 @@ static int deal(struct build *b, int64_t whole, int64_t k, int nproc, int me, in
     return err ? err : err2;
 }
 
-int dt_make_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs, const int *dargs,
-                   const int *psizes, int order, struct dt_type *old, struct dt_type **out)
+int dt_make_darray(int size, int rank, int ndims, const int64_t *gsizes, const int *distribs,
+                   const int *dargs, const int *psizes, int order, struct dt_type *old,
+                   struct dt_type **out)
 {
     struct build b = build_old(old);
     int64_t pitch = old->extent;
     int err = 0;
-    int *me = malloc((size_t)ndims * sizeof *me); /* place in the process grid, which is in C order always */
+    /* place in the process grid, which is in C order always */
+    int *me = malloc((size_t)ndims * sizeof *me);
     if (!me)
         err = -ENOMEM;
     for (int d = 0, left = size, r = rank; d < ndims && !err; d++) {
@@ -628,8 +644,10 @@ int dt_init(void)
 /* Types and operations that the user did not free. */
 static void drop_the_rest(void)
 {
-    unsigned types = (unsigned)dt_find(MPI_FLOAT_INT)->obj.handle, ops = (2u << 30 | (unsigned)OBJ_OP << 26);
-    unsigned type_limit = proc->obj->table[OBJ_TYPE].limit, op_limit = proc->obj->table[OBJ_OP].limit;
+    unsigned types = (unsigned)dt_find(MPI_FLOAT_INT)->obj.handle,
+             ops = (2u << 30 | (unsigned)OBJ_OP << 26);
+    unsigned type_limit = proc->obj->table[OBJ_TYPE].limit,
+             op_limit = proc->obj->table[OBJ_OP].limit;
     for (unsigned i = 0; i < type_limit; i++) {
         struct dt_type *t = dt_find((MPI_Datatype)(types + i));
         for (int n = t && !(t->flags & DT_PREDEFINED) ? t->holders : 0; n > 0; n--) {

@@ -64,12 +64,13 @@ static int key_find(enum obj_kind holder, int keyval, struct keyval **out, const
 {
     struct keyval *k = obj_find(OBJ_KEYVAL, keyval);
     if (!k)
-        return err_make(MPI_ERR_KEYVAL, keyval == MPI_KEYVAL_INVALID ? "%s: keyval is MPI_KEYVAL_INVALID"
-                                                                     : "%s: keyval %#x does not exist",
+        return err_make(MPI_ERR_KEYVAL,
+                        keyval == MPI_KEYVAL_INVALID ? "%s: keyval is MPI_KEYVAL_INVALID"
+                                                     : "%s: keyval %#x does not exist",
                         call, (unsigned)keyval);
     if (k->holder != holder)
-        return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is for %s, not for %s", call, (unsigned)keyval,
-                        holder_name(k->holder), holder_name(holder));
+        return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is for %s, not for %s", call,
+                        (unsigned)keyval, holder_name(k->holder), holder_name(holder));
     *out = k;
     return MPI_SUCCESS;
 }
@@ -96,7 +97,9 @@ static struct attr *attr_find(const struct attr_list *l, const struct keyval *k,
 /* The attribute as C sees it. */
 static void *as_pointer(struct attr *a)
 {
-    return a->form == ATTR_POINTER ? a->value : a->form == ATTR_INT ? (void *)&a->as_int : (void *)&a->value;
+    return a->form == ATTR_POINTER ? a->value
+           : a->form == ATTR_INT   ? (void *)&a->as_int
+                                   : (void *)&a->value;
 }
 
 static void put_value(struct attr *a, void *value, enum attr_form form)
@@ -114,8 +117,8 @@ static int call_delete(int handle, struct attr *a)
     if (!k->del)
         return MPI_SUCCESS;
     a->deleting = 1;
-    int err = k->delete_proxy ? k->delete_proxy((MPI_Comm_delete_attr_function *)k->del, handle, k->obj.handle,
-                                                (int)a->form, a->value, k->extra)
+    int err = k->delete_proxy ? k->delete_proxy((MPI_Comm_delete_attr_function *)k->del, handle,
+                                                k->obj.handle, (int)a->form, a->value, k->extra)
                               : k->del(handle, k->obj.handle, as_pointer(a), k->extra);
     a->deleting = 0;
     proc->call = call;
@@ -129,7 +132,8 @@ static void attr_free(struct attr *a)
     free(a);
 }
 
-static int attr_add(struct attr_list *l, struct keyval *k, void *value, enum attr_form form, const char *call)
+static int attr_add(struct attr_list *l, struct keyval *k, void *value, enum attr_form form,
+                    const char *call)
 {
     struct attr *a = calloc(1, sizeof *a);
     if (!a)
@@ -141,8 +145,8 @@ static int attr_add(struct attr_list *l, struct keyval *k, void *value, enum att
     return MPI_SUCCESS;
 }
 
-int attr_set_as(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value, enum attr_form form,
-                const char *call)
+int attr_set_as(enum obj_kind holder, int handle, struct attr_list *l, int keyval, void *value,
+                enum attr_form form, const char *call)
 {
     struct keyval *k;
     int err = key_find(holder, keyval, &k, call);
@@ -151,15 +155,16 @@ int attr_set_as(enum obj_kind holder, int handle, struct attr_list *l, int keyva
     struct attr *a = attr_find(l, k, 0);
     if (!a)
         return attr_add(l, k, value, form, call);
-    /* MPI-3.1 6.7.2: the delete callback of the old value runs first; when it fails the old value stays. */
+    /* MPI-3.1 6.7.2: the delete callback of the old value runs first; when it fails the old value
+     * stays. */
     err = call_delete(handle, a);
     if (!err)
         put_value(a, value, form);
     return err;
 }
 
-int attr_get_as(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out, int *flag,
-                enum attr_form form, const char *call)
+int attr_get_as(enum obj_kind holder, const struct attr_list *l, int keyval, void *value_out,
+                int *flag, enum attr_form form, const char *call)
 {
     struct keyval *k;
     *flag = 0;
@@ -183,16 +188,16 @@ int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyva
     struct attr *a = attr_find(l, k, 0);
     if (!a)
         return attr_find(l, k, 1) ? MPI_SUCCESS /* from inside its own delete callback */
-                                  : err_make(MPI_ERR_KEYVAL, "%s: keyval %#x has no attribute here", call,
-                                             (unsigned)keyval);
+                                  : err_make(MPI_ERR_KEYVAL, "%s: keyval %#x has no attribute here",
+                                             call, (unsigned)keyval);
     err = call_delete(handle, a);
     if (!err)
         attr_free(a);
     return err;
 }
 
-/* What a copy callback gives is set on the new object.  A callback of C that hands on the address of an integer
- * means the integer: the address would not outlive the old object. */
+/* What a copy callback gives is set on the new object.  A callback of C that hands on the address
+ * of an integer means the integer: the address would not outlive the old object. */
 static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct attr_list *to)
 {
     const char *call = proc->call;
@@ -202,8 +207,8 @@ static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct att
     if (!k->copy) /* MPI_*_NULL_COPY_FN */
         return MPI_SUCCESS;
     if (k->copy_proxy)
-        err = k->copy_proxy((MPI_Comm_copy_attr_function *)k->copy, old_handle, k->obj.handle, k->extra,
-                            (int)old.form, old.value, &copied, &flag);
+        err = k->copy_proxy((MPI_Comm_copy_attr_function *)k->copy, old_handle, k->obj.handle,
+                            k->extra, (int)old.form, old.value, &copied, &flag);
     else
         err = k->copy(old_handle, k->obj.handle, k->extra, seen, &copied, &flag);
     proc->call = call;
@@ -218,14 +223,16 @@ static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct att
     return attr_add(to, k, copied, old.form, call ? call : "attribute copy");
 }
 
-int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle, struct attr_list *to)
+int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from, int new_handle,
+              struct attr_list *to)
 {
     size_t n = 0;
     for (const struct list *p = from->head.next; p != &from->head; p = p->next)
         n++;
     if (!n)
         return MPI_SUCCESS;
-    /* Callbacks may set and delete attributes of the old object: walk over a list of its keys as they were. */
+    /* Callbacks may set and delete attributes of the old object: walk over a list of its keys as
+     * they were. */
     struct keyval **keys = malloc(n * sizeof *keys);
     if (!keys)
         return err_make(MPI_ERR_NO_MEM, "no memory to copy %zu attributes", n);
@@ -267,7 +274,8 @@ void attr_forget(struct attr_list *l)
         attr_free(LIST_OBJ(l->head.next, struct attr, link));
 }
 
-int keyval_create(enum obj_kind holder, void *copy, void *del, int *keyval, void *extra, int is_fortran)
+int keyval_create(enum obj_kind holder, void *copy, void *del, int *keyval, void *extra,
+                  int is_fortran)
 {
     struct keyval *k = calloc(1, sizeof *k);
     if (!k || obj_add(OBJ_KEYVAL, &k->obj)) {
@@ -297,8 +305,8 @@ int keyval_free(enum obj_kind holder, int *keyval, const char *call)
     int err = key_find(holder, *keyval, &k, call);
     if (err)
         return err;
-    /* Another copy of the handle may have been used before: the key lives while attributes do, and delete
-     * callbacks free it again (MPI-3.1 6.7.2 gives no way to know). */
+    /* Another copy of the handle may have been used before: the key lives while attributes do, and
+     * delete callbacks free it again (MPI-3.1 6.7.2 gives no way to know). */
     if (!k->freed) {
         k->freed = 1;
         key_drop(k);

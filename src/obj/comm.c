@@ -114,7 +114,8 @@ void comm_set_local(struct comm *c, struct comm *local)
     comm_set_beside(local, c->remote, NULL);
 }
 
-static struct comm *builtin_comm(int handle, int first, int size, int rank, uint32_t ctx, const char *name)
+static struct comm *builtin_comm(int handle, int first, int size, int rank, uint32_t ctx,
+                                 const char *name)
 {
     struct comm *c = calloc(1, sizeof *c);
     struct rankmap *m = rankmap_stride(first, 1, size);
@@ -154,7 +155,8 @@ static void comm_forget(void *arg)
     comm_destroy(c);
 }
 
-/* First, and their local ones with them: those have places of their own in the table, maybe lower ones. */
+/* First, and their local ones with them: those have places of their own in the table, maybe lower
+ * ones. */
 static void intercomm_forget(void *arg)
 {
     struct comm *c = arg;

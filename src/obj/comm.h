@@ -2,7 +2,7 @@
  *
  * Rank maps: struct rankmap gives the world rank of each member.  Regular ones cost no memory:
  *   RANKMAP_STRIDE   world = first + rank * stride     (world-like, reversed, every k-th)
- *   RANKMAP_TABLE    world = table[rank]               (irregular: 4 bytes per rank, shared by reference)
+ *   RANKMAP_TABLE    world = table[rank] (irregular: 4 bytes per rank, shared by reference)
  * Maps are reference counted and shared by communicators, groups and windows.
  *
  * Context ids: 64 bits.
@@ -79,8 +79,10 @@ struct comm {
     int rank, size;         /* of the local group */
     struct rankmap *map;    /* local group */
     struct rankmap *remote; /* remote group of an intercommunicator, else NULL */
-    struct comm *local;     /* intercommunicator: intracommunicator of the local group (for collectives) */
-    struct rankmap *beside[2]; /* groups whose deaths end what it does, too (comm_set_beside), or NULL */
+    struct comm *local;     /* intercommunicator: intracommunicator of the local group (for
+                             * collectives) */
+    struct rankmap *beside[2]; /* groups whose deaths end what it does, too (comm_set_beside), or
+                                * NULL */
     struct errhandler *errhandler;
     struct attr_list attrs;
     struct info *info;
@@ -88,9 +90,11 @@ struct comm {
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
-    int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the dead; */
+    int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the
+                             * dead; */
     int member_dead;        /* ... and one that is: its number in the job + 1 */
-    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls were last told of the dead; */
+    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls were last told of the
+                             * dead; */
     int dead_told;          /* ... members among them */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
@@ -130,15 +134,16 @@ void comm_set_ctx(struct comm *c, uint64_t ctx_recv, uint64_t ctx_send);
 /* Members of c may give up a collective operation because of a death in these groups (or NULL), though c has not those members: so
  * the others end it by that death, too.  Takes its own references. */
 void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b);
-/* `local` becomes the local communicator of intercommunicator c (and goes with it), beside the other group. */
+/* `local` becomes the local communicator of intercommunicator c (and goes with it), beside the
+ * other group. */
 void comm_set_local(struct comm *c, struct comm *local);
-/* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle goes, and the
- * object with its last reference. */
+/* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle
+ * goes, and the object with its last reference. */
 int comm_release(struct comm *c);
 void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
 
-/* Ids of the predefined communicators; all others come from coll/ctxid.c, which may set proc->obj->ctx_gone to
- * learn when a communicator of this process goes. */
+/* Ids of the predefined communicators; all others come from coll/ctxid.c, which may set
+ * proc->obj->ctx_gone to learn when a communicator of this process goes. */
 enum { CTX_WORLD = 0, CTX_SELF = CTX_STEP };
 #define CTX_NONE UINT32_MAX /* ctx_recv of a communicator that owns no id */
 

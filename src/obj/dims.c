@@ -1,10 +1,12 @@
-/* The search of MPI_Dims_create: all ordered factorizations, from the balanced end, cut by the best range so far. */
+/* The search of MPI_Dims_create: all ordered factorizations, from the balanced end, cut by the best
+ * range so far. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "obj/topo.h"
 
-enum { MAX_FREE = 31, MAX_DIVISORS = 1536 }; /* an int has at most 1536 divisors, and 30 factors above 1 */
+/* an int has at most 1536 divisors, and 30 factors above 1 */
+enum { MAX_FREE = 31, MAX_DIVISORS = 1536 };
 
 struct dims_search {
     const int *divisor; /* ascending */
@@ -30,8 +32,8 @@ static int power_at_most(long long f, int d, long long n)
     return power_below(f, d, n + 1);
 }
 
-/* The better: least difference of the first and the last, then the larger last, then the least sum, then the
- * larger leading ones (they are tried later). */
+/* The better: least difference of the first and the last, then the larger last, then the least sum,
+ * then the larger leading ones (they are tried later). */
 static void dims_rate(struct dims_search *s, long long sum)
 {
     int last = s->now[s->n - 1], best_last = s->best[s->n - 1];
@@ -45,8 +47,8 @@ static void dims_rate(struct dims_search *s, long long sum)
     memcpy(s->best, s->now, sizeof s->best);
 }
 
-/* Fill places at.. with factors of `left` that do not grow and end within the best range so far.  Ascending, so
- * that good ranges come first and cut the rest. */
+/* Fill places at.. with factors of `left` that do not grow and end within the best range so far.
+ * Ascending, so that good ranges come first and cut the rest. */
 static void dims_try(struct dims_search *s, int at, int left, int most, long long sum)
 {
     if (at == s->n - 1) {

@@ -12,8 +12,9 @@
 #include "obj/obj.h"
 #include "obj/obj_types.h"
 
-/* Code of the ring: class in bits 0-6, slot in 8-14, round of the ring in 15-29 (never 0, so that a bare class is
- * told from a code).  The round keeps an old code from showing the text of a newer error. */
+/* Code of the ring: class in bits 0-6, slot in 8-14, round of the ring in 15-29 (never 0, so that a
+ * bare class is told from a code).  The round keeps an old code from showing the text of a newer
+ * error. */
 enum { SLOT_SHIFT = 8, ROUND_SHIFT = 15, ROUNDS = 1 << 15, USER_BIT = 1 << 30 };
 _Static_assert(ERR_SLOTS == 1 << (ROUND_SHIFT - SLOT_SHIFT), "the slot field holds ERR_SLOTS");
 
@@ -108,9 +109,11 @@ static const struct {
     CLASS(MPI_T_ERR_INVALID_SESSION, "MPI_T: invalid session"),
     CLASS(MPI_T_ERR_CVAR_SET_NOT_NOW, "MPI_T: the control variable cannot be set at this moment"),
     CLASS(MPI_T_ERR_CVAR_SET_NEVER, "MPI_T: the control variable cannot be set any more"),
-    CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP, "MPI_T: the performance variable cannot be started or stopped"),
+    CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP,
+          "MPI_T: the performance variable cannot be started or stopped"),
     CLASS(MPI_T_ERR_PVAR_NO_WRITE, "MPI_T: the performance variable cannot be written or reset"),
-    CLASS(MPI_T_ERR_PVAR_NO_ATOMIC, "MPI_T: the performance variable cannot be read and reset in one step"),
+    CLASS(MPI_T_ERR_PVAR_NO_ATOMIC,
+          "MPI_T: the performance variable cannot be read and reset in one step"),
     CLASS(MPI_T_ERR_INVALID_NAME, "MPI_T: no variable or category has this name"),
     CLASS(MPI_T_ERR_INVALID, "MPI_T: invalid use or argument"),
     CLASS(MPI_ERR_SESSION, "invalid session"),
@@ -192,7 +195,8 @@ int err_make(int cls, const char *fmt, ...)
     return s->code;
 }
 
-/* Where the text of a code stands, or NULL when it has none of its own or the slot was used again. */
+/* Where the text of a code stands, or NULL when it has none of its own or the slot was used
+ * again. */
 static struct err_slot *slot_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -247,7 +251,9 @@ static struct err_user *user_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
     int i = (code & ~USER_BIT) - 1;
-    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users && e->user[i].class ? &e->user[i] : NULL;
+    return e && code > 0 && (code & USER_BIT) && i >= 0 && i < e->users && e->user[i].class
+               ? &e->user[i]
+               : NULL;
 }
 
 int err_valid(int code)
@@ -270,7 +276,8 @@ void err_text(int code, char *buf, size_t len)
 {
     if (code > 0 && (code & USER_BIT)) {
         struct err_user *u = user_find(code);
-        snprintf(buf, len, "%s", u && u->text ? u->text : ""); /* MPI-3.1 8.5: empty until a string is added */
+        /* MPI-3.1 8.5: empty until a string is added */
+        snprintf(buf, len, "%s", u && u->text ? u->text : "");
         return;
     }
     const struct err_slot *s = slot_find(code);
@@ -292,7 +299,13 @@ int err_from_errno(int neg_errno, const char *what)
     case ENOMEM: cls = MPI_ERR_NO_MEM; break;
     case EINVAL: cls = MPI_ERR_ARG; break;
     case EFAULT: cls = MPI_ERR_BUFFER; break;
-    case ENOTCONN: case ESRCH: case ESTALE: case EPIPE: case ECONNRESET: cls = MPIX_ERR_PROC_FAILED; break;
+    case ENOTCONN:
+    case ESRCH:
+    case ESTALE:
+    case EPIPE:
+    case ECONNRESET:
+        cls = MPIX_ERR_PROC_FAILED;
+        break;
     case ENOTSUP: case ENOSYS: cls = MPI_ERR_UNSUPPORTED_OPERATION; break;
     }
     return err_make(cls, "%s: %s", what, strerror(e));
@@ -342,11 +355,13 @@ int err_add_string(int code, const char *text)
 {
     struct err_user *u = user_find(code);
     if (!u)
-        return err_make(MPI_ERR_ARG, "MPI_Add_error_string: %d is no error class or code that was added by the user",
-                        code);
+        return err_make(
+            MPI_ERR_ARG,
+            "MPI_Add_error_string: %d is no error class or code that was added by the user", code);
     char *copy = strdup(text);
     if (!copy)
-        return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_string: no memory for a text of %zu bytes", strlen(text));
+        return err_make(MPI_ERR_NO_MEM, "MPI_Add_error_string: no memory for a text of %zu bytes",
+                        strlen(text));
     free(u->text);
     u->text = copy;
     return MPI_SUCCESS;
@@ -367,9 +382,11 @@ int err_delete(int code, int is_class)
     struct err_user *u = user_find(code);
     const char *what = is_class ? "class" : "code";
     if (!u || (u->class == code) != is_class)
-        return err_make(MPI_ERR_ARG, "%s: %d is no error %s that was added by the user", proc->call, code, what);
+        return err_make(MPI_ERR_ARG, "%s: %d is no error %s that was added by the user", proc->call,
+                        code, what);
     if (is_class && has_codes(e, code))
-        return err_make(MPI_ERR_OTHER, "%s: error class %d still has error codes", proc->call, code);
+        return err_make(MPI_ERR_OTHER, "%s: error class %d still has error codes", proc->call,
+                        code);
     free(u->text);
     *u = (struct err_user){0};
     /* Numbers come again from the end only, so that MPI_LASTUSEDCODE stays the largest in use. */
@@ -383,7 +400,8 @@ int err_delete_string(int code)
 {
     struct err_user *u = user_find(code);
     if (!u || !u->text)
-        return err_make(MPI_ERR_ARG, "%s: error code %d has no text that was added by the user", proc->call, code);
+        return err_make(MPI_ERR_ARG, "%s: error code %d has no text that was added by the user",
+                        proc->call, code);
     free(u->text);
     u->text = NULL;
     return MPI_SUCCESS;

@@ -1,8 +1,8 @@
 /* err.h - MPI error codes with an exact text, and error handlers.
  *
- * A code is class | slot<<8 | round<<15: the class is a mask away, the text of a slot lives in a ring of the
- * last ERR_SLOTS errors of this process, and the round tells an old code from a new one.  Codes and classes added by users live above
- * MPI_ERR_LASTCODE (bit 30).  MPI_SUCCESS is 0.
+ * A code is class | slot<<8 | round<<15: the class is a mask away, the text of a slot lives in a
+ * ring of the last ERR_SLOTS errors of this process, and the round tells an old code from a new
+ * one.  Codes and classes added by users live above MPI_ERR_LASTCODE (bit 30).  MPI_SUCCESS is 0.
  * Every room from L2 upwards returns such codes. */
 #ifndef OBJ_ERR_H
 #define OBJ_ERR_H
@@ -16,7 +16,8 @@ int err_make(int cls, const char *fmt, ...) __attribute__((cold, format(printf, 
 int err_class(int code);
 /* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
 void err_text(int code, char *buf, size_t len);
-/* Put "call: " before a text that names no MPI call, as rooms make them that do not know for which they work. */
+/* Put "call: " before a text that names no MPI call, as rooms make them that do not know for which
+ * they work. */
 void err_name(int code, const char *call);
 /* The same, and instead of the call that the text names: it may have been made in another one than the one that returns it. */
 void err_returned_by(int code, const char *call);
@@ -36,7 +37,8 @@ int err_add_code(int cls, int *code);
 int err_add_string(int code, const char *text);
 int err_delete(int code, int is_class); /* a class or code: not while codes of the class exist */
 int err_delete_string(int code);
-int *err_last_used(void); /* what MPI_LASTUSEDCODE points to; the address is good until MPI_Finalize */
+/* what MPI_LASTUSEDCODE points to; the address is good until MPI_Finalize */
+int *err_last_used(void);
 
 struct comm;
 struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
@@ -45,7 +47,8 @@ struct errhandler; /* group of MPI_Errhandler objects, see errhandler.c */
  * NULL comm: MPI_COMM_WORLD's (MPI-3.1 8.3). `call` names the MPI function. */
 int err_report_comm(struct comm *c, int code, const char *call) __attribute__((cold));
 /* For windows: the errhandler object, the window's handle and its name (NULL or "": none). */
-int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code, const char *call);
+int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code,
+                   const char *call);
 /* For files: the handle is a pointer. */
 int err_report_file(struct errhandler *eh, void *file, int code, const char *call);
 

@@ -88,7 +88,8 @@ static void fatal(const char *where, int code, const char *call)
 {
     char text[ERR_TEXT], line[ERR_TEXT + 256], name[64];
     err_text(code, text, sizeof text);
-    /* Texts begin with "MPI_Call: ".  Say the call once, and believe the text: `call` may be another thread's. */
+    /* Texts begin with "MPI_Call: ".  Say the call once, and believe the text: `call` may be
+     * another thread's. */
     const char *rest = text, *colon = strchr(text, ':');
     size_t n = colon ? (size_t)(colon - text) : 0;
     if (!strncmp(text, "MPI", 3) && n && n < sizeof name && strcspn(text, " ") > n) {
@@ -98,7 +99,8 @@ static void fatal(const char *where, int code, const char *call)
     }
     int status = err_class(code);
     const char *class = err_class_name(status);
-    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s", call ? call : "an MPI call", where, class ? class : "a class of the program", rest);
+    snprintf(line, sizeof line, "fatal error in %s on %s (%s): %s", call ? call : "an MPI call",
+             where, class ? class : "a class of the program", rest);
     boot_abort(status > 0 && status < 128 ? status : 1, line);
 }
 
@@ -121,9 +123,11 @@ static int cxx_kind(const struct errhandler *e)
     return e->holder == OBJ_FILE ? 1 : e->holder == OBJ_WIN ? 2 : 0;
 }
 
-int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call)
+int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code,
+                   const char *call)
 {
-    if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] || e == proc->obj->errhandler[ERRHANDLER_ABORT])
+    if (!e || e == proc->obj->errhandler[ERRHANDLER_FATAL] ||
+        e == proc->obj->errhandler[ERRHANDLER_ABORT])
         fatal(where, code, call);
     if (e->fn) {
         refs(e, take); /* the handler may free itself */
@@ -149,7 +153,8 @@ int err_report_comm(struct comm *c, int code, const char *call)
     return errhandler_run(c->errhandler, &handle, where, code, call);
 }
 
-int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code, const char *call)
+int err_report_win(struct errhandler *eh, int win_handle, const char *name, int code,
+                   const char *call)
 {
     char where[MPI_MAX_OBJECT_NAME + 32];
     if (name && name[0])

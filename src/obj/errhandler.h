@@ -1,16 +1,19 @@
 /* errhandler.h - error handler objects.
  *
- * The predefined ones exist in every process; user handlers belong to one kind of holder.  Objects that hold
- * a handler own a reference, so do users for each create and get; handle and memory go with the last one. */
+ * The predefined ones exist in every process; user handlers belong to one kind of holder.  Objects
+ * that hold a handler own a reference, so do users for each create and get; handle and memory go
+ * with the last one. */
 #ifndef OBJ_ERRHANDLER_H
 #define OBJ_ERRHANDLER_H
 
 #include "obj/obj.h"
 
-/* What MPICH's C++ binding library calls its user's handlers by; kind 0 is a communicator, 1 a file, 2 a window. */
+/* What MPICH's C++ binding library calls its user's handlers by; kind 0 is a communicator, 1 a
+ * file, 2 a window. */
 typedef void errhandler_cxx(int kind, int *handle, int *code, void (*fn)(void));
 
-/* Holder of a handler: an obj_kind (OBJ_COMM, OBJ_WIN, OBJ_FILE, OBJ_SESSION) or 0 for the predefined ones. */
+/* Holder of a handler: an obj_kind (OBJ_COMM, OBJ_WIN, OBJ_FILE, OBJ_SESSION) or 0 for the
+ * predefined ones. */
 struct errhandler {
     struct obj obj;
     int holder;
@@ -29,9 +32,11 @@ struct errhandler *errhandler_find(int handle);
 struct errhandler *errhandler_ref(struct errhandler *e);
 void errhandler_drop(struct errhandler *e); /* NULL is fine */
 
-/* Run the handler for `code` that happened in `call` on an object; `where` names the object for the message of
- * MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.  handle_ptr points to the MPI
- * handle that a user handler gets.  Runs user code: hold no lock that it may need (proc->lock is recursive). */
-int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code, const char *call);
+/* Run the handler for `code` that happened in `call` on an object; `where` names the object for the
+ * message of MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.
+ * handle_ptr points to the MPI handle that a user handler gets.  Runs user code: hold no lock that
+ * it may need (proc->lock is recursive). */
+int errhandler_run(struct errhandler *e, void *handle_ptr, const char *where, int code,
+                   const char *call);
 
 #endif

@@ -24,7 +24,8 @@ struct rankmap *rankmap_stride(int first, int stride, int size)
     struct rankmap *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
-    *m = (struct rankmap){.refs = 1, .kind = RANKMAP_STRIDE, .size = size, .first = first, .stride = stride};
+    *m = (struct rankmap){
+        .refs = 1, .kind = RANKMAP_STRIDE, .size = size, .first = first, .stride = stride};
     return m;
 }
 
@@ -88,7 +89,8 @@ int rankmap_equal(const struct rankmap *a, const struct rankmap *b)
 {
     if (a == b)
         return 1;
-    if (a->size != b->size || a->kind != b->kind) /* equal ranks have equal kinds: rankmap_make decides by them */
+    /* equal ranks have equal kinds: rankmap_make decides by them */
+    if (a->size != b->size || a->kind != b->kind)
         return 0;
     if (a->size == 0)
         return 1;

@@ -136,7 +136,8 @@ size_t info_alignment(const struct info *i)
     return n & (n - 1) || n > INT64_MAX ? 0 : (size_t)n;
 }
 
-/* Command line of this process: first word and the rest, for "command" and "argv" of MPI_INFO_ENV. */
+/* Command line of this process: first word and the rest, for "command" and "argv" of
+ * MPI_INFO_ENV. */
 static void put_command(struct info *i)
 {
     char line[4096];

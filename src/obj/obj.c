@@ -13,8 +13,8 @@
 
 enum { KIND_DIRECT = 2, FIRST_BLOCKS = 16, MAX_INDEX = 1 << 26 };
 
-/* The array of block pointers doubles; the old one is kept until the end, because the near path of one-sided
- * calls looks handles up without the lock. */
+/* The array of block pointers doubles; the old one is kept until the end, because the near path of
+ * one-sided calls looks handles up without the lock. */
 static int table_more_blocks(struct obj_table *t)
 {
     void ***old = atomic_load_explicit(&t->block, memory_order_relaxed);
@@ -74,7 +74,8 @@ int obj_add(enum obj_kind kind, struct obj *o)
     if (index == limit) /* release pairs with the acquire in obj_find() */
         atomic_store_explicit(&t->limit, limit + 1, memory_order_release);
     /* Others may compare it without the lock (obj.h). */
-    __atomic_store_n(&o->handle, (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index), __ATOMIC_RELAXED);
+    __atomic_store_n(&o->handle, (int)((unsigned)KIND_DIRECT << 30 | (unsigned)kind << 26 | index),
+                     __ATOMIC_RELAXED);
     o->refs = 1;
     t->live++;
     return 0;
@@ -118,7 +119,8 @@ void obj_sweep(enum obj_kind kind, void (*fn)(void *o))
     const struct obj_table *t = &proc->obj->table[kind];
     unsigned limit = atomic_load_explicit(&t->limit, memory_order_relaxed);
     for (unsigned i = 0; i < limit; i++) {
-        void *o = atomic_load_explicit(&t->block, memory_order_relaxed)[i / OBJ_BLOCK][i % OBJ_BLOCK];
+        void *o = atomic_load_explicit(&t->block,
+                                       memory_order_relaxed)[i / OBJ_BLOCK][i % OBJ_BLOCK];
         if (o)
             fn(o);
     }

@@ -1,8 +1,8 @@
 /* obj.h - MPI objects: integer handles, reference counts, predefined ones.
  *
- * A handle is kind<<30 | type<<26 | index, as in MPICH's ABI: kind 1 = predefined (index: low 8 bits for
- * most, see obj_set_builtin), kind 2 or 3 = made at run time.  Look-up is an index into a table of
- * pointers, bounds-checked, never a dereference of what the user passed.
+ * A handle is kind<<30 | type<<26 | index, as in MPICH's ABI: kind 1 = predefined (index: low 8
+ * bits for most, see obj_set_builtin), kind 2 or 3 = made at run time.  Look-up is an index into a
+ * table of pointers, bounds-checked, never a dereference of what the user passed.
  *
  * An object embeds struct obj first.  Reference counts are plain: proc->lock protects them. */
 #ifndef OBJ_OBJ_H
@@ -14,12 +14,13 @@
 
 /* The type field of a handle (MPICH ABI). */
 enum obj_kind {
-    OBJ_COMM = 1, OBJ_GROUP = 2, OBJ_TYPE = 3, OBJ_FILE = 4, OBJ_ERRHANDLER = 5, OBJ_OP = 6, OBJ_INFO = 7,
-    OBJ_WIN = 8, OBJ_KEYVAL = 9, OBJ_REQUEST = 11, OBJ_SESSION = 14, OBJ_KINDS = 16
+    OBJ_COMM = 1, OBJ_GROUP = 2, OBJ_TYPE = 3, OBJ_FILE = 4, OBJ_ERRHANDLER = 5, OBJ_OP = 6,
+    OBJ_INFO = 7, OBJ_WIN = 8, OBJ_KEYVAL = 9, OBJ_REQUEST = 11, OBJ_SESSION = 14, OBJ_KINDS = 16
 };
 
 struct obj {
-    int handle; /* written atomically: rooms may compare handles of cached objects without the lock */
+    int handle; /* written atomically: rooms may compare handles of cached objects without the
+                 * lock */
     int refs;
 };
 
@@ -27,8 +28,8 @@ enum { OBJ_BLOCK = 256, OBJ_BUILTINS = 256 };
 
 struct obj_table {
     void *builtin[OBJ_BUILTINS]; /* by handle & 0xff */
-    /* Made at run time: block[index / OBJ_BLOCK][index % OBJ_BLOCK].  Readers need no lock: limit is
-     * stored after what lies below it, and an outgrown array of blocks stays until the end. */
+    /* Made at run time: block[index / OBJ_BLOCK][index % OBJ_BLOCK].  Readers need no lock: limit
+     * is stored after what lies below it, and an outgrown array of blocks stays until the end. */
     _Atomic(void ***) block;
     unsigned blocks, block_room; /* blocks allocated; places for them */
     atomic_uint limit;           /* indexes given out so far are below this */
@@ -42,16 +43,19 @@ struct obj_room {
     struct err_ring *err;        /* err.h */
     struct comm *world, *self;
     struct info *info_env;
-    void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was freed; may be NULL */
+    void (*ctx_gone)(uint32_t ctx); /* upcall of coll/: a communicator that received with ctx was
+                                     * freed; may be NULL */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
-    uint64_t completions;        /* requests completed so far: waits look again only when it moved */
+    uint64_t completions;        /* requests completed so far: waits look again only when it
+                                  * moved */
 };
 
-int obj_init(void);      /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */
+/* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */
+int obj_init(void);
 void obj_finalize(void);
-/* Info objects may be used before MPI_Init and after MPI_Finalize: obj_early() makes the tables if there are none,
- * obj_late() frees them when MPI does not run and no info object is left. */
+/* Info objects may be used before MPI_Init and after MPI_Finalize: obj_early() makes the tables if
+ * there are none, obj_late() frees them when MPI does not run and no info object is left. */
 int obj_early(void);
 void obj_late(void);
 
@@ -80,9 +84,11 @@ static inline void *obj_find(enum obj_kind kind, int handle)
         return NULL;
     if ((h >> 30) == 2) /* acquire pairs with the releases in obj_add() and table_more_blocks() */
         return index < atomic_load_explicit(&t->limit, memory_order_acquire)
-                   ? atomic_load_explicit(&t->block, memory_order_acquire)[index / OBJ_BLOCK][index % OBJ_BLOCK]
+                   ? atomic_load_explicit(
+                         &t->block, memory_order_acquire)[index / OBJ_BLOCK][index % OBJ_BLOCK]
                    : NULL;
-    /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low byte alone tells. */
+    /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low
+     * byte alone tells. */
     if ((h >> 30) == 1) {
         struct obj *o = t->builtin[h & 0xff];
         return o && o->handle == handle ? o : NULL;

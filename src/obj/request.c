@@ -20,7 +20,8 @@ void status_proc_null(MPI_Status *st)
     st->MPI_SOURCE = MPI_PROC_NULL;
 }
 
-void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops, struct comm *c)
+void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops,
+                  struct comm *c)
 {
     memset(r, 0, sizeof *r);
     r->ops = ops;
@@ -47,7 +48,8 @@ int request_publish(struct request *r, MPI_Request *out)
 
 static void request_destroy(struct request *r)
 {
-    struct comm *c = r->obj.handle || r->freed ? r->comm : NULL; /* published ones hold a reference */
+    /* published ones hold a reference */
+    struct comm *c = r->obj.handle || r->freed ? r->comm : NULL;
     if (r->obj.handle)
         obj_del(OBJ_REQUEST, &r->obj);
     if (r->ops->free)
@@ -197,8 +199,8 @@ void request_release(struct request *r)
         request_destroy(r);
         return;
     }
-    /* The handle goes now, the memory when the operation ends.  A generalized request is completed by its handle,
-     * which the user has kept (MPI-3.1 12.2). */
+    /* The handle goes now, the memory when the operation ends.  A generalized request is completed
+     * by its handle, which the user has kept (MPI-3.1 12.2). */
     if (r->obj.handle && r->kind != REQUEST_GENERAL)
         obj_del(OBJ_REQUEST, &r->obj);
     r->freed = 1;

@@ -25,10 +25,11 @@ struct request_ops {
     int (*start)(struct request *r);
     /* MPI_Cancel. */
     int (*cancel)(struct request *r);
-    /* Nudge: a wait or test looks at r which is not done (RMA: issue what was held back). May be NULL. */
+    /* Nudge: a wait or test looks at r which is not done (RMA: issue what was held back). May be
+     * NULL. */
     void (*poke)(struct request *r);
-    /* After completion, before status goes to the user (generalized: query); may give r->error another text. MPI error code. May
-     * be NULL. */
+    /* After completion, before status goes to the user (generalized: query); may give r->error
+     * another text. MPI error code. May be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
     /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the caller, the handle that it gets,
      * and the name of that window, to be freed (NULL: it has none).  NULL: none is left.  May be NULL. */
@@ -48,19 +49,22 @@ struct request {
     struct comm *comm; /* for the error handler; may be NULL */
     int peer;        /* world rank waited for, or -1: for traces */
     const char *what; /* "a message" ... : for traces */
-    /* Of internal requests: runs at the end of request_complete() instead of waking waiters; may finish r. */
+    /* Of internal requests: runs at the end of request_complete() instead of waking waiters; may
+     * finish r. */
     void (*then)(struct request *r, void *arg);
     void *then_arg;
     MPI_Status status;
 };
 
-/* Initialise the common part; no handle.  The communicator is not referenced until request_publish. */
-void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops, struct comm *c);
-/* Give it a handle for the user, and a reference on its communicator that goes with the handle's end.
- * MPI error code. */
+/* Initialise the common part; no handle.  The communicator is not referenced until
+ * request_publish. */
+void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops,
+                  struct comm *c);
+/* Give it a handle for the user, and a reference on its communicator that goes with the handle's
+ * end.  MPI error code. */
 int request_publish(struct request *r, MPI_Request *out);
-/* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The status must be
- * filled before. */
+/* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The
+ * status must be filled before. */
 void request_complete(struct request *r, int error);
 /* Let fn run when r, an internal request, is done: now if it is. */
 void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg);
@@ -69,9 +73,10 @@ void request_wait(struct request *r);
 /* Wait for all of n (NULL entries are passed over), or until at least one is done; O(n) in all. */
 void request_wait_all(struct request **r, int n);
 void request_wait_any(struct request **r, int n);
-/* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is left alone), then free,
- * or make a persistent one inactive.  An inactive one gives the empty status.  Returns the request's error code.
- * For requests with a handle and, likewise, for internal ones made on the heap. */
+/* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is left
+ * alone), then free, or make a persistent one inactive.  An inactive one gives the empty status.
+ * Returns the request's error code.  For requests with a handle and, likewise, for internal ones
+ * made on the heap. */
 int request_finish(struct request *r, MPI_Status *status);
 /* MPI_Request_free: freed now or when done. */
 void request_release(struct request *r);
@@ -79,23 +84,26 @@ void request_release(struct request *r);
 int request_start(struct request *r);
 static inline int request_is_persistent(const struct request *r)
 {
-    return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_PERSISTENT_COLL) || r->kind == REQUEST_PART;
+    return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_PERSISTENT_COLL) ||
+           r->kind == REQUEST_PART;
 }
 /* An MPI_Status as the standard wants it for null or inactive requests. */
 void status_empty(MPI_Status *st);
 /* What a receive from MPI_PROC_NULL gives. */
 void status_proc_null(MPI_Status *st);
 
-/* Bytes and the cancelled flag share two ints of MPI_Status (MPICH ABI): 63 bits of count, bit 0 of the
- * second for cancelled. */
+/* Bytes and the cancelled flag share two ints of MPI_Status (MPICH ABI): 63 bits of count, bit 0 of
+ * the second for cancelled. */
 static inline void status_set_count(MPI_Status *st, int64_t bytes)
 {
     st->count_lo = (int)(uint32_t)bytes;
-    st->count_hi_and_cancelled = (int)((uint32_t)((uint64_t)bytes >> 32) << 1 | ((uint32_t)st->count_hi_and_cancelled & 1));
+    st->count_hi_and_cancelled = (int)((uint32_t)((uint64_t)bytes >> 32) << 1 |
+                                       ((uint32_t)st->count_hi_and_cancelled & 1));
 }
 static inline int64_t status_count(const MPI_Status *st)
 {
-    return (int64_t)((uint64_t)((uint32_t)st->count_hi_and_cancelled >> 1) << 32 | (uint32_t)st->count_lo);
+    return (int64_t)((uint64_t)((uint32_t)st->count_hi_and_cancelled >> 1) << 32 |
+                     (uint32_t)st->count_lo);
 }
 static inline int status_cancelled(const MPI_Status *st)
 {

@@ -80,12 +80,13 @@ static void cart_neighbors(const struct comm_topo *t, int rank, int *out)
     }
 }
 
-int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations, int **destinations,
-                   const char *call)
+int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations,
+                   int **destinations, const char *call)
 {
     const struct comm_topo *t = c->topo;
     if (!t)
-        return err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has no topology", call, (unsigned)c->obj.handle);
+        return err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has no topology", call,
+                        (unsigned)c->obj.handle);
     int in, out;
     const int *list_in = t->sources, *list_out = t->destinations;
     if (t->kind == TOPO_CART) {

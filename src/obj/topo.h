@@ -1,4 +1,5 @@
-/* topo.h - virtual topologies of communicators (MPI-3.1 chapter 7): what is stored and the neighbours it gives.
+/* topo.h - virtual topologies of communicators (MPI-3.1 chapter 7): what is stored and the
+ * neighbours it gives.
  *
  * Dimensions, coordinates and ranks are counts; all arrays belong to the topology. */
 #ifndef OBJ_TOPO_H
@@ -31,15 +32,16 @@ void topo_drop(struct comm_topo *t); /* NULL is fine */
 int topo_cart_rank(const struct comm_topo *t, const int *coords);
 void topo_cart_coords(const struct comm_topo *t, int rank, int *coords);
 
-/* Neighbours for MPI_Neighbor_*: *sources and *destinations are ranks of c (MPI_PROC_NULL at the edges of a
- * Cartesian grid), in the order that MPI-3.1 7.6 wants; for Cartesian grids sources == destinations in value.
- * Both arrays are allocated in one block that the caller frees with free(*sources).
+/* Neighbours for MPI_Neighbor_*: *sources and *destinations are ranks of c (MPI_PROC_NULL at the
+ * edges of a Cartesian grid), in the order that MPI-3.1 7.6 wants; for Cartesian grids sources ==
+ * destinations in value.  Both arrays are allocated in one block that the caller frees with
+ * free(*sources).
  * MPI_ERR_TOPOLOGY when c has no topology; `call` names the MPI function. */
-int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations, int **destinations,
-                   const char *call);
+int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations,
+                   int **destinations, const char *call);
 
-/* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as even as can be, the
- * largest first.  Returns 0 if there is no memory. */
+/* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as even
+ * as can be, the largest first.  Returns 0 if there is no memory. */
 int topo_dims_fill(int product, int ndims, int *dims);
 
 #endif

@@ -2,7 +2,8 @@
  *
  *   | piece | data ... | free | piece | data ... |      pieces in order of address, first fit
  *
- * A piece's header fits into MPI_BSEND_OVERHEAD, so a buffer of the size that MPI-3.1 3.6 asks for always does. */
+ * A piece's header fits into MPI_BSEND_OVERHEAD, so a buffer of the size that MPI-3.1 3.6 asks for
+ * always does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ struct piece { /* in the user's buffer */
     struct list link;
     size_t size; /* bytes with this header */
 };
-_Static_assert(sizeof(struct piece) + 2 * sizeof(max_align_t) <= MPI_BSEND_OVERHEAD, "alignment of header and data included");
+_Static_assert(sizeof(struct piece) + 2 * sizeof(max_align_t) <= MPI_BSEND_OVERHEAD,
+               "alignment of header and data included");
 
 struct p2p_buffer {
     void *user;
@@ -32,7 +34,8 @@ int p2p_buffer_attach(void *buf, size_t size)
 {
     struct p2p *s = proc->p2p;
     if (s->buffer)
-        return err_make(MPI_ERR_BUFFER, "MPI_Buffer_attach: a buffer of %zu bytes is attached already",
+        return err_make(MPI_ERR_BUFFER,
+                        "MPI_Buffer_attach: a buffer of %zu bytes is attached already",
                         s->buffer->user_size);
     struct p2p_buffer *b = malloc(sizeof *b);
     if (!b)
@@ -132,8 +135,10 @@ int buffer_send(struct p2p_req *q)
         piece = piece_take(b, q->size);
     }
     if (!piece)
-        return err_make(MPI_ERR_BUFFER, "MPI_Bsend: %zu bytes and %zu of overhead do not fit the attached buffer of %zu bytes",
-                        q->size, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
+        return err_make(
+            MPI_ERR_BUFFER,
+            "MPI_Bsend: %zu bytes and %zu of overhead do not fit the attached buffer of %zu bytes",
+            q->size, round_up(sizeof *piece), b ? b->user_size : (size_t)0);
     int err = send_copy(q, piece);
     if (err) {
         list_del(&piece->link);

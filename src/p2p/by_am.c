@@ -1,4 +1,5 @@
-/* Path 1: active messages.  How a send leaves, and two of the ways to fetch the data of a matched rendezvous (the third: native.c). */
+/* Path 1: active messages.  How a send leaves, and two of the ways to fetch the data of a matched
+ * rendezvous (the third: native.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,8 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
-/* Where the data lies, for a receiver that can read it: at most P2P_RTS_RUNS runs, none too short to be worth
- * a place in a list.  0: it must be pulled. */
+/* Where the data lies, for a receiver that can read it: at most P2P_RTS_RUNS runs, none too short
+ * to be worth a place in a list.  0: it must be pulled. */
 static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_run *run)
 {
     if (!p->near)
@@ -86,7 +87,8 @@ static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_
     }
     struct iovec v[P2P_RTS_RUNS];
     size_t bytes, n = dt_iov(q->type, q->count, q->buf, 0, q->size, v, P2P_RTS_RUNS, &bytes);
-    if (!n || bytes != q->size || bytes / n < 256) /* nothing to read: the window was full, and the layout is no block */
+    /* nothing to read: the window was full, and the layout is no block */
+    if (!n || bytes != q->size || bytes / n < 256)
         return 0;
     for (size_t i = 0; i < n; i++)
         run[i] = (struct p2p_run){(uintptr_t)v[i].iov_base, v[i].iov_len};
@@ -126,7 +128,8 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
-/* Eager while the message is short and the window has room, else rendezvous.  Called again after AM_AGAIN. */
+/* Eager while the message is short and the window has room, else rendezvous.  Called again after
+ * AM_AGAIN. */
 static int by_am_send(struct p2p_req *q, struct p2p_peer *p)
 {
     int err = peer_reach(p);
@@ -146,8 +149,10 @@ static int by_am_send(struct p2p_req *q, struct p2p_peer *p)
 
 /* --- single copy on the node ---------------------------------------------- */
 
-/* The part [from, from+len) of the sender's runs as an iovec; returns the entries used, *bytes what they hold. */
-static size_t slice(const struct p2p_run *runs, uint32_t nruns, size_t from, size_t len, struct iovec *v, size_t *bytes)
+/* The part [from, from+len) of the sender's runs as an iovec; returns the entries used, *bytes what
+ * they hold. */
+static size_t slice(const struct p2p_run *runs, uint32_t nruns, size_t from, size_t len,
+                    struct iovec *v, size_t *bytes)
 {
     size_t n = 0, got = 0;
     for (uint32_t i = 0; i < nruns && got < len; i++) {
@@ -164,9 +169,10 @@ static size_t slice(const struct p2p_run *runs, uint32_t nruns, size_t from, siz
     return n;
 }
 
-/* One step of the copy from position q->got on: into the layout itself when its pieces are long, else through the
- * bounce buffer. 0 or -errno. */
-static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs, uint32_t nruns)
+/* One step of the copy from position q->got on: into the layout itself when its pieces are long,
+ * else through the bounce buffer. 0 or -errno. */
+static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run *runs,
+                     uint32_t nruns)
 {
     struct iovec here[P2P_RTS_RUNS], there[P2P_RTS_RUNS];
     size_t left = q->want - q->got, bytes = left, nhere = 1, got;
@@ -192,15 +198,16 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
     return 0;
 }
 
-/* When the sender is blocked in this very message and has a core, both can copy at once, through the rings: twice
- * as fast here as one process_vm_readv, whose cost is in finding the pages.  Else one copy by the receiver leaves the
- * sender free. */
+/* When the sender is blocked in this very message and has a core, both can copy at once, through
+ * the rings: twice as fast here as one process_vm_readv, whose cost is in finding the pages.  Else
+ * one copy by the receiver leaves the sender free. */
 static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
 {
     return h->waits && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
 }
 
-static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const struct p2p_run *runs)
+static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
+                     const struct p2p_run *runs)
 {
     struct p2p *s = proc->p2p;
     if (!p->near || h->nruns == 0 || p->cma == P2P_CMA_REFUSED || better_pulled(q, h))
@@ -209,7 +216,9 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
         return 0;
     while (q->got < q->want) {
         int rc = read_step(q, p, runs, h->nruns);
-        if (rc) { /* the first real try decides; a single bad address later is left to the pull to report */
+        if (rc) {
+            /* the first real try decides; a single bad address later is left to the pull to
+             * report */
             if (p->cma == P2P_CMA_UNKNOWN || rc == -EPERM)
                 p->cma = P2P_CMA_REFUSED;
             q->got = 0;
@@ -234,13 +243,15 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     size_t segment = am_max(p->world) - sizeof(struct p2p_data), window;
-    if (segment > proc->p2p->scratch_size) /* where the sender packs one: as large in every process */
+    /* where the sender packs one: as large in every process */
+    if (segment > proc->p2p->scratch_size)
         segment = proc->p2p->scratch_size;
     window = segment * window_segments(p->world);
     int rc = cookie_make(q) ? 0 : AM_AGAIN;
     while (rc == 0 && q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;
-        struct p2p_pull m = {q->remote, q->cookie, q->next, q->want, (uint32_t)len, (uint32_t)segment};
+        struct p2p_pull m = {q->remote, q->cookie,     q->next,
+                             q->want,   (uint32_t)len, (uint32_t)segment};
         struct iovec v = {&m, sizeof m};
         rc = am_request(p->world, P2P_PULL, &v, 1, (unsigned)((len + segment - 1) / segment));
         if (rc)
@@ -276,7 +287,8 @@ static void by_am_more(struct p2p_req *q)
         pull_fail(&q->op, rc);
 }
 
-static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail)
+static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
+                        const void *tail)
 {
     if (q->want == 0 || rndv_read(q, p, h, tail)) {
         struct p2p_fin f = {h->sreq};
@@ -294,5 +306,9 @@ static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
     peer_control(p, P2P_CANCEL, &m, sizeof m);
 }
 
-const struct p2p_path p2p_by_am = {
-    .name = "am", .init = p2p_handlers, .send = by_am_send, .fetch = by_am_fetch, .more = by_am_more, .cancel = by_am_cancel};
+const struct p2p_path p2p_by_am = {.name = "am",
+                                   .init = p2p_handlers,
+                                   .send = by_am_send,
+                                   .fetch = by_am_fetch,
+                                   .more = by_am_more,
+                                   .cancel = by_am_cancel};

@@ -1,7 +1,8 @@
 /* Names of requests on the wire.
  *
- * What a peer sends back names a request of this process.  It is a place in a table and how often that place was given
- * out, never an address: a name that is old, foreign or made up finds nothing, and nothing of this process shows in it. */
+ * What a peer sends back names a request of this process.  It is a place in a table and how often
+ * that place was given out, never an address: a name that is old, foreign or made up finds nothing,
+ * and nothing of this process shows in it. */
 #include <stdlib.h>
 
 #include "p2p/p2p_types.h"

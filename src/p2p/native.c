@@ -1,17 +1,19 @@
 /* native.c - the data of a rendezvous by the network's own get.
  *
  *   S: registers its buffer --RTS(name of the transport, its key)--> R: matches, imports the key
- *                                                                    get, get ... of the transport <-- memory of S
+ *                                              memory of S --> R: get, get ... of the transport
  *   S: deregisters          <------------FIN------------------------ R: all answered
  *
- * One block at both ends, as a piece of a layout would have to pay for itself.  The key serves one message: none has to be
- * found again or thrown away when the user frees its memory, and over what makes registration cheap nothing is lost; a network
- * that pins pages would want them remembered.  What fails while S lives is pulled, from the beginning, so a failure here is
- * never one of the message.
+ * One block at both ends, as a piece of a layout would have to pay for itself.  The key serves one
+ * message: none has to be found again or thrown away when the user frees its memory, and over what
+ * makes registration cheap nothing is lost; a network that pins pages would want them remembered.
+ * What fails while S lives is pulled, from the beginning, so a failure here is never one of the
+ * message.
  *
- * P13: what the network has may yet be written, so a receive ends when all its pieces have been answered.  Of a dead
- * process they are answered with an error, as soon as the network knows; who does not answer then (a host that was cut off)
- * is waited for a second, as in rma/engine/native.c, and the record stays for the late answer. */
+ * P13: what the network has may yet be written, so a receive ends when all its pieces have been
+ * answered.  Of a dead process they are answered with an error, as soon as the network knows; who
+ * does not answer then (a host that was cut off) is waited for a second, as in rma/engine/native.c,
+ * and the record stays for the late answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
-enum { NAME = 8 };                           /* bytes of the transport's name, which stand before its key */
+enum { NAME = 8 }; /* bytes of the transport's name, which stand before its key */
 
 struct p2p_native { /* what the network knows of one request */
     struct tp_done d; /* shared by all pieces: each answer counts down */
@@ -36,9 +38,10 @@ struct p2p_native { /* what the network knows of one request */
     uint64_t over;      /* ns: when a dead process' data is given up; 0: it lives */
 };
 
-/* The network by which p can be reached, if a get of that length pays there.  Both ends ask: a process that would not get names
- * no memory, and looks at no key that it is sent. */
-static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops, struct tp_caps *caps)
+/* The network by which p can be reached, if a get of that length pays there.  Both ends ask: a
+ * process that would not get names no memory, and looks at no key that it is sent. */
+static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops,
+                          struct tp_caps *caps)
 {
     struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp(p->world, ops, caps);
     if (!tp || !(caps->flags & TP_GET))

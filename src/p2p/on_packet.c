@@ -31,8 +31,9 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
     size_t most = am_max(src) - sizeof(struct p2p_data);
     if (most > proc->p2p->scratch_size)
         most = proc->p2p->scratch_size;
-    return s->state == P2P_OPEN && m->want <= s->size && m->off <= s->size && m->len <= s->size - m->off && m->segment &&
-           m->segment <= most && m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
+    return s->state == P2P_OPEN && m->want <= s->size && m->off <= s->size &&
+           m->len <= s->size - m->off && m->segment && m->segment <= most &&
+           m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
 }
 
 /* Would the network to src read pieces of so many bytes where they lie? */
@@ -80,7 +81,8 @@ static int on_data(int src, const void *msg, size_t len)
     const char *data = (const char *)(m + 1);
     size_t n = len - sizeof *m;
     /* Only what was asked for, and no more of it in all. */
-    if (!q || q->is_send || q->state != P2P_PULLING || m->off > q->next || n > q->next - m->off || n > q->next - q->got)
+    if (!q || q->is_send || q->state != P2P_PULLING || m->off > q->next || n > q->next - m->off ||
+        n > q->next - q->got)
         return nonsense(src, "data");
     if (q->block)
         memcpy(q->start + m->off, data, n);
@@ -100,7 +102,8 @@ static int on_data(int src, const void *msg, size_t len)
 /* --- matching packets -------------------------------------------------------- */
 
 /* room: bytes of the whole message, or of what follows the RTS. */
-static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data, size_t len, size_t room)
+static struct p2p_unex *unex_make(int type, const struct p2p_match *m, int src, const void *data,
+                                  size_t len, size_t room)
 {
     struct p2p_unex *u = malloc(sizeof *u + room);
     if (!u)
@@ -216,7 +219,8 @@ static int take(int type, int src, const void *msg, size_t len)
 {
     switch (type) {
     case P2P_EAGER:
-        return take_eager(src, msg, (const struct p2p_match *)msg + 1, len - sizeof(struct p2p_match));
+        return take_eager(src, msg, (const struct p2p_match *)msg + 1,
+                          len - sizeof(struct p2p_match));
     case P2P_EAGER_SYNC:
         return take_eager_sync(src, msg, len - sizeof(struct p2p_eager_sync));
     case P2P_EAGER_FIRST:
@@ -239,11 +243,13 @@ static int well_formed(int type, const void *msg, size_t len)
     if (len < head[type - P2P_EAGER])
         return 0;
     const struct p2p_rts *r = msg;
-    return type != P2P_RTS || (r->nruns <= P2P_RTS_RUNS && r->key <= P2P_RTS_TAIL && !(r->nruns && r->key) && r->size <= INT64_MAX &&
-                               len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key);
+    return type != P2P_RTS ||
+           (r->nruns <= P2P_RTS_RUNS && r->key <= P2P_RTS_TAIL && !(r->nruns && r->key) &&
+            r->size <= INT64_MAX && len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key);
 }
 
-/* A message of an unordered transport before its turn is kept; one in turn brings those after it along. */
+/* A message of an unordered transport before its turn is kept; one in turn brings those after it
+ * along. */
 static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
@@ -389,7 +395,8 @@ static int on_cancel(int src, const void *msg, size_t len)
 void send_cancel_own(struct p2p_req *q)
 {
     int me = proc->p2p->me;
-    /* One pass delivers all that this process has sent to itself: after it the message is kept here, or matched. */
+    /* One pass delivers all that this process has sent to itself: after it the message is kept
+     * here, or matched. */
     if (!find_sent(me, q->seq))
         progress_poll();
     if ((q->r.done && !q->eager) || !withdraw(me, q->seq))
@@ -406,7 +413,8 @@ static int on_cancelled(int src, const void *msg, size_t len)
 {
     const struct p2p_cancel *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || !(s->state == P2P_CANCELLING || (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
+    if (!s || !(s->state == P2P_CANCELLING ||
+                (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
         return nonsense(src, "an answer to MPI_Cancel");
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);

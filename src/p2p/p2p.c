@@ -56,7 +56,8 @@ void p2p_finalize(void)
         am_handler(type, on_late);
     progress_hook_del(&s->hook);
     native_finalize(s);
-    for (struct list *l = s->open.next; l != &s->open; l = l->next) { /* sends that nobody waited for */
+    for (struct list *l = s->open.next; l != &s->open; l = l->next) {
+        /* sends that nobody waited for */
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
         if (q->leaving)
             q->leaving->q = NULL;
@@ -145,7 +146,8 @@ static int req_start(struct request *r)
 static int req_cancel(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
-    if (r->done && q->twin) { /* buffered: this one is complete when the copy is known to be cancelled or gone */
+    if (r->done && q->twin) {
+        /* buffered: this one is complete when the copy is known to be cancelled or gone */
         r->done = 0;
         q->state = P2P_CANCELLING;
         return req_cancel(&q->twin->r);
@@ -170,7 +172,8 @@ static int req_cancel(struct request *r)
             send_cancel_own(q);
             return MPI_SUCCESS;
         }
-        if (q->state != P2P_OPEN) { /* eager, complete but not yet waited for: open again until the receiver answers */
+        if (q->state != P2P_OPEN) {
+            /* eager, complete but not yet waited for: open again until the receiver answers */
             q->eager = 0;
             r->done = 0;
             q->state = P2P_CANCELLING;
@@ -185,8 +188,8 @@ static const struct request_ops req_ops = {
     .start = req_start, .cancel = req_cancel, .free = req_free};
 
 /* What send and receive share.  The communicator's reference comes with request_publish(). */
-static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count, struct dt_type *t,
-                    struct comm *c)
+static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count,
+                    struct dt_type *t, struct comm *c)
 {
     request_init(&q->r, kind, &req_ops, c);
     q->state = P2P_IDLE;
@@ -205,13 +208,14 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->full = 0;
     q->block = dt_is_block(t, (size_t)count);
     q->start = dt_start(t, buf);
-    if (__builtin_mul_overflow((size_t)t->size, (size_t)count, &q->size) || q->size > (size_t)INT64_MAX)
+    if (__builtin_mul_overflow((size_t)t->size, (size_t)count, &q->size) ||
+        q->size > (size_t)INT64_MAX)
         return dt_total(t, (size_t)count, &q->size);
     return MPI_SUCCESS;
 }
 
-static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count, struct dt_type *t,
-                     int dest, int tag, struct comm *c, int flags)
+static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf, MPI_Aint count,
+                     struct dt_type *t, int dest, int tag, struct comm *c, int flags)
 {
     q->is_send = 1;
     q->flags = flags;
@@ -226,8 +230,8 @@ static int send_fill(struct p2p_req *q, enum request_kind kind, const void *buf,
     return err;
 }
 
-static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_Aint count, struct dt_type *t,
-                     int source, int tag, struct comm *c, int flags)
+static int recv_fill(struct p2p_req *q, enum request_kind kind, void *buf, MPI_Aint count,
+                     struct dt_type *t, int source, int tag, struct comm *c, int flags)
 {
     q->is_send = 0;
     q->flags = flags;
@@ -252,7 +256,8 @@ static int wait_here(struct p2p_req *q, MPI_Status *status)
 {
     progress_wait(is_done, q, q->r.what, q->r.peer);
     if (status && status != MPI_STATUS_IGNORE) {
-        int keep = status->MPI_ERROR; /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
+        /* only calls that return several statuses set it (MPI-3.1 3.2.5) */
+        int keep = status->MPI_ERROR;
         *status = q->r.status;
         status->MPI_ERROR = keep;
     }
@@ -262,15 +267,17 @@ static int wait_here(struct p2p_req *q, MPI_Status *status)
 /* --- calls ---------------------------------------------------------------------- */
 
 /* A short message of one block to a peer with room: no request at all.  1: sent. */
-static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
-                             int flags)
+static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                             struct comm *c, int flags)
 {
-    if ((flags & P2P_MODE & ~P2P_READY) != P2P_STANDARD || dest < 0 || !dt_is_block(t, (size_t)count))
+    if ((flags & P2P_MODE & ~P2P_READY) != P2P_STANDARD || dest < 0 ||
+        !dt_is_block(t, (size_t)count))
         return 0;
     struct p2p_peer *p = peer_get(comm_peer_world(c, dest));
     size_t size;
-    if (!p || !list_empty(&p->pending) || __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) ||
-        size > p->eager_max || p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
+    if (!p || !list_empty(&p->pending) ||
+        __builtin_mul_overflow((size_t)t->size, (size_t)count, &size) || size > p->eager_max ||
+        p->eager_out + size + P2P_CHARGE > (size_t)cvar.p2p_eager_window || peer_far_ahead(p))
         return 0;
     struct p2p_match h = {c->ctx_send | ((unsigned)flags & P2P_STREAM) >> 4, c->src, tag,
                           p->seq_out};
@@ -282,7 +289,8 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
     return 1;
 }
 
-int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags)
+int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
+             int flags)
 {
     if (send_short(buf, count, t, dest, tag, c, flags))
         return MPI_SUCCESS;
@@ -294,8 +302,8 @@ int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int t
     return err ? err : wait_here(&q, NULL);
 }
 
-int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-             MPI_Status *status)
+int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+             int flags, MPI_Status *status)
 {
     struct p2p_req q;
     int err = recv_fill(&q, REQUEST_RECV, buf, count, t, source, tag, c, flags);
@@ -327,8 +335,8 @@ static int launch(struct p2p_req *q, int err, struct request **out)
     return MPI_SUCCESS;
 }
 
-int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
-              struct request **out)
+int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
+              int flags, struct request **out)
 {
     struct p2p_req *q = req_alloc();
     if (!q)
@@ -336,8 +344,8 @@ int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int 
     return launch(q, send_fill(q, REQUEST_SEND, buf, count, t, dest, tag, c, flags), out);
 }
 
-int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-              struct request **out)
+int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+              int flags, struct request **out)
 {
     struct p2p_req *q = req_alloc();
     if (!q)
@@ -361,9 +369,9 @@ int recv_make(void *buf, MPI_Aint count, struct dt_type *t, struct comm *c, stru
     return MPI_SUCCESS;
 }
 
-int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
-                 MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int flags,
-                 MPI_Status *status)
+int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                 void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                 struct comm *c, int flags, MPI_Status *status)
 {
     struct p2p_req r;
     int err = recv_fill(&r, REQUEST_RECV, rbuf, rcount, rt, source, rtag, c, flags);
@@ -393,22 +401,24 @@ static int prepare(struct p2p_req *q, int err, struct request **out)
     return MPI_SUCCESS;
 }
 
-int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
-                  struct request **out)
+int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                  struct comm *c, int flags, struct request **out)
 {
     struct p2p_req *q = req_alloc();
     if (!q)
         return no_memory(out);
-    return prepare(q, send_fill(q, REQUEST_PERSISTENT_SEND, buf, count, t, dest, tag, c, flags), out);
+    return prepare(q, send_fill(q, REQUEST_PERSISTENT_SEND, buf, count, t, dest, tag, c, flags),
+                   out);
 }
 
-int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-                  struct request **out)
+int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+                  int flags, struct request **out)
 {
     struct p2p_req *q = req_alloc();
     if (!q)
         return no_memory(out);
-    return prepare(q, recv_fill(q, REQUEST_PERSISTENT_RECV, buf, count, t, source, tag, c, flags), out);
+    return prepare(q, recv_fill(q, REQUEST_PERSISTENT_RECV, buf, count, t, source, tag, c, flags),
+                   out);
 }
 
 /* --- by world rank ----------------------------------------------------------------- */

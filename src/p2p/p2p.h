@@ -1,14 +1,15 @@
 /* p2p.h - point-to-point messages: send, receive, probe, cancel.
  *
- *     send ---- eager:       one or several AMs with the data (up to a CVAR) ---------> match -> copy
- *          \--- rendezvous:  RTS (match data, address) --> match --> node: single copy by mem/cma, FIN
- *                                                             \--> else: receiver asks for windows of segments
+ *     send ---- eager:       one or several AMs with the data (up to a CVAR) ----> match -> copy
+ *          \--- rendezvous:  RTS (match data, address) --> match
+ *                              --> node: single copy by mem/cma, FIN
+ *                              --> else: receiver asks for windows of segments
  *
- * Matching (match.c) is by (context id, source rank, tag), in the order sent per source and the order posted
- * per receiver, wildcards included.
+ * Matching (match.c) is by (context id, source rank, tag), in the order sent per source and the
+ * order posted per receiver, wildcards included.
  *
- * Bounds: bytes of unexpected eager data from one sender are at most MPIR_CVAR_P2P_EAGER_WINDOW: beyond it the
- * sender turns to rendezvous, whose request is a small header.
+ * Bounds: bytes of unexpected eager data from one sender are at most MPIR_CVAR_P2P_EAGER_WINDOW:
+ * beyond it the sender turns to rendezvous, whose request is a small header.
  *
  * Requests have no handle until request_publish(); blocking calls keep theirs on the stack. */
 #ifndef P2P_P2P_H
@@ -26,7 +27,8 @@ struct dt_type;
 int p2p_init(void);
 /* After the last barrier of MPI_Finalize: waits for nothing, frees all. */
 void p2p_finalize(void);
-/* Before that barrier: sends that the user has left behind (freed requests, buffered sends) are brought out. */
+/* Before that barrier: sends that the user has left behind (freed requests, buffered sends) are
+ * brought out. */
 void p2p_drain_wait(void);
 
 /* Mode of a send, or'ed with a stream of the communicator's context. */
@@ -36,32 +38,38 @@ enum p2p_flags {
 };
 
 /* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are understood. */
-int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags);
-int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-             MPI_Status *status);
-int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
-              struct request **out);
-int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-              struct request **out);
-int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
-                 MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int flags,
-                 MPI_Status *status);
+int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
+             int flags);
+int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+             int flags, MPI_Status *status);
+int p2p_isend(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
+              int flags, struct request **out);
+int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+              int flags, struct request **out);
+int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                 void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                 struct comm *c, int flags, MPI_Status *status);
 /* One request for both.  aside: the outgoing data is packed aside first (MPI_Isendrecv_replace). */
-int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
-                  MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int aside,
-                  struct request **out);
+int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                  struct comm *c, int aside, struct request **out);
 /* Persistent: inactive requests; ops->start begins them. */
-int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c, int flags,
-                  struct request **out);
-int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c, int flags,
-                  struct request **out);
+int p2p_send_init(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
+                  struct comm *c, int flags, struct request **out);
+int p2p_recv_init(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
+                  int flags, struct request **out);
 
-/* Probe: *flag is set if a message is there; blocking when flag is NULL.  With message != NULL the message is
- * taken out of matching (MPI_Mprobe): *message is a request of kind REQUEST_MESSAGE, NULL for MPI_PROC_NULL. */
-int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message, MPI_Status *status);
-/* Receive a message taken by p2p_probe; NULL: the no-process message.  The message object is consumed. */
-int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, MPI_Status *status);
-int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, struct request **out);
+/* Probe: *flag is set if a message is there; blocking when flag is NULL.  With message != NULL the
+ * message is taken out of matching (MPI_Mprobe): *message is a request of kind REQUEST_MESSAGE,
+ * NULL for MPI_PROC_NULL. */
+int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message,
+              MPI_Status *status);
+/* Receive a message taken by p2p_probe; NULL: the no-process message.  The message object is
+ * consumed. */
+int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
+              MPI_Status *status);
+int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
+               struct request **out);
 
 /* MPI_Buffer_attach and detach (which waits until all buffered messages have left). */
 int p2p_buffer_attach(void *buf, size_t size);

@@ -1,19 +1,22 @@
 /* p2p_types.h - private types of point-to-point.  All under proc->lock.
  *
  * Invariants
- *  P1  a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards included
+ *  P1  a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards
+ *      included
  *  P2  an unexpected message stands in four bins of p2p->unex, one per key a receive could look for
  *  P3  no posted receive matches an unexpected message
- *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends queue behind
+ *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends
+ *      queue behind
  *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
- *  P6  an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was pulled has left
- *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(), bytes against what was
- *      asked for; a packet that does not fit is dropped with a warning
+ *  P6  an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
+ *      pulled has left
+ *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(),
+ *      bytes against what was asked for; a packet that does not fit is dropped with a warning
  *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded
- *  P13 while the network may write into the buffer of a receive, that is not complete: it waits for the network's answer, for a
- *      dead process' data at most a second
- *  P14 while the network reads the buffer of a send, that is not complete: it waits until the network has told of each piece (P2P_LEAVING),
- *      or its peer is dead */
+ *  P13 while the network may write into the buffer of a receive, that is not complete: it waits for
+ *      the network's answer, for a dead process' data at most a second
+ *  P14 while the network reads the buffer of a send, that is not complete: it waits until the
+ *      network has told of each piece (P2P_LEAVING), or its peer is dead */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -38,14 +41,16 @@ enum {
     P2P_BOUNCE = 131072, /* bytes of the buffer between a single copy and a scattered layout */
     P2P_PULL_SEGMENTS = 8, /* DATA messages of one window, at most */
     P2P_PULL_WINDOWS = 2,  /* asked for at once */
-    P2P_EARLY = 4096       /* unordered: matched packets under way to one process, so many may come before their turn */
+    P2P_EARLY = 4096       /* unordered: matched packets under way to one process, so many may come
+                            * before their turn */
 };
 
 struct p2p_peer;
 struct p2p_path;
 struct p2p_native; /* native.c */
 
-/* Pieces of a send that the network reads where they lie (am_reply_kept).  It outlives the send where that ends without them: its peer died. */
+/* Pieces of a send that the network reads where they lie (am_reply_kept).  It outlives the send
+ * where that ends without them: its peer died. */
 struct p2p_leaving {
     struct tp_done d; /* shared by all of them: each answer counts down */
     struct p2p_req *q; /* NULL: it has ended */
@@ -78,7 +83,8 @@ struct p2p_peer {
     size_t eager_out;  /* P5 */
     size_t eager_in;   /* taken here and not yet acknowledged */
     uint32_t seq_out, seq_in;
-    uint32_t seq_told; /* unordered: ours that the other side has had; and, of its, what we said we had: */
+    uint32_t seq_told; /* unordered: ours that the other side has had; and, of its, what we said we
+                        * had: */
     uint32_t seq_said;
     unsigned nearly;   /* on early */
     struct list pending; /* struct p2p_op */
@@ -90,11 +96,13 @@ enum p2p_state {
     P2P_IDLE,     /* not started, or complete */
     P2P_QUEUED,   /* send: in peer->pending */
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
-    P2P_LEAVING,  /* send: all of it was asked for and given to the network, which still reads some of it; on p2p->open */
+    P2P_LEAVING,  /* send: all of it was asked for and given to the network, which still reads some
+                   * of it; on p2p->open */
     P2P_CANCELLING, /* send: eager, complete once, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
     P2P_PULLING,  /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
-    P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on p2p->reads */
+    P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on
+                   * p2p->reads */
 };
 
 struct p2p_req {
@@ -114,7 +122,8 @@ struct p2p_req {
     uint64_t serial;     /* receive: order of posting */
     uint32_t seq;        /* send: of its (first) message */
     int cancelled;       /* send: the receiver was asked to forget it */
-    int eager;           /* send: left as an eager message, may be cancelled until it is waited for */
+    int eager;           /* send: left as an eager message, may be cancelled until it is waited
+                          * for */
     void *buf;
     size_t count;
     struct dt_type *type;
@@ -156,14 +165,16 @@ struct p2p_early {
     char msg[] __attribute__((aligned(8)));
 };
 
-/* How messages reach a peer; matching is common to all.  by_am.c is the one there is; one-sided queues over
- * tp->put are meant to be a second. */
+/* How messages reach a peer; matching is common to all.  by_am.c is the one there is; one-sided
+ * queues over tp->put are meant to be a second. */
 struct p2p_path {
     const char *name;
     void (*init)(void);
-    /* Try to send; AM_AGAIN leaves q to be tried again.  Whatever is matched leaves in the order of these calls. */
+    /* Try to send; AM_AGAIN leaves q to be tried again.  Whatever is matched leaves in the order of
+     * these calls. */
     int (*send)(struct p2p_req *q, struct p2p_peer *p);
-    /* q is matched with a message whose data is still at the sender: get it.  tail: what followed the RTS. */
+    /* q is matched with a message whose data is still at the sender: get it.  tail: what followed
+     * the RTS. */
     void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail);
     void (*more)(struct p2p_req *q); /* some of it has come */
     void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask for a send to be forgotten */
@@ -176,7 +187,8 @@ struct p2p_cookie; /* cookie.c */
 struct p2p {
     struct list posted[P2P_BINS];
     struct list unex[P2P_KEYS][P2P_UNEX_BINS]; /* a table for each kind of key */
-    unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses cost nothing */
+    unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses
+                                     * cost nothing */
     unsigned unexpected;   /* messages in unex */
     unsigned nonsense;     /* packets dropped */
     uint64_t serial;       /* last given to a receive */
@@ -225,7 +237,8 @@ static inline uint32_t p2p_any(uint32_t src)
 /* cookie.c: names of requests on the wire, kept until they are done. */
 uint64_t cookie_make(struct p2p_req *q); /* the same as before, if it has one; 0: no memory */
 void cookie_drop(struct p2p_req *q);
-struct p2p_req *cookie_find(uint64_t cookie, int world); /* NULL: no such request concerns this process */
+/* NULL: no such request concerns this process */
+struct p2p_req *cookie_find(uint64_t cookie, int world);
 
 /* match.c */
 void match_init(struct p2p *s);
@@ -257,8 +270,9 @@ void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the
 void peer_reap(void);
 /* The error of q, whose other side is dead. */
 int peer_death(const struct p2p_req *q, int world);
-/* Any-source calls on c that begin after a death are told of it as those under way are: one call for each change of the dead, so that who
- * goes on with the living can.  A dead process that may send on c and of which none was told; -1. */
+/* Any-source calls on c that begin after a death are told of it as those under way are: one call
+ * for each change of the dead, so that who goes on with the living can.  A dead process that may
+ * send on c and of which none was told; -1. */
 int peer_untold(struct comm *c);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
@@ -268,7 +282,8 @@ int send_begin(struct p2p_req *q);
 /* Cancel a send of this process to itself that has left: it is decided before the call returns. */
 void send_cancel_own(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
-/* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be copied. */
+/* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be
+ * copied. */
 struct p2p_leaving *send_leaving(struct p2p_req *q);
 /* All of q's data was asked for and sent, or is on its way; or some of it will not leave. */
 void send_asked(struct p2p_req *q);
@@ -281,9 +296,11 @@ static inline int send_failed(const struct p2p_leaving *x)
 /* recv.c */
 int recv_begin(struct p2p_req *q);
 void recv_consume(struct p2p_req *q, struct p2p_unex *u); /* u is freed */
-void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len);
+void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data,
+                size_t len);
 /* The first piece of a longer one, and the next. */
-void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size, const void *data, size_t len);
+void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size,
+                const void *data, size_t len);
 void recv_more(struct p2p_peer *p, const void *data, size_t len);
 /* Free a message nobody will receive. */
 void recv_drop(struct p2p_unex *u);
@@ -292,11 +309,13 @@ void recv_done(struct p2p_req *q, int err);
 
 /* native.c */
 void native_init(struct p2p *s);
-/* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns its length; 0: it cannot, or that
- * does not pay.  What was registered stays until native_withdraw(). */
+/* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns
+ * its length; 0: it cannot, or that does not pay.  What was registered stays until
+ * native_withdraw(). */
 size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
 void native_withdraw(struct p2p_req *q);
-/* Get what a matched RTS offers.  1: q ends by itself; 0: nothing has happened, the data must be pulled. */
+/* Get what a matched RTS offers.  1: q ends by itself; 0: nothing has happened, the data must be
+ * pulled. */
 int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key);
 /* A process died: its reads end when the network has answered, or soon. */
 void native_died(int world);

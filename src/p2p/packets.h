@@ -1,22 +1,26 @@
 /* packets.h - what point-to-point puts on the wire; private to p2p/.
  *
  *   eager           S --EAGER(data)----------------------> R            (S is done when it is sent)
- *   longer eager    S --EAGER_FIRST(size, data) MORE(data) MORE ...--> R   (nothing that is matched comes between)
+ *   longer eager    S --EAGER_FIRST(size, data) MORE(data) MORE ...--> R (nothing that is matched
+ *                   comes between)
  *   synchronous     S --EAGER_SYNC(data)--> R matches --FIN--> S
  *   rendezvous, one node (single copy)
  *                   S --RTS(runs of memory)--> R matches, reads S's memory --FIN--> S
  *   rendezvous, elsewhere, where the network gets by itself (native.c)
- *                   S --RTS(key of S's memory)--> R matches, gets the data --FIN--> S.  Where the get fails: PULL, as below
+ *                   S --RTS(key of S's memory)--> R matches, gets the data --FIN--> S.
+ *                   Where the get fails: PULL, as below
  *   rendezvous, elsewhere, or where reading is refused
- *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ... (S is done when it
- *                   has sent `want` bytes)
+ *                   S --RTS--> R matches --PULL(window)--> S --DATA(segment)*--> R --PULL ...
+ *                   (S is done when it has sent `want` bytes)
  *   credit          R --ACK(bytes)--> S once a quarter of the window was taken by receives
- *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a rendezvous or
- *                   synchronous message nothing (FIN or PULL comes), of an eager one CANCELLED with done = 0
+ *   cancel          S --CANCEL--> R; R --CANCELLED--> S if it was still unmatched.  If not: of a
+ *                   rendezvous or synchronous message nothing (FIN or PULL comes), of an eager one
+ *                   CANCELLED with done = 0
  *
- * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its room: an RTS
- * may stay unmatched for long and must hold no reply room meanwhile.
- * Fixed width, host order (homogeneous jobs). sreq and rreq are cookies (cookie.c) of the process that made them. */
+ * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its
+ * room: an RTS may stay unmatched for long and must hold no reply room meanwhile.
+ * Fixed width, host order (homogeneous jobs). sreq and rreq are cookies (cookie.c) of the process
+ * that made them. */
 #ifndef P2P_PACKETS_H
 #define P2P_PACKETS_H
 
@@ -25,8 +29,8 @@
 #include "am/am.h"
 
 enum p2p_packet {
-    P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL, P2P_CANCELLED,
-    P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PACKETS_END
+    P2P_EAGER = AM_P2P, P2P_EAGER_SYNC, P2P_RTS, P2P_FIN, P2P_PULL, P2P_DATA, P2P_ACK, P2P_CANCEL,
+    P2P_CANCELLED, P2P_EAGER_FIRST, P2P_EAGER_MORE, P2P_PACKETS_END
 };
 
 struct p2p_match { /* what receives are matched by */
@@ -46,9 +50,11 @@ struct p2p_eager_first { /* EAGER_MORE is struct p2p_match alone, for its seq */
 struct p2p_run { /* a piece of the sender's memory */
     uint64_t addr, len;
 };
-/* No longer eager message is larger (bytes): the most that MPIR_CVAR_P2P_EAGER_MAX may be in any process. */
+/* No longer eager message is larger (bytes): the most that MPIR_CVAR_P2P_EAGER_MAX may be in any
+ * process. */
 enum { P2P_EAGER_LIMIT = 1048576 };
-enum { P2P_RTS_RUNS = 64, P2P_RTS_TAIL = P2P_RTS_RUNS * 16 }; /* a layout of more runs than this is pulled; bytes behind the header */
+/* a layout of more runs than this is pulled; bytes behind the header */
+enum { P2P_RTS_RUNS = 64, P2P_RTS_TAIL = P2P_RTS_RUNS * 16 };
 struct p2p_rts {
     struct p2p_match m;
     uint64_t sreq;

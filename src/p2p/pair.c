@@ -40,8 +40,9 @@ static int pair_look(void *arg)
     return 1;
 }
 
-static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
-                      void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int aside)
+static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct dt_type *st,
+                      int dest, int stag, void *rbuf, MPI_Aint rcount, struct dt_type *rt,
+                      int source, int rtag, struct comm *c, int aside)
 {
     size_t bytes;
     int err = dt_total(st, (size_t)scount, &bytes);
@@ -50,7 +51,8 @@ static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct 
     if (aside) {
         p->packed = malloc(bytes ? bytes : 1);
         if (!p->packed)
-            return err_make(MPI_ERR_NO_MEM, "MPI_Isendrecv_replace: no memory for a copy of %zu bytes", bytes);
+            return err_make(MPI_ERR_NO_MEM,
+                            "MPI_Isendrecv_replace: no memory for a copy of %zu bytes", bytes);
         dt_pack(st, (size_t)scount, sbuf, 0, p->packed, bytes);
         sbuf = p->packed;
         scount = (MPI_Aint)bytes;
@@ -67,9 +69,9 @@ static int pair_begin(struct pair *p, const void *sbuf, MPI_Aint scount, struct 
     return err;
 }
 
-int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag, void *rbuf,
-                  MPI_Aint rcount, struct dt_type *rt, int source, int rtag, struct comm *c, int aside,
-                  struct request **out)
+int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
+                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
+                  struct comm *c, int aside, struct request **out)
 {
     struct pair *p = calloc(1, sizeof *p);
     if (!p)

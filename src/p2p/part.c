@@ -60,7 +60,8 @@ static void part_done(struct request *inner, void *arg)
 static int part_send(struct part *p)
 {
     struct request *inner;
-    int err = p2p_isend(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM, &inner);
+    int err = p2p_isend(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
+                        &inner);
     if (!err)
         request_then(inner, part_done, p);
     return err;
@@ -69,7 +70,8 @@ static int part_send(struct part *p)
 static int part_recv(struct part *p)
 {
     struct request *inner;
-    int err = p2p_irecv(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM, &inner);
+    int err = p2p_irecv(p->buf, p->count, p->type, p->peer, data_tag(p), p->r.comm, PART_STREAM,
+                        &inner);
     if (!err)
         request_then(inner, part_done, p);
     return err;
@@ -117,8 +119,9 @@ static int setup(struct part *p)
 {
     struct request *inner;
     struct dt_type *t = dt_find(MPI_INT);
-    int err = p->is_send ? p2p_isend(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner)
-                         : p2p_irecv(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner);
+    int err = p->is_send
+                  ? p2p_isend(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner)
+                  : p2p_irecv(&p->number, 1, t, p->peer, p->tag, p->r.comm, PART_STREAM, &inner);
     if (err)
         return err;
     p->refs++;
@@ -126,8 +129,8 @@ static int setup(struct part *p)
     return MPI_SUCCESS;
 }
 
-int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag, struct comm *c,
-              int is_send, MPI_Request *request)
+int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag,
+              struct comm *c, int is_send, MPI_Request *request)
 {
     struct part *p = calloc(1, sizeof *p);
     if (!p || !(p->ready = calloc((size_t)partitions + 1, 1))) {
@@ -166,9 +169,10 @@ struct part *part_of(struct request *r, int is_send)
 
 int part_check(const struct part *p, int i)
 {
-    return i >= 0 && i < p->partitions ? MPI_SUCCESS
-                                       : err_make(MPI_ERR_ARG, "%s: partition %d, the message has %d", proc->call, i,
-                                                  p->partitions);
+    return i >= 0 && i < p->partitions
+               ? MPI_SUCCESS
+               : err_make(MPI_ERR_ARG, "%s: partition %d, the message has %d", proc->call, i,
+                          p->partitions);
 }
 
 int part_ready(struct part *p, int i)

@@ -1,10 +1,11 @@
 /* part.h - partitioned messages (MPI-4 chapter 4).
  *
- *   MPI_Psend_init --setup (user's tag): my number of it--> MPI_Precv_init    matches in the order of the inits
+ *   MPI_Psend_init --setup (user's tag): my number of it--> MPI_Precv_init    matches in the order
+ *                                                                             of the inits
  *   last MPI_Pready --data (tag made of that number)------> MPI_Start
  *
- * All partitions travel as one message, sent when the last one is ready; so the two sides may cut the data
- * differently, and MPI_Parrived becomes true for all partitions at once.
+ * All partitions travel as one message, sent when the last one is ready; so the two sides may cut
+ * the data differently, and MPI_Parrived becomes true for all partitions at once.
  * None of these functions blocks.  Errors are MPI error codes whose text names proc->call. */
 #ifndef P2P_PART_H
 #define P2P_PART_H
@@ -15,9 +16,10 @@
 struct dt_type;
 struct part;
 
-/* An inactive request over `partitions` times `count` elements, with its handle.  It takes a reference on t and c. */
-int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag, struct comm *c,
-              int is_send, MPI_Request *request);
+/* An inactive request over `partitions` times `count` elements, with its handle.  It takes a
+ * reference on t and c. */
+int part_make(void *buf, int partitions, MPI_Aint count, struct dt_type *t, int peer, int tag,
+              struct comm *c, int is_send, MPI_Request *request);
 /* The partitioned message of r; NULL if r is another kind of request, or goes the other way. */
 struct part *part_of(struct request *r, int is_send);
 int part_check(const struct part *p, int i); /* MPI_ERR_ARG unless p has a partition i */

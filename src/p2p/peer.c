@@ -31,11 +31,13 @@ static void control_fail(struct p2p_op *op, int neg_errno)
     free(LIST_OBJ(op, struct control, op));
 }
 
-/* What the way to it allows.  There may be none now, and one later: then `piece` is 0, and it is asked again. */
+/* What the way to it allows.  There may be none now, and one later: then `piece` is 0, and it is
+ * asked again. */
 static void peer_way(struct p2p_peer *p)
 {
     size_t longest = am_max(p->world);
-    p->ordered = am_ordered(p->world); /* second: where the first knows nothing both are asked again */
+    /* second: where the first knows nothing both are asked again */
+    p->ordered = am_ordered(p->world);
     longest = longest > sizeof(struct p2p_eager_sync) ? longest - sizeof(struct p2p_eager_sync) : 0;
     p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
     p->piece = longest;
@@ -149,7 +151,8 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)
     c->len = len;
     memcpy(c->msg, msg, len);
     peer_queue(p, &c->op);
-    if (type == P2P_ACK) { /* not behind what waits for the other side's, which may wait the same way */
+    if (type == P2P_ACK) {
+        /* not behind what waits for the other side's, which may wait the same way */
         list_del(&c->op.link);
         list_push_front(&p->pending, &c->op.link);
     }
@@ -170,12 +173,12 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 
 int peer_death(const struct p2p_req *q, int world)
 {
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s", q->is_send ? "send" : "receive", world,
-                    boot_dead_why(world));
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s",
+                    q->is_send ? "send" : "receive", world, boot_dead_why(world));
 }
 
-/* May the message that q waits for come from `world`?  Any-source receives fail too: the dead process could
- * have been the only sender left. */
+/* May the message that q waits for come from `world`? Any-source receives fail too: the dead
+ * process could have been the only sender left. */
 static int waits_for(const struct p2p_req *q, int world)
 {
     if (q->world >= 0)

@@ -66,7 +66,8 @@ static int message_make(struct p2p_unex *u, struct comm *c, struct request **out
     return MPI_SUCCESS;
 }
 
-int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message, MPI_Status *status)
+int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **message,
+              MPI_Status *status)
 {
     int keep = status && status != MPI_STATUS_IGNORE;
     progress_glance();
@@ -96,7 +97,8 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
         }
     }
     if (!l.found)
-        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.dead, boot_dead_why(l.dead));
+        return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.dead,
+                        boot_dead_why(l.dead));
     if (flag)
         *flag = 1;
     if (keep) {
@@ -117,7 +119,8 @@ static struct p2p_unex *open_message(struct request *message)
 }
 
 /* A receive that is matched already: posted to nobody, it takes the message in begin. */
-int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, struct request **out)
+int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
+               struct request **out)
 {
     struct comm *c = message ? message->comm : proc->obj->world;
     struct p2p_req *q;
@@ -132,7 +135,8 @@ int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *mes
     return MPI_SUCCESS;
 }
 
-int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message, MPI_Status *status)
+int p2p_mrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
+              MPI_Status *status)
 {
     struct request *r;
     int err = p2p_imrecv(buf, count, t, message, &r);

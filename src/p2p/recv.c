@@ -12,10 +12,14 @@ void recv_done(struct p2p_req *q, int err)
     if (q->cookie)
         cookie_drop(q);
     if (!err && q->full > q->size)
-        err = err_make(MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %zu bytes, the buffer %zu",
+        err = err_make(MPI_ERR_TRUNCATE,
+                       "the message from rank %d with tag %d has %zu bytes, the buffer %zu",
                        q->r.status.MPI_SOURCE, q->r.status.MPI_TAG, q->full, q->size);
-    else if (!err && q->full < q->size && q->type->elem.bytes != 1 && dt_elements(q->type, q->full) < 0)
-        err = err_make(MPI_ERR_TYPE, "the message from rank %d with tag %d has %zu bytes, which end inside an element of the datatype",
+    else if (!err && q->full < q->size && q->type->elem.bytes != 1 &&
+             dt_elements(q->type, q->full) < 0)
+        err = err_make(MPI_ERR_TYPE,
+                       "the message from rank %d with tag %d has %zu bytes, which end inside an "
+                       "element of the datatype",
                        q->r.status.MPI_SOURCE, q->r.status.MPI_TAG, q->full);
     request_complete(&q->r, err);
 }
@@ -31,7 +35,8 @@ static void set_status(struct p2p_req *q, const struct p2p_match *m, int world, 
     q->r.status.count_hi_and_cancelled = (int)((n >> 32) << 1); /* not cancelled */
 }
 
-void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data, size_t len)
+void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const void *data,
+                size_t len)
 {
     set_status(q, m, world, len);
     size_t n = len < q->size ? len : q->size;
@@ -53,7 +58,8 @@ static void fill(struct p2p_req *q, const void *data, size_t len)
     q->got += len;
 }
 
-void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size, const void *data, size_t len)
+void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size,
+                const void *data, size_t len)
 {
     set_status(q, m, p->world, size);
     q->got = 0;
@@ -129,7 +135,8 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
     q->next = q->got = 0;
     struct p2p_peer *p = peer_get(world);
     if (!p) {
-        recv_done(q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
+        recv_done(
+            q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
     } else if (world == proc->p2p->me) {
         recv_self(q, cookie_find(h->sreq, world));
     } else {
@@ -143,7 +150,9 @@ void recv_consume(struct p2p_req *q, struct p2p_unex *u)
     if (u->type != P2P_RTS && u->arrived < u->size && (!p || p->dead)) {
         if (p)
             p->in_unex = NULL;
-        recv_done(q, err_make(MPIX_ERR_PROC_FAILED, "receive: process %d of the job died in the middle of a message", u->world));
+        recv_done(q, err_make(MPIX_ERR_PROC_FAILED,
+                              "receive: process %d of the job died in the middle of a message",
+                              u->world));
         free(u);
         return;
     }

@@ -30,7 +30,8 @@ static void send_fail(struct p2p_op *op, int neg_errno)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     send_done(q, neg_errno == -ENOTCONN
-                     ? err_make(MPIX_ERR_PROC_FAILED, "send: process %d of the job has died: %s", q->world, boot_dead_why(q->world))
+                     ? err_make(MPIX_ERR_PROC_FAILED, "send: process %d of the job has died: %s",
+                                q->world, boot_dead_why(q->world))
                      : err_from_errno(neg_errno, "send"));
 }
 
@@ -47,7 +48,8 @@ void send_asked(struct p2p_req *q)
     if (q->leaving && q->leaving->out)
         return;
     int err = q->leaving ? q->leaving->err : 0;
-    if (err == -ENOTCONN) /* stays open: am/ finds out whether the peer is dead, and peer_reap() ends it */
+    /* stays open: am/ finds out whether the peer is dead, and peer_reap() ends it */
+    if (err == -ENOTCONN)
         return;
     list_del(&q->op.link);
     send_done(q, err ? err_from_errno(err, "send") : MPI_SUCCESS);

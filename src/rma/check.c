@@ -19,7 +19,8 @@ static void check_lock(const struct rma_win *w, const struct rma_target *t)
         WR_ASSERT(list_empty(&t->called) == !asked); /* R6 */
     else
         WR_ASSERT(list_empty(&t->called)); /* R6 */
-    if ((w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED) && !(t->flags & TARGET_NEAR))
+    if ((w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED) &&
+        !(t->flags & TARGET_NEAR))
         WR_ASSERT(t->flags & TARGET_JOIN); /* E6 */
     if (w->state == WIN_LOCK_ALL_GRANTED)
         WR_ASSERT(t->state == TARGET_LOCK_GRANTED); /* E8 */
@@ -54,7 +55,9 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
     WR_ASSERT(past || t->next == &t->ops);        /* R1 */
     WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
     if (t->train)
-        WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train && !t->train->sent && !t->sync); /* R10 */
+        /* R10 */
+        WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train &&
+                  !t->train->sent && !t->sync);
     WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
     WR_ASSERT(kept == t->kept); /* R13 */
     check_lock(w, t);
@@ -71,8 +74,8 @@ static unsigned near_locks(const struct rma_win *w)
     return held;
 }
 
-/* E9: a lock is counted before it is waited for and until it is given back, so one may be counted that is not seen; one
- * for each thread that is at it. */
+/* E9: a lock is counted before it is waited for and until it is given back, so one may be counted
+ * that is not seen; one for each thread that is at it. */
 static void check_locks(const struct rma_win *w, unsigned far)
 {
     unsigned seen = near_locks(w) + far + w->gone.count;
@@ -107,7 +110,9 @@ void rma_check_invariants(const struct rma_win *w)
         WR_ASSERT(w->nwaiting == 0); /* E5 */
     if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
         (w->state == WIN_LOCK_ALL_GRANTED && !w->lock_all_nocheck))
-        WR_ASSERT(near_locks(w) + w->lazies == w->nears || w->giving_back || w->dead || boot_dead_count()); /* E6, E8 */
+        /* E6, E8 */
+        WR_ASSERT(near_locks(w) + w->lazies == w->nears || w->giving_back || w->dead ||
+                  boot_dead_count());
     WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->sw != NULL)); /* E7 */
     if (w->state == WIN_PER_TARGET)
         check_locks(w, far);

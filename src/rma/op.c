@@ -19,10 +19,12 @@ static struct rma_target *target_make(struct rma_win *w, int rank, enum verdict 
     return t;
 }
 
-/* A near operation must not pass earlier ones to the same target that are still queued or went by message. */
+/* A near operation must not pass earlier ones to the same target that are still queued or went by
+ * message. */
 static int in_order(const struct rma_win *w, const struct rma_near *n, const struct rma_target *t)
 {
-    return !rma_overtakes(w, n) && (!t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out));
+    return !rma_overtakes(w, n) &&
+           (!t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out));
 }
 
 /* What one look at an operation has brought. */
@@ -33,8 +35,8 @@ enum run {
 };
 
 /* Is it admitted (*v), and can it be done here and now? */
-static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes, const struct rma_target *t,
-                         enum verdict *v, int *err)
+static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes,
+                         const struct rma_target *t, enum verdict *v, int *err)
 {
     struct rma_near *n = rma_near_of(w, a->rank);
     *v = rma_admit(w, a->rank, n, t);
@@ -61,7 +63,8 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
 }
 
 /* The element of its target, made where there is none. */
-static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct rma_target **t, int *err)
+static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct rma_target **t,
+                           int *err)
 {
     if (!*t && rma_gone_err(&w->gone, rank)) {
         *err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
@@ -78,7 +81,8 @@ static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct r
     return RUN_QUEUE;
 }
 
-static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes, struct rma_request *req)
+static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_args *a,
+                      size_t bytes, struct rma_request *req)
 {
     struct rma_win *w = t->w;
     int near = rma_near_of(w, a->rank) != NULL;
@@ -91,12 +95,14 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
     rma_train_open(t, op);
     int train = op->train != NULL; /* whatever becomes of op */
     rma_queue_nudge(w, t, bytes, near);
-    /* The target does not keep up, or its answers are not read: room for what waits comes with them. */
+    /* The target does not keep up, or its answers are not read: room for what waits comes with
+     * them. */
     if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
         progress_test();
 }
 
-static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, struct rma_request *req, int *later)
+static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
+                  struct rma_request *req, int *later)
 {
     for (int waited = 0;;) {
         struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
@@ -126,28 +132,31 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes, str
     }
 }
 
-/* --- the call ------------------------------------------------------------------------------------- */
+/* --- the call --------------------------------------------------------------------------------- */
 
-/* What moves, of *bytes that the target buffer has.  A message may be shorter than the buffer that it goes to, not longer (MPI-3.1
- * 11.3.1): all of the origin moves into as much of the target, or all of the target into as much of the result buffer.  A fetching
- * accumulate does as much as it fetches. */
+/* What moves, of *bytes that the target buffer has.  A message may be shorter than the buffer that
+ * it goes to, not longer (MPI-3.1 11.3.1): all of the origin moves into as much of the target, or
+ * all of the target into as much of the result buffer.  A fetching accumulate does as much as it
+ * fetches. */
 static int check_sizes(const struct rma_args *a, size_t *bytes)
 {
     size_t target = *bytes, other;
     int err;
-    if (a->otype && !(a->op && a->op->index == DT_NO_OP) && !(a->otype == a->ttype && a->ocount == a->tcount)) {
+    if (a->otype && !(a->op && a->op->index == DT_NO_OP) &&
+        !(a->otype == a->ttype && a->ocount == a->tcount)) {
         if ((err = dt_total(a->otype, (size_t)a->ocount, &other)) != MPI_SUCCESS)
             return err;
         if (other > target || (a->rtype && other != target))
-            return err_make(MPI_ERR_TYPE, "%s: the origin has %zu bytes, the target %zu", rma_call(), other, target);
+            return err_make(MPI_ERR_TYPE, "%s: the origin has %zu bytes, the target %zu",
+                            rma_call(), other, target);
         *bytes = other;
     }
     if (a->rtype) {
         if ((err = dt_total(a->rtype, (size_t)a->rcount, &other)) != MPI_SUCCESS)
             return err;
         if (other < target)
-            return err_make(MPI_ERR_TYPE, "%s: the %s has room for %zu bytes, the target has %zu", rma_call(),
-                            a->kind == RMA_GET ? "origin" : "result", other, target);
+            return err_make(MPI_ERR_TYPE, "%s: the %s has room for %zu bytes, the target has %zu",
+                            rma_call(), a->kind == RMA_GET ? "origin" : "result", other, target);
     }
     return MPI_SUCCESS;
 }
@@ -155,13 +164,16 @@ static int check_sizes(const struct rma_args *a, size_t *bytes)
 static int op_check(const struct rma_win *w, const struct rma_args *a, int request, size_t *bytes)
 {
     if (a->rank < 0 || a->rank >= w->size)
-        return err_make(MPI_ERR_RANK, "%s: target rank %d is not in the window (0 to %d)", rma_call(), a->rank,
-                        w->size - 1);
+        return err_make(MPI_ERR_RANK, "%s: target rank %d is not in the window (0 to %d)",
+                        rma_call(), a->rank, w->size - 1);
     if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(), (long long)a->disp);
+        return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(),
+                        (long long)a->disp);
     if (request && !rma_ask(w, ASK_IN_PASSIVE))
-        return err_make(MPI_ERR_RMA_SYNC, "%s: request-based operations need a passive-target epoch on %s: "
-                                          "call MPI_Win_lock or MPI_Win_lock_all first", rma_call(), rma_win_text(w));
+        return err_make(MPI_ERR_RMA_SYNC,
+                        "%s: request-based operations need a passive-target epoch on %s: call "
+                        "MPI_Win_lock or MPI_Win_lock_all first",
+                        rma_call(), rma_win_text(w));
     int err = dt_total(a->ttype, (size_t)a->tcount, bytes);
     return err ? err : check_sizes(a, bytes);
 }

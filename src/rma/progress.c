@@ -1,15 +1,16 @@
 /* progress.c - MAKE_RMA_PROGRESS_GLOBAL, the hook in the progress engine; deaths.
  *
- * The hook is there while a window has work: something to send, a barrier or post under way, an answer awaited, a
- * lock request waiting.  It deals with windows in turn. */
+ * The hook is there while a window has work: something to send, a barrier or post under way, an
+ * answer awaited, a lock request waiting.  It deals with windows in turn. */
 #include "rma/rma_types.h"
 
 #include <stdlib.h>
 
 static int win_has_work(const struct rma_win *w)
 {
-    return !list_empty(&w->ready) || w->nops || w->acks || w->lockq.count || w->lockq.stamps != w->lockq.admitted ||
-           !list_empty(&w->resps) || w->barriers || rma_ask(w, ASK_POSTS_OUT) || w->sw;
+    return !list_empty(&w->ready) || w->nops || w->acks || w->lockq.count ||
+           w->lockq.stamps != w->lockq.admitted || !list_empty(&w->resps) || w->barriers ||
+           rma_ask(w, ASK_POSTS_OUT) || w->sw;
 }
 
 int rma_advance_global(void *arg)
@@ -49,7 +50,8 @@ static void bury_in_win(struct rma_win *w, int world)
     rma_win_active(w);
 }
 
-/* Those whose posts are awaited; others for which a window waits have been sent something, so am/ knows them. */
+/* Those whose posts are awaited; others for which a window waits have been sent something, so am/
+ * knows them. */
 void rma_name_awaited(void (*ask)(int rank))
 {
     struct rma *r = rma_room();
@@ -61,17 +63,19 @@ void rma_name_awaited(void (*ask)(int rank))
     }
 }
 
-/* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin holds has no window
- * with work. */
+/* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin
+ * holds has no window with work. */
 void rma_bury(void)
 {
     struct rma *r = rma_room();
     if (!r) /* finalized */
         return;
     if (!r->buried)
-        r->buried = calloc((size_t)boot_size(), 1); /* the one table of all processes, in jobs that lose one */
+        /* the one table of all processes, in jobs that lose one */
+        r->buried = calloc((size_t)boot_size(), 1);
     for (int i = 0; i < boot_size(); i++) {
-        /* Once: who is mourned again would take innocent waiters with him.  (Without memory for the table: all the dead.) */
+        /* Once: who is mourned again would take innocent waiters with him.  (Without memory for the
+         * table: all the dead.) */
         if (!boot_dead(i) || (r->buried && r->buried[i]))
             continue;
         for (struct list *l = r->windows.next; l != &r->windows; l = l->next)

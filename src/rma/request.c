@@ -63,7 +63,8 @@ static void request_free(struct request *r)
     free(q);
 }
 
-static const struct request_ops request_table = {.poke = request_poke, .query = request_tell, .blame = request_blame, .free = request_free};
+static const struct request_ops request_table = {.poke = request_poke, .query = request_tell,
+                                                 .blame = request_blame, .free = request_free};
 
 int rma_request_make(const struct rma_win *w, struct rma_request **out, MPI_Request *req)
 {

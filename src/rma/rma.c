@@ -12,7 +12,8 @@ static void fast_init(struct rma_near_room *f)
         atomic_init(&f->win[i], &f->none);
     for (int i = 0; i < RMA_FAST_TYPES; i++) {
         const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[i];
-        f->plain[i] = t && dt_handle_bytes(t->obj.handle) ? t->obj.handle : ~i; /* no handle with this low byte */
+        /* no handle with this low byte */
+        f->plain[i] = t && dt_handle_bytes(t->obj.handle) ? t->obj.handle : ~i;
     }
 }
 
@@ -59,7 +60,9 @@ void rma_ending(void)
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
-            log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end wait for ever", rma_win_text(w),
+            log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end "
+                     "wait for ever",
+                     rma_win_text(w),
                      w->expo != EXPO_NONE ? "call MPI_Win_wait first" : rma_end_first(w));
     }
 }
@@ -77,7 +80,8 @@ void rma_finalize(void)
     struct rma *r = proc->rma;
     if (!r)
         return;
-    /* Packets may still come in until the transport closes: after a death the barrier of MPI_Finalize does not hold those back who go on. */
+    /* Packets may still come in until the transport closes: after a death the barrier of
+     * MPI_Finalize does not hold those back who go on. */
     for (int type = AM_RMA; type < AM_RMA + RMA_PKTS; type++)
         am_handler(type, on_late);
     am_handler(AM_RMA + RMA_PKT_LEFT_ASK, rma_on_left_late);

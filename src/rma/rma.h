@@ -1,12 +1,13 @@
 /* rma.h - one-sided communication: the contract for api/ and check/.
  *
- *   window  --- slots --- target elements --- operation elements        far targets, by active messages
+ *   window  --- slots --- target elements --- operation elements far targets, by active messages
  *       \------ near table (mapped, CMA)                                near targets, directly
  *
- * Arguments have been checked as far as they need no window (types committed, counts not negative, op legal for
- * the type); handles are resolved.  All return MPI error codes; the classes each may return are listed.
- * All are called under proc->lock (proc->threaded); those that say "waits" give it up meanwhile.
- * A call that waits for a process that died returns MPIX_ERR_PROC_FAILED's class (see rma_dead()). */
+ * Arguments have been checked as far as they need no window (types committed, counts not negative,
+ * op legal for the type); handles are resolved.  All return MPI error codes; the classes each may
+ * return are listed.
+ * All are called under proc->lock (proc->threaded); those that say "waits" give it up meanwhile.  A
+ * call that waits for a process that died returns MPIX_ERR_PROC_FAILED's class (see rma_dead()). */
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
 
@@ -27,32 +28,37 @@ struct pvar_set;
 int rma_init(void);
 /* After the last barrier; windows that the user left open are dropped. */
 void rma_finalize(void);
-/* MPI_Finalize begins: one line for each window whose epoch the user left open; others may wait for its end for ever. */
+/* MPI_Finalize begins: one line for each window whose epoch the user left open; others may wait for
+ * its end for ever. */
 void rma_ending(void);
 
 /* --- windows (collective over c) ---------------------------------------------
  * RMA_FLAVOR... ARG, SIZE, DISP, NO_MEM, INFO, RMA_SHARED; the same class on all members. */
 int rma_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                    struct rma_win **out);
-int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
-                     struct rma_win **out);
-int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
-                            struct rma_win **out);
+int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                     void *base_out, struct rma_win **out);
+int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                            void *base_out, struct rma_win **out);
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out);
 /* MPI_ERR_RMA_SYNC with an epoch open: the window stays.  Runs attribute callbacks. Waits. */
 int rma_win_free(struct rma_win *w);
-/* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE.  Of a region of 0 bytes and another one that begins there, the other one is detached first. */
+/* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE.  Of a region of 0 bytes and another one that begins there,
+ * the other one is detached first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);
 int rma_win_detach(struct rma_win *w, const void *base);
-/* RANK, RMA_FLAVOR (dynamic). rank may be MPI_PROC_NULL: the lowest one within reach that has memory.  *size 0 and NULL where this process
- * cannot load and store: another node, or memory that a peer brought to MPI_Win_create and that is not mapped here.
- * Of a peer's memory: waits as fence and start do from then on (rma_loads_begin). */
-int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out);
+/* RANK, RMA_FLAVOR (dynamic). rank may be MPI_PROC_NULL: the lowest one within reach that has
+ * memory.  *size 0 and NULL where this process cannot load and store: another node, or memory that
+ * a peer brought to MPI_Win_create and that is not mapped here.  Of a peer's memory: waits as fence
+ * and start do from then on (rma_loads_begin). */
+int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                         void *base_out);
 int rma_win_group(struct rma_win *w, struct group **out);
 int rma_win_set_info(struct rma_win *w, struct info *info); /* collective in MPI; does not wait */
 int rma_win_get_info(struct rma_win *w, struct info **out);
 /* Predefined attribute, or NULL for another keyval. */
-void *rma_win_attr(struct rma_win *w, int keyval); /* NULL: MPI_WIN_DISP_UNIT, more than an int holds; a base may be NULL, too */
+/* NULL: MPI_WIN_DISP_UNIT, more than an int holds; a base may be NULL, too */
+void *rma_win_attr(struct rma_win *w, int keyval);
 MPI_Aint rma_win_unit(const struct rma_win *w);
 struct attr_list *rma_win_attrs(struct rma_win *w);
 char *rma_win_name(struct rma_win *w); /* MPI_MAX_OBJECT_NAME bytes */
@@ -64,7 +70,8 @@ struct comm *rma_win_comm(struct rma_win *w);
 void rma_pvars_collect(void);
 
 /* --- operations -----------------------------------------------------------------
- * RMA_SYNC (no epoch), RANK, DISP, RMA_RANGE (near), NO_MEM.  Wait only when pools are exhausted.  MPI_PROC_NULL: nothing happens. */
+ * RMA_SYNC (no epoch), RANK, DISP, RMA_RANGE (near), NO_MEM.  Wait only when pools are exhausted.
+ * MPI_PROC_NULL: nothing happens. */
 enum rma_kind { RMA_PUT, RMA_GET, RMA_ACC, RMA_GACC, RMA_FOP, RMA_CAS };
 struct rma_args {
     enum rma_kind kind;
@@ -84,14 +91,17 @@ struct rma_args {
 int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 
 /* --- synchronization --------------------------------------------------------------
- * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far target. */
+ * RMA_SYNC, ASSERT, RANK, LOCKTYPE; RMA_RANGE and the like for operations that failed at a far
+ * target. */
 int rma_fence(struct rma_win *w, int assert);                    /* waits */
 int rma_post(struct rma_win *w, struct group *g, int assert);
-int rma_start(struct rma_win *w, struct group *g, int assert);   /* waits where the program loads from near peers */
+/* waits where the program loads from near peers */
+int rma_start(struct rma_win *w, struct group *g, int assert);
 int rma_complete(struct rma_win *w);                             /* waits */
 int rma_wait(struct rma_win *w);                                 /* waits */
 int rma_test(struct rma_win *w, int *flag);
-int rma_lock(struct rma_win *w, int type, int rank, int assert); /* waits for near targets and earlier far locks */
+/* waits for near targets and earlier far locks */
+int rma_lock(struct rma_win *w, int type, int rank, int assert);
 int rma_unlock(struct rma_win *w, int rank);                     /* waits */
 int rma_lock_all(struct rma_win *w, int assert);                 /* waits for near targets */
 int rma_unlock_all(struct rma_win *w);                           /* waits */

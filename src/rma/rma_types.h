@@ -1,4 +1,5 @@
-/* rma_types.h - what the files on top of rma/ ask of each other (private).  With it come the contracts of all sub-rooms. */
+/* rma_types.h - what the files on top of rma/ ask of each other (private).  With it come the
+ * contracts of all sub-rooms. */
 #ifndef RMA_TYPES_H
 #define RMA_TYPES_H
 

@@ -31,7 +31,8 @@ void rma_stats_print(void)
     for (int i = 0; i < PVAR_COUNT; i++) {
         uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
         if (pvar_table[i].bind == PVAR_WIN && v)
-            log_warn("%-34s %12llu %s", pvar_table[i].name, (unsigned long long)v, pvar_table[i].unit);
+            log_warn("%-34s %12llu %s", pvar_table[i].name, (unsigned long long)v,
+                     pvar_table[i].unit);
     }
 }
 
@@ -45,7 +46,8 @@ void rma_stats_write(const char *name)
     for (int i = 0; i < PVAR_COUNT && n < sizeof line - 64; i++) {
         uint64_t v = atomic_load_explicit(&all->v[i], memory_order_relaxed);
         if (pvar_table[i].bind == PVAR_WIN && v)
-            n += (size_t)snprintf(line + n, sizeof line - n, "%s=%llu ", pvar_table[i].name, (unsigned long long)v);
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s=%llu ", pvar_table[i].name,
+                                  (unsigned long long)v);
     }
     int fd = n ? open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
     if (fd < 0 && n)

@@ -63,7 +63,8 @@ int tp_wanted(const struct tp_ops *ops, const struct tp_caps *open, const char *
     if (!is_auto)
         return !strcmp(cvar.transport, ops->name);
     *why = "not needed: every process is on this host";
-    if (!proc->tp && boot_host_processes() == boot_size()) /* a list made for this process is not there to be left alone */
+    /* a list made for this process is not there to be left alone */
+    if (!proc->tp && boot_host_processes() == boot_size())
         return 0;
     *why = "the first network that opens";
     if (!open)
@@ -85,7 +86,8 @@ void tp_names(char *text, size_t len)
     size_t at = 0;
     const char *const always[] = {"auto", "shm"};
     for (int i = 0; i < 2; i++)
-        at += (size_t)snprintf(text + at, at < len ? len - at : 0, "%s%s", i ? ", " : "", always[i]);
+        at += (size_t)snprintf(text + at, at < len ? len - at : 0, "%s%s", i ? ", " : "",
+                               always[i]);
     for (const struct tp_ops *const *o = tp_active(); *o && at < len; o++)
         if (!(*o)->near)
             at += (size_t)snprintf(text + at, len - at, ", %s", (*o)->name);

@@ -6,7 +6,9 @@
 #include "var/var.h"
 
 #define PREFIX "MPIR_CVAR_"
-enum { PREFIX_LEN = sizeof PREFIX - 1, NAME_MAX_LEN = 100 /* bytes; longer ones have no nearest */ };
+enum {
+    PREFIX_LEN = sizeof PREFIX - 1, NAME_MAX_LEN = 100 /* bytes; longer ones have no nearest */
+};
 
 static const struct {
     const char *earlier, *name;
@@ -82,7 +84,8 @@ static int distance(const char *a, const char *b)
         const int *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         now[0] = i;
         for (int j = 1; j <= m; j++) {
-            now[j] = least(least(before[j], now[j - 1]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            now[j] = least(least(before[j], now[j - 1]) + 1,
+                           before[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 now[j] = least(now[j], earlier[j - 2] + 1);
         }
@@ -90,7 +93,8 @@ static int distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
-/* The known name that is nearest; NULL: half of the letters of each are different.  Ours before MPICH's. */
+/* The known name that is nearest; NULL: half of the letters of each are different.  Ours before
+ * MPICH's. */
 static const char *nearest(const char *name)
 {
     const char *best = NULL;
@@ -112,10 +116,13 @@ static int remark_misspelt(const char *name, char *line, size_t len)
 {
     const char *near = nearest(name);
     if (!near)
-        snprintf(line, len, "%s is set, but there is no such control variable (mpiexec --cvars lists them)", name);
+        snprintf(line, len,
+                 "%s is set, but there is no such control variable (mpiexec --cvars lists them)",
+                 name);
     else
-        snprintf(line, len, "%s is set, but there is no such control variable; the nearest name is %s%s", name, near,
-                 is_mpichs(near) ? " (MPICH's, no effect here)" : "");
+        snprintf(line, len,
+                 "%s is set, but there is no such control variable; the nearest name is %s%s", name,
+                 near, is_mpichs(near) ? " (MPICH's, no effect here)" : "");
     return 1;
 }
 
@@ -125,7 +132,8 @@ static int remark(const char *name, int all, char *line, size_t len)
     int present = find_present(name), alias = find_alias(name);
     int idle = present >= 0 ? cvar_table[present].scope == CVAR_NOTHING : is_mpichs(name);
     if (alias >= 0) {
-        snprintf(line, len, "%s is the earlier name of %s, which is to be used instead", name, aliases[alias].name);
+        snprintf(line, len, "%s is the earlier name of %s, which is to be used instead", name,
+                 aliases[alias].name);
         return 1;
     }
     if (present < 0 && !idle)

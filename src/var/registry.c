@@ -44,7 +44,8 @@ static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
 
 static int parse_bool(const char *text, int64_t *out)
 {
-    static const char *const words[2][5] = {{"0", "no", "false", "off", "n"}, {"1", "yes", "true", "on", "y"}};
+    static const char *const words[2][5] = {{"0", "no", "false", "off", "n"},
+                                            {"1", "yes", "true", "on", "y"}};
     for (int v = 0; v < 2; v++)
         for (int i = 0; i < 5; i++)
             if (!strcasecmp(text, words[v][i])) {
@@ -93,14 +94,16 @@ static int store(const struct cvar_info *c, const char *as, const char *text, ch
     }
     if (c->kind == CVAR_BOOL ? parse_bool(text, &v) : parse_int(text, &v)) {
         if (c->kind == CVAR_BOOL)
-            snprintf(msg, len, "%s=\"%s\" is not a truth value (0/1, no/yes, false/true, off/on)", as, text);
+            snprintf(msg, len, "%s=\"%s\" is not a truth value (0/1, no/yes, false/true, off/on)",
+                     as, text);
         else
-            snprintf(msg, len, "%s=\"%s\" is not a number (range %lld to %lld)", as, text, (long long)c->min,
-                     (long long)c->max);
+            snprintf(msg, len, "%s=\"%s\" is not a number (range %lld to %lld)", as, text,
+                     (long long)c->min, (long long)c->max);
         return -EINVAL;
     }
     if (v < c->min || v > c->max) {
-        snprintf(msg, len, "%s=%s is out of range (%lld to %lld)", as, text, (long long)c->min, (long long)c->max);
+        snprintf(msg, len, "%s=%s is out of range (%lld to %lld)", as, text, (long long)c->min,
+                 (long long)c->max);
         return -EINVAL;
     }
     *(int64_t *)c->value = v;
@@ -172,8 +175,10 @@ int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t l
         value_in(ours, c, here, sizeof here);
         value_in(theirs, c, there, sizeof there);
         if (strcmp(here, there) != 0) {
-            snprintf(msg, len, "%s is \"%.80s\" here and \"%.80s\" on %s; it must be the same on all processes", c->name, here,
-                     there, whose);
+            snprintf(
+                msg, len,
+                "%s is \"%.80s\" here and \"%.80s\" on %s; it must be the same on all processes",
+                c->name, here, there, whose);
             return -EINVAL;
         }
     }

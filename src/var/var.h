@@ -43,8 +43,9 @@ extern const int cvar_count;
 
 /* Read the environment.  0, or -EINVAL with one line about variable, value and range in msg. */
 int var_init(char *msg, size_t len);
-/* Variables of another library, read from the environment while it is loaded: those that the user has not set get the
- * values given here until var_env_off().  n <= 32.  The answer says which were set (bit by row), for var_env_off(). */
+/* Variables of another library, read from the environment while it is loaded: those that the user
+ * has not set get the values given here until var_env_off().  n <= 32.  The answer says which were
+ * set (bit by row), for var_env_off(). */
 struct var_env {
     const char *name, *value;
 };
@@ -61,16 +62,19 @@ int var_env_refused(const char *name);
 void var_finalize(void);
 /* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */
 int cvar_set(const char *name, const char *text, char *msg, size_t len);
-/* The variables that must be the same on all processes, as text: those that are not at their defaults, in order. */
+/* The variables that must be the same on all processes, as text: those that are not at their
+ * defaults, in order. */
 void cvar_common(char *text, size_t len);
-/* Whether another process wrote the same: 0, or -EINVAL with one line in msg that names the first that differs. */
+/* Whether another process wrote the same: 0, or -EINVAL with one line in msg that names the first
+ * that differs. */
 int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t len);
 /* Index of a variable by its full name, present or earlier, or -1. */
 int cvar_find(const char *name);
 /* The next earlier name of a variable from *i = 0 on; NULL: no more. */
 const char *cvar_alias(const struct cvar_info *c, int *i);
-/* Lines about names MPIR_CVAR_* of the environment, one a call from *i = 0 on; 0: no more.  Misspelt and earlier names
- * are always reported; with `all` set also those of MPICH that have no effect here. */
+/* Lines about names MPIR_CVAR_* of the environment, one a call from *i = 0 on; 0: no more.
+ * Misspelt and earlier names are always reported; with `all` set also those of MPICH that have no
+ * effect here. */
 int cvar_remark(int *i, int all, char *line, size_t len);
 
 /* --- PVARs ------------------------------------------------------------------ */

@@ -62,7 +62,8 @@ static void work(MPI_Win win, struct layout l, double *tally)
             break;
         tally[1] += (double)compute_line((int)line, buf);
         tally[0]++;
-        MPI_Put(buf, WIDTH, MPI_INT32_T, 0, l.picture + (MPI_Aint)sizeof buf * (MPI_Aint)line, WIDTH, MPI_INT32_T, win);
+        MPI_Put(buf, WIDTH, MPI_INT32_T, 0, l.picture + (MPI_Aint)sizeof buf * (MPI_Aint)line,
+                WIDTH, MPI_INT32_T, win);
         MPI_Win_flush_local(0, win);
     }
     tally[2] = MPI_Wtime() - t;
@@ -81,7 +82,9 @@ static void show_picture(const int32_t *p)
 
             for (k = 0; v > 1 && k < 9; k++)
                 v = v * 5 / 8;
-            text[i] = p[(long)(y * LINES / SHOWN + LINES / SHOWN / 2) * WIDTH + i] == DEEP ? '@' : shades[k];
+            text[i] = p[(long)(y * LINES / SHOWN + LINES / SHOWN / 2) * WIDTH + i] == DEEP
+                          ? '@'
+                          : shades[k];
         }
         text[WIDTH] = 0;
         printf("  %s\n", text);
@@ -117,7 +120,8 @@ static int report(const double *tally, const int32_t *picture, int ranks, int64_
         compute_line(i, again);
         bad |= memcmp(again, picture + (long)i * WIDTH, sizeof again) != 0;
     }
-    printf(bad ? "  WRONG: lines were lost, done twice or garbled\n" : "  every line was done exactly once\n");
+    printf(bad ? "  WRONG: lines were lost, done twice or garbled\n"
+               : "  every line was done exactly once\n");
     fflush(stdout);
     return bad;
 }
@@ -137,20 +141,23 @@ int main(int argc, char **argv)
     MPI_Win_allocate(rank ? 0 : l.bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     if (rank == 0) {
         memset(memory, 0, (size_t)l.bytes);
-        printf("counter: a picture of %d lines, shared out by a counter on rank 0 among %d ranks\n\n", LINES, ranks);
+        printf(
+            "counter: a picture of %d lines, shared out by a counter on rank 0 among %d ranks\n\n",
+            LINES, ranks);
         fflush(stdout);
     }
     MPI_Win_fence(0, win);                 /* the counter is 0 before anybody asks */
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     MPI_Win_lock_all(0, win);
     work(win, l, tally);
-    MPI_Put(tally, TALLY, MPI_DOUBLE, 0, l.tally + (MPI_Aint)sizeof tally * rank, TALLY, MPI_DOUBLE, win);
+    MPI_Put(tally, TALLY, MPI_DOUBLE, 0, l.tally + (MPI_Aint)sizeof tally * rank, TALLY, MPI_DOUBLE,
+            win);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-        bad = report((double *)(void *)(memory + l.tally), (int32_t *)(void *)(memory + l.picture), ranks,
-                     *(int64_t *)(void *)memory);
+        bad = report((double *)(void *)(memory + l.tally), (int32_t *)(void *)(memory + l.picture),
+                     ranks, *(int64_t *)(void *)memory);
         MPI_Win_unlock(0, win);
     }
     MPI_Bcast(&bad, 1, MPI_INT, 0, MPI_COMM_WORLD);

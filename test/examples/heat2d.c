@@ -11,7 +11,8 @@
  * Three ways to know that the halos have come:
  *   --sync fence   MPI_Win_fence after the puts: everybody waits for everybody
  *   --sync pscw    post, start, complete, wait: everybody waits for its neighbours
- *   --sync lock    one lock_all; put, flush, then count the neighbour's arrivals up with MPI_Accumulate */
+ *   --sync lock    one lock_all; put, flush, then count the neighbour's arrivals up with
+ *                  MPI_Accumulate */
 #include <math.h>
 #include <mpi.h>
 #include <sched.h>
@@ -76,7 +77,8 @@ static struct block block_of(const struct plate *p, int coord_y, int coord_x)
 
 static size_t cells(struct block b) { return (size_t)(b.w + 2) * (size_t)(b.h + 2); }
 
-/* Temperature at the start: a hot ring and a warm spot on a cold plate whose upper edge is heated. */
+/* Temperature at the start: a hot ring and a warm spot on a cold plate whose upper edge is
+ * heated. */
 static double start_value(int x, int y, int nx, int ny)
 {
     double u = (x + 0.5) / nx, v = (y + 0.5) / ny, r = hypot(u - 0.35, v - 0.55);
@@ -96,7 +98,8 @@ static void start_field(double *f, struct block b, int nx, int ny)
 
     for (y = -1; y <= b.h; y++)
         for (x = -1; x <= b.w; x++)
-            f[(size_t)(y + 1) * (size_t)(b.w + 2) + (size_t)(x + 1)] = start_value(b.x0 + x, b.y0 + y, nx, ny);
+            f[(size_t)(y + 1) * (size_t)(b.w + 2) + (size_t)(x + 1)] = start_value(
+                b.x0 + x, b.y0 + y, nx, ny);
 }
 
 static void step(double *restrict new, const double *restrict old, struct block b)
@@ -117,7 +120,10 @@ static void step(double *restrict new, const double *restrict old, struct block 
 
 enum { COUNTS = 64 };     /* bytes in front of the fields: one arrival count per side */
 
-static size_t field_offset(struct block b, int which) { return COUNTS + (size_t)which * cells(b) * sizeof(double); }
+static size_t field_offset(struct block b, int which)
+{
+    return COUNTS + (size_t)which * cells(b) * sizeof(double);
+}
 
 static double *field(struct plate *p, int which)
 {
@@ -162,8 +168,8 @@ static void make_window(struct plate *p)
             MPI_Win_attach(p->win, p->memory, bytes);
             MPI_Get_address(p->memory, &here);
             for (s = 0; s < 4; s++)       /* opposite sides swap their addresses */
-                MPI_Sendrecv(&here, 1, MPI_AINT, p->next[s], s, &addresses[s ^ 1], 1, MPI_AINT, p->next[s ^ 1], s,
-                             p->grid, MPI_STATUS_IGNORE);
+                MPI_Sendrecv(&here, 1, MPI_AINT, p->next[s], s, &addresses[s ^ 1], 1, MPI_AINT,
+                             p->next[s ^ 1], s, p->grid, MPI_STATUS_IGNORE);
             for (s = 0; s < 4; s++)
                 p->base[s] = p->next[s] == MPI_PROC_NULL ? 0 : addresses[s];
         }
@@ -182,7 +188,8 @@ static MPI_Datatype column_type(struct block b)
 
 static struct block neighbour_block(const struct plate *p, int side)
 {
-    int y = p->coords[0] + (side == SOUTH) - (side == NORTH), x = p->coords[1] + (side == EAST) - (side == WEST);
+    int y = p->coords[0] + (side == SOUTH) - (side == NORTH),
+        x = p->coords[1] + (side == EAST) - (side == WEST);
 
     return block_of(p, y, x);
 }
@@ -204,7 +211,8 @@ static void make_plate(struct plate *p)
     p->mine = block_of(p, p->coords[0], p->coords[1]);
     p->column = column_type(p->mine);
     for (s = 0; s < 4; s++) {
-        p->far_column[s] = p->next[s] == MPI_PROC_NULL ? MPI_DATATYPE_NULL : column_type(neighbour_block(p, s));
+        p->far_column[s] = p->next[s] == MPI_PROC_NULL ? MPI_DATATYPE_NULL
+                                                       : column_type(neighbour_block(p, s));
         if (p->next[s] != MPI_PROC_NULL)
             ranks[n++] = p->next[s];
     }
@@ -249,11 +257,14 @@ static void put_edge(struct plate *p, int which, int side)
     case WEST: from = stride + 1, to = far_stride + (size_t)f.w + 1; break;
     default: from = stride + (size_t)b.w, to = far_stride; break;
     }
-    MPI_Aint disp = MPI_Aint_add(p->base[side], (MPI_Aint)(field_offset(f, which) + to * sizeof(double)));
+    MPI_Aint disp = MPI_Aint_add(p->base[side],
+                                 (MPI_Aint)(field_offset(f, which) + to * sizeof(double)));
     if (side == NORTH || side == SOUTH)
-        MPI_Put(field(p, which) + from, b.w, MPI_DOUBLE, p->next[side], disp, b.w, MPI_DOUBLE, p->win);
+        MPI_Put(field(p, which) + from, b.w, MPI_DOUBLE, p->next[side], disp, b.w, MPI_DOUBLE,
+                p->win);
     else
-        MPI_Put(field(p, which) + from, 1, p->column, p->next[side], disp, 1, p->far_column[side], p->win);
+        MPI_Put(field(p, which) + from, 1, p->column, p->next[side], disp, 1, p->far_column[side],
+                p->win);
 }
 
 static void put_edges(struct plate *p, int which)
@@ -275,14 +286,16 @@ static void count_arrivals(struct plate *p, int64_t k)
         MPI_Get_address(p->memory, &here);
     for (s = 0; s < 4; s++)
         if (p->next[s] != MPI_PROC_NULL)       /* the neighbour sees us on its opposite side */
-            MPI_Accumulate(&one, 1, MPI_INT64_T, p->next[s], MPI_Aint_add(p->base[s], (MPI_Aint)(s ^ 1) * 8), 1,
-                           MPI_INT64_T, MPI_SUM, p->win);
+            MPI_Accumulate(&one, 1, MPI_INT64_T, p->next[s],
+                           MPI_Aint_add(p->base[s], (MPI_Aint)(s ^ 1) * 8), 1, MPI_INT64_T, MPI_SUM,
+                           p->win);
     MPI_Win_flush_all(p->win);
     for (s = 0; s < 4; s++) {
         if (p->next[s] == MPI_PROC_NULL)
             continue;
         for (;;) {
-            MPI_Fetch_and_op(&dummy, &seen, MPI_INT64_T, p->rank, MPI_Aint_add(here, (MPI_Aint)s * 8), MPI_NO_OP, p->win);
+            MPI_Fetch_and_op(&dummy, &seen, MPI_INT64_T, p->rank,
+                             MPI_Aint_add(here, (MPI_Aint)s * 8), MPI_NO_OP, p->win);
             MPI_Win_flush(p->rank, p->win);
             if (seen >= k)
                 break;
@@ -343,8 +356,8 @@ static void bar(int done, int all, double since)
 /* Black, violet, red, orange, yellow, white. */
 static void colour(double t, png_byte *rgb)
 {
-    static const double map[7][3] = { { 0, 0, 8 }, { 52, 12, 92 }, { 130, 28, 108 }, { 208, 62, 62 },
-                                      { 246, 136, 28 }, { 252, 206, 74 }, { 255, 255, 220 } };
+    static const double map[7][3] = {{0, 0, 8},      {52, 12, 92},   {130, 28, 108}, {208, 62, 62},
+                                     {246, 136, 28}, {252, 206, 74}, {255, 255, 220}};
     double u = t / 100.0 * 6.0;
     int i, k;
 
@@ -369,8 +382,8 @@ static int write_png(const char *file, const double *f, int nx, int ny)
         ok = 0;
     else if (ok) {
         png_init_io(png, out);
-        png_set_IHDR(png, info, (png_uint_32)nx, (png_uint_32)ny, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_IHDR(png, info, (png_uint_32)nx, (png_uint_32)ny, 8, PNG_COLOR_TYPE_RGB,
+                     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
         png_write_info(png, info);
         for (y = 0; y < ny; y++) {
             for (x = 0; x < nx; x++)
@@ -419,7 +432,9 @@ static double *whole_plate(struct plate *p, int which)
             MPI_Type_commit(&here);
             MPI_Type_commit(&there);
             MPI_Get(f + (size_t)(b.y0 + 1) * (size_t)(p->o.nx + 2) + (size_t)(b.x0 + 1), 1, here, r,
-                    MPI_Aint_add(bases ? bases[r] : 0, (MPI_Aint)(field_offset(b, which) + (size_t)(b.w + 3) * sizeof(double))),
+                    MPI_Aint_add(
+                        bases ? bases[r] : 0,
+                        (MPI_Aint)(field_offset(b, which) + (size_t)(b.w + 3) * sizeof(double))),
                     1, there, p->win);
             MPI_Type_free(&here);
             MPI_Type_free(&there);
@@ -467,7 +482,8 @@ static int finish(struct plate *p, double seconds)
     per_step[1] = p->exchange_time / (p->o.steps ? p->o.steps : 1) * 1e6;
     MPI_Reduce(per_step, worst, 2, MPI_DOUBLE, MPI_MAX, 0, p->grid);
     if (p->rank == 0) {
-        printf("  time per step    %.1f us, of it %.1f us in the exchange of edges\n", worst[0], worst[1]);
+        printf("  time per step    %.1f us, of it %.1f us in the exchange of edges\n", worst[0],
+               worst[1]);
         printf("  cells per second %.0f million\n", (double)p->o.nx * p->o.ny / worst[0]);
         if (p->o.check) {
             differ = compare_with_serial(&p->o, f);
@@ -500,8 +516,9 @@ static int run(struct plate *p)
     make_plate(p);
     watched = p->rank == 0 && on_terminal();
     if (p->rank == 0) {
-        printf("heat2d: %d x %d cells, %d steps, %d ranks as %d x %d, %s on a window made by %s\n", p->o.nx, p->o.ny,
-               p->o.steps, p->size, p->dims[0], p->dims[1], sync_names[p->o.sync], flavour_names[p->o.flavour]);
+        printf("heat2d: %d x %d cells, %d steps, %d ranks as %d x %d, %s on a window made by %s\n",
+               p->o.nx, p->o.ny, p->o.steps, p->size, p->dims[0], p->dims[1], sync_names[p->o.sync],
+               flavour_names[p->o.flavour]);
         fflush(stdout);
     }
     if (p->o.sync == FENCE)
@@ -580,7 +597,8 @@ int main(int argc, char **argv)
     if (parse(&p.o, argc, argv)) {
         if (p.rank == 0)
             printf("usage: heat2d [--nx N] [--ny N] [--steps N] [--sync fence|pscw|lock]\n"
-                   "              [--flavour allocate|create|shared|dynamic] [--png FILE] [--no-check]\n");
+                   "              [--flavour allocate|create|shared|dynamic] [--png FILE] "
+                   "[--no-check]\n");
         MPI_Finalize();
         return 2;
     }

@@ -1,5 +1,6 @@
-/* driver.c - a stand-in for libFuzzer where there is none: replays files and folders, then makes inputs of its own from
- * them for -max_total_time seconds.  No coverage guides it, but every rule is checked.
+/* driver.c - a stand-in for libFuzzer where there is none: replays files and folders, then makes
+ * inputs of its own from them for -max_total_time seconds.  No coverage guides it, but every rule
+ * is checked.
  *
  *     TARGET [-max_total_time=S] [-seed=N] [-runs=N] [file or folder]... */
 #include "fuzz.h"
@@ -70,7 +71,8 @@ static void load(const char *path)
         exit((fprintf(stderr, "driver: cannot take %s\n", path), 2));
     input[inputs].size = (size_t)st.st_size;
     input[inputs].bytes = malloc((size_t)st.st_size + 1);
-    if (!input[inputs].bytes || fread(input[inputs].bytes, 1, input[inputs].size, f) != input[inputs].size)
+    if (!input[inputs].bytes ||
+        fread(input[inputs].bytes, 1, input[inputs].size, f) != input[inputs].size)
         exit(2);
     inputs++;
     fclose(f);

@@ -1,7 +1,8 @@
-/* Target "flat": layouts from the wire.  What dt_unflat() takes must be usable by everything that works on layouts:
- * within its bounds, in bounded time, the same in one go and in parts.
+/* Target "flat": layouts from the wire.  What dt_unflat() takes must be usable by everything that
+ * works on layouts: within its bounds, in bounded time, the same in one go and in parts.
  *
- * An input is settings and one record per node: op is its kind, a counts back to its child, b & 1: words of 8 bytes. */
+ * An input is settings and one record per node: op is its kind, a counts back to its child, b & 1:
+ * words of 8 bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,21 @@ const size_t fuzz_settings = 16;
 enum { WORDS = 512, SPAN_MAX = 1 << 18, COUNT_MAX = 1 << 16, IOVS = 32 };
 enum { RAW = 1, WRONG_NODES = 2, WRONG_BASIC = 4, CUT = 8 };
 
-static const int basics[] = {0, MPI_BYTE, MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX,
-                             MPI_DOUBLE_INT, MPI_LB, MPI_PACKED, MPI_2INT, MPI_CHAR};
+static const int basics[] = {0,
+                             MPI_BYTE,
+                             MPI_INT,
+                             MPI_DOUBLE,
+                             MPI_SHORT_INT,
+                             MPI_LONG_DOUBLE,
+                             MPI_C_DOUBLE_COMPLEX,
+                             MPI_DOUBLE_INT,
+                             MPI_LB,
+                             MPI_PACKED,
+                             MPI_2INT,
+                             MPI_CHAR};
 enum { BASICS = sizeof basics / sizeof *basics };
 
-/* --- bytes of a layout from an input --------------------------------------------------------------- */
+/* --- bytes of a layout from an input ---------------------------------------------------------- */
 
 static size_t node_words(const struct record *r, int64_t index, int64_t *w, size_t room)
 {
@@ -40,7 +51,8 @@ static size_t node_words(const struct record *r, int64_t index, int64_t *w, size
     }
     if (n + 2 > room)
         return 0;
-    w[at++] = (int64_t)(kind | (kind == NODE_VECTOR || kind == NODE_INDEXED ? (uint64_t)kid << 8 : 0));
+    w[at++] = (int64_t)(kind |
+                        (kind == NODE_VECTOR || kind == NODE_INDEXED ? (uint64_t)kid << 8 : 0));
     if (kind == NODE_INDEXED)
         w[at++] = (int64_t)n;
     else if (kind == NODE_BLOCKS || kind == NODE_LIST)
@@ -79,9 +91,10 @@ static size_t build(const uint8_t *s, const uint8_t *data, const uint8_t *end, i
     return s[0] & CUT && len > s[1] ? len - s[1] : len;
 }
 
-/* --- everything that works on layouts ----------------------------------------------------------------- */
+/* --- everything that works on layouts --------------------------------------------------------- */
 
-static void in_parts(struct dt_type *t, size_t count, char *mem, size_t total, const char *whole, size_t part)
+static void in_parts(struct dt_type *t, size_t count, char *mem, size_t total, const char *whole,
+                     size_t part)
 {
     char *piece = malloc(part);
     FUZZ_CHECK(piece != NULL);
@@ -92,7 +105,8 @@ static void in_parts(struct dt_type *t, size_t count, char *mem, size_t total, c
     free(piece);
 }
 
-static void look_at_blocks(struct dt_type *t, size_t count, const char *mem, size_t total, const char *whole)
+static void look_at_blocks(struct dt_type *t, size_t count, const char *mem, size_t total,
+                           const char *whole)
 {
     struct iovec v[IOVS];
     size_t at = 0, bytes, blocks = 0;
@@ -131,7 +145,8 @@ static void use(struct dt_type *t, size_t count, size_t part)
     dt_sig_hash(t, count);
     dt_elements(t, 100);
     dt_elements_bytes(t, 7);
-    if (dt_total(t, count, &total) || dt_bounds(t, count, &lo, &hi) || hi - lo > SPAN_MAX || total > SPAN_MAX)
+    if (dt_total(t, count, &total) || dt_bounds(t, count, &lo, &hi) || hi - lo > SPAN_MAX ||
+        total > SPAN_MAX)
         return;
     fuzz_reached("flat", "used");
     /* Exactly the memory it says it touches. */
@@ -150,14 +165,15 @@ static void use(struct dt_type *t, size_t count, size_t part)
     free(whole);
 }
 
-/* --- one input --------------------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     char why[256];
     (void)argc;
     (void)argv;
-    if (var_init(why, sizeof why) || boot_init(NULL) || obj_init() || dt_init()) /* a process without launcher */
+    /* a process without launcher */
+    if (var_init(why, sizeof why) || boot_init(NULL) || obj_init() || dt_init())
         fuzz_fail("the rooms do not start");
     return 0;
 }
@@ -194,18 +210,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n;
     const void *again = dt_flat(t, &n);
     FUZZ_CHECK(again && dt_unflat(again, n, &u) == MPI_SUCCESS && dt_hash(t) == dt_hash(u));
-    FUZZ_CHECK(t->size == u->size && t->extent == u->extent && t->true_lb == u->true_lb && t->true_ub == u->true_ub);
+    FUZZ_CHECK(t->size == u->size && t->extent == u->extent && t->true_lb == u->true_lb &&
+               t->true_ub == u->true_ub);
     dt_drop(t);
     dt_drop(u);
     return 0;
 }
 
-/* --- new records ----------------------------------------------------------------------------------------------- */
+/* --- new records ------------------------------------------------------------------------------ */
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
 {
     int16_t v[16];
-    unsigned kind = rng_below(r, 5), n = 2 + rng_below(r, 4), a = rng_below(r, 4) ? 0 : rng_below(r, 8);
+    unsigned kind = rng_below(r, 5), n = 2 + rng_below(r, 4),
+             a = rng_below(r, 4) ? 0 : rng_below(r, 8);
     (void)room;
     if (kind == NODE_BLOCK)
         return v[0] = (int16_t)(4 * (1 + rng_below(r, 8))), record_put(to, kind, 0, 0, 0, v, 2);

@@ -1,14 +1,16 @@
 /* fuzz.h - what the fuzz targets share.
  *
- * A target is a program: LLVMFuzzerTestOneInput() of one source, linked with libFuzzer, or with driver.c where there is
- * none.  An input that breaks a rule ends the program by fuzz_fail(), a sanitizer or a time limit.
+ * A target is a program: LLVMFuzzerTestOneInput() of one source, linked with libFuzzer, or with
+ * driver.c where there is none.  An input that breaks a rule ends the program by fuzz_fail(), a
+ * sanitizer or a time limit.
  *
  * Inputs of the packet targets are a few bytes of settings, then records:
  *
  *     | op | a | b | c | n (2 bytes) | n bytes |   ...
  *
- * so that a mutator may insert, drop, move and change whole steps (mutate.c); fuzz_template() of the target makes steps
- * that are nearly right, since random bytes would be refused at the first look. */
+ * so that a mutator may insert, drop, move and change whole steps (mutate.c); fuzz_template() of
+ * the target makes steps that are nearly right, since random bytes would be refused at the first
+ * look. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -20,8 +22,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen, uint8_t *out,
-                                 size_t max_out, unsigned int seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen,
+                                 uint8_t *out, size_t max_out, unsigned int seed);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* A rule was broken: say which, stop. */
@@ -59,15 +61,16 @@ static inline unsigned rng_below(struct rng *r, unsigned n)
 }
 /* A number that is likely to sit on some edge. */
 uint64_t rng_edge(struct rng *r);
-size_t record_put(uint8_t *to, unsigned op, unsigned a, unsigned b, unsigned c, const void *data, size_t len);
+size_t record_put(uint8_t *to, unsigned op, unsigned a, unsigned b, unsigned c, const void *data,
+                  size_t len);
 
 /* By the target: bytes of settings at the front; a new record of at most `room` bytes (0: none). */
 extern const size_t fuzz_settings;
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room);
 
 /* --- what was reached --------------------------------------------------------------------- */
-/* Count one more time that the thing called `what` (its text is kept) was reached.  The counts go to the file named by
- * FUZZ_REACHED when the program ends. */
+/* Count one more time that the thing called `what` (its text is kept) was reached.  The counts go
+ * to the file named by FUZZ_REACHED when the program ends. */
 void fuzz_reached(const char *group, const char *what);
 
 #endif

@@ -1,4 +1,5 @@
-# Builds the fuzz targets in fuzz/KIND, every room with sanitizers; called by `make fuzz-build` (Makefile.inc).
+# Builds the fuzz targets in fuzz/KIND, every room with sanitizers; called by `make fuzz-build`
+# (Makefile.inc).
 #   clang     libFuzzer, coverage guided; with source coverage, for the figures
 #   gcc       no libFuzzer: driver.c
 # All assert the invariants of the rooms (WR_DEBUG).

@@ -93,7 +93,8 @@ static void *fuzz_self(void)
     return &lone.thread;
 }
 
-static const struct sched_ops fuzz_sched = {.yield = fuzz_yield, .now = fuzz_now, .random = fuzz_random, .self = fuzz_self};
+static const struct sched_ops fuzz_sched = {.yield = fuzz_yield, .now = fuzz_now,
+                                            .random = fuzz_random, .self = fuzz_self};
 
 static void fiber_body(void *arg)
 {
@@ -139,7 +140,7 @@ int lone_idle(void)
     return !lone.busy && lone.first == lone.last;
 }
 
-/* --- job services -------------------------------------------------------------------------------- */
+/* --- job services ----------------------------------------------------------------------------- */
 
 static int fuzz_init(int *rank, int *size, int *appnum)
 {
@@ -195,11 +196,12 @@ static int fuzz_finalize(void)
     return 0;
 }
 
-static const struct boot_ops fuzz_boot = {.name = "fuzz", .init = fuzz_init, .put = fuzz_put, .get = fuzz_get,
-                                          .barrier = fuzz_barrier, .node_map = fuzz_node_map, .job_id = fuzz_job_id,
+static const struct boot_ops fuzz_boot = {.name = "fuzz", .init = fuzz_init, .put = fuzz_put,
+                                          .get = fuzz_get, .barrier = fuzz_barrier,
+                                          .node_map = fuzz_node_map, .job_id = fuzz_job_id,
                                           .abort = fuzz_abort, .finalize = fuzz_finalize};
 
-/* --- the transport --------------------------------------------------------------------------------- */
+/* --- the transport ---------------------------------------------------------------------------- */
 
 struct tp {
     struct tp_env env;
@@ -211,9 +213,14 @@ static int fuzz_open(const struct tp_env *env, struct tp **out, struct tp_caps *
     if (!t)
         return -ENOMEM;
     t->env = *env;
-    *caps = (struct tp_caps){.flags = lone.k.ordered ? TP_AM_ORDERED : 0, .am_max = (size_t)lone.k.am_max,
-                             .gather = (size_t)lone.k.gather, .replies = (unsigned)lone.k.replies,
-                             .put_min = SIZE_MAX, .get_min = SIZE_MAX, .fetch_min = SIZE_MAX, .rma_max = 128};
+    *caps = (struct tp_caps){.flags = lone.k.ordered ? TP_AM_ORDERED : 0,
+                             .am_max = (size_t)lone.k.am_max,
+                             .gather = (size_t)lone.k.gather,
+                             .replies = (unsigned)lone.k.replies,
+                             .put_min = SIZE_MAX,
+                             .get_min = SIZE_MAX,
+                             .fetch_min = SIZE_MAX,
+                             .rma_max = 128};
     if (lone.k.native) {
         caps->flags |= TP_PUT | TP_GET;
         caps->fetch_min = 32;
@@ -239,8 +246,9 @@ static int fuzz_connect(struct tp *t, unsigned peer, const void *addr, size_t le
     return 0;
 }
 
-/* Put and get: what comes is of no interest, that memory is written and read while it may be is the sanitizer's to say.  The key
- * says how it ends: bit 0 with an error, bit 1 after the others are dead only; bit 2: it is no key. */
+/* Put and get: what comes is of no interest, that memory is written and read while it may be is the
+ * sanitizer's to say.  The key says how it ends: bit 0 with an error, bit 1 after the others are
+ * dead only; bit 2: it is no key. */
 enum { NET_CALLS = 64, KEY = 8, FAILS = 1, NEVER = 2, NO_KEY = 4 };
 
 static struct {
@@ -260,7 +268,8 @@ struct tp_far {
     int how;
 };
 
-static int fuzz_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem)
+static int fuzz_reg(struct tp *t, void *base, size_t len, int space, int access,
+                    struct tp_mem **mem)
 {
     (void)t, (void)space, (void)access;
     *mem = malloc(sizeof **mem);
@@ -286,7 +295,8 @@ static void fuzz_dereg(struct tp *t, struct tp_mem *mem)
     free(mem);
 }
 
-static int fuzz_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far)
+static int fuzz_import(struct tp *t, unsigned peer, const void *key, size_t len,
+                       struct tp_far **far)
 {
     (void)t;
     FUZZ_CHECK(peer < LONE_RANKS);
@@ -315,14 +325,15 @@ static int call_add(struct tp_done *d, char *dst, size_t len, int how)
     return TP_PENDING;
 }
 
-static int net_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem, struct tp_done *d)
+static int net_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len,
+                   struct tp_mem *dmem, struct tp_done *d)
 {
     (void)t, (void)off, (void)dmem;
     return call_add(d, dst, len, far->how);
 }
 
-static int net_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-                   struct tp_done *d)
+static int net_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                   struct tp_mem *smem, struct tp_done *d)
 {
     static char sink[4096];
     (void)t, (void)off, (void)smem;
@@ -363,7 +374,8 @@ static void fuzz_close(struct tp *t)
     free(t);
 }
 
-static int fuzz_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int fuzz_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                   struct tp_done *d)
 {
     struct am_hdr h;
     size_t len = 0, at = 0;
@@ -404,7 +416,8 @@ static int fuzz_progress(struct tp *t)
     int ended = ncalls ? calls_end(0) : 0;
     if (!inbox.there)
         return ended;
-    int rc = t->env.recv(t->env.up, (unsigned)inbox.src, (enum tp_class)inbox.cls, inbox.bytes, inbox.len);
+    int rc = t->env.recv(t->env.up, (unsigned)inbox.src, (enum tp_class)inbox.cls, inbox.bytes,
+                         inbox.len);
     FUZZ_CHECK(rc == 0 || (rc == TP_AGAIN && inbox.cls == TP_REQUEST));
     inbox.there = rc != 0;
     return 1;
@@ -417,8 +430,9 @@ static int fuzz_fd(struct tp *t, int arm)
     return -1;
 }
 
-static const struct tp_ops fuzz_tp = {.name = "fuzz", .near = 1, .open = fuzz_open, .address = fuzz_address, .reg = fuzz_reg,
-                                      .pack = fuzz_pack, .dereg = fuzz_dereg, .import = fuzz_import, .drop = fuzz_drop,
+static const struct tp_ops fuzz_tp = {.name = "fuzz", .near = 1, .open = fuzz_open,
+                                      .address = fuzz_address, .reg = fuzz_reg, .pack = fuzz_pack,
+                                      .dereg = fuzz_dereg, .import = fuzz_import, .drop = fuzz_drop,
                                       .put = net_put, .get = net_get, .flush = fuzz_flush,
                                       .connect = fuzz_connect, .close = fuzz_close, .am = fuzz_am,
                                       .progress = fuzz_progress, .fd = fuzz_fd};
@@ -449,7 +463,8 @@ void lone_refuse(int on)
 
 struct lone_sent *lone_sent(unsigned back)
 {
-    return back < lone.nsent && back < LONE_SENT ? &lone.sent[(lone.nsent - 1 - back) % LONE_SENT] : NULL;
+    return back < lone.nsent && back < LONE_SENT ? &lone.sent[(lone.nsent - 1 - back) % LONE_SENT]
+                                                 : NULL;
 }
 
 void lone_forget(void)
@@ -466,12 +481,13 @@ struct lone_sent *lone_last(int dst, enum tp_class cls, int type)
     return NULL;
 }
 
-/* --- handlers counted ------------------------------------------------------------------------------------ */
+/* --- handlers counted ------------------------------------------------------------------------- */
 
 static const char *type_name(int type)
 {
-    static const char *const p2p[] = {"EAGER", "EAGER_SYNC", "RTS", "FIN", "PULL", "DATA", "ACK", "CANCEL", "CANCELLED",
-                                      "EAGER_FIRST", "EAGER_MORE"};
+    static const char *const p2p[] = {"EAGER",     "EAGER_SYNC",  "RTS",       "FIN",
+                                      "PULL",      "DATA",        "ACK",       "CANCEL",
+                                      "CANCELLED", "EAGER_FIRST", "EAGER_MORE"};
     if (type >= AM_RMA && type < AM_RMA + RMA_PKTS)
         return rma_packet_name[type - AM_RMA];
     if (type >= AM_P2P && type < P2P_PACKETS_END)
@@ -504,22 +520,26 @@ static int counted(int type, int src, const void *msg, size_t len)
     {                                                             \
         return counted(n, src, msg, len);                         \
     }
-#define ALL(X)                                                                                              \
-    X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(64) X(65) X(66) X(67) X(68) X(69)  \
-    X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82) X(83) X(84) X(85)
+#define ALL(X)                                                                                     \
+    X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(64) X(65) X(66) X(67)      \
+    X(68) X(69) X(70) X(71) X(72) X(73) X(74) X(75) X(76) X(77) X(78) X(79) X(80) X(81) X(82)      \
+    X(83) X(84) X(85)
 ALL(COUNTED)
-_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 22, "ALL has every packet type");
+_Static_assert(AM_P2P == 16 && P2P_PACKETS_END == 27 && AM_RMA == 64 && RMA_PKTS == 22,
+               "ALL has every packet type");
 
 static void count_handlers(void)
 {
     memcpy(lone.handler, proc->am->handler, sizeof lone.handler);
 #define PUT(n) am_handler(n, counted_##n);
     ALL(PUT)
-    for (int t = AM_P2P; t < AM_TYPES; t++) /* am's own, the greeting of alive.c, looks at nothing that came */
-        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t])); /* none is left out */
+    /* am's own, the greeting of alive.c, looks at nothing that came */
+    for (int t = AM_P2P; t < AM_TYPES; t++)
+        /* none is left out */
+        FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
 }
 
-/* --- life --------------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static struct cvars defaults;
 
@@ -554,7 +574,8 @@ void lone_up(const struct lone_knobs *k)
     lone.page->version = JOB_PAGE_VERSION;
     lone.page->size = LONE_RANKS;
     FUZZ_CHECK(boot_init(&fuzz_boot) == 0 && tp_use(transports) == 0);
-    FUZZ_CHECK(mem_init() == 0 && progress_init() == 0 && am_init() == 0 && obj_init() == 0 && dt_init() == 0);
+    FUZZ_CHECK(mem_init() == 0 && progress_init() == 0 && am_init() == 0 && obj_init() == 0 &&
+               dt_init() == 0);
     FUZZ_CHECK(p2p_init() == 0 && coll_init() == 0 && rma_init() == 0);
     atomic_store(&proc->phase, PROC_INIT);
     for (int i = 0; i < LONE_RANKS && k->near; i++) /* memory of "others" is this process's own */
@@ -596,7 +617,7 @@ void lone_down(void)
     cvar = defaults;
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 void guarded_make(struct guarded *g, size_t size)
 {
@@ -631,11 +652,12 @@ void guarded_free(struct guarded *g)
     g->all = NULL;
 }
 
-/* --- one input ------------------------------------------------------------------------------------------------------ */
+/* --- one input -------------------------------------------------------------------------------- */
 
 static void run_record(const struct lone_target *t, const struct record *r)
 {
-    static const char *const name[LONE_OPS] = {"packet", "answer", "serve", "call", "turn", "refuse", "death"};
+    static const char *const name[LONE_OPS] = {"packet", "answer", "serve", "call",
+                                               "turn",   "refuse", "death"};
     unsigned op = r->op % LONE_OPS;
     if (fuzz_verbose())
         fprintf(stderr, "  %s\n", name[op]);

@@ -3,11 +3,11 @@
  *     home (the target's loop)  ---- lone_deliver ---->  am_recv -> handlers of rank 0
  *       |                                                     |
  *       |  lone_call: queued, run by                          v am_request, am_reply
- *       '--> fiber: calls of rank 0; where they wait     recorded: lone_sent(), for answers that fit
+ *       '--> fiber: calls of rank 0; where they wait     recorded: lone_sent(), for fitting answers
  *            they give way to home
  *
- * Ranks 1 and 2 are hostile, rank 3 is honest: at the end of each input it sees whether everything still works.
- * Time is the number of turns; nothing sleeps, nothing depends on addresses. */
+ * Ranks 1 and 2 are hostile, rank 3 is honest: at the end of each input it sees whether everything
+ * still works.  Time is the number of turns; nothing sleeps, nothing depends on addresses. */
 #ifndef FUZZ_LONE_H
 #define FUZZ_LONE_H
 
@@ -39,7 +39,8 @@ void lone_up(const struct lone_knobs *k);
 /* The calls must be over (lone_end). */
 void lone_down(void);
 
-/* Let rank 0 call fn(arg), after what it does now; arg is freed.  0: too much is queued, nothing happened. */
+/* Let rank 0 call fn(arg), after what it does now; arg is freed.  0: too much is queued, nothing
+ * happened. */
 int lone_call(const char *name, void (*fn)(void *arg), void *arg);
 /* Run rank 0 until it waits or has nothing to do. */
 void lone_turn(void);
@@ -61,8 +62,10 @@ struct lone_sent *lone_last(int dst, enum tp_class cls, int type);
 /* All others die; every call of rank 0 must come to its end. */
 void lone_end(void);
 
-/* --- one input ---------------------------------------------------------------------------------- */
-enum lone_op { LONE_PACKET, LONE_ANSWER, LONE_SERVE, LONE_CALL, LONE_TURN, LONE_REFUSE, LONE_DEATH, LONE_OPS };
+/* --- one input -------------------------------------------------------------------------------- */
+enum lone_op {
+    LONE_PACKET, LONE_ANSWER, LONE_SERVE, LONE_CALL, LONE_TURN, LONE_REFUSE, LONE_DEATH, LONE_OPS
+};
 
 struct lone_target {
     void (*up)(const uint8_t *settings); /* fuzz_settings bytes */
@@ -75,7 +78,8 @@ struct lone_target {
     void (*finish)(void *arg); /* a call of rank 0, when the others are dead: everything ends */
     void (*down)(void);
 };
-/* All of LLVMFuzzerTestOneInput: settings, at most 200 records, what must hold at the end (doc/design/fuzz.md). */
+/* All of LLVMFuzzerTestOneInput: settings, at most 200 records, what must hold at the end
+ * (doc/design/fuzz.md). */
 int lone_input(const struct lone_target *t, const uint8_t *data, size_t size);
 
 /* --- memory that must not be touched around it ------------------------------------------------ */

@@ -26,7 +26,8 @@ int fuzz_verbose(void)
     return verbose;
 }
 
-/* What the library has to say (base/log.c) is of no interest a million times: shown with FUZZ_VERBOSE. */
+/* What the library has to say (base/log.c) is of no interest a million times: shown with
+ * FUZZ_VERBOSE. */
 ssize_t fuzz_write(int fd, const void *bytes, size_t len)
 {
     int now = fuzz_verbose() || memmem(bytes, len, "assertion", 9);
@@ -46,7 +47,8 @@ int feed_record(struct feed *f, struct record *r)
         r->len = (size_t)(f->end - f->at);
     f->at += r->len;
     if (fuzz_verbose())
-        fprintf(stderr, "record: op %u, a %u, b %u, c %u, %zu bytes\n", r->op, r->a, r->b, r->c, r->len);
+        fprintf(stderr, "record: op %u, a %u, b %u, c %u, %zu bytes\n", r->op, r->a, r->b, r->c,
+                r->len);
     return 1;
 }
 
@@ -57,9 +59,11 @@ void feed_copy(void *to, size_t n, const uint8_t *at, const uint8_t *end)
     memcpy(to, at, have);
 }
 
-size_t record_put(uint8_t *to, unsigned op, unsigned a, unsigned b, unsigned c, const void *data, size_t len)
+size_t record_put(uint8_t *to, unsigned op, unsigned a, unsigned b, unsigned c, const void *data,
+                  size_t len)
 {
-    const uint8_t head[RECORD_HEAD] = {(uint8_t)op, (uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)len, (uint8_t)(len >> 8)};
+    const uint8_t head[RECORD_HEAD] = {(uint8_t)op, (uint8_t)a,   (uint8_t)b,
+                                       (uint8_t)c,  (uint8_t)len, (uint8_t)(len >> 8)};
     memcpy(to, head, sizeof head);
     if (len)
         memcpy(to + RECORD_HEAD, data, len);
@@ -95,7 +99,7 @@ uint64_t rng_edge(struct rng *r)
     return rng_below(r, 16) ? v : 0 - v;
 }
 
-/* --- mutations ------------------------------------------------------------------------------------ */
+/* --- mutations -------------------------------------------------------------------------------- */
 
 enum { RECORDS_MAX = 512 };
 struct shape { /* where the records of an input begin */
@@ -114,7 +118,8 @@ static void shape_of(const uint8_t *data, size_t size, struct shape *s)
         s->at[++s->n] = (size_t)(f.at - data);
 }
 
-static size_t insert(uint8_t *data, size_t size, size_t max, size_t at, const uint8_t *what, size_t n)
+static size_t insert(uint8_t *data, size_t size, size_t max, size_t at, const uint8_t *what,
+                     size_t n)
 {
     if (n > max - size)
         return size;
@@ -141,7 +146,8 @@ static void put_number(struct rng *r, uint8_t *p, size_t room)
     memcpy(to, &v, width);
 }
 
-static size_t change_record(struct rng *r, uint8_t *data, size_t size, size_t max, const struct shape *s)
+static size_t change_record(struct rng *r, uint8_t *data, size_t size, size_t max,
+                            const struct shape *s)
 {
     uint8_t piece[4096];
     if (!s->n)
@@ -164,7 +170,8 @@ static size_t change_record(struct rng *r, uint8_t *data, size_t size, size_t ma
         if (len < RECORD_HEAD || len > sizeof piece - 64)
             return size;
         memcpy(piece, data + at, len);
-        size_t body = LLVMFuzzerMutate(piece + RECORD_HEAD, len - RECORD_HEAD, len - RECORD_HEAD + 64);
+        size_t body = LLVMFuzzerMutate(piece + RECORD_HEAD, len - RECORD_HEAD,
+                                       len - RECORD_HEAD + 64);
         memmove(data + at, data + at + len, size - at - len);
         size -= len;
         piece[4] = (uint8_t)body;
@@ -204,8 +211,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 }
 
 /* The beginning of one, the end of the other. */
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen, uint8_t *out,
-                                 size_t max_out, unsigned int seed)
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen,
+                                 uint8_t *out, size_t max_out, unsigned int seed)
 {
     struct rng r = {seed};
     struct shape s, t;
@@ -219,7 +226,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t alen, const uint8_t *b
     return n + more;
 }
 
-/* --- what was reached ------------------------------------------------------------------------------- */
+/* --- what was reached ------------------------------------------------------------------------- */
 
 enum { REACHED_MAX = 512 };
 static struct {

@@ -1,5 +1,6 @@
-/* Target "p2p": messages of a hostile peer while this process receives, sends, probes and cancels.  After each input:
- * buffers are untouched around, an honest message arrives, and every call and request ends when the others die. */
+/* Target "p2p": messages of a hostile peer while this process receives, sends, probes and cancels.
+ * After each input: buffers are untouched around, an honest message arrives, and every call and
+ * request ends when the others die. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +34,15 @@ static struct world {
 static const size_t sizes[] = {0, 1, 8, 40, 400, 900, 3000, 9000, 20000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* --- set-up --------------------------------------------------------------------------------------- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
 static void up(const uint8_t *s)
 {
     static const int longest[] = {4096, 512, 16384, 1024};
     memset(&world, 0, sizeof world);
     lone_defaults();
-    world.k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1, .am_max = longest[s[0] >> 2 & 3],
-                                  .replies = s[0] & 16 ? 12 : 64};
+    world.k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1,
+                                  .am_max = longest[s[0] >> 2 & 3], .replies = s[0] & 16 ? 12 : 64};
     cvar.p2p_eager_max = s[0] & 32 ? 64 : 2000;
     cvar.p2p_eager_window = s[0] & 64 ? 1000 : 8000;
     cvar.p2p_cma_min = s[1] & 1 ? 0 : 1 << 20;
@@ -51,7 +52,8 @@ static void up(const uint8_t *s)
     static const int64_t lens[] = {8, 8, 16};
     t[0] = t[1] = dt_find(MPI_BYTE);
     t[2] = dt_find(MPI_LONG);
-    FUZZ_CHECK(!dt_make_vector(5, 1, 3, t[0], &t[3]) && !dt_make_indexed_b(3, lens, 0, at, t[0], &t[4]));
+    FUZZ_CHECK(!dt_make_vector(5, 1, 3, t[0], &t[3]) &&
+               !dt_make_indexed_b(3, lens, 0, at, t[0], &t[4]));
     FUZZ_CHECK(!dt_make_vector(4, 300, 400, t[0], &t[5]));
     guarded_make(&world.attached, 2000);
     FUZZ_CHECK(!p2p_buffer_attach(world.attached.mem, 2000));
@@ -98,7 +100,7 @@ static void check(void)
     }
 }
 
-/* --- packets ------------------------------------------------------------------------------------------ */
+/* --- packets ---------------------------------------------------------------------------------- */
 
 static size_t header_of(int type)
 {
@@ -112,7 +114,8 @@ static size_t header_of(int type)
     }
 }
 
-/* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are in our memory. */
+/* a: type; b: source, class; c: 1: the number is counted from the one that is due, 2: addresses are
+ * in our memory. */
 static void run_packet(const struct record *r)
 {
     int src = 1 + (r->b & 1), type = P2P_EAGER + r->a % (P2P_PACKETS_END - P2P_EAGER);
@@ -133,7 +136,8 @@ static void run_packet(const struct record *r)
         memcpy(m, &h, sizeof h);
     }
     if (type == P2P_RTS && r->c & 2)
-        for (size_t at = head; at + sizeof(struct p2p_run) <= r->len; at += sizeof(struct p2p_run)) {
+        for (size_t at = head; at + sizeof(struct p2p_run) <= r->len;
+             at += sizeof(struct p2p_run)) {
             struct p2p_run run;
             memcpy(&run, m + at, sizeof run);
             run.addr += (uintptr_t)world.attached.mem;
@@ -143,7 +147,7 @@ static void run_packet(const struct record *r)
     free(m);
 }
 
-/* --- answers that fit --------------------------------------------------------------------------------------- */
+/* --- answers that fit ------------------------------------------------------------------------- */
 
 static _Alignas(8) char out[20000];
 
@@ -165,7 +169,8 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
 {
     memset(out, 0x44, sizeof out);
     if (s->type == P2P_EAGER || s->type == P2P_EAGER_MORE || s->type == P2P_EAGER_FIRST) {
-        struct p2p_ack a = {.bytes = s->len - sizeof(struct p2p_match) + (s->type == P2P_EAGER ? P2P_CHARGE : 0),
+        struct p2p_ack a = {.bytes = s->len - sizeof(struct p2p_match) +
+                                     (s->type == P2P_EAGER ? P2P_CHARGE : 0),
                             .seq = ((struct p2p_match *)s->bytes)->seq + 1};
         memcpy(out, &a, sizeof a);
         if (s->type != P2P_EAGER_FIRST)
@@ -180,7 +185,9 @@ static void answer(struct lone_sent *s, unsigned variant, int src, const uint8_t
         uint32_t segment = (uint32_t)world.k.am_max - 8 - (uint32_t)sizeof(struct p2p_data);
         uint64_t window = (uint64_t)segment * P2P_PULL_SEGMENTS;
         for (uint64_t off = 0; off < h.size && off < 4 * window; off += window) {
-            struct p2p_pull m = {h.sreq, 5, off, h.size, (uint32_t)(h.size - off < window ? h.size - off : window), segment};
+            struct p2p_pull m = {
+                h.sreq, 5, off, h.size, (uint32_t)(h.size - off < window ? h.size - off : window),
+                segment};
             memcpy(out, &m, sizeof m);
             send_out(src, P2P_PULL, sizeof m, change, n);
         }
@@ -232,12 +239,27 @@ static void serve(void)
     }
 }
 
-/* --- calls of this process ------------------------------------------------------------------------------------ */
+/* --- calls of this process -------------------------------------------------------------------- */
 
-enum call { C_RECV, C_RECV_ANY, C_SEND, C_SSEND, C_BSEND, C_PERSISTENT, C_CANCEL, C_FINISH, C_IPROBE, C_MPROBE, C_MRECV,
-            C_DROP, C_SENDRECV, CALLS };
-static const char *const call_name[CALLS] = {"irecv", "irecv(any)", "isend", "issend", "ibsend", "persistent", "cancel",
-                                             "finish", "iprobe", "mprobe", "mrecv", "drop", "isendrecv"};
+enum call {
+    C_RECV,
+    C_RECV_ANY,
+    C_SEND,
+    C_SSEND,
+    C_BSEND,
+    C_PERSISTENT,
+    C_CANCEL,
+    C_FINISH,
+    C_IPROBE,
+    C_MPROBE,
+    C_MRECV,
+    C_DROP,
+    C_SENDRECV,
+    CALLS
+};
+static const char *const call_name[CALLS] = {
+    "irecv",  "irecv(any)", "isend",  "issend", "ibsend", "persistent", "cancel",
+    "finish", "iprobe",     "mprobe", "mrecv",  "drop",   "isendrecv"};
 
 struct step {
     enum call what;
@@ -273,11 +295,15 @@ static void begin(const struct step *x)
     if (!s || (x->what == C_RECV_ANY && boot_dead_count()))
         return;
     void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);
-    int any = x->what == C_RECV_ANY, flags = x->what == C_SSEND ? P2P_SYNC : x->what == C_BSEND ? P2P_BUFFERED : P2P_STANDARD;
+    int any = x->what == C_RECV_ANY, flags = x->what == C_SSEND   ? P2P_SYNC
+                                             : x->what == C_BSEND ? P2P_BUFFERED
+                                                                  : P2P_STANDARD;
     if (x->what == C_RECV || any)
-        p2p_irecv(b, n, t, any ? MPI_ANY_SOURCE : x->rank, any && x->tag & 1 ? MPI_ANY_TAG : x->tag, c, 0, &s->r);
+        p2p_irecv(b, n, t, any ? MPI_ANY_SOURCE : x->rank, any && x->tag & 1 ? MPI_ANY_TAG : x->tag,
+                  c, 0, &s->r);
     else if (x->what == C_SENDRECV)
-        p2p_isendrecv(b, n, t, x->rank, x->tag, NULL, 0, t, x->rank, x->tag, c, x->index & 1, &s->r);
+        p2p_isendrecv(b, n, t, x->rank, x->tag, NULL, 0, t, x->rank, x->tag, c, x->index & 1,
+                      &s->r);
     else if (x->what == C_PERSISTENT && x->index & 1)
         p2p_recv_init(b, n, t, x->rank, x->tag, c, 0, &s->r);
     else if (x->what == C_PERSISTENT)
@@ -328,7 +354,8 @@ static void step_run(void *arg)
     struct slot *s = &world.slot[x->index % BUFFERS];
     struct request *m = NULL;
     MPI_Status st;
-    int flag = 0, source = x->tag & 2 ? MPI_ANY_SOURCE : x->rank, tag = x->tag & 1 ? MPI_ANY_TAG : x->tag;
+    int flag = 0, source = x->tag & 2 ? MPI_ANY_SOURCE : x->rank,
+        tag = x->tag & 1 ? MPI_ANY_TAG : x->tag;
     switch (x->what) {
     case C_CANCEL:
         if (s->r)
@@ -365,21 +392,27 @@ static void run_call(const struct record *r)
     uint8_t d[2];
     FUZZ_CHECK(s != NULL);
     feed_copy(d, sizeof d, r->data, r->data + r->len);
-    *s = (struct step){.what = (enum call)(r->a % CALLS), .rank = 1 + r->b % 3, .type = r->b >> 4, .size = r->c, .tag = d[0] % 8,
+    *s = (struct step){.what = (enum call)(r->a % CALLS),
+                       .rank = 1 + r->b % 3,
+                       .type = r->b >> 4,
+                       .size = r->c,
+                       .tag = d[0] % 8,
                        .index = d[1]};
     lone_call(call_name[s->what], step_run, s);
     lone_turn();
 }
 
-/* --- an honest peer --------------------------------------------------------------------------------------------- */
+/* --- an honest peer --------------------------------------------------------------------------- */
 
 static void receive(void *arg)
 {
     (void)arg;
     char b[HONEST_BYTES + 8] = {0};
     MPI_Status st;
-    p2p_recv(b, sizeof b, dt_find(MPI_BYTE), LONE_HONEST, HONEST_TAG, proc->obj->world, P2P_TOOL, &st);
-    FUZZ_CHECK(status_count(&st) == HONEST_BYTES && st.MPI_SOURCE == LONE_HONEST && st.MPI_TAG == HONEST_TAG);
+    p2p_recv(b, sizeof b, dt_find(MPI_BYTE), LONE_HONEST, HONEST_TAG, proc->obj->world, P2P_TOOL,
+             &st);
+    FUZZ_CHECK(status_count(&st) == HONEST_BYTES && st.MPI_SOURCE == LONE_HONEST &&
+               st.MPI_TAG == HONEST_TAG);
     for (int i = 0; i < HONEST_BYTES; i++)
         FUZZ_CHECK(b[i] == i);
 }
@@ -403,7 +436,7 @@ static void honest(void)
     FUZZ_CHECK(lone_idle());
 }
 
-/* --- one input -------------------------------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 static void finish_all(void *arg)
 {
@@ -416,7 +449,8 @@ static void finish_all(void *arg)
     size_t n;
     p2p_buffer_detach(&b, &n);
     p2p_drain_wait();
-    FUZZ_CHECK(list_empty(&proc->p2p->open) && list_empty(&proc->p2p->pulls) && list_empty(&proc->p2p->busy));
+    FUZZ_CHECK(list_empty(&proc->p2p->open) && list_empty(&proc->p2p->pulls) &&
+               list_empty(&proc->p2p->busy));
 }
 
 static const struct lone_target target = {
@@ -429,11 +463,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return lone_input(&target, data, size);
 }
 
-/* --- new records --------------------------------------------------------------------------------------------------------- */
+/* --- new records ------------------------------------------------------------------------------ */
 
 static uint64_t some_cookie(struct rng *r)
 {
-    return rng_below(r, 4) ? (uint64_t)(1 + rng_below(r, 4)) << 32 | (1 + rng_below(r, 6)) : rng_edge(r);
+    return rng_below(r, 4) ? (uint64_t)(1 + rng_below(r, 4)) << 32 | (1 + rng_below(r, 6))
+                           : rng_edge(r);
 }
 
 static size_t some_packet(struct rng *r, uint8_t *to)
@@ -441,7 +476,8 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     _Alignas(8) char m[1200] = {0};
     int type = P2P_EAGER + (int)rng_below(r, P2P_PACKETS_END - P2P_EAGER);
     unsigned src = rng_below(r, 2);
-    struct p2p_match h = {rng_below(r, 16) ? 0 : 4 * rng_below(r, 3), 1 + (int)src, (int)rng_below(r, 8), 0};
+    struct p2p_match h = {rng_below(r, 16) ? 0 : 4 * rng_below(r, 3), 1 + (int)src,
+                          (int)rng_below(r, 8), 0};
     size_t len = header_of(type), data = rng_below(r, 4) ? rng_below(r, 60) : rng_below(r, 600);
     if (rng_below(r, 16) == 0)
         h.seq = (uint32_t)rng_edge(r);
@@ -454,7 +490,8 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         len += data;
         break;
     case P2P_EAGER_FIRST:
-        ((struct p2p_eager_first *)m)->size = rng_below(r, 8) ? data + rng_below(r, 600) : rng_edge(r);
+        ((struct p2p_eager_first *)m)->size = rng_below(r, 8) ? data + rng_below(r, 600)
+                                                              : rng_edge(r);
         len += data;
         break;
     case P2P_RTS: {
@@ -464,8 +501,9 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         t->nruns = rng_below(r, 4);
         t->waits = rng_below(r, 2);
         for (unsigned i = 0; i < t->nruns; i++, len += 16)
-            *(struct p2p_run *)(m + len) = (struct p2p_run){rng_below(r, 8) ? rng_below(r, 500) : rng_edge(r),
-                                                            rng_below(r, 8) ? 1 + t->size / t->nruns : rng_edge(r)};
+            *(struct p2p_run *)(m + len) = (struct p2p_run){
+                rng_below(r, 8) ? rng_below(r, 500) : rng_edge(r),
+                rng_below(r, 8) ? 1 + t->size / t->nruns : rng_edge(r)};
         break;
     }
     case P2P_FIN:
@@ -474,8 +512,12 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         len = 8;
         break;
     case P2P_PULL: {
-        struct p2p_pull p = {some_cookie(r), rng_edge(r), rng_below(r, 2) ? 0 : rng_edge(r), sizes[rng_below(r, SIZES)],
-                             rng_below(r, 4000), 1 + rng_below(r, 1000)};
+        struct p2p_pull p = {some_cookie(r),
+                             rng_edge(r),
+                             rng_below(r, 2) ? 0 : rng_edge(r),
+                             sizes[rng_below(r, SIZES)],
+                             rng_below(r, 4000),
+                             1 + rng_below(r, 1000)};
         memcpy(m, &p, len = sizeof p);
         break;
     }
@@ -486,11 +528,13 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         break;
     }
     default: {
-        struct p2p_cancel x = {some_cookie(r), rng_below(r, 8), (uint8_t)rng_below(r, 2), (uint8_t)rng_below(r, 2), 0};
+        struct p2p_cancel x = {some_cookie(r), rng_below(r, 8), (uint8_t)rng_below(r, 2),
+                               (uint8_t)rng_below(r, 2), 0};
         memcpy(m, &x, len = sizeof x);
     }
     }
-    return record_put(to, LONE_PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1, rng_below(r, 16) ? 3 : 0, m, len);
+    return record_put(to, LONE_PACKET, (unsigned)(type - P2P_EAGER), src | rng_below(r, 8) << 1,
+                      rng_below(r, 16) ? 3 : 0, m, len);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
@@ -503,14 +547,20 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 2:
         d[0] = (uint8_t)rng_below(r, 8);
         d[1] = (uint8_t)rng_below(r, 8);
-        return record_put(to, LONE_CALL, rng_below(r, CALLS), rng_below(r, 2) | rng_below(r, TYPES) << 4, rng_below(r, SIZES), d, 2);
+        return record_put(to, LONE_CALL, rng_below(r, CALLS),
+                          rng_below(r, 2) | rng_below(r, TYPES) << 4, rng_below(r, SIZES), d, 2);
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 48));
-        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d, 2 * rng_below(r, 4));
+        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 8), d,
+                          2 * rng_below(r, 4));
     case 4: return record_put(to, LONE_SERVE, 0, 0, 0, NULL, 0);
-    case 5: return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
-    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+    case 5:
+        return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0,
+                          NULL, 0);
+    case 6:
+        return rng_below(r, 8) ? some_packet(r, to)
+                               : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
     default: return some_packet(r, to);
     }
 }

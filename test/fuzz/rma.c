@@ -1,6 +1,7 @@
-/* Target "rma": packets of a hostile peer against windows of every flavour, while this process has operations, locks
- * and epochs of its own under way.  After each input: nothing outside of a window was touched, the queues are within
- * their bounds, an honest peer is served, and every call ends when the others die. */
+/* Target "rma": packets of a hostile peer against windows of every flavour, while this process has
+ * operations, locks and epochs of its own under way.  After each input: nothing outside of a window
+ * was touched, the queues are within their bounds, an honest peer is served, and every call ends
+ * when the others die. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static struct world {
 
 /* --- set-up ---------------------------------------------------------------------------------- */
 
-/* A window of one becomes one of four: all that follows from who is near was decided for the one. */
+/* A window of one becomes one of four: all that follows from who is near was decided for the
+ * one. */
 static void widen(struct rma_win *w)
 {
     rma_slots_free(w);
@@ -67,14 +69,23 @@ static void windows_up(int single)
 
 static void types_up(void)
 {
-    static const int basic[PREDEFINED] = {MPI_BYTE, MPI_LONG, MPI_INT, MPI_DOUBLE, MPI_SHORT, MPI_DOUBLE_INT,
-                                          MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_SHORT_INT};
+    static const int basic[PREDEFINED] = {MPI_BYTE,
+                                          MPI_LONG,
+                                          MPI_INT,
+                                          MPI_DOUBLE,
+                                          MPI_SHORT,
+                                          MPI_DOUBLE_INT,
+                                          MPI_C_DOUBLE_COMPLEX,
+                                          MPI_LONG_DOUBLE,
+                                          MPI_SHORT_INT};
     static const int64_t lens[] = {2, 1, 3}, at[] = {0, 24, 40}, down[] = {32, 0, 16};
     struct dt_type **t = world.type, *both[3];
     for (int i = 0; i < PREDEFINED; i++)
         t[i] = dt_find(basic[i]);
-    FUZZ_CHECK(!dt_make_vector(3, 1, 2, t[2], &t[9]) && !dt_make_indexed_b(3, lens, 0, at, t[4], &t[10]));
-    FUZZ_CHECK(!dt_make_indexed_b(3, NULL, 1, down, t[1], &t[11]) && !dt_make_resized(t[5], -4, 32, &t[12]));
+    FUZZ_CHECK(!dt_make_vector(3, 1, 2, t[2], &t[9]) &&
+               !dt_make_indexed_b(3, lens, 0, at, t[4], &t[10]));
+    FUZZ_CHECK(!dt_make_indexed_b(3, NULL, 1, down, t[1], &t[11]) &&
+               !dt_make_resized(t[5], -4, 32, &t[12]));
     both[0] = t[0];
     both[1] = t[3];
     both[2] = t[9];
@@ -84,8 +95,12 @@ static void types_up(void)
 static void settings(const uint8_t *s, struct lone_knobs *k)
 {
     static const int longest[] = {4096, 512, 16384, 1024};
-    *k = (struct lone_knobs){.ordered = !(s[0] & 1), .near = s[0] >> 1 & 1, .am_max = longest[s[0] >> 2 & 3],
-                             .replies = s[0] & 16 ? 4 : 32, .gather = s[2] & 2 ? 400 : 0, .native = s[2] >> 2 & 1};
+    *k = (struct lone_knobs){.ordered = !(s[0] & 1),
+                             .near = s[0] >> 1 & 1,
+                             .am_max = longest[s[0] >> 2 & 3],
+                             .replies = s[0] & 16 ? 4 : 32,
+                             .gather = s[2] & 2 ? 400 : 0,
+                             .native = s[2] >> 2 & 1};
     cvar.rma_fetch_bytes = 100;
     cvar.rma_fetches = s[2] & 8 ? 1 : 3;
     cvar.rma_packet = s[0] & 32 ? 512 : 4096;
@@ -136,7 +151,7 @@ static void down(void)
     lone_down();
 }
 
-/* --- truths ------------------------------------------------------------------------------------- */
+/* --- truths ----------------------------------------------------------------------------------- */
 
 static void check(void)
 {
@@ -153,12 +168,13 @@ static void check(void)
         FUZZ_CHECK(n == w->lockq.count && n <= (unsigned)cvar.rma_lock_entries);
         FUZZ_CHECK(bytes == w->lockq.bytes && bytes <= (size_t)cvar.rma_lock_bytes);
         FUZZ_CHECK(w->lockq.admitted <= w->lockq.stamps);
-        FUZZ_CHECK(w->lockq.holders.count <= LONE_RANKS && w->far_errors.count <= LONE_RANKS && w->posts.count <= LONE_RANKS);
+        FUZZ_CHECK(w->lockq.holders.count <= LONE_RANKS && w->far_errors.count <= LONE_RANKS &&
+                   w->posts.count <= LONE_RANKS);
         FUZZ_CHECK(w->barriers <= 2);
     }
 }
 
-/* --- packets ------------------------------------------------------------------------------------------ */
+/* --- packets ---------------------------------------------------------------------------------- */
 
 static uint64_t dynamic_base(uint64_t disp)
 {
@@ -203,14 +219,18 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
     }
 }
 
-/* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its meaning. */
+/* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its
+ * meaning. */
 static const uint8_t packet_of[] = {
-    RMA_PKT_PUT, RMA_PKT_GET, RMA_PKT_ACC, RMA_PKT_GACC, RMA_PKT_CAS, RMA_PKT_BATCH, RMA_PKT_LOCK, RMA_PKT_DONE, RMA_PKT_POST,
-    RMA_PKT_DATA, RMA_PKT_ACK, RMA_PKT_GRANTED, RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT, RMA_PKT_ONE, RMA_PKT_TRAIN, RMA_PKT_FETCH, RMA_PKT_FETCHED};
+    RMA_PKT_PUT,     RMA_PKT_GET,      RMA_PKT_ACC,     RMA_PKT_GACC,    RMA_PKT_CAS,
+    RMA_PKT_BATCH,   RMA_PKT_LOCK,     RMA_PKT_DONE,    RMA_PKT_POST,    RMA_PKT_DATA,
+    RMA_PKT_ACK,     RMA_PKT_GRANTED,  RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
+    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT,    RMA_PKT_ONE,     RMA_PKT_TRAIN,
+    RMA_PKT_FETCH,   RMA_PKT_FETCHED};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
-/* The first sixteen stand where they did when there were no others, and so do those after them but for the last numbers. */
+/* The first sixteen stand where they did when there were no others, and so do those after them but
+ * for the last numbers. */
 static const uint8_t last_numbers[] = {18, 20, 19, 21};
 static unsigned packet_nth(unsigned a)
 {
@@ -227,7 +247,9 @@ static unsigned number_of(unsigned nth)
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_FETCHED || type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT || type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK || type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
+    return type == RMA_PKT_FETCHED || type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT ||
+           type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK ||
+           type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
 
 /* a: packet type; b: source, class; c: what of the header is put right. */
@@ -247,8 +269,10 @@ static void run_packet(const struct record *r)
         if (r->c & FIX_LEN)
             h.len = (uint32_t)(r->len - sizeof h);
         memcpy(m, &h, sizeof h);
-        if (h.type == RMA_PKT_TRAIN && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id && h.count) {
-            memcpy(&h.disp, r->data + offsetof(struct rma_hdr, disp), sizeof h.disp); /* is no place */
+        if (h.type == RMA_PKT_TRAIN && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id &&
+            h.count) {
+            /* is no place */
+            memcpy(&h.disp, r->data + offsetof(struct rma_hdr, disp), sizeof h.disp);
             memcpy(m, &h, sizeof h);
             places_fix(m + sizeof h, r->len - sizeof h, (r->len - sizeof h) / h.count);
         }
@@ -259,7 +283,7 @@ static void run_packet(const struct record *r)
     free(m);
 }
 
-/* --- answers that fit -------------------------------------------------------------------------------------- */
+/* --- answers that fit ------------------------------------------------------------------------- */
 
 struct reply {
     struct rma_hdr h;
@@ -280,7 +304,8 @@ static size_t asked(const struct rma_hdr *h, const char *payload, size_t kept)
     return t ? (size_t)t->size * h->count : 0;
 }
 
-static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t kept, int *granted, struct reply *out)
+static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t kept, int *granted,
+                         struct reply *out)
 {
     struct rma_ext e = {0};
     struct rma_fetch_data f;
@@ -288,8 +313,11 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
         if (kept < sizeof f)
             return 0;
         memcpy(&f, payload, sizeof f);
-        *out = (struct reply){.h = {.type = RMA_PKT_FETCHED, .win = h->win, .op = h->op,
-                                    .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
+        *out = (struct reply){
+            .h = {.type = RMA_PKT_FETCHED,
+                  .win = h->win,
+                  .op = h->op,
+                  .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
         return 1;
     }
     if (h->type == RMA_PKT_LEFT_ASK) {
@@ -302,7 +330,10 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
         return 0;
     if (h->flags & RMA_F_EXT && kept >= sizeof e)
         memcpy(&e, payload, sizeof e);
-    *out = (struct reply){.h = {.type = data ? RMA_PKT_DATA : RMA_PKT_ACK, .win = h->win, .op = h->op, .token = h->token,
+    *out = (struct reply){.h = {.type = data ? RMA_PKT_DATA : RMA_PKT_ACK,
+                                .win = h->win,
+                                .op = h->op,
+                                .token = h->token,
                                 .disp = e.offset}};
     out->f = (struct rma_fault){.disp = h->disp, .count = h->count, .dt = h->dt, .type = h->type,
                                 .bytes = h->win == world.w[DYNAMIC]->id ? RMA_FAULT_DYNAMIC : 64};
@@ -329,7 +360,8 @@ static unsigned replies_to(const struct lone_sent *s, struct reply *out)
     memcpy(&h, s->bytes, sizeof h);
     int granted = (h.flags & RMA_F_LOCK) != 0;
     if (h.type == RMA_PKT_BATCH)
-        for (size_t at = 0; n < REPLIES - 1 && at + sizeof one <= kept; at += sizeof one + rma_pad(one.len)) {
+        for (size_t at = 0; n < REPLIES - 1 && at + sizeof one <= kept;
+             at += sizeof one + rma_pad(one.len)) {
             memcpy(&one, p + at, sizeof one);
             n += reply_to(&one, p + at + sizeof one, kept - at - sizeof one, &granted, &out[n]);
         }
@@ -352,7 +384,8 @@ static void changed(char *m, size_t *len, const uint8_t *change, size_t n)
 }
 
 /* All answers to one packet in one. */
-static void answers_send(int src, struct reply *r, unsigned replies, const uint8_t *change, size_t n)
+static void answers_send(int src, struct reply *r, unsigned replies, const uint8_t *change,
+                         size_t n)
 {
     static _Alignas(8) char m[16384];
     struct rma_hdr all = {.type = RMA_PKT_ANSWERS, .win = r->h.win, .src = (uint32_t)src};
@@ -406,7 +439,9 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
 static int is_request(const struct lone_sent *s)
 {
     return s->cls == TP_REQUEST && s->type >= AM_RMA &&
-           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH || s->type == AM_RMA + RMA_PKT_LEFT_ASK) && s->len >= sizeof(struct rma_hdr);
+           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH ||
+            s->type == AM_RMA + RMA_PKT_LEFT_ASK) &&
+           s->len >= sizeof(struct rma_hdr);
 }
 
 /* An answer to the a-th last request, changed as the data say. */
@@ -446,18 +481,31 @@ static void serve(void)
     }
 }
 
-/* --- calls of this process ---------------------------------------------------------------------------------- */
+/* --- calls of this process -------------------------------------------------------------------- */
 
 enum call {
-    C_PUT, C_GET, C_ACC, C_GACC, C_FOP, C_CAS, C_RPUT, C_RGET, C_RACC, C_RGACC, C_LOCK, C_LOCK_EXCL, C_LOCK_NOCHECK,
-    C_UNLOCK, C_LOCK_ALL, C_LOCK_ALL_NOCHECK, C_UNLOCK_ALL, C_FLUSH, C_FLUSH_ALL, C_FLUSH_LOCAL, C_FENCE, C_FENCE_OPEN,
-    C_FENCE_CLOSE, C_POST, C_START, C_START_NOCHECK, C_COMPLETE, C_WAIT, C_TEST, C_WAIT_REQ, C_DETACH, C_ATTACH, C_LEAVE, CALLS
+    C_PUT, C_GET, C_ACC, C_GACC, C_FOP, C_CAS, C_RPUT, C_RGET, C_RACC, C_RGACC, C_LOCK, C_LOCK_EXCL,
+    C_LOCK_NOCHECK, C_UNLOCK, C_LOCK_ALL, C_LOCK_ALL_NOCHECK, C_UNLOCK_ALL, C_FLUSH, C_FLUSH_ALL,
+    C_FLUSH_LOCAL, C_FENCE, C_FENCE_OPEN, C_FENCE_CLOSE, C_POST, C_START, C_START_NOCHECK,
+    C_COMPLETE, C_WAIT, C_TEST, C_WAIT_REQ, C_DETACH, C_ATTACH, C_LEAVE, CALLS
 };
-static const char *const call_name[CALLS] = {
-    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "rput", "rget", "raccumulate",
-    "rget_accumulate", "lock", "lock(exclusive)", "lock(nocheck)", "unlock", "lock_all", "lock_all(nocheck)", "unlock_all",
-    "flush", "flush_all", "flush_local", "fence", "fence(open)", "fence(close)", "post", "start", "start(nocheck)",
-    "complete", "wait", "test", "wait(request)", "detach", "attach", "leave"};
+static const char *const call_name[CALLS] = {"put",           "get",
+                                             "accumulate",    "get_accumulate",
+                                             "fetch_and_op",  "compare_and_swap",
+                                             "rput",          "rget",
+                                             "raccumulate",   "rget_accumulate",
+                                             "lock",          "lock(exclusive)",
+                                             "lock(nocheck)", "unlock",
+                                             "lock_all",      "lock_all(nocheck)",
+                                             "unlock_all",    "flush",
+                                             "flush_all",     "flush_local",
+                                             "fence",         "fence(open)",
+                                             "fence(close)",  "post",
+                                             "start",         "start(nocheck)",
+                                             "complete",      "wait",
+                                             "test",          "wait(request)",
+                                             "detach",        "attach",
+                                             "leave"};
 
 /* As with packets: the first 32 stand where they did when there were no others. */
 enum { FIRST_CALLS = 32, LAST_CALL = 255 };
@@ -465,7 +513,8 @@ static enum call call_nth(unsigned a)
 {
     return (enum call)(a == LAST_CALL ? (unsigned)C_LEAVE : a % FIRST_CALLS);
 }
-_Static_assert((int)C_LEAVE == (int)FIRST_CALLS && (int)CALLS == (int)C_LEAVE + 1, "each call has a number");
+_Static_assert((int)C_LEAVE == (int)FIRST_CALLS && (int)CALLS == (int)C_LEAVE + 1,
+               "each call has a number");
 
 struct step {
     enum call what;
@@ -491,8 +540,10 @@ static void operate(const struct step *s)
 {
     enum rma_kind kind = (enum rma_kind)(s->what < C_RPUT ? s->what : s->what - C_RPUT);
     int one = kind == RMA_FOP || kind == RMA_CAS;
-    struct dt_type *t = world.type[one ? s->type % (kind == RMA_CAS ? 3 : PREDEFINED) : s->type % TYPES];
-    struct rma_args a = {.kind = kind, .rank = s->rank, .disp = s->disp, .tcount = one ? 1 : s->count, .ttype = t};
+    struct dt_type
+        *t = world.type[one ? s->type % (kind == RMA_CAS ? 3 : PREDEFINED) : s->type % TYPES];
+    struct rma_args a = {.kind = kind, .rank = s->rank, .disp = s->disp,
+                         .tcount = one ? 1 : s->count, .ttype = t};
     if (kind != RMA_PUT && kind != RMA_GET && kind != RMA_CAS) {
         a.op = dt_op_find((MPI_Op)(0x58000000 | (int)(1 + s->op % (DT_OPS - 1))));
         if (dt_op_check(a.op, t, DT_FOR_ACC))
@@ -592,8 +643,13 @@ static void run_call(const struct record *r)
     uint8_t d[4];
     FUZZ_CHECK(s != NULL);
     feed_copy(d, sizeof d, r->data, r->data + r->len);
-    *s = (struct step){.what = call_nth(r->a), .w = world.w[r->b % WINDOWS], .rank = r->b >> 4 & 3,
-                       .type = r->c & 15, .op = (unsigned)(r->c >> 4) ^ d[3], .disp = d[0] | (d[1] & 0x7f) << 8, .count = d[2]};
+    *s = (struct step){.what = call_nth(r->a),
+                       .w = world.w[r->b % WINDOWS],
+                       .rank = r->b >> 4 & 3,
+                       .type = r->c & 15,
+                       .op = (unsigned)(r->c >> 4) ^ d[3],
+                       .disp = d[0] | (d[1] & 0x7f) << 8,
+                       .count = d[2]};
     if (s->w == world.w[DYNAMIC] && s->what < C_LOCK)
         s->disp = (int64_t)dynamic_base((uint64_t)s->disp);
     lone_call(call_name[s->what], step_run, s);
@@ -625,22 +681,25 @@ static void close_epochs(void *arg)
     }
 }
 
-/* --- an honest peer ------------------------------------------------------------------------------------------- */
+/* --- an honest peer --------------------------------------------------------------------------- */
 
-static const struct rma_hdr *honest_ask(struct rma_win *w, enum rma_packet type, uint64_t disp, const void *data, size_t len)
+static const struct rma_hdr *honest_ask(struct rma_win *w, enum rma_packet type, uint64_t disp,
+                                        const void *data, size_t len)
 {
     static uint32_t token;
     char m[sizeof(struct rma_hdr) + 8];
-    struct rma_hdr h = {.type = (uint8_t)type, .flags = RMA_F_DONE, .win = w->id, .src = LONE_HONEST, .dt = MPI_BYTE,
-                        .disp = disp, .count = type == RMA_PKT_DONE ? 0 : 8, .len = (uint32_t)len, .token = ++token, .op = 9};
+    struct rma_hdr h = {.type = (uint8_t)type, .flags = RMA_F_DONE, .win = w->id,
+                        .src = LONE_HONEST, .dt = MPI_BYTE, .disp = disp,
+                        .count = type == RMA_PKT_DONE ? 0 : 8, .len = (uint32_t)len,
+                        .token = ++token, .op = 9};
     memcpy(m, &h, sizeof h);
     if (len)
         memcpy(m + sizeof h, data, len);
     lone_forget();
     lone_deliver(LONE_HONEST, TP_REQUEST, AM_RMA + (int)type, m, sizeof h + len);
     progress_poll();
-    struct lone_sent *s =
-        lone_last(LONE_HONEST, TP_REPLY, AM_RMA + (type == RMA_PKT_GET ? RMA_PKT_DATA : RMA_PKT_ACK));
+    struct lone_sent *s = lone_last(LONE_HONEST, TP_REPLY,
+                                    AM_RMA + (type == RMA_PKT_GET ? RMA_PKT_DATA : RMA_PKT_ACK));
     FUZZ_CHECK(s != NULL);
     const struct rma_hdr *a = (const struct rma_hdr *)s->bytes;
     FUZZ_CHECK(a->token == h.token && a->flags & RMA_F_SIGNALED && a->win == w->id);
@@ -661,7 +720,7 @@ static void honest(void)
     }
 }
 
-/* --- one input ---------------------------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 static const struct lone_target target = {
     .up = up, .packet = run_packet, .answer = run_answer, .serve = serve,
@@ -673,19 +732,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return lone_input(&target, data, size);
 }
 
-/* --- new records ---------------------------------------------------------------------------------------------------- */
+/* --- new records ------------------------------------------------------------------------------ */
 
 static uint32_t some_type(struct rng *r)
 {
-    static const uint32_t t[] = {MPI_BYTE, MPI_LONG, MPI_INT, MPI_DOUBLE, MPI_SHORT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT,
-                                 MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_SHORT_INT, MPI_2INT, MPI_C_BOOL, MPI_CHAR,
-                                 MPI_UINT8_T, MPI_AINT, MPI_PACKED, MPI_FLOAT_INT};
+    static const uint32_t t[] = {MPI_BYTE,
+                                 MPI_LONG,
+                                 MPI_INT,
+                                 MPI_DOUBLE,
+                                 MPI_SHORT,
+                                 MPI_DOUBLE_INT,
+                                 MPI_LONG_DOUBLE_INT,
+                                 MPI_C_DOUBLE_COMPLEX,
+                                 MPI_LONG_DOUBLE,
+                                 MPI_SHORT_INT,
+                                 MPI_2INT,
+                                 MPI_C_BOOL,
+                                 MPI_CHAR,
+                                 MPI_UINT8_T,
+                                 MPI_AINT,
+                                 MPI_PACKED,
+                                 MPI_FLOAT_INT};
     return t[rng_below(r, rng_below(r, 2) ? 3 : sizeof t / sizeof *t)];
 }
 
 static unsigned some_bytes(uint32_t dt) /* without asking the library, which may not be up */
 {
-    return dt == (uint32_t)MPI_DOUBLE_INT ? 12 : dt == (uint32_t)MPI_FLOAT_INT ? 8 : dt == (uint32_t)MPI_LONG_DOUBLE_INT ? 20 : dt >> 8 & 0xff;
+    return dt == (uint32_t)MPI_DOUBLE_INT        ? 12
+           : dt == (uint32_t)MPI_FLOAT_INT       ? 8
+           : dt == (uint32_t)MPI_LONG_DOUBLE_INT ? 20
+                                                 : dt >> 8 & 0xff;
 }
 
 static size_t some_flat(struct rng *r, uint32_t dt, char *out)
@@ -719,8 +795,9 @@ static size_t some_flat(struct rng *r, uint32_t dt, char *out)
 static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
 {
     struct rma_hdr h = {.type = (uint8_t)type, .win = rng_below(r, WINDOWS), .dt = some_type(r),
-                        .disp = rng_below(r, 3) ? rng_below(r, 24) : rng_edge(r), .op = 1 + rng_below(r, 8),
-                        .token = rng_below(r, 4), .count = 1 + rng_below(r, 4), .flags = (uint16_t)flags};
+                        .disp = rng_below(r, 3) ? rng_below(r, 24) : rng_edge(r),
+                        .op = 1 + rng_below(r, 8), .token = rng_below(r, 4),
+                        .count = 1 + rng_below(r, 4), .flags = (uint16_t)flags};
     size_t at = sizeof h, data, e = some_bytes(h.dt);
     h.aop = (uint8_t)(1 + rng_below(r, DT_OPS));
     if (type == RMA_PKT_CAS)
@@ -738,7 +815,8 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         } else {
             x.nruns = 1 + rng_below(r, 3);
             for (unsigned i = 0; i < x.nruns; i++, more += 16) {
-                struct rma_run run = {8 * (int64_t)rng_below(r, 20), e ? e * (1 + rng_below(r, 2)) : 8};
+                struct rma_run run = {8 * (int64_t)rng_below(r, 20),
+                                      e ? e * (1 + rng_below(r, 2)) : 8};
                 memcpy(out + at + sizeof x + more, &run, sizeof run);
                 x.want = (i ? x.want : 0) + run.len;
             }
@@ -748,7 +826,8 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         data = x.want;
     }
     if (type == RMA_PKT_FETCH) {
-        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = rng_below(r, 4) ? 8 : 0, .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
+        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = rng_below(r, 4) ? 8 : 0,
+                                   .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
         if (rng_below(r, 3) == 0) { /* a put or a get, mostly */
             h.aop = 0;
             f.result = f.key && rng_below(r, 8) ? 0 : 8;
@@ -771,11 +850,13 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
     return at;
 }
 
-/* Operations that are alike, some of them out of range; now and then a header that says otherwise. */
+/* Operations that are alike, some of them out of range; now and then a header that says
+ * otherwise. */
 static size_t some_train(struct rng *r, char *out, unsigned flags)
 {
-    struct rma_hdr h = {.type = RMA_PKT_TRAIN, .win = rng_below(r, WINDOWS), .dt = some_type(r), .disp = 1 + rng_below(r, 3),
-                        .token = rng_below(r, 4), .count = 1 + rng_below(r, 6), .flags = (uint16_t)flags,
+    struct rma_hdr h = {.type = RMA_PKT_TRAIN, .win = rng_below(r, WINDOWS), .dt = some_type(r),
+                        .disp = 1 + rng_below(r, 3), .token = rng_below(r, 4),
+                        .count = 1 + rng_below(r, 6), .flags = (uint16_t)flags,
                         .aop = (uint8_t)(rng_below(r, 2) ? rng_below(r, DT_OPS + 1) : 0)};
     size_t at = sizeof h, step = sizeof(uint64_t) + rma_pad((size_t)h.disp * some_bytes(h.dt));
     for (unsigned i = 0; i < h.count; i++, at += step) {
@@ -794,9 +875,20 @@ static size_t some_train(struct rng *r, char *out, unsigned flags)
 
 static unsigned some_flags(struct rng *r)
 {
-    static const unsigned f[] = {0, 0, RMA_F_DONE, RMA_F_UNLOCK, RMA_F_SHARED, RMA_F_EXCLUSIVE, RMA_F_SHARED | RMA_F_UNLOCK,
-                                 RMA_F_EXCLUSIVE | RMA_F_UNLOCK, RMA_F_SHARED | RMA_F_JOIN, RMA_F_COMPLETE, RMA_F_ACK,
-                                 RMA_F_COMPLETE | RMA_F_DONE, RMA_F_SHARED | RMA_F_STAMP, RMA_F_SHARED | RMA_F_DONE};
+    static const unsigned f[] = {0,
+                                 0,
+                                 RMA_F_DONE,
+                                 RMA_F_UNLOCK,
+                                 RMA_F_SHARED,
+                                 RMA_F_EXCLUSIVE,
+                                 RMA_F_SHARED | RMA_F_UNLOCK,
+                                 RMA_F_EXCLUSIVE | RMA_F_UNLOCK,
+                                 RMA_F_SHARED | RMA_F_JOIN,
+                                 RMA_F_COMPLETE,
+                                 RMA_F_ACK,
+                                 RMA_F_COMPLETE | RMA_F_DONE,
+                                 RMA_F_SHARED | RMA_F_STAMP,
+                                 RMA_F_SHARED | RMA_F_DONE};
     return rng_below(r, 8) ? f[rng_below(r, sizeof f / sizeof *f)] : (unsigned)rng_edge(r);
 }
 
@@ -806,12 +898,13 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     unsigned nth = rng_below(r, RMA_PKTS), type = packet_of[nth], src = rng_below(r, 2);
     size_t len;
     if (type == RMA_PKT_BATCH) {
-        struct rma_hdr h = {.type = RMA_PKT_BATCH, .win = rng_below(r, WINDOWS), .flags = (uint16_t)some_flags(r),
-                            .count = 1 + rng_below(r, 5)};
+        struct rma_hdr h = {.type = RMA_PKT_BATCH, .win = rng_below(r, WINDOWS),
+                            .flags = (uint16_t)some_flags(r), .count = 1 + rng_below(r, 5)};
         len = sizeof h;
         for (unsigned i = 0; i < h.count; i++) {
             unsigned f = i + 1 == h.count ? some_flags(r) & ~(unsigned)RMA_F_LOCK : 0;
-            size_t n = len < 1024 && rng_below(r, 4) == 0 ? some_train(r, m + len, f) : some_op(r, rng_below(r, 5), m + len, f);
+            size_t n = len < 1024 && rng_below(r, 4) == 0 ? some_train(r, m + len, f)
+                                                          : some_op(r, rng_below(r, 5), m + len, f);
             ((struct rma_hdr *)(m + len))->win = h.win;
             len += sizeof h + rma_pad(n - sizeof h);
         }
@@ -822,16 +915,19 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     } else {
         len = some_op(r, type, m, some_flags(r));
     }
-    return record_put(to, LONE_PACKET, number_of(nth), src | (rng_below(r, 16) ? 0 : 2), rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
+    return record_put(to, LONE_PACKET, number_of(nth), src | (rng_below(r, 16) ? 0 : 2),
+                      rng_below(r, 16) ? 15 : rng_below(r, 16), m, len);
 }
 
 static size_t some_call(struct rng *r, uint8_t *to)
 {
-    const uint8_t d[4] = {(uint8_t)rng_below(r, 24), 0, (uint8_t)(1 + rng_below(r, rng_below(r, 4) ? 4 : 200)),
+    const uint8_t d[4] = {(uint8_t)rng_below(r, 24), 0,
+                          (uint8_t)(1 + rng_below(r, rng_below(r, 4) ? 4 : 200)),
                           (uint8_t)rng_below(r, 16)};
     unsigned rank = rng_below(r, 8) ? 1 + rng_below(r, 3) : 0;
     unsigned what = rng_below(r, CALLS);
-    return record_put(to, LONE_CALL, what == C_LEAVE ? (unsigned)LAST_CALL : what, rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
+    return record_put(to, LONE_CALL, what == C_LEAVE ? (unsigned)LAST_CALL : what,
+                      rng_below(r, WINDOWS) | rank << 4, rng_below(r, 256), d, sizeof d);
 }
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
@@ -845,10 +941,15 @@ size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
     case 3:
         for (size_t i = 0; i < sizeof d; i++)
             d[i] = (uint8_t)(i & 1 ? rng_edge(r) : rng_below(r, 44));
-        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 4), d, 2 * rng_below(r, 5));
+        return record_put(to, LONE_ANSWER, rng_below(r, 4), rng_below(r, 4), rng_below(r, 4), d,
+                          2 * rng_below(r, 5));
     case 4: return record_put(to, LONE_SERVE, 0, 0, 0, NULL, 0);
-    case 5: return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0, NULL, 0);
-    case 6: return rng_below(r, 8) ? some_packet(r, to) : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
+    case 5:
+        return record_put(to, rng_below(r, 4) ? LONE_SERVE : LONE_REFUSE, rng_below(r, 2), 0, 0,
+                          NULL, 0);
+    case 6:
+        return rng_below(r, 8) ? some_packet(r, to)
+                               : record_put(to, LONE_DEATH, rng_below(r, 2), 0, 0, NULL, 0);
     default: return some_packet(r, to);
     }
 }

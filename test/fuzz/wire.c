@@ -22,7 +22,7 @@ const size_t fuzz_settings = 4;
 enum what { SERVER, CLIENT, MAP, CVAR, WHATS };
 static const char *const what_name[WHATS] = {"server", "client", "map", "cvar"};
 
-/* --- the server ------------------------------------------------------------------------------------ */
+/* --- the server ------------------------------------------------------------------------------- */
 
 enum { RANKS = 3 };
 static struct {
@@ -62,7 +62,8 @@ static int appnum(void *arg, int rank)
 /* Records: op 0: bytes of rank a; 1: rank a is gone, and the job goes on if b & 1. */
 static void server(const uint8_t *s, const uint8_t *at, const uint8_t *end)
 {
-    const struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken, .appnum = appnum};
+    const struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken,
+                                  .appnum = appnum};
     struct pmi_server *p;
     struct feed f = {at, end};
     struct record r;
@@ -85,7 +86,7 @@ static void server(const uint8_t *s, const uint8_t *at, const uint8_t *end)
     pmi_server_free(p);
 }
 
-/* --- the client --------------------------------------------------------------------------------------- */
+/* --- the client ------------------------------------------------------------------------------- */
 
 static void client(const uint8_t *s, const uint8_t *at, const uint8_t *end)
 {
@@ -119,7 +120,7 @@ static void client(const uint8_t *s, const uint8_t *at, const uint8_t *end)
     close(fd[1]);
 }
 
-/* --- the map --------------------------------------------------------------------------------------------- */
+/* --- the map ---------------------------------------------------------------------------------- */
 
 static void map(const uint8_t *s, const char *text)
 {
@@ -128,10 +129,12 @@ static void map(const uint8_t *s, const char *text)
     if (node_map_init(&m, text, rank, size, s[3] & 1, 1 + (s[3] >> 1) % 5))
         return;
     fuzz_reached("wire", "map taken");
-    FUZZ_CHECK(m.host_size >= 1 && m.host_size <= size && m.local_size >= 1 && m.local_size <= m.host_size);
+    FUZZ_CHECK(m.host_size >= 1 && m.host_size <= size && m.local_size >= 1 &&
+               m.local_size <= m.host_size);
     FUZZ_CHECK(m.node >= 0 && m.node < m.nodes && node_map_node(&m, rank) == m.node);
     for (int r = 0; r < size; r++) {
-        int node = node_map_node(&m, r), i = node_map_local_index(&m, r), h = node_map_host_index(&m, r);
+        int node = node_map_node(&m, r), i = node_map_local_index(&m, r),
+            h = node_map_host_index(&m, r);
         FUZZ_CHECK(node >= 0 && node < m.nodes && (i >= 0) == (node == m.node));
         FUZZ_CHECK(i < m.local_size && (i < 0 || node_map_local_rank(&m, i) == r));
         FUZZ_CHECK(h < m.host_size && (h < 0 || node_map_host_rank(&m, h) == r));
@@ -139,7 +142,7 @@ static void map(const uint8_t *s, const char *text)
     node_map_free(&m);
 }
 
-/* --- control variables ---------------------------------------------------------------------------------------- */
+/* --- control variables ------------------------------------------------------------------------ */
 
 static void variable(const uint8_t *s, const char *text)
 {
@@ -158,7 +161,7 @@ static void variable(const uint8_t *s, const char *text)
     FUZZ_CHECK(var_init(why, sizeof why) == 0);
 }
 
-/* --- one input --------------------------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -200,27 +203,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* --- new records ---------------------------------------------------------------------------------------------------- */
+/* --- new records ------------------------------------------------------------------------------ */
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
 {
     static const char *const lines[] = {
-        "cmd=init pmi_version=1 pmi_subversion=1 pid=12 where=7f00123\n", "cmd=get_maxes\n", "cmd=get_appnum\n", "cmd=get_universe_size\n",
-        "cmd=get_my_kvsname\n", "cmd=put kvsname=job key=k value=abcdef\n", "cmd=get kvsname=job key=k\n",
+        "cmd=init pmi_version=1 pmi_subversion=1 pid=12 where=7f00123\n", "cmd=get_maxes\n",
+        "cmd=get_appnum\n", "cmd=get_universe_size\n", "cmd=get_my_kvsname\n",
+        "cmd=put kvsname=job key=k value=abcdef\n", "cmd=get kvsname=job key=k\n",
         "cmd=get kvsname=job key=PMI_process_mapping\n", "cmd=barrier_in\n", "cmd=finalize\n",
-        "cmd=abort exitcode=3 text=6869\n", "cmd=publish_name service=x port=y\n", "cmd=unpublish_name service=x\n",
-        "cmd=lookup_name service=x\n", "mcmd=spawn\nnprocs=1\nendcmd\n",
+        "cmd=abort exitcode=3 text=6869\n", "cmd=publish_name service=x port=y\n",
+        "cmd=unpublish_name service=x\n", "cmd=lookup_name service=x\n",
+        "mcmd=spawn\nnprocs=1\nendcmd\n",
         /* answers */
-        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n", "cmd=my_kvsname kvsname=job rc=0\n",
-        "cmd=appnum appnum=0 rc=0\n", "cmd=put_result rc=0 msg=success\n", "cmd=barrier_out\n",
-        "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))\n", "cmd=get_result rc=0 msg=success value=0707\n",
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+        "cmd=my_kvsname kvsname=job rc=0\n", "cmd=appnum appnum=0 rc=0\n",
+        "cmd=put_result rc=0 msg=success\n", "cmd=barrier_out\n",
+        "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))\n",
+        "cmd=get_result rc=0 msg=success value=0707\n",
         "cmd=get_result rc=-1 msg=key_not_found value=unknown\n", "cmd=finalize_ack rc=0\n",
-        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\ncmd=my_kvsname kvsname=job rc=0\ncmd=appnum appnum=0 rc=0\n"
-        "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))\ncmd=put_result rc=0 msg=success\ncmd=barrier_out\n"
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\ncmd=my_kvsname kvsname=job "
+        "rc=0\ncmd=appnum appnum=0 rc=0\n"
+        "cmd=get_result rc=0 msg=success value=(vector,(0,1,4))\ncmd=put_result rc=0 "
+        "msg=success\ncmd=barrier_out\n"
         "cmd=get_result rc=0 msg=success value=0707\ncmd=finalize_ack rc=0\n",
         /* maps, values */
-        "(vector,(0,1,4))", "(vector,(0,2,2),(2,1,9))", ",(1,2,3)", "1024", "64K", "0x10", "true", "9223372036854775807"};
+        "(vector,(0,1,4))", "(vector,(0,2,2),(2,1,9))", ",(1,2,3)", "1024", "64K", "0x10", "true",
+        "9223372036854775807"};
     (void)room;
     const char *line = lines[rng_below(r, sizeof lines / sizeof *lines)];
-    return record_put(to, rng_below(r, 12) == 0, rng_below(r, RANKS), rng_below(r, 2), 0, line, strlen(line));
+    return record_put(to, rng_below(r, 12) == 0, rng_below(r, RANKS), rng_below(r, 2), 0, line,
+                      strlen(line));
 }

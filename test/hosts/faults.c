@@ -2,11 +2,14 @@
  *
  *      faults KIND ACTION [SECONDS]
  *
- * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim: kill (SIGKILL), spin or stop
- * (computes, or is stopped, for SECONDS and then takes part: all must end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file FAULTS_OUT.go,
- * before which somebody cuts the victim's host off; but longacc and longget go on until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after SECONDS: TEXT",
- * "right after SECONDS", "finalized after SECONDS" (since the call began).  With FAULTS_FATAL=1 the default error handlers stay.
- * With FAULTS_FIRST=1 nobody has talked to anybody before: no window, and only the kinds that need none. */
+ * The victim is the last rank.  KIND is what the others wait in; ACTION what becomes of the victim:
+ * kill (SIGKILL), spin or stop (computes, or is stopped, for SECONDS and then takes part: all must
+ * end right), blip (as spin; its host is cut off for a moment), wait (all wait for a file
+ * FAULTS_OUT.go, before which somebody cuts the victim's host off; but longacc and longget go on
+ * until it happens).  FAULTS_OUT names files, one per rank, of what happened: "ready", "error after
+ * SECONDS: TEXT", "right after SECONDS", "finalized after SECONDS" (since the call began).  With
+ * FAULTS_FATAL=1 the default error handlers stay.  With FAULTS_FIRST=1 nobody has talked to anybody
+ * before: no window, and only the kinds that need none. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
@@ -163,14 +166,16 @@ static int longs(int (*op)(void))
 
 static int acc_op(void) /* its target fetches the data where the network can */
 {
-    int err = MPI_Accumulate(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double), MPI_DOUBLE, MPI_SUM, win);
+    int err = MPI_Accumulate(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double),
+                             MPI_DOUBLE, MPI_SUM, win);
     int e = MPI_Win_flush(victim, win);
     return err ? err : e;
 }
 
 static int get_op(void)
 {
-    int err = MPI_Get(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double), MPI_DOUBLE, win);
+    int err = MPI_Get(big, BIG / sizeof(double), MPI_DOUBLE, victim, 0, BIG / sizeof(double),
+                      MPI_DOUBLE, win);
     int e = MPI_Win_flush(victim, win);
     return err ? err : e;
 }
@@ -200,7 +205,8 @@ static int send(void)
     if (rank != victim)
         return MPI_Send(big, BIG / sizeof(double), MPI_DOUBLE, victim, 5, MPI_COMM_WORLD);
     for (int r = 0; r < victim; r++)
-        TRY(MPI_Recv(big, BIG / sizeof(double), MPI_DOUBLE, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        TRY(MPI_Recv(big, BIG / sizeof(double), MPI_DOUBLE, r, 5, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE));
     return 0;
 }
 
@@ -216,7 +222,8 @@ static int test(void) /* never in a call that waits */
     return 0;
 }
 
-static int served(void) /* as test, but there is always something from a neighbour, more often than any wait would ask */
+/* as test, but there is always something from a neighbour, more often than any wait would ask */
+static int served(void)
 {
     int n = 0, flag = 0, other = 0, neighbour = rank ^ 1;
     double next = now();
@@ -286,9 +293,11 @@ static int finalize(void) /* the dying is nobody's business before the end */
 static const struct {
     const char *name;
     int (*part)(void);
-} kinds[] = {{"fence", fence}, {"start", exposed}, {"wait", exposing}, {"lock", lock}, {"lockall", lockall}, {"recv", recv},
-             {"send", send}, {"test", test}, {"served", served}, {"any", any}, {"chatter", chatter}, {"barrier", barrier}, {"create", create}, {"finalize", finalize},
-             {"longacc", longacc}, {"longget", longget}};
+} kinds[] = {
+    {"fence", fence},     {"start", exposed},     {"wait", exposing},   {"lock", lock},
+    {"lockall", lockall}, {"recv", recv},         {"send", send},       {"test", test},
+    {"served", served},   {"any", any},           {"chatter", chatter}, {"barrier", barrier},
+    {"create", create},   {"finalize", finalize}, {"longacc", longacc}, {"longget", longget}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void become(const char *action)
@@ -324,7 +333,8 @@ int main(int argc, char **argv)
     enum { LASTS = 50 }; /* seconds; faults.test gives up after 60 */
     int kind = 0, cls, len;
     char text[MPI_MAX_ERROR_STRING];
-    const char *fatal = getenv("FAULTS_FATAL"), *first = getenv("FAULTS_FIRST"), *action = argc > 2 ? argv[2] : "spin";
+    const char *fatal = getenv("FAULTS_FATAL"), *first = getenv("FAULTS_FIRST"),
+               *action = argc > 2 ? argv[2] : "spin";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -358,7 +368,8 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "finalize"))
         usleep(500000);
     began = now();
-    if (!strcmp(action, "wait") && strncmp(argv[1], "long", 4)) { /* those are under way when it happens, a moment later */
+    if (!strcmp(action, "wait") && strncmp(argv[1], "long", 4)) {
+        /* those are under way when it happens, a moment later */
         char go[4096];
         snprintf(go, sizeof go, "%s.go", getenv("FAULTS_OUT") ? getenv("FAULTS_OUT") : "");
         while (access(go, F_OK) != 0)
@@ -369,7 +380,8 @@ int main(int argc, char **argv)
     if (err) {
         MPI_Error_class(err, &cls);
         MPI_Error_string(err, text, &len);
-        say("error after %.1f: class %d%s: %s", now() - began, cls, cls == MPIX_ERR_PROC_FAILED ? " (PROC_FAILED)" : "", text);
+        say("error after %.1f: class %d%s: %s", now() - began, cls,
+            cls == MPIX_ERR_PROC_FAILED ? " (PROC_FAILED)" : "", text);
     } else {
         say("right after %.1f", now() - began);
     }

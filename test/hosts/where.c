@@ -1,5 +1,5 @@
-/* Who shares a host with whom is found right: memory is shared inside a host and not across, and a window reaches all.
- * Arguments: hosts of the job; ranks are spread evenly. */
+/* Who shares a host with whom is found right: memory is shared inside a host and not across, and a
+ * window reaches all.  Arguments: hosts of the job; ranks are spread evenly. */
 #include "mt.h"
 
 static char names[64][MPI_MAX_PROCESSOR_NAME];
@@ -49,7 +49,8 @@ int main(int argc, char **argv)
     MPI_Win_free(&win);
 
     /* One window over all of them, near and far in one epoch. */
-    MPI_Win_allocate((MPI_Aint)sizeof(int) * mt_size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_allocate((MPI_Aint)sizeof(int) * mt_size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &mine, &win);
     memset(mine, 0xff, sizeof(int) * (size_t)mt_size);
     MPI_Win_fence(0, win);
     for (int i = 0; i < mt_size; i++)

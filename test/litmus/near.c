@@ -1,12 +1,14 @@
-/* Litmus programs of the near protocols (rma/shared/shmlock.c, rma/shared/acc.c, tp/shm/ring.c, base/atomic.h): two processes, nothing of the
- * library between them but the words in shared memory.
+/* Litmus programs of the near protocols (rma/shared/shmlock.c, rma/shared/acc.c, tp/shm/ring.c,
+ * base/atomic.h): two processes, nothing of the library between them but the words in shared
+ * memory.
  *
- *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64 builds it for arm64
+ *   near [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64
+ *                      builds it for arm64
  *
- * Data that a protocol guards are plain memory, so what the protocol does not order shows as a wrong value.
- * Each line says how many rounds were run and how many outcomes were wrong; one wrong outcome fails.  `sb bare`
- * is the control: the same rounds without the fence, where the weak outcome is allowed.  That it was seen shows
- * that the rounds of the two processes met. */
+ * Data that a protocol guards are plain memory, so what the protocol does not order shows as a
+ * wrong value.  Each line says how many rounds were run and how many outcomes were wrong; one wrong
+ * outcome fails.  `sb bare` is the control: the same rounds without the fence, where the weak
+ * outcome is allowed.  That it was seen shows that the rounds of the two processes met. */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,14 +42,17 @@ struct arena {
     atomic_ulong last; /* rounds to run */
     _Alignas(64) volatile unsigned long guarded;      /* changed under the exclusive lock */
     _Alignas(64) volatile unsigned long guarded_twin; /* on another line; equal outside writers */
-    _Alignas(64) volatile unsigned to[2];             /* pairs: what the poster and the starter say */
+    _Alignas(64) volatile unsigned to[2];             /* pairs: what the poster and the starter
+                                                       * say */
     _Alignas(64) volatile unsigned cell[2][2];        /* barrier: [parity][process] */
     _Alignas(64) char ctl[1024];                      /* stripes */
     struct {
-        _Alignas(64) volatile unsigned long v, twin;  /* guarded by the stripe; not on one line with ... */
+        _Alignas(64) volatile unsigned long v, twin;  /* guarded by the stripe; not on one line with
+                                                       * ... */
         _Alignas(64) volatile unsigned long far_twin;
     } under[STRIPES];
-    _Alignas(128) char ring[2][8192]; /* ring[i]: inbox of process i, few cells so that laps come often */
+    _Alignas(128) char ring[2][8192]; /* ring[i]: inbox of process i, few cells so that laps come
+                                       * often */
     struct both x[2], r[2];
     struct {
         _Alignas(64) volatile unsigned i;
@@ -58,7 +63,7 @@ struct arena {
 static struct arena *a;
 static struct shmnode node;
 
-/* --- what shmlock.c wants from the rooms below: nobody dies, waiters spin ------------------------ */
+/* --- what shmlock.c wants from the rooms below: nobody dies, waiters spin --------------------- */
 
 const struct sched_ops *sched; /* none: the kernel's */
 
@@ -77,7 +82,7 @@ void thread_pause(unsigned turn)
         sched_yield();
 }
 
-/* ---------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -131,7 +136,8 @@ static void lock_near(unsigned long i)
     shmlock_leave(lock(), &node, type);
 }
 
-/* Process 0 is the target and takes every second turn for a far process, by reservation; 1 is near. */
+/* Process 0 is the target and takes every second turn for a far process, by reservation; 1 is
+ * near. */
 static void lock_far(unsigned long i)
 {
     if (node.me || i % 2) {
@@ -140,7 +146,8 @@ static void lock_far(unsigned long i)
     }
     enum shmlock_type type = i % 3 ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     if (!shmlock_far_try(lock(), &node, type, 1, 0)) {
-        shmlock_far_waiting(lock(), &node, (int)type, shmlock_far_key(lock(), &node, type, SHMLOCK_NOW));
+        shmlock_far_waiting(lock(), &node, (int)type,
+                            shmlock_far_key(lock(), &node, type, SHMLOCK_NOW));
         for (unsigned turn = 0; !shmlock_far_try(lock(), &node, type, 1, 0); turn++)
             thread_pause(turn);
         shmlock_far_waiting(lock(), &node, 0, 0);
@@ -178,11 +185,13 @@ static void barrier(unsigned long i)
     note(a->cell[k % 2][!node.me] == k);
 }
 
-/* Stripes of accumulates: every third element crosses into the next, past the end of the table too, where the two are
- * taken in the order of the table; nobody ends in a circle, and what a stripe guards is whole. */
+/* Stripes of accumulates: every third element crosses into the next, past the end of the table too,
+ * where the two are taken in the order of the table; nobody ends in a circle, and what a stripe
+ * guards is whole. */
 static void stripes(unsigned long i)
 {
-    unsigned first = (unsigned)(node.me ? i * 7 + 2 : i) % (STRIPES + 1), last = first + (i % 3 == 0);
+    unsigned first = (unsigned)(node.me ? i * 7 + 2 : i) % (STRIPES + 1),
+             last = first + (i % 3 == 0);
     litmus_stripe(a->ctl, first, last, 1);
     for (unsigned s = first; s <= last; s++) {
         unsigned long v = a->under[s % STRIPES].v;
@@ -195,8 +204,8 @@ static void stripes(unsigned long i)
     litmus_stripe(a->ctl, first, last, 0);
 }
 
-/* Each sends to the other and to itself by turns, and reads its inbox; cells are plain memory.  In order, whole, and
- * overwritten only after they were read (two senders a ring). */
+/* Each sends to the other and to itself by turns, and reads its inbox; cells are plain memory.  In
+ * order, whole, and overwritten only after they were read (two senders a ring). */
 static struct ring_out to[2];
 static uint64_t position;
 static unsigned long seen_from[2];
@@ -204,7 +213,8 @@ static unsigned long seen_from[2];
 static void ring_start(void)
 {
     for (unsigned i = 0; i < 2; i++)
-        to[i] = (struct ring_out){.v = ring_view(a->ring[i], 2, CELLS, CELL_BYTES), .self = node.me};
+        to[i] = (struct ring_out){.v = ring_view(a->ring[i], 2, CELLS, CELL_BYTES),
+                                  .self = node.me};
     position = 0;
     seen_from[0] = seen_from[1] = 0;
 }
@@ -247,8 +257,9 @@ static void ring(unsigned long i)
     }
 }
 
-/* Store buffering, put; flush; get: x = 1, fence, read y against y = 1, fence, read x.  Not both may read 0.  Rounds
- * come in batches; inside one, each waits a moment for the other before each round, so that they meet. */
+/* Store buffering, put; flush; get: x = 1, fence, read y against y = 1, fence, read x.  Not both
+ * may read 0.  Rounds come in batches; inside one, each waits a moment for the other before each
+ * round, so that they meet. */
 static unsigned long weak, met;
 static unsigned sb_number;
 
@@ -282,14 +293,16 @@ static void sb_batch(int fenced)
 static void sb_fenced(unsigned long i) { (void)i; sb_batch(1); }
 static void sb_bare(unsigned long i) { (void)i; sb_batch(0); }
 
-/* Process 0 names the last round when time is up; in step with it, process 1 learns that in time. */
+/* Process 0 names the last round when time is up; in step with it, process 1 learns that in
+ * time. */
 static void rounds(void (*round)(unsigned long), double seconds)
 {
     double end = now() + seconds;
     unsigned long i = 0;
 
     for (; i < atomic_load_explicit(&a->last, memory_order_acquire); i++) {
-        if (node.me == 0 && now() > end && atomic_load_explicit(&a->last, memory_order_relaxed) == ~0ul)
+        if (node.me == 0 && now() > end &&
+            atomic_load_explicit(&a->last, memory_order_relaxed) == ~0ul)
             atomic_store_explicit(&a->last, i + 2, memory_order_release);
         round(i);
     }
@@ -344,8 +357,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*round)(unsigned long);
-    } all[] = {{"lock near", lock_near}, {"lock far", lock_far},   {"pairs", pairs},
-               {"barrier", barrier},     {"stripes", stripes}, {"ring", ring},         {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
+    } all[] = {{"lock near", lock_near}, {"lock far", lock_far}, {"pairs", pairs},
+               {"barrier", barrier},     {"stripes", stripes},   {"ring", ring},
+               {"sb fenced", sb_fenced}, {"sb bare", sb_bare}};
     enum { N = sizeof all / sizeof all[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     int failed = 0;
@@ -355,7 +369,8 @@ int main(int argc, char **argv)
         return 2;
     }
     a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock || litmus_stripe_bytes(STRIPES) > sizeof a->ctl ||
+    if (a == MAP_FAILED || shmlock_bytes(2) > sizeof a->lock ||
+        litmus_stripe_bytes(STRIPES) > sizeof a->ctl ||
         ring_bytes(2, CELLS, CELL_BYTES) > sizeof a->ring[0]) {
         fprintf(stderr, "near: no memory\n");
         return 2;

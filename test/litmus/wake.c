@@ -1,10 +1,12 @@
-/* Litmus program of sleep and wake-up (mem/wake.c): two or three processes, nothing of the library between them but the
- * host page.
+/* Litmus program of sleep and wake-up (mem/wake.c): two or three processes, nothing of the library
+ * between them but the host page.
  *
- *   wake [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64 builds it for arm64
+ *   wake [SECONDS]     2 in `make check`; minutes by hand, on an idle machine; maint/litmus-arm64
+ *                      builds it for arm64
  *
- * In each round all but one store their news and wake the other, which at the same time arms, looks, and sleeps until it
- * has seen all.  A sleep that goes on with the news there is a lost wake-up: one fails. */
+ * In each round all but one store their news and wake the other, which at the same time arms,
+ * looks, and sleeps until it has seen all.  A sleep that goes on with the news there is a lost
+ * wake-up: one fails. */
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,16 +35,19 @@ static struct arena {
 } *a;
 static int n; /* processes: 2, then 3 */
 
-/* --- what wake.c wants from elsewhere ---------------------------------------------------------- */
+/* --- what wake.c wants from elsewhere --------------------------------------------------------- */
 
 const struct sched_ops *sched; /* none: the kernel's */
 static struct proc the_proc;
 struct proc *proc = &the_proc;
 static struct mem mem;
 
-uint64_t random_bits(void) { return (uint64_t)(uintptr_t)&mem ^ (uint64_t)mem.index * 0x9e3779b97f4a7c15u; }
+uint64_t random_bits(void)
+{
+    return (uint64_t)(uintptr_t)&mem ^ (uint64_t)mem.index * 0x9e3779b97f4a7c15u;
+}
 
-/* -------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -69,7 +74,8 @@ static void sleep_until(uint64_t i)
         over = all_at(a->news, i);
         if (!over) {
             a->sleeps[mem.index]++;
-            /* Time passed with the news there: who brought it may stand before its wake-up, but not as long again. */
+            /* Time passed with the news there: who brought it may stand before its wake-up, but not
+             * as long again. */
             if (poll(&fd, 1, LONG_MS) == 0 && all_at(a->news, i) && poll(&fd, 1, LONG_MS) == 0)
                 a->lost[mem.index]++;
         }
@@ -99,9 +105,11 @@ static int rounds(int me, double seconds)
     proc->mem = &mem;
     if (mem_wake_open())
         return 1;
-    /* Process 0 names the last round when time is up; in step with it, the others learn that in time. */
+    /* Process 0 names the last round when time is up; in step with it, the others learn that in
+     * time. */
     for (; i < atomic_load_explicit(&a->last, memory_order_acquire); i++) {
-        if (me == 0 && now() > end && atomic_load_explicit(&a->last, memory_order_relaxed) == UINT64_MAX)
+        if (me == 0 && now() > end &&
+            atomic_load_explicit(&a->last, memory_order_relaxed) == UINT64_MAX)
             atomic_store_explicit(&a->last, i + 2, memory_order_release);
         start_line(me, i + 1);
         int sleeper = (int)(i % (unsigned)n);
@@ -143,8 +151,9 @@ static int run(int processes, double seconds)
         sleeps += a->sleeps[p];
         lost += a->lost[p];
     }
-    printf("wake, %d    %12llu rounds, %llu sleeps, %llu wake-ups lost%s\n", n, (unsigned long long)a->rounds[0],
-           (unsigned long long)sleeps, (unsigned long long)lost, failed ? ", a process failed" : "");
+    printf("wake, %d    %12llu rounds, %llu sleeps, %llu wake-ups lost%s\n", n,
+           (unsigned long long)a->rounds[0], (unsigned long long)sleeps, (unsigned long long)lost,
+           failed ? ", a process failed" : "");
     fflush(stdout);
     return failed || lost || !a->rounds[0];
 }

@@ -35,7 +35,10 @@ static DTG_UNUSED uint64_t rng_next(struct dtg_rng *r)
 }
 
 /* uniform in [0, n) */
-static DTG_UNUSED int rng_below(struct dtg_rng *r, int n) { return n <= 1 ? 0 : (int)(rng_next(r) % (uint64_t)n); }
+static DTG_UNUSED int rng_below(struct dtg_rng *r, int n)
+{
+    return n <= 1 ? 0 : (int)(rng_next(r) % (uint64_t)n);
+}
 
 static DTG_UNUSED void rng_seed(struct dtg_rng *r, uint64_t seed)
 {
@@ -49,7 +52,10 @@ static DTG_UNUSED void rng_seed(struct dtg_rng *r, uint64_t seed)
 }
 
 enum { DTG_BASES = 14, DTG_INTEGERS = 10 };
-enum dtg_base { B_I8, B_U8, B_I16, B_U16, B_I32, B_U32, B_I64, B_U64, B_CHAR_BYTE, B_INT, B_FLOAT, B_DOUBLE, B_CFLOAT, B_CDOUBLE };
+enum dtg_base {
+    B_I8, B_U8, B_I16, B_U16, B_I32, B_U32, B_I64, B_U64, B_CHAR_BYTE, B_INT, B_FLOAT, B_DOUBLE,
+    B_CFLOAT, B_CDOUBLE
+};
 
 static DTG_UNUSED MPI_Datatype dtg_base_type(int b)
 {
@@ -90,7 +96,8 @@ struct dtg {
     MPI_Aint *off;
     unsigned char *base;
     int predefined;              /* not to be freed */
-    int aligned;                 /* every element of every copy lies at a multiple of its alignment */
+    int aligned;                 /* every element of every copy lies at a multiple of its
+                                  * alignment */
     char text[240];              /* how it was made, outermost constructor first */
 };
 
@@ -211,7 +218,8 @@ static DTG_UNUSED MPI_Aint dtg_gap(struct dtg_rng *r, const struct dtg_how *how)
 }
 
 /* Copies of one child at ascending or shuffled displacements, by one of the index constructors. */
-static DTG_UNUSED void dtg_indexed(struct dtg_rng *r, const struct dtg_how *how, int copies, const struct dtg *c, struct dtg *d)
+static DTG_UNUSED void dtg_indexed(struct dtg_rng *r, const struct dtg_how *how, int copies,
+                                   const struct dtg *c, struct dtg *d)
 {
     int kind = rng_below(r, 4), blocks = 0, len[64], disp[64], i, k, fixed = 1, left = copies;
     MPI_Aint ext = c->ub - c->lb, at = 0, hdisp[64];
@@ -223,7 +231,9 @@ static DTG_UNUSED void dtg_indexed(struct dtg_rng *r, const struct dtg_how *how,
             fixed = copies;
     }
     while (left > 0) {
-        len[blocks] = kind >= 2 ? fixed : blocks == 63 ? left : 1 + rng_below(r, left < 8 ? left : 8);
+        len[blocks] = kind >= 2      ? fixed
+                      : blocks == 63 ? left
+                                     : 1 + rng_below(r, left < 8 ? left : 8);
         disp[blocks] = (int)(at / (ext ? ext : 1));
         hdisp[blocks] = at;
         at += len[blocks] * ext;
@@ -254,7 +264,8 @@ static DTG_UNUSED void dtg_indexed(struct dtg_rng *r, const struct dtg_how *how,
     snprintf(d->text, sizeof d->text, "%s(%d blocks,%.200s)", names[kind], blocks, c->text);
 }
 
-static DTG_UNUSED void dtg_vector(struct dtg_rng *r, const struct dtg_how *how, int copies, const struct dtg *c, struct dtg *d)
+static DTG_UNUSED void dtg_vector(struct dtg_rng *r, const struct dtg_how *how, int copies,
+                                  const struct dtg *c, struct dtg *d)
 {
     int block = rng_below(r, 2) ? 1 : dtg_factor(r, (size_t)copies), count, i, k, stride, back;
     MPI_Aint ext = c->ub - c->lb, bytes;
@@ -274,11 +285,13 @@ static DTG_UNUSED void dtg_vector(struct dtg_rng *r, const struct dtg_how *how, 
         for (i = 0; i < count; i++)
             for (k = 0; k < block; k++)
                 dtg_place(d, c, i * bytes + k * ext);
-        snprintf(d->text, sizeof d->text, "hvector(%d,%d,%ld,%.200s)", count, block, (long)bytes, c->text);
+        snprintf(d->text, sizeof d->text, "hvector(%d,%d,%ld,%.200s)", count, block, (long)bytes,
+                 c->text);
     }
 }
 
-static DTG_UNUSED void dtg_subarray(struct dtg_rng *r, int copies, const struct dtg *c, struct dtg *d)
+static DTG_UNUSED void dtg_subarray(struct dtg_rng *r, int copies, const struct dtg *c,
+                                    struct dtg *d)
 {
     int sub[3], full[3], start[3], i, x[3], order = rng_below(r, 2), n = copies;
     MPI_Aint ext = c->ub - c->lb, lb = 0, pos;
@@ -289,26 +302,30 @@ static DTG_UNUSED void dtg_subarray(struct dtg_rng *r, int copies, const struct 
         full[i] = sub[i] + rng_below(r, 3);
         start[i] = rng_below(r, full[i] - sub[i] + 1);
     }
-    MPI_Type_create_subarray(3, full, sub, start, order ? MPI_ORDER_FORTRAN : MPI_ORDER_C, c->type, &d->type);
+    MPI_Type_create_subarray(3, full, sub, start, order ? MPI_ORDER_FORTRAN : MPI_ORDER_C, c->type,
+                             &d->type);
     /* type map: the last index varies fastest in C order, the first in Fortran order */
     for (i = 0; i < copies; i++) {
         if (order) {
             x[0] = i % sub[0], x[1] = i / sub[0] % sub[1], x[2] = i / sub[0] / sub[1];
-            pos = (x[0] + start[0]) + (MPI_Aint)full[0] * ((x[1] + start[1]) + (MPI_Aint)full[1] * (x[2] + start[2]));
+            pos = (x[0] + start[0]) +
+                  (MPI_Aint)full[0] * ((x[1] + start[1]) + (MPI_Aint)full[1] * (x[2] + start[2]));
         } else {
             x[2] = i % sub[2], x[1] = i / sub[2] % sub[1], x[0] = i / sub[2] / sub[1];
-            pos = (x[2] + start[2]) + (MPI_Aint)full[2] * ((x[1] + start[1]) + (MPI_Aint)full[1] * (x[0] + start[0]));
+            pos = (x[2] + start[2]) +
+                  (MPI_Aint)full[2] * ((x[1] + start[1]) + (MPI_Aint)full[1] * (x[0] + start[0]));
         }
         dtg_place(d, c, pos * ext);
     }
     d->lb = lb;
     d->ub = (MPI_Aint)full[0] * full[1] * full[2] * ext;
-    snprintf(d->text, sizeof d->text, "subarray(%d/%d,%d/%d,%d/%d,%s,%.160s)", sub[0], full[0], sub[1], full[1], sub[2],
-             full[2], order ? "F" : "C", c->text);
+    snprintf(d->text, sizeof d->text, "subarray(%d/%d,%d/%d,%d/%d,%s,%.160s)", sub[0], full[0],
+             sub[1], full[1], sub[2], full[2], order ? "F" : "C", c->text);
 }
 
 /* Two or three different types side by side; always resized. */
-static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, size_t n, struct dtg *d)
+static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, size_t n,
+                                  struct dtg *d)
 {
     struct dtg c[3];
     struct dtg_how inner = *how;
@@ -319,7 +336,8 @@ static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, 
 
     inner.depth--;
     for (k = 0; k < parts; k++) {
-        share = k == parts - 1 ? left : 1 + (size_t)rng_below(r, (int)(left - (size_t)(parts - 1 - k)));
+        share = k == parts - 1 ? left
+                               : 1 + (size_t)rng_below(r, (int)(left - (size_t)(parts - 1 - k)));
         left -= share;
         len[k] = 1;
         if (share > 1 && rng_below(r, 3) == 0) {
@@ -341,8 +359,8 @@ static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, 
     for (k = 0; k < parts; k++)
         for (share = 0; share < (size_t)len[k]; share++)
             dtg_place(d, &c[k], disp[k] + (MPI_Aint)share * (c[k].ub - c[k].lb));
-    snprintf(d->text, sizeof d->text, "struct(%d x %.70s, %d x %.70s%s)", len[0], c[0].text, len[1], c[1].text,
-             parts > 2 ? ", ..." : "");
+    snprintf(d->text, sizeof d->text, "struct(%d x %.70s, %d x %.70s%s)", len[0], c[0].text, len[1],
+             c[1].text, parts > 2 ? ", ..." : "");
     dtg_span(d, &low, &high);
     if (low > 0)
         low = 0;
@@ -353,7 +371,8 @@ static DTG_UNUSED void dtg_struct(struct dtg_rng *r, const struct dtg_how *how, 
 }
 
 /* Makes *d of n >= 1 elements.  The type is not committed. */
-static DTG_UNUSED void dtg_random(struct dtg_rng *r, const struct dtg_how *how, size_t n, struct dtg *d)
+static DTG_UNUSED void dtg_random(struct dtg_rng *r, const struct dtg_how *how, size_t n,
+                                  struct dtg *d)
 {
     struct dtg c;
     struct dtg_how inner = *how;
@@ -397,7 +416,8 @@ static DTG_UNUSED void dtg_random(struct dtg_rng *r, const struct dtg_how *how, 
     if (d->ub > high)
         high = d->ub;
     if (!d->aligned || rng_below(r, 6) == 0)
-        dtg_resize(d, (low < 0 ? (low - 15) / 16 * 16 : low / 16 * 16), (high - low + 15) / 16 * 16 + 16 * rng_below(r, 2) + 16);
+        dtg_resize(d, (low < 0 ? (low - 15) / 16 * 16 : low / 16 * 16),
+                   (high - low + 15) / 16 * 16 + 16 * rng_below(r, 2) + 16);
     /* now and then a duplicate */
     if (rng_below(r, 12) == 0) {
         MPI_Datatype t = d->type;
@@ -442,7 +462,8 @@ static DTG_UNUSED void dtg_pack(const struct dtg *d, size_t count, const char *b
 
     for (k = 0; k < count; k++)
         for (i = 0; i < d->n; i++) {
-            memcpy(out, buf + (MPI_Aint)k * (d->ub - d->lb) + d->off[i], (size_t)dtg_base_size(d->base[i]));
+            memcpy(out, buf + (MPI_Aint)k * (d->ub - d->lb) + d->off[i],
+                   (size_t)dtg_base_size(d->base[i]));
             out += dtg_base_size(d->base[i]);
         }
 }
@@ -453,7 +474,8 @@ static DTG_UNUSED void dtg_unpack(const struct dtg *d, size_t count, char *buf, 
 
     for (k = 0; k < count; k++)
         for (i = 0; i < d->n; i++) {
-            memcpy(buf + (MPI_Aint)k * (d->ub - d->lb) + d->off[i], in, (size_t)dtg_base_size(d->base[i]));
+            memcpy(buf + (MPI_Aint)k * (d->ub - d->lb) + d->off[i], in,
+                   (size_t)dtg_base_size(d->base[i]));
             in += dtg_base_size(d->base[i]);
         }
 }

@@ -3,7 +3,8 @@
  * A program calls mt_init(), checks with CHECK() and CHECK_EQ(), and returns mt_finish().  Rank 0
  * prints " No Errors" only if no rank counted an error; else each failure stands on a line with
  * rank, file and line, and the exit status is 1.  Programs run on any number of ranks.
- * MT_SIGNALS=N in the environment: a signal every N microseconds, from before MPI_Init on, as a profiler or the program's own timer brings. */
+ * MT_SIGNALS=N in the environment: a signal every N microseconds, from before MPI_Init on, as a
+ * profiler or the program's own timer brings. */
 #ifndef MT_H
 #define MT_H
 
@@ -48,10 +49,11 @@ static MT_UNUSED int mt_check(int good, const char *file, int line, const char *
     return 0;
 }
 
-static MT_UNUSED int mt_check_eq(long long got, long long want, const char *file, int line, const char *got_text,
-                                 const char *want_text)
+static MT_UNUSED int mt_check_eq(long long got, long long want, const char *file, int line,
+                                 const char *got_text, const char *want_text)
 {
-    return mt_check(got == want, file, line, "%s is %lld, expected %s = %lld", got_text, got, want_text, want);
+    return mt_check(got == want, file, line, "%s is %lld, expected %s = %lld", got_text, got,
+                    want_text, want);
 }
 
 static volatile sig_atomic_t mt_signals;
@@ -62,7 +64,8 @@ static MT_UNUSED void mt_signal(int sig)
     mt_signals++;
 }
 
-/* The handler restarts no call: nothing in the library may take one that was cut short for news, for an error, or for the end of a wait. */
+/* The handler restarts no call: nothing in the library may take one that was cut short for news,
+ * for an error, or for the end of a wait. */
 static MT_UNUSED void mt_storm(void)
 {
     const char *every = getenv("MT_SIGNALS");

@@ -1,5 +1,5 @@
-/* Active messages between two forked processes: half round trip, message rate, bandwidth; the machine's own cache
- * line time beside it, measured in the same run.
+/* Active messages between two forked processes: half round trip, message rate, bandwidth; the
+ * machine's own cache line time beside it, measured in the same run.
  *
  *   am_pingpong [repetitions]      median [lowest, tenth part - highest] of the repetitions */
 #include <sched.h>
@@ -64,8 +64,8 @@ static void show(const char *what, size_t bytes, double *v, const char *unit)
 {
     qsort(v, (size_t)reps, sizeof *v, by_value);
     if (boot_rank() == 0)
-        printf("%-24s %8zu B  %10.1f [%.1f %.1f - %.1f] %s\n", what, bytes, v[reps / 2], v[0], v[reps / 10], v[reps - 1],
-               unit);
+        printf("%-24s %8zu B  %10.1f [%.1f %.1f - %.1f] %s\n", what, bytes, v[reps / 2], v[0],
+               v[reps / 10], v[reps - 1], unit);
 }
 
 /* One line bounced by plain loads and stores. */

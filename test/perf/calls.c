@@ -1,5 +1,6 @@
-/* calls: the library's calls that must stay short, each CALLS times, under callgrind (test/perf/calls.test counts the
- * instructions).  One rank: the window is this process's own, which is a near target like any other. */
+/* calls: the library's calls that must stay short, each CALLS times, under callgrind
+ * (test/perf/calls.test counts the instructions).  One rank: the window is this process's own,
+ * which is a near target like any other. */
 #include <mpi.h>
 #include <stdint.h>
 #include <valgrind/callgrind.h>
@@ -13,11 +14,17 @@ static void nothing(void) { __asm__ volatile("" ::: "memory"); }
 static void put8(void) { MPI_Put(from, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
 static void get8(void) { MPI_Get(to, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); }
 static void acc8(void) { MPI_Accumulate(from, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win); }
-static void acc_double(void) { MPI_Accumulate(from, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win); }
+static void acc_double(void)
+{
+    MPI_Accumulate(from, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win);
+}
 static void fop8(void) { MPI_Fetch_and_op(from, to, MPI_INT64_T, 0, 0, MPI_SUM, win); }
 static void cas8(void) { MPI_Compare_and_swap(from, &expected, to, MPI_INT64_T, 0, 0, win); }
 static void flush(void) { MPI_Win_flush(0, win); }
-static void acc64k(void) { MPI_Accumulate(from, 8192, MPI_INT64_T, 0, 0, 8192, MPI_INT64_T, MPI_SUM, win); }
+static void acc64k(void)
+{
+    MPI_Accumulate(from, 8192, MPI_INT64_T, 0, 0, 8192, MPI_INT64_T, MPI_SUM, win);
+}
 static void lock(void)
 {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);

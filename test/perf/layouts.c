@@ -1,8 +1,10 @@
 /* layouts: how the words that node peers share should lie, and what should guard accumulates.
- * Compiled with src/rma/shared/shmlock.c, several times with other values of its SHM*_ALIGN (test/perf/layouts.sh), so that lock
- * word and PSCW counters are the real protocol; the alternatives to it and to the stripes are here.
+ * Compiled with src/rma/shared/shmlock.c, several times with other values of its SHM*_ALIGN
+ * (test/perf/layouts.sh), so that lock word and PSCW counters are the real protocol; the
+ * alternatives to it and to the stripes are here.
  *
- *   layouts NAME      prints "value NANOSECONDS ROW" lines; two processes, each bound to a core of its own */
+ *   layouts NAME      prints "value NANOSECONDS ROW" lines; two processes, each bound to a core of
+ *                     its own */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -61,7 +63,7 @@ static double now(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* --- what is measured: n times ------------------------------------------------------------------ */
+/* --- what is measured: n times ---------------------------------------------------------------- */
 
 static void lock_word(long n, int type)
 {
@@ -85,7 +87,8 @@ static void ticket(long n, int shared)
     while (n--) {
         uint64_t me = atomic_fetch_add_explicit(&all->ticket, 1ull << 32, memory_order_acquire);
         unsigned turn = 0, at = shared ? 16 : 0;
-        while (((atomic_load_explicit(&all->ticket, memory_order_acquire) >> at) & 0xffff) != ((me >> 32) & 0xffff))
+        while (((atomic_load_explicit(&all->ticket, memory_order_acquire) >> at) & 0xffff) !=
+               ((me >> 32) & 0xffff))
             thread_pause(turn++);
         if (shared) /* the next reader may come along */
             ((atomic_ushort *)&all->ticket)[1]++;
@@ -103,7 +106,8 @@ static void ticket_shared(long n) { ticket(n, 1); }
 static void take(atomic_uint *word)
 {
     unsigned seen = 0;
-    for (unsigned turn = 0; !atomic_compare_exchange_weak_explicit(word, &seen, 1, memory_order_acquire, memory_order_relaxed);
+    for (unsigned turn = 0; !atomic_compare_exchange_weak_explicit(
+             word, &seen, 1, memory_order_acquire, memory_order_relaxed);
          seen = 0)
         thread_pause(turn++);
 }
@@ -167,7 +171,7 @@ static void atomics(long n, size_t cells)
 static void atomic_one(long n) { atomics(n, 1); }
 static void atomic_bulk(long n) { atomics(n, CELLS); }
 
-/* --- driver ----------------------------------------------------------------------------------------- */
+/* --- driver ----------------------------------------------------------------------------------- */
 
 static const struct row {
     const char *name;
@@ -175,13 +179,19 @@ static const struct row {
     long n;
     int layout; /* depends on how shmlock.c was compiled */
 } rows[] = {
-    {"lock exclusive, word and queue", word_exclusive, 100000, 1}, {"lock shared, word and queue", word_shared, 100000, 1},
-    {"pscw, one exposes", pscw_one, 20000, 1}, {"pscw, both expose", pscw_both, 20000, 1},
-    {"lock exclusive, ticket", ticket_exclusive, 100000, 0}, {"lock shared, ticket", ticket_shared, 100000, 0},
+    {"lock exclusive, word and queue", word_exclusive, 100000, 1},
+    {"lock shared, word and queue", word_shared, 100000, 1},
+    {"pscw, one exposes", pscw_one, 20000, 1},
+    {"pscw, both expose", pscw_both, 20000, 1},
+    {"lock exclusive, ticket", ticket_exclusive, 100000, 0},
+    {"lock shared, ticket", ticket_shared, 100000, 0},
     {"lock exclusive, test and set", tas_exclusive, 100000, 0},
-    {"add 8 B, stripe 4 KiB", stripe4k_one, 200000, 0}, {"add 8 B, atomic", atomic_one, 200000, 0},
-    {"add 64 KiB, stripe 512 B", stripe512_bulk, 200, 0}, {"add 64 KiB, stripe 4 KiB", stripe4k_bulk, 200, 0},
-    {"add 64 KiB, stripe 64 KiB", stripe64k_bulk, 200, 0}, {"add 64 KiB, atomics", atomic_bulk, 50, 0},
+    {"add 8 B, stripe 4 KiB", stripe4k_one, 200000, 0},
+    {"add 8 B, atomic", atomic_one, 200000, 0},
+    {"add 64 KiB, stripe 512 B", stripe512_bulk, 200, 0},
+    {"add 64 KiB, stripe 4 KiB", stripe4k_bulk, 200, 0},
+    {"add 64 KiB, stripe 64 KiB", stripe64k_bulk, 200, 0},
+    {"add 64 KiB, atomics", atomic_bulk, 50, 0},
 };
 
 static void together(unsigned number)
@@ -220,8 +230,8 @@ static void measure(const char *layout, const struct row *r, int contended, unsi
     }
     qsort(t, ROUNDS, sizeof *t, by_value);
     if (node.me == 0)
-        printf("value %.1f %s%s%s%s\n", t[ROUNDS / 2], r->name, r->layout ? ", " : "", r->layout ? layout : "",
-               contended ? "; both" : "; alone");
+        printf("value %.1f %s%s%s%s\n", t[ROUNDS / 2], r->name, r->layout ? ", " : "",
+               r->layout ? layout : "", contended ? "; both" : "; alone");
 }
 
 int main(int argc, char **argv)

@@ -140,7 +140,10 @@ static void write_far(void *arg, long n)
         }
 }
 
-static void say(const char *name, const char *unit, double v) { printf("value %.6g %s (%s)\n", v, name, unit); }
+static void say(const char *name, const char *unit, double v)
+{
+    printf("value %.6g %s (%s)\n", v, name, unit);
+}
 
 /* A cache line that goes to another process and back: half of that. */
 static void cache_line(atomic_long *p)
@@ -171,7 +174,8 @@ static void cache_line(atomic_long *p)
     say("cache line there", "ns", t * 1e9);
 }
 
-static void single_copy(void (*fn)(void *, long), char *shared, size_t bytes, const char *name, int latency)
+static void single_copy(void (*fn)(void *, long), char *shared, size_t bytes, const char *name,
+                        int latency)
 {
     struct copy c = { shared, malloc(bytes), bytes, 0 };
     double t;

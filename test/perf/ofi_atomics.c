@@ -1,10 +1,12 @@
-/* A bare libfabric program: atomics of one process on the memory of another, each waited for or not.
+/* A bare libfabric program: atomics of one process on the memory of another, each waited for or
+ * not.
  *
  *   cc -o ofi_atomics ofi_atomics.c -lfabric
- *   ofi_atomics PROVIDER [wait [local]]    "wait": each add is waited for; "local": without FI_DELIVERY_COMPLETE
+ *   ofi_atomics PROVIDER [wait [local]]    "wait": each add is waited for; "local": without
+ *                                          FI_DELIVERY_COMPLETE
  *
- * 100 times: add 1, then add 1 by compare-and-swap.  Prints the sum, which must be 200; exit status 1 if it is not.
- * What was seen with which provider: doc/design/tp-ofi.md. */
+ * 100 times: add 1, then add 1 by compare-and-swap.  Prints the sum, which must be 200; exit status
+ * 1 if it is not.  What was seen with which provider: doc/design/tp-ofi.md. */
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -95,8 +97,9 @@ static void origin(int wait)
     check(fi_av_insert(av, all->name[1], 1, &to, 0, NULL) != 1, "fi_av_insert");
     for (int i = 0; i < TURNS; i++) {
         struct fi_ioc v = {&one, 1};
-        struct fi_msg_atomic m = {.msg_iov = &v, .iov_count = 1, .addr = to, .rma_iov = &at, .rma_iov_count = 1,
-                                  .datatype = FI_UINT64, .op = FI_SUM, .context = &ctx[n++]};
+        struct fi_msg_atomic m = {.msg_iov = &v, .iov_count = 1, .addr = to, .rma_iov = &at,
+                                  .rma_iov_count = 1, .datatype = FI_UINT64, .op = FI_SUM,
+                                  .context = &ctx[n++]};
         while ((err = fi_atomicmsg(ep, &m, flags)) == -FI_EAGAIN)
             fi_cq_read(cq, NULL, 0);
         check(err, "fi_atomicmsg");
@@ -110,7 +113,8 @@ static void origin(int wait)
             m.msg_iov = &a;
             m.op = FI_CSWAP;
             m.context = &ctx[n++];
-            while ((err = fi_compare_atomicmsg(ep, &m, &b, NULL, 1, &r, NULL, 1, flags)) == -FI_EAGAIN)
+            while ((err = fi_compare_atomicmsg(ep, &m, &b, NULL, 1, &r, NULL, 1, flags)) ==
+                   -FI_EAGAIN)
                 fi_cq_read(cq, NULL, 0);
             check(err, "fi_compare_atomicmsg");
             out++;
@@ -134,10 +138,12 @@ int main(int argc, char **argv)
     int me = fork() == 0;
     start(argv[1], me);
     if (me) {
-        check(fi_mr_reg(domain, all->mem, sizeof all->mem, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 77, 0, &mr, NULL),
+        check(fi_mr_reg(domain, all->mem, sizeof all->mem, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 77,
+                        0, &mr, NULL),
               "fi_mr_reg");
         all->key = fi_mr_key(mr);
-        all->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)all->mem : 0;
+        all->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)all->mem
+                                                                 : 0;
     }
     all->ready[me] = 1;
     while (!all->ready[!me])
@@ -148,8 +154,8 @@ int main(int argc, char **argv)
         return 0;
     }
     origin(argc > 2);
-    printf("%s: %d adds and %d exchanges: %lu, expected %d\n", argv[1], TURNS, TURNS, (unsigned long)all->mem[0],
-           2 * TURNS);
+    printf("%s: %d adds and %d exchanges: %lu, expected %d\n", argv[1], TURNS, TURNS,
+           (unsigned long)all->mem[0], 2 * TURNS);
     all->done = 1;
     wait(NULL);
     return all->mem[0] != 2 * TURNS;

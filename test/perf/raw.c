@@ -1,13 +1,16 @@
-/* raw.c - times a bare network library by the rows of rmaperf.c that it has the like of (test/perf/run shows them beside ours).
+/* raw.c - times a bare network library by the rows of rmaperf.c that it has the like of
+ * (test/perf/run shows them beside ours).
  *
  *   make test/perf/raw_ofi test/perf/raw_ucx
  *   test/perf/raw_ofi [--list] [--ms N] [--rows ROW,ROW...] [--after ROW] [--spin]
  *
- * Names are those of rmaperf.c without the kind of window, which a network does not know; its own are "am round trip 8",
- * there and back by active messages; "am exchange 8", one from each to the other at once; both, one behind the other; "put 64K by am", in
- * pieces of the longest message, answered by 8 bytes when it is in the window; "gacc 64K by am", answered by as many; and "loose
- * send/recv ...", without handling of failures where the library knows that difference.  Batches and quartiles as
- * there.  Two processes on a core each; the one that is not measuring polls, as a rank that waits inside MPI does. */
+ * Names are those of rmaperf.c without the kind of window, which a network does not know; its own
+ * are "am round trip 8", there and back by active messages; "am exchange 8", one from each to the
+ * other at once; both, one behind the other; "put 64K by am", in pieces of the longest message,
+ * answered by 8 bytes when it is in the window; "gacc 64K by am", answered by as many; and "loose
+ * send/recv ...", without handling of failures where the library knows that difference.  Batches
+ * and quartiles as there.  Two processes on a core each; the one that is not measuring polls, as a
+ * rank that waits inside MPI does. */
 #include "raw.h"
 
 #include <sched.h>
@@ -147,22 +150,47 @@ static void pingpong(const struct row *r, long n)
 
 #define BW(name, op, size) {name, "GB/s", flush_each, op, size, 0, 0, 0}
 #define BY_AM(name, size) {"put " name " by am", "GB/s", there_and_back, NULL, size, 1, 8, 0}
-#define BOTH_WAYS(name, size) {"gacc " name " by am", "GB/s", there_and_back, NULL, size, 1, size, 0}
+#define BOTH_WAYS(name, size)                                                                      \
+    {                                                                                              \
+        "gacc " name " by am", "GB/s", there_and_back, NULL, size, 1, size, 0                      \
+    }
 #define SEND(name, size) {"send/recv " name, "us", pingpong, NULL, size, 1, 0, 0}
 #define LOOSE(name, size) {"loose send/recv " name, "us", pingpong, NULL, size, 1, 0, 1}
 
 static const struct row rows[] = {
-    {"put8+flush", "us", flush_each, put, 8, 0, 0, 0}, {"get8+flush", "us", flush_each, get, 8, 0, 0, 0},
-    {"am round trip 8", "us", there_and_back, NULL, 8, 1, 8, 0}, {"am exchange 8", "us", exchange, NULL, 8, 1, 0, 0},
+    {"put8+flush", "us", flush_each, put, 8, 0, 0, 0},
+    {"get8+flush", "us", flush_each, get, 8, 0, 0, 0},
+    {"am round trip 8", "us", there_and_back, NULL, 8, 1, 8, 0},
+    {"am exchange 8", "us", exchange, NULL, 8, 1, 0, 0},
     {"am round trip 8 and exchange", "us", round_trip_and_exchange, NULL, 8, 1, 8, 0},
-    {"put8 rate", "Mop/s", flush_last, put, 8, 0, 0, 0}, {"get8 rate", "Mop/s", flush_last, get, 8, 0, 0, 0},
-    BY_AM("4K", 4096), BY_AM("8K", 8192), BY_AM("64K", 65536), BY_AM("1M", 1 << 20), BY_AM("4M", 4 << 20),
-    BOTH_WAYS("4K", 4096), BOTH_WAYS("64K", 65536), BOTH_WAYS("1M", 1 << 20),
-    BW("put 1K", put, 1024), BW("put 4K", put, 4096), BW("put 64K", put, 65536), BW("put 1M", put, 1 << 20),
-    BW("put 4M", put, 4 << 20), BW("get 1K", get, 1024), BW("get 4K", get, 4096), BW("get 64K", get, 65536), BW("get 1M", get, 1 << 20),
+    {"put8 rate", "Mop/s", flush_last, put, 8, 0, 0, 0},
+    {"get8 rate", "Mop/s", flush_last, get, 8, 0, 0, 0},
+    BY_AM("4K", 4096),
+    BY_AM("8K", 8192),
+    BY_AM("64K", 65536),
+    BY_AM("1M", 1 << 20),
+    BY_AM("4M", 4 << 20),
+    BOTH_WAYS("4K", 4096),
+    BOTH_WAYS("64K", 65536),
+    BOTH_WAYS("1M", 1 << 20),
+    BW("put 1K", put, 1024),
+    BW("put 4K", put, 4096),
+    BW("put 64K", put, 65536),
+    BW("put 1M", put, 1 << 20),
+    BW("put 4M", put, 4 << 20),
+    BW("get 1K", get, 1024),
+    BW("get 4K", get, 4096),
+    BW("get 64K", get, 65536),
+    BW("get 1M", get, 1 << 20),
     BW("get 4M", get, 4 << 20),
-    SEND("8", 8), SEND("1K", 1024), SEND("64K", 65536), SEND("1M", 1 << 20),
-    LOOSE("8", 8), LOOSE("1K", 1024), LOOSE("64K", 65536), LOOSE("1M", 1 << 20),
+    SEND("8", 8),
+    SEND("1K", 1024),
+    SEND("64K", 65536),
+    SEND("1M", 1 << 20),
+    LOOSE("8", 8),
+    LOOSE("1K", 1024),
+    LOOSE("64K", 65536),
+    LOOSE("1M", 1 << 20),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -1,5 +1,6 @@
-/* Bare libfabric, for raw.c.  The provider is the one that the transport chooses, asked for in its words (tp/ofi/load.c);
- * its objects are opened here, as it opens them.  Puts are asked for with FI_DELIVERY_COMPLETE: what a flush has to know. */
+/* Bare libfabric, for raw.c.  The provider is the one that the transport chooses, asked for in its
+ * words (tp/ofi/load.c); its objects are opened here, as it opens them.  Puts are asked for with
+ * FI_DELIVERY_COMPLETE: what a flush has to know. */
 #include <rdma/fi_tagged.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,11 @@ static void check(ssize_t err, const char *what)
 
 static void door_open(struct door *d, struct fi_info *info, const char *name)
 {
-    struct fi_av_attr av = {.type = info->domain_attr->av_type == FI_AV_UNSPEC ? FI_AV_TABLE : info->domain_attr->av_type};
-    struct fi_cq_attr cq = {.size = 4096, .format = FI_CQ_FORMAT_DATA, .wait_obj = raw_spin ? FI_WAIT_NONE : ofi_wait_obj(&o)};
+    struct fi_av_attr av = {.type = info->domain_attr->av_type == FI_AV_UNSPEC
+                                        ? FI_AV_TABLE
+                                        : info->domain_attr->av_type};
+    struct fi_cq_attr cq = {.size = 4096, .format = FI_CQ_FORMAT_DATA,
+                            .wait_obj = raw_spin ? FI_WAIT_NONE : ofi_wait_obj(&o)};
     char mine[OFI_NAME_MAX], other[OFI_NAME_MAX];
     size_t len = sizeof mine;
     d->info = info;
@@ -92,7 +96,8 @@ static void *local(struct door *d, void *base, size_t len, uint64_t key)
 static void listen_to(int i)
 {
     struct iovec v = {in[i].bytes, OFI_BUFFER_BYTES};
-    struct fi_msg m = {.msg_iov = &v, .desc = &in[i].desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in[i].op};
+    struct fi_msg m = {.msg_iov = &v, .desc = &in[i].desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+                       .context = &in[i].op};
     check(fi_recvmsg(memory.ep, &m, FI_COMPLETION), "fi_recvmsg");
 }
 
@@ -157,9 +162,10 @@ static void bare_put(size_t len)
 {
     struct iovec v = {raw_buf, len};
     struct fi_rma_iov rv = {far.addr, len, far.key};
-    struct fi_msg_rma m = {.msg_iov = &v, .desc = &buf_desc, .iov_count = 1, .addr = memory.peer, .rma_iov = &rv,
-                           .rma_iov_count = 1, .context = once_get(&memory)};
-    while (!taken(&memory, fi_writemsg(memory.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION), "fi_writemsg"))
+    struct fi_msg_rma m = {.msg_iov = &v, .desc = &buf_desc, .iov_count = 1, .addr = memory.peer,
+                           .rma_iov = &rv, .rma_iov_count = 1, .context = once_get(&memory)};
+    while (!taken(&memory, fi_writemsg(memory.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION),
+                  "fi_writemsg"))
         ;
     memory.pending++;
 }
@@ -168,8 +174,8 @@ static void bare_get(size_t len)
 {
     struct iovec v = {raw_res, len};
     struct fi_rma_iov rv = {far.addr, len, far.key};
-    struct fi_msg_rma m = {.msg_iov = &v, .desc = &res_desc, .iov_count = 1, .addr = memory.peer, .rma_iov = &rv,
-                           .rma_iov_count = 1, .context = once_get(&memory)};
+    struct fi_msg_rma m = {.msg_iov = &v, .desc = &res_desc, .iov_count = 1, .addr = memory.peer,
+                           .rma_iov = &rv, .rma_iov_count = 1, .context = once_get(&memory)};
     while (!taken(&memory, fi_readmsg(memory.ep, &m, FI_COMPLETION), "fi_readmsg"))
         ;
     memory.pending++;
@@ -189,7 +195,8 @@ static void bare_am(size_t from, size_t len)
         return;
     }
     struct once *op = once_get(&memory);
-    while (!taken(&memory, fi_send(memory.ep, raw_buf + from, len, buf_desc, memory.peer, &op->ctx), "fi_send"))
+    while (!taken(&memory, fi_send(memory.ep, raw_buf + from, len, buf_desc, memory.peer, &op->ctx),
+                  "fi_send"))
         ;
     memory.pending++;
 }
@@ -201,8 +208,8 @@ static void start(char *words, size_t len)
     /* Without these there is no like of our rows. */
     job_check(i->caps & FI_RMA && i->tx_attr->inject_size >= 8);
     uint32_t v = o.lib.version();
-    snprintf(words, len, "libfabric %u.%u, %s%s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
-             raw_spin ? ", no descriptor" : "");
+    snprintf(words, len, "libfabric %u.%u, %s%s", FI_MAJOR(v), FI_MINOR(v),
+             i->fabric_attr->prov_name, raw_spin ? ", no descriptor" : "");
     for (int k = 0; k < OPS; k++) {
         store[k].next = idle;
         idle = &store[k];
@@ -215,8 +222,11 @@ static void start(char *words, size_t len)
         in[k].desc = local(&memory, in[k].bytes, OFI_BUFFER_BYTES, (uint64_t)KEY + 1 + (uint64_t)k);
         listen_to(k);
     }
-    struct fid_mr *mr = mr_of(&memory, raw_window, RAW_BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE, KEY);
-    const uint64_t mine[2] = {i->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)raw_window : 0, fi_mr_key(mr)};
+    struct fid_mr *mr = mr_of(&memory, raw_window, RAW_BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE,
+                              KEY);
+    const uint64_t mine[2] = {
+        i->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)raw_window : 0,
+        fi_mr_key(mr)};
     raw_swap("key", mine, sizeof mine, &far, sizeof far);
     buf_desc = local(&memory, raw_buf, RAW_BYTES, KEY + 100);
     res_desc = local(&memory, raw_res, RAW_BYTES, KEY + 101);
@@ -236,7 +246,8 @@ static void start_tagged(int loose)
     h->caps = FI_TAGGED;
     h->tx_attr->caps = h->rx_attr->caps = 0;
     h->domain_attr->caps = 0;
-    check(o.lib.getinfo(FI_VERSION(1, 11), NULL, NULL, 0, h, &list), "fi_getinfo of tagged messages");
+    check(o.lib.getinfo(FI_VERSION(1, 11), NULL, NULL, 0, h, &list),
+          "fi_getinfo of tagged messages");
     door_open(&tagged, list, "tagged");
     tagged_desc[0] = local(&tagged, raw_buf, RAW_BYTES, KEY);
     tagged_desc[1] = local(&tagged, raw_res, RAW_BYTES, KEY + 1);
@@ -261,7 +272,9 @@ static void bare_send(size_t len)
         return;
     }
     struct once *op = once_get(&tagged);
-    while (!taken(&tagged, fi_tsend(tagged.ep, raw_buf, len, tagged_desc[0], tagged.peer, TAG, &op->ctx), "fi_tsend"))
+    while (!taken(&tagged,
+                  fi_tsend(tagged.ep, raw_buf, len, tagged_desc[0], tagged.peer, TAG, &op->ctx),
+                  "fi_tsend"))
         ;
     tagged.pending++;
     settle();
@@ -270,7 +283,9 @@ static void bare_send(size_t len)
 static void bare_recv(size_t len)
 {
     struct once *op = once_get(&tagged);
-    while (!taken(&tagged, fi_trecv(tagged.ep, raw_res, len, tagged_desc[1], tagged.peer, TAG, 0, &op->ctx), "fi_trecv"))
+    while (!taken(&tagged,
+                  fi_trecv(tagged.ep, raw_res, len, tagged_desc[1], tagged.peer, TAG, 0, &op->ctx),
+                  "fi_trecv"))
         ;
     tagged.pending++;
     settle();
@@ -278,9 +293,16 @@ static void bare_recv(size_t len)
 
 int main(int argc, char **argv)
 {
-    static const struct raw_ops ops = {
-        .open = start, .put = bare_put, .get = bare_get, .flush = bare_flush, .am = bare_am, .poll = bare_poll,
-        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged,
-        .am_max = OFI_BUFFER_BYTES};
+    static const struct raw_ops ops = {.open = start,
+                                       .put = bare_put,
+                                       .get = bare_get,
+                                       .flush = bare_flush,
+                                       .am = bare_am,
+                                       .poll = bare_poll,
+                                       .open_tagged = start_tagged,
+                                       .send = bare_send,
+                                       .recv = bare_recv,
+                                       .poll_tagged = bare_poll_tagged,
+                                       .am_max = OFI_BUFFER_BYTES};
     return raw_main(argc, argv, &ops);
 }

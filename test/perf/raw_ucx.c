@@ -1,5 +1,6 @@
-/* Bare UCX, for raw.c.  Loaded as the transport does, under the variables that it sets (tp/ucx/lib.c), with its features
- * and its handling of failures, which both decide what UCX uses. */
+/* Bare UCX, for raw.c.  Loaded as the transport does, under the variables that it sets
+ * (tp/ucx/lib.c), with its features and its handling of failures, which both decide what UCX
+ * uses. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,9 @@ static struct ucx_lib lib;
 static __typeof__(ucp_tag_send_nbx) *tag_send;
 static __typeof__(ucp_tag_recv_nbx) *tag_recv;
 static struct door memory, tags[2], *tagged; /* tags[1]: without handling of failures */
-static ucp_datatype_t packed; /* of short active messages, as the transport sends them: UCX's tcp is slower with what is contiguous */
+/* of short active messages, as the transport sends them: UCX's tcp is slower with what is
+ * contiguous */
+static ucp_datatype_t packed;
 static size_t packed_len;
 static ucp_rkey_h rkey;
 static uint64_t far;
@@ -65,24 +68,29 @@ static void count(struct door *d, ucs_status_ptr_t r, const char *what)
     d->pending += UCS_PTR_IS_PTR(r);
 }
 
-static void door_open(struct door *d, uint64_t features, ucp_err_handling_mode_t mode, const char *name)
+static void door_open(struct door *d, uint64_t features, ucp_err_handling_mode_t mode,
+                      const char *name)
 {
     ucp_config_t *config;
     ucp_address_t *addr;
     size_t len;
     char other[UCX_ADDRESS_MAX];
     check(lib.ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-    const ucp_params_t p = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-        .features = features | (raw_spin ? 0 : UCP_FEATURE_WAKEUP), .estimated_num_eps = 2};
+    const ucp_params_t p = {.field_mask = UCP_PARAM_FIELD_FEATURES |
+                                          UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                                          UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+                            .features = features | (raw_spin ? 0 : UCP_FEATURE_WAKEUP),
+                            .estimated_num_eps = 2};
     check(lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &p, config, &d->context), "ucp_init");
     lib.ucp_config_release(config);
     const ucp_worker_params_t wp = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                     .thread_mode = UCS_THREAD_MODE_SERIALIZED};
     check(lib.ucp_worker_create(d->context, &wp, &d->worker), "ucp_worker_create");
-    const ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+    const ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                                                     UCP_AM_HANDLER_PARAM_FIELD_CB,
-                                      .flags = UCP_AM_FLAG_WHOLE_MSG, .cb = on_am};
+                                      .flags = UCP_AM_FLAG_WHOLE_MSG,
+                                      .cb = on_am};
     if (features & UCP_FEATURE_AM)
         check(lib.ucp_worker_set_am_recv_handler(d->worker, &h), "ucp_worker_set_am_recv_handler");
     int efd;
@@ -90,9 +98,11 @@ static void door_open(struct door *d, uint64_t features, ucp_err_handling_mode_t
         check(lib.ucp_worker_get_efd(d->worker, &efd), "ucp_worker_get_efd");
     check(lib.ucp_worker_get_address(d->worker, &addr, &len), "ucp_worker_get_address");
     raw_swap(name, addr, len, other, sizeof other);
-    const ucp_ep_params_t ep = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+    const ucp_ep_params_t ep = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                              UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                                               UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                                .address = (ucp_address_t *)other, .err_mode = mode,
+                                .address = (ucp_address_t *)other,
+                                .err_mode = mode,
                                 .err_handler = {on_failure, NULL}};
     check(lib.ucp_ep_create(d->worker, &ep, &d->ep), "ucp_ep_create");
     lib.ucp_worker_release_address(d->worker, addr);
@@ -124,8 +134,10 @@ static void pack_finish(void *state)
 static const ucp_generic_dt_ops_t packer = {
     .start_pack = pack_start, .packed_size = pack_bytes, .pack = pack, .finish = pack_finish};
 
-static const ucp_request_param_t plain = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                          .cb.send = on_done, .user_data = &memory};
+static const ucp_request_param_t plain = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                          UCP_OP_ATTR_FIELD_USER_DATA,
+                                          .cb.send = on_done,
+                                          .user_data = &memory};
 
 static void bare_poll(void)
 {
@@ -163,14 +175,17 @@ static void bare_am(size_t from, size_t len)
     p.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     p.flags = UCP_AM_SEND_FLAG_EAGER;
     room();
-    if (packed && len <= UCX_PACKED_MAX) { /* one length at a time: there is no other while one is pending */
+    if (packed && len <= UCX_PACKED_MAX) {
+        /* one length at a time: there is no other while one is pending */
         packed_len = len;
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = packed;
-        count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, 1, &p), "ucp_am_send_nbx");
+        count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, 1, &p),
+              "ucp_am_send_nbx");
         return;
     }
-    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, len, &p), "ucp_am_send_nbx");
+    count(&memory, lib.ucp_am_send_nbx(memory.ep, UCX_AM_ID, NULL, 0, raw_buf + from, len, &p),
+          "ucp_am_send_nbx");
 }
 
 static void start(char *words, size_t len)
@@ -184,12 +199,15 @@ static void start(char *words, size_t len)
     const char *tls = getenv("UCX_TLS");
     snprintf(words, len, "UCX %s, UCX_TLS=%s%s", lib.ucp_get_version_string(), tls ? tls : "(all)",
              raw_spin ? ", no descriptor" : "");
-    door_open(&memory, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64, UCP_ERR_HANDLING_MODE_PEER, "ucx");
+    door_open(&memory, UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64,
+              UCP_ERR_HANDLING_MODE_PEER, "ucx");
     ucx_defaults_off(set);
     if (!ucx_has_card())
         check(lib.ucp_dt_create_generic(&packer, NULL, &packed), "ucp_dt_create_generic");
-    const ucp_mem_map_params_t mp = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-                                     .address = raw_window, .length = RAW_BYTES};
+    const ucp_mem_map_params_t mp = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                                   UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                     .address = raw_window,
+                                     .length = RAW_BYTES};
     check(lib.ucp_mem_map(memory.context, &mp, &mem), "ucp_mem_map");
     check(lib.ucp_rkey_pack(memory.context, mem, &key, &bytes), "ucp_rkey_pack");
     raw_swap("key", key, bytes, other, sizeof other);
@@ -212,7 +230,9 @@ static void start_tagged(int loose)
     tag_recv = (__typeof__(tag_recv))dlsym(h, "ucp_tag_recv_nbx");
     job_check(tag_send && tag_recv);
     unsigned set = ucx_defaults_on();
-    door_open(tagged, UCP_FEATURE_TAG, loose ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER, loose ? "loose" : "tagged");
+    door_open(tagged, UCP_FEATURE_TAG,
+              loose ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
+              loose ? "loose" : "tagged");
     ucx_defaults_off(set);
 }
 
@@ -229,25 +249,37 @@ static void settle(void)
 
 static void bare_send(size_t len)
 {
-    const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                   .cb.send = on_done, .user_data = tagged};
+    const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                   UCP_OP_ATTR_FIELD_USER_DATA,
+                                   .cb.send = on_done,
+                                   .user_data = tagged};
     count(tagged, tag_send(tagged->ep, raw_buf, len, TAG, &p), "ucp_tag_send_nbx");
     settle();
 }
 
 static void bare_recv(size_t len)
 {
-    const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                   .cb.recv = on_recv, .user_data = tagged};
+    const ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                   UCP_OP_ATTR_FIELD_USER_DATA,
+                                   .cb.recv = on_recv,
+                                   .user_data = tagged};
     count(tagged, tag_recv(tagged->worker, raw_res, len, TAG, UINT64_MAX, &p), "ucp_tag_recv_nbx");
     settle();
 }
 
 int main(int argc, char **argv)
 {
-    static const struct raw_ops ops = {
-        .open = start, .put = bare_put, .get = bare_get, .flush = bare_flush, .am = bare_am, .poll = bare_poll,
-        .open_tagged = start_tagged, .send = bare_send, .recv = bare_recv, .poll_tagged = bare_poll_tagged,
-        .has_loose = 1, .am_max = UCX_AM_MAX};
+    static const struct raw_ops ops = {.open = start,
+                                       .put = bare_put,
+                                       .get = bare_get,
+                                       .flush = bare_flush,
+                                       .am = bare_am,
+                                       .poll = bare_poll,
+                                       .open_tagged = start_tagged,
+                                       .send = bare_send,
+                                       .recv = bare_recv,
+                                       .poll_tagged = bare_poll_tagged,
+                                       .has_loose = 1,
+                                       .am_max = UCX_AM_MAX};
     return raw_main(argc, argv, &ops);
 }

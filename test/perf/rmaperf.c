@@ -6,8 +6,9 @@
  * Portable MPI-3: the same source is built for each library (test/perf/run).  Before a row its name
  * is printed, after it the value, so that a driver sees where a library hangs or dies and can go on
  * with --after.  A row repeats its body until one batch lasts --ms milliseconds (default 10), then
- * times 15 batches; the value is their lower quartile: whatever else the machine does only adds time.  Rank 0 is the origin; rank 1 waits in a barrier, that
- * is inside MPI, except in the "busy" rows, where it computes meanwhile. */
+ * times 15 batches; the value is their lower quartile: whatever else the machine does only adds
+ * time.  Rank 0 is the origin; rank 1 waits in a barrier, that is inside MPI, except in the "busy"
+ * rows, where it computes meanwhile. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ struct perf {
 
 struct row {
     const char *name, *unit;         /* us: lower is better; others: higher */
-    void (*body)(struct perf *p, const struct row *r, long n);    /* rank 0: n times; per_op: both ranks */
+    /* rank 0: n times; per_op: both ranks */
+    void (*body)(struct perf *p, const struct row *r, long n);
     int flavour, op, size, both;     /* both: rank 1 runs the body as well */
 };
 
@@ -56,8 +58,12 @@ static void open_window(struct perf *p, int flavour)
     p->flavour = flavour;
     p->base = 0;
     switch (flavour) {
-    case ALLOCATE: MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
-    case SHARED: MPI_Win_allocate_shared(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win); break;
+    case ALLOCATE:
+        MPI_Win_allocate(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win);
+        break;
+    case SHARED:
+        MPI_Win_allocate_shared(WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win);
+        break;
     case CREATE:
         p->mem = aligned_alloc(4096, WINDOW);
         MPI_Win_create(p->mem, WINDOW, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
@@ -89,7 +95,8 @@ static void close_window(struct perf *p)
 
 /* ------------------------------------------------------------------ bodies */
 
-/* A program names its operation where it calls it: no choice is made per call in the loops below. */
+/* A program names its operation where it calls it: no choice is made per call in the loops
+ * below. */
 #define INLINE inline __attribute__((always_inline))
 
 static INLINE void operation(struct perf *p, int op, int bytes)
@@ -101,7 +108,10 @@ static INLINE void operation(struct perf *p, int op, int bytes)
     case PUT: MPI_Put(p->buf, bytes, MPI_BYTE, 1, d, bytes, MPI_BYTE, p->win); break;
     case GET: MPI_Get(p->buf, bytes, MPI_BYTE, 1, d, bytes, MPI_BYTE, p->win); break;
     case ACC: MPI_Accumulate(p->buf, n, MPI_INT64_T, 1, d, n, MPI_INT64_T, MPI_SUM, p->win); break;
-    case GACC: MPI_Get_accumulate(p->buf, n, MPI_INT64_T, p->res, n, MPI_INT64_T, 1, d, n, MPI_INT64_T, MPI_SUM, p->win); break;
+    case GACC:
+        MPI_Get_accumulate(p->buf, n, MPI_INT64_T, p->res, n, MPI_INT64_T, 1, d, n, MPI_INT64_T,
+                           MPI_SUM, p->win);
+        break;
     case FOP: MPI_Fetch_and_op(p->buf, p->res, MPI_INT64_T, 1, d, MPI_SUM, p->win); break;
     default: MPI_Compare_and_swap(p->buf, p->buf + 8, p->res, MPI_INT64_T, 1, d, p->win); break;
     }
@@ -168,7 +178,8 @@ static void flush_empty(struct perf *p, const struct row *r, long n)
 static void lock_put(struct perf *p, const struct row *r, long n)
 {
     while (n--) {
-        MPI_Win_lock(r->op == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 1, r->op == 2 ? MPI_MODE_NOCHECK : 0, p->win);
+        MPI_Win_lock(r->op == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 1,
+                     r->op == 2 ? MPI_MODE_NOCHECK : 0, p->win);
         if (r->size)
             operation(p, PUT, 8);
         MPI_Win_unlock(1, p->win);
@@ -219,7 +230,9 @@ static void window_life(struct perf *p, const struct row *r, long n)
 
         switch (r->op) {
         case ALLOCATE: MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &q.win); break;
-        case SHARED: MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &q.win); break;
+        case SHARED:
+            MPI_Win_allocate_shared(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &q.win);
+            break;
         case CREATE: MPI_Win_create(p->buf, 4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &q.win); break;
         default: MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &q.win);
         }
@@ -252,7 +265,8 @@ static void collective(struct perf *p, const struct row *r, long n)
 
 /* ------------------------------------------------------------------ rows */
 
-/* Operations, each flushed, while rank 1 computes: twice as many each time until they take a batch's time, or more at once. */
+/* Operations, each flushed, while rank 1 computes: twice as many each time until they take a
+ * batch's time, or more at once. */
 static void busy(struct perf *p, const struct row *r, long n)
 {
     const struct row lock = { .op = 0, .size = 8 };
@@ -280,83 +294,119 @@ static void busy(struct perf *p, const struct row *r, long n)
 }
 
 #define LAT(name, flavour, op) { name "+flush " #flavour, "us", op_flush, flavour, op, 8, 0 }
-#define LAT4(name, op) LAT(name, ALLOCATE, op), LAT(name, SHARED, op), LAT(name, CREATE, op), LAT(name, DYNAMIC, op)
+#define LAT4(name, op)                                                                             \
+    LAT(name, ALLOCATE, op), LAT(name, SHARED, op), LAT(name, CREATE, op), LAT(name, DYNAMIC, op)
 #define RATE(name, flavour, op) { name " rate " #flavour, "Mop/s", op_rate, flavour, op, 8, 0 }
 #define BW(name, flavour, op, size) { name " " #flavour, "GB/s", op_flush, flavour, op, size, 0 }
 
 static const struct row rows[] = {
-    LAT4("put8", PUT), LAT4("get8", GET), LAT4("acc8", ACC), LAT4("gacc8", GACC), LAT4("fop8", FOP), LAT4("cas8", CAS),
-    { "lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 0 },
-    { "lock shared+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 1, 8, 0 },
-    { "lock nocheck+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 2, 8, 0 },
-    { "lock excl+put8+unlock CREATE", "us", lock_put, CREATE, 0, 8, 0 },
-    { "lock shared+put8+unlock CREATE", "us", lock_put, CREATE, 1, 8, 0 },
-    { "lock nocheck+put8+unlock CREATE", "us", lock_put, CREATE, 2, 8, 0 },
-    { "lock excl+put8+unlock SHARED", "us", lock_put, SHARED, 0, 8, 0 },
-    { "lock excl+put8+unlock DYNAMIC", "us", lock_put, DYNAMIC, 0, 8, 0 },
-    { "lock_all+unlock_all ALLOCATE", "us", lock_all_empty, ALLOCATE, 0, 0, 0 },
-    { "lock excl+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 0, 0 },
-    { "lock_all+unlock_all CREATE", "us", lock_all_empty, CREATE, 0, 0, 0 },
-    { "flush empty ALLOCATE", "us", flush_empty, ALLOCATE, 0, 0, 0 },
-    { "both: fop8+flush ALLOCATE", "us", op_flush, ALLOCATE, FOP, 8, 1 },
-    { "both: acc8+flush ALLOCATE", "us", op_flush, ALLOCATE, ACC, 8, 1 },
-    { "both: lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 1 },
-    { "both: acc 64K ALLOCATE", "GB/s", op_flush, ALLOCATE, ACC, 65536, 1 },
-    { "both: fop8+flush CREATE", "us", op_flush, CREATE, FOP, 8, 1 },
-    { "fence+acc8 ALLOCATE", "us", fence, ALLOCATE, ACC, 8, 1 },
-    { "pscw+acc8 ALLOCATE", "us", pscw, ALLOCATE, ACC, 8, 1 },
-    { "pscw empty ALLOCATE", "us", pscw, ALLOCATE, PUT, 0, 1 },
-    { "fence+put8 ALLOCATE", "us", fence, ALLOCATE, PUT, 8, 1 },
-    { "fence+put8 CREATE", "us", fence, CREATE, PUT, 8, 1 },
-    { "fence+put8 SHARED", "us", fence, SHARED, PUT, 8, 1 },
-    { "fence+put8 DYNAMIC", "us", fence, DYNAMIC, PUT, 8, 1 },
-    { "fence empty ALLOCATE", "us", fence, ALLOCATE, PUT, 0, 1 },
-    { "pscw+put8 ALLOCATE", "us", pscw, ALLOCATE, PUT, 8, 1 },
-    { "pscw+put8 CREATE", "us", pscw, CREATE, PUT, 8, 1 },
-    { "pscw+put8 SHARED", "us", pscw, SHARED, PUT, 8, 1 },
-    { "pscw+put8 DYNAMIC", "us", pscw, DYNAMIC, PUT, 8, 1 },
-    RATE("put8", ALLOCATE, PUT), RATE("get8", ALLOCATE, GET), RATE("acc8", ALLOCATE, ACC), RATE("fop8", ALLOCATE, FOP),
-    RATE("put8", SHARED, PUT), RATE("cas8", ALLOCATE, CAS), RATE("gacc8", ALLOCATE, GACC), RATE("put8", DYNAMIC, PUT),
-    RATE("put8", CREATE, PUT), RATE("get8", CREATE, GET), RATE("acc8", CREATE, ACC), RATE("fop8", CREATE, FOP),
-    BW("put 1K", ALLOCATE, PUT, 1024), BW("put 4K", ALLOCATE, PUT, 4096), BW("put 4M", ALLOCATE, PUT, 4 << 20),
-    BW("get 4K", ALLOCATE, GET, 4096), BW("put 4K", CREATE, PUT, 4096), BW("acc 4K", ALLOCATE, ACC, 4096), BW("acc 1M", ALLOCATE, ACC, 1 << 20),
-    BW("put 64K", ALLOCATE, PUT, 65536), BW("put 1M", ALLOCATE, PUT, 1 << 20),
-    BW("get 64K", ALLOCATE, GET, 65536), BW("get 1M", ALLOCATE, GET, 1 << 20),
-    BW("put 64K", CREATE, PUT, 65536), BW("put 1M", CREATE, PUT, 1 << 20),
-    BW("get 64K", CREATE, GET, 65536), BW("get 1M", CREATE, GET, 1 << 20),
-    BW("get 1K", ALLOCATE, GET, 1024), BW("get 4M", ALLOCATE, GET, 4 << 20), BW("acc 4M", ALLOCATE, ACC, 4 << 20),
-    BW("gacc 4K", ALLOCATE, GACC, 4096), BW("gacc 1M", ALLOCATE, GACC, 1 << 20),
-    BW("put 64K", SHARED, PUT, 65536), BW("put 64K", DYNAMIC, PUT, 65536), BW("acc 64K", SHARED, ACC, 65536), BW("acc 64K", DYNAMIC, ACC, 65536),
-    BW("acc 64K", ALLOCATE, ACC, 65536), BW("acc 64K", CREATE, ACC, 65536), BW("gacc 64K", ALLOCATE, GACC, 65536),
-    { "strided put 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
-    { "strided put 1024x8 ALLOCATE", "GB/s", strided, ALLOCATE, 1024, 8, 0 },
-    { "strided put 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
-    { "strided put 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
-    { "strided acc 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
-    { "strided get 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0 },
-    { "strided get 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0 },
-    { "strided get 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0 },
-    { "window allocate+free", "us", window_life, ALLOCATE, ALLOCATE, 0, 1 },
-    { "window shared+free", "us", window_life, ALLOCATE, SHARED, 0, 1 },
-    { "window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1 },
-    { "window dynamic+free", "us", window_life, ALLOCATE, DYNAMIC, 0, 1 },
-    { "busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, 2 },
-    { "busy target: get8 ALLOCATE", "us", busy, ALLOCATE, GET, 8, 2 },
-    { "busy target: acc8 ALLOCATE", "us", busy, ALLOCATE, ACC, 8, 2 },
-    { "busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, 2 },
-    { "busy target: cas8 ALLOCATE", "us", busy, ALLOCATE, CAS, 8, 2 },
-    { "busy target: put 64K ALLOCATE", "GB/s", busy, ALLOCATE, PUT, 65536, 2 },
-    { "busy target: acc 64K ALLOCATE", "GB/s", busy, ALLOCATE, ACC, 65536, 2 },
-    { "busy target: lock excl+put8+unlock ALLOCATE", "us", busy, ALLOCATE, LOCKED, 8, 2 },
-    { "busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, 2 },
-    { "busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, 2 },
-    { "busy target: fop8 CREATE", "us", busy, CREATE, FOP, 8, 2 },
-    { "busy target: cas8 CREATE", "us", busy, CREATE, CAS, 8, 2 },
-    { "busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, 2 },
-    { "send/recv 8", "us", pingpong, ALLOCATE, 0, 8, 1 }, { "send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, 1 },
-    { "send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, 1 }, { "send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, 1 },
-    { "barrier", "us", collective, ALLOCATE, 0, 0, 1 }, { "allreduce 8", "us", collective, ALLOCATE, 1, 8, 1 },
-    { "allreduce 64K", "us", collective, ALLOCATE, 1, 65536, 1 }, { "bcast 64K", "us", collective, ALLOCATE, 2, 65536, 1 },
+    LAT4("put8", PUT),
+    LAT4("get8", GET),
+    LAT4("acc8", ACC),
+    LAT4("gacc8", GACC),
+    LAT4("fop8", FOP),
+    LAT4("cas8", CAS),
+    {"lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 0},
+    {"lock shared+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 1, 8, 0},
+    {"lock nocheck+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 2, 8, 0},
+    {"lock excl+put8+unlock CREATE", "us", lock_put, CREATE, 0, 8, 0},
+    {"lock shared+put8+unlock CREATE", "us", lock_put, CREATE, 1, 8, 0},
+    {"lock nocheck+put8+unlock CREATE", "us", lock_put, CREATE, 2, 8, 0},
+    {"lock excl+put8+unlock SHARED", "us", lock_put, SHARED, 0, 8, 0},
+    {"lock excl+put8+unlock DYNAMIC", "us", lock_put, DYNAMIC, 0, 8, 0},
+    {"lock_all+unlock_all ALLOCATE", "us", lock_all_empty, ALLOCATE, 0, 0, 0},
+    {"lock excl+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 0, 0},
+    {"lock_all+unlock_all CREATE", "us", lock_all_empty, CREATE, 0, 0, 0},
+    {"flush empty ALLOCATE", "us", flush_empty, ALLOCATE, 0, 0, 0},
+    {"both: fop8+flush ALLOCATE", "us", op_flush, ALLOCATE, FOP, 8, 1},
+    {"both: acc8+flush ALLOCATE", "us", op_flush, ALLOCATE, ACC, 8, 1},
+    {"both: lock excl+put8+unlock ALLOCATE", "us", lock_put, ALLOCATE, 0, 8, 1},
+    {"both: acc 64K ALLOCATE", "GB/s", op_flush, ALLOCATE, ACC, 65536, 1},
+    {"both: fop8+flush CREATE", "us", op_flush, CREATE, FOP, 8, 1},
+    {"fence+acc8 ALLOCATE", "us", fence, ALLOCATE, ACC, 8, 1},
+    {"pscw+acc8 ALLOCATE", "us", pscw, ALLOCATE, ACC, 8, 1},
+    {"pscw empty ALLOCATE", "us", pscw, ALLOCATE, PUT, 0, 1},
+    {"fence+put8 ALLOCATE", "us", fence, ALLOCATE, PUT, 8, 1},
+    {"fence+put8 CREATE", "us", fence, CREATE, PUT, 8, 1},
+    {"fence+put8 SHARED", "us", fence, SHARED, PUT, 8, 1},
+    {"fence+put8 DYNAMIC", "us", fence, DYNAMIC, PUT, 8, 1},
+    {"fence empty ALLOCATE", "us", fence, ALLOCATE, PUT, 0, 1},
+    {"pscw+put8 ALLOCATE", "us", pscw, ALLOCATE, PUT, 8, 1},
+    {"pscw+put8 CREATE", "us", pscw, CREATE, PUT, 8, 1},
+    {"pscw+put8 SHARED", "us", pscw, SHARED, PUT, 8, 1},
+    {"pscw+put8 DYNAMIC", "us", pscw, DYNAMIC, PUT, 8, 1},
+    RATE("put8", ALLOCATE, PUT),
+    RATE("get8", ALLOCATE, GET),
+    RATE("acc8", ALLOCATE, ACC),
+    RATE("fop8", ALLOCATE, FOP),
+    RATE("put8", SHARED, PUT),
+    RATE("cas8", ALLOCATE, CAS),
+    RATE("gacc8", ALLOCATE, GACC),
+    RATE("put8", DYNAMIC, PUT),
+    RATE("put8", CREATE, PUT),
+    RATE("get8", CREATE, GET),
+    RATE("acc8", CREATE, ACC),
+    RATE("fop8", CREATE, FOP),
+    BW("put 1K", ALLOCATE, PUT, 1024),
+    BW("put 4K", ALLOCATE, PUT, 4096),
+    BW("put 4M", ALLOCATE, PUT, 4 << 20),
+    BW("get 4K", ALLOCATE, GET, 4096),
+    BW("put 4K", CREATE, PUT, 4096),
+    BW("acc 4K", ALLOCATE, ACC, 4096),
+    BW("acc 1M", ALLOCATE, ACC, 1 << 20),
+    BW("put 64K", ALLOCATE, PUT, 65536),
+    BW("put 1M", ALLOCATE, PUT, 1 << 20),
+    BW("get 64K", ALLOCATE, GET, 65536),
+    BW("get 1M", ALLOCATE, GET, 1 << 20),
+    BW("put 64K", CREATE, PUT, 65536),
+    BW("put 1M", CREATE, PUT, 1 << 20),
+    BW("get 64K", CREATE, GET, 65536),
+    BW("get 1M", CREATE, GET, 1 << 20),
+    BW("get 1K", ALLOCATE, GET, 1024),
+    BW("get 4M", ALLOCATE, GET, 4 << 20),
+    BW("acc 4M", ALLOCATE, ACC, 4 << 20),
+    BW("gacc 4K", ALLOCATE, GACC, 4096),
+    BW("gacc 1M", ALLOCATE, GACC, 1 << 20),
+    BW("put 64K", SHARED, PUT, 65536),
+    BW("put 64K", DYNAMIC, PUT, 65536),
+    BW("acc 64K", SHARED, ACC, 65536),
+    BW("acc 64K", DYNAMIC, ACC, 65536),
+    BW("acc 64K", ALLOCATE, ACC, 65536),
+    BW("acc 64K", CREATE, ACC, 65536),
+    BW("gacc 64K", ALLOCATE, GACC, 65536),
+    {"strided put 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0},
+    {"strided put 1024x8 ALLOCATE", "GB/s", strided, ALLOCATE, 1024, 8, 0},
+    {"strided put 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0},
+    {"strided put 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0},
+    {"strided acc 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0},
+    {"strided get 512x128 ALLOCATE", "GB/s", strided, ALLOCATE, 512, 128, 0},
+    {"strided get 512x128 CREATE", "GB/s", strided, CREATE, 512, 128, 0},
+    {"strided get 1024x8 CREATE", "GB/s", strided, CREATE, 1024, 8, 0},
+    {"window allocate+free", "us", window_life, ALLOCATE, ALLOCATE, 0, 1},
+    {"window shared+free", "us", window_life, ALLOCATE, SHARED, 0, 1},
+    {"window create+free", "us", window_life, ALLOCATE, CREATE, 0, 1},
+    {"window dynamic+free", "us", window_life, ALLOCATE, DYNAMIC, 0, 1},
+    {"busy target: put8 ALLOCATE", "us", busy, ALLOCATE, PUT, 8, 2},
+    {"busy target: get8 ALLOCATE", "us", busy, ALLOCATE, GET, 8, 2},
+    {"busy target: acc8 ALLOCATE", "us", busy, ALLOCATE, ACC, 8, 2},
+    {"busy target: fop8 ALLOCATE", "us", busy, ALLOCATE, FOP, 8, 2},
+    {"busy target: cas8 ALLOCATE", "us", busy, ALLOCATE, CAS, 8, 2},
+    {"busy target: put 64K ALLOCATE", "GB/s", busy, ALLOCATE, PUT, 65536, 2},
+    {"busy target: acc 64K ALLOCATE", "GB/s", busy, ALLOCATE, ACC, 65536, 2},
+    {"busy target: lock excl+put8+unlock ALLOCATE", "us", busy, ALLOCATE, LOCKED, 8, 2},
+    {"busy target: put8 CREATE", "us", busy, CREATE, PUT, 8, 2},
+    {"busy target: acc8 CREATE", "us", busy, CREATE, ACC, 8, 2},
+    {"busy target: fop8 CREATE", "us", busy, CREATE, FOP, 8, 2},
+    {"busy target: cas8 CREATE", "us", busy, CREATE, CAS, 8, 2},
+    {"busy target: fop8 DYNAMIC", "us", busy, DYNAMIC, FOP, 8, 2},
+    {"send/recv 8", "us", pingpong, ALLOCATE, 0, 8, 1},
+    {"send/recv 1K", "us", pingpong, ALLOCATE, 0, 1024, 1},
+    {"send/recv 64K", "us", pingpong, ALLOCATE, 0, 65536, 1},
+    {"send/recv 1M", "us", pingpong, ALLOCATE, 0, 1 << 20, 1},
+    {"barrier", "us", collective, ALLOCATE, 0, 0, 1},
+    {"allreduce 8", "us", collective, ALLOCATE, 1, 8, 1},
+    {"allreduce 64K", "us", collective, ALLOCATE, 1, 65536, 1},
+    {"bcast 64K", "us", collective, ALLOCATE, 2, 65536, 1},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

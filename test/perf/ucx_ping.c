@@ -1,11 +1,12 @@
-/* The UCX transport beside bare UCX, between two processes, in one run and interleaved: what UCX itself needs is the
- * limit that ours is judged by.
+/* The UCX transport beside bare UCX, between two processes, in one run and interleaved: what UCX
+ * itself needs is the limit that ours is judged by.
  *
  *   make test/perf/ucx_ping && UCX_TLS=tcp test/perf/ucx_ping [repetitions]
  *
- * bare: UCX calls alone, polled.  tp: the same through src/tp/ucx, polled.  am: through am/ and the progress engine, which
- * also looks at the transports of the host.  All of it under the variables of UCX that the transport sets (lib.c).  Median
- * [lowest - highest] of the repetitions, and the median of the ratios to bare in the same repetition. */
+ * bare: UCX calls alone, polled.  tp: the same through src/tp/ucx, polled.  am: through am/ and the
+ * progress engine, which also looks at the transports of the host.  All of it under the variables
+ * of UCX that the transport sets (lib.c).  Median [lowest - highest] of the repetitions, and the
+ * median of the ratios to bare in the same repetition. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +63,12 @@ static void bare_count(ucs_status_ptr_t r)
     b.pending += UCS_PTR_IS_PTR(r);
 }
 
-static const ucp_request_param_t bare_param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS,
-                                               .flags = UCP_AM_SEND_FLAG_EAGER, .cb.send = bare_done};
-static const ucp_request_param_t bare_rma = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK, .cb.send = bare_done};
+static const ucp_request_param_t bare_param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                               UCP_OP_ATTR_FIELD_FLAGS,
+                                               .flags = UCP_AM_SEND_FLAG_EAGER,
+                                               .cb.send = bare_done};
+static const ucp_request_param_t bare_rma = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK,
+                                             .cb.send = bare_done};
 
 static void bare_poll(void)
 {
@@ -98,7 +102,8 @@ static void bare_flush(void)
         bare_poll();
 }
 
-static void exchange(const char *what, const void *mine, size_t len, void *other, size_t room, size_t *got)
+static void exchange(const char *what, const void *mine, size_t len, void *other, size_t room,
+                     size_t *got)
 {
     char name[32];
     snprintf(name, sizeof name, "%s.%d", what, me);
@@ -119,25 +124,31 @@ static void bare_open(void)
     job_check(ucx_load(&b.lib) == 0 && b.lib.ucp_config_read(NULL, NULL, &config) == UCS_OK);
     const ucp_params_t p = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                             .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP};
-    job_check(b.lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &p, config, &b.context) == UCS_OK);
+    job_check(b.lib.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &p, config, &b.context) ==
+              UCS_OK);
     b.lib.ucp_config_release(config);
     const ucp_worker_params_t wp = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                     .thread_mode = UCS_THREAD_MODE_SERIALIZED};
     job_check(b.lib.ucp_worker_create(b.context, &wp, &b.worker) == UCS_OK);
     ucx_defaults_off(set);
-    const ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+    const ucp_am_handler_param_t h = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                                                     UCP_AM_HANDLER_PARAM_FIELD_CB,
-                                      .flags = UCP_AM_FLAG_WHOLE_MSG, .cb = on_bare};
+                                      .flags = UCP_AM_FLAG_WHOLE_MSG,
+                                      .cb = on_bare};
     job_check(b.lib.ucp_worker_set_am_recv_handler(b.worker, &h) == UCS_OK);
     b.out = calloc(1, sizeof *b.out + UCX_PACKED_MAX);
     if (!ucx_has_card())
         job_check(b.lib.ucp_dt_create_generic(&ucx_packer, NULL, &b.packed) == UCS_OK);
     job_check(b.lib.ucp_worker_get_address(b.worker, &addr, &len) == UCS_OK);
     exchange("bare", addr, len, other, sizeof other, &len);
-    const ucp_ep_params_t ep = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (ucp_address_t *)other};
+    const ucp_ep_params_t ep = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+                                .address = (ucp_address_t *)other};
     job_check(b.lib.ucp_ep_create(b.worker, &ep, &b.ep) == UCS_OK);
-    const ucp_mem_map_params_t mp = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-                                     .address = window, .length = MEMORY};
+    const ucp_mem_map_params_t mp = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                                   UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                     .address = window,
+                                     .length = MEMORY};
     job_check(b.lib.ucp_mem_map(b.context, &mp, &b.mem) == UCS_OK);
     job_check(b.lib.ucp_rkey_pack(b.context, b.mem, &rkey, &len) == UCS_OK);
     exchange("rkey", rkey, len, other, sizeof other, &len);
@@ -233,7 +244,8 @@ static void tp_open(void)
     am_handler(PING, on_ping);
     tp = am_tp(1 - me, &ops, &caps);
     job_check(tp && !strcmp(ops->name, "ucx"));
-    job_check(ops->reg(tp, window, MEMORY, 0, TP_MAY_READ | TP_MAY_WRITE, &mem) == 0 && ops->pack(tp, mem, key, &len) == 0);
+    job_check(ops->reg(tp, window, MEMORY, 0, TP_MAY_READ | TP_MAY_WRITE, &mem) == 0 &&
+              ops->pack(tp, mem, key, &len) == 0);
     exchange("far", key, len, other, sizeof other, &len);
     job_check(ops->import(tp, (unsigned)(1 - me), other, len, &far) == 0);
 }
@@ -290,7 +302,8 @@ static double stream(const struct way *w, size_t len, int n)
     return (double)(time_now() - t) / (1e3 * n);
 }
 
-/* One side puts; the other serves, as UCX over tcp needs its help, until a shared word says that all is done. */
+/* One side puts; the other serves, as UCX over tcp needs its help, until a shared word says that
+ * all is done. */
 static double puts_of(const struct way *w, size_t len, int n, int flush_each)
 {
     _Atomic uint64_t *over = (_Atomic uint64_t *)&job_words()[8];
@@ -324,10 +337,16 @@ static const struct row {
     const char *name;
     size_t len;
     int n, what; /* 0 half round trip, 1 stream, 2 put + flush, 3 puts and one flush */
-} table[] = {{"message, half round trip", 8, 1000, 0}, {"message, half round trip", 1024, 1000, 0},
-             {"message, half round trip", 30000, 300, 0}, {"message, stream", 8, 5000, 1},
-             {"message, stream", 30000, 1000, 1}, {"put + flush", 8, 500, 2}, {"put + flush", 65536, 100, 2},
-             {"puts, one flush", 8, 3000, 3}, {"puts, one flush", 65536, 300, 3}, {"puts, one flush", 1 << 20, 30, 3}};
+} table[] = {{"message, half round trip", 8, 1000, 0},
+             {"message, half round trip", 1024, 1000, 0},
+             {"message, half round trip", 30000, 300, 0},
+             {"message, stream", 8, 5000, 1},
+             {"message, stream", 30000, 1000, 1},
+             {"put + flush", 8, 500, 2},
+             {"put + flush", 65536, 100, 2},
+             {"puts, one flush", 8, 3000, 3},
+             {"puts, one flush", 65536, 300, 3},
+             {"puts, one flush", 1 << 20, 30, 3}};
 
 static void measure(const struct row *r)
 {
@@ -349,8 +368,9 @@ static void measure(const struct row *r)
             continue;
         qsort(v[w], (size_t)reps, sizeof(double), by_value);
         qsort(ratio[w], (size_t)reps, sizeof(double), by_value);
-        printf("%-26s %8zu B  %-5s %9.2f us [%.2f - %.2f]  %8.2f GB/s  x %.2f\n", r->name, r->len, ways[w].name,
-               v[w][reps / 2], v[w][0], v[w][reps - 1], (double)r->len / (v[w][reps / 2] * 1e3), ratio[w][reps / 2]);
+        printf("%-26s %8zu B  %-5s %9.2f us [%.2f - %.2f]  %8.2f GB/s  x %.2f\n", r->name, r->len,
+               ways[w].name, v[w][reps / 2], v[w][0], v[w][reps - 1],
+               (double)r->len / (v[w][reps / 2] * 1e3), ratio[w][reps / 2]);
     }
     fflush(stdout);
 }
@@ -363,7 +383,8 @@ static void body(void)
     bare_open();
     tp_open();
     if (me == 0)
-        printf("UCX %s, UCX_TLS=%s\n", b.lib.ucp_get_version_string(), getenv("UCX_TLS") ? getenv("UCX_TLS") : "(all)");
+        printf("UCX %s, UCX_TLS=%s\n", b.lib.ucp_get_version_string(),
+               getenv("UCX_TLS") ? getenv("UCX_TLS") : "(all)");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         measure(&table[i]);
     boot_barrier(); /* the kernel frees the rest */
@@ -371,7 +392,8 @@ static void body(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const sets[] = {"MPIR_CVAR_TRANSPORT=ucx", "MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", NULL};
+    static const char *const sets[] = {"MPIR_CVAR_TRANSPORT=ucx", "MPIR_CVAR_NOLOCAL=1",
+                                       "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", NULL};
     if (argc > 1)
         reps = atoi(argv[1]);
     if (reps < 1 || reps > REP_MAX)

@@ -51,7 +51,7 @@ static int me(void)
     abort();
 }
 
-/* --- one mapping of a segment for all ranks -------------------------------------------------------- */
+/* --- one mapping of a segment for all ranks --------------------------------------------------- */
 
 void *__real_mmap(void *, size_t, int, int, int, off_t);
 int __real_munmap(void *, size_t);
@@ -62,7 +62,9 @@ static struct map *find_map(const struct stat *st, void *at)
 {
     for (int i = 0; i < MAPS; i++) {
         struct map *m = &host.map[i];
-        if (st ? m->refs && m->dev == st->st_dev && m->ino == st->st_ino : at ? m->refs && m->at == at : !m->refs)
+        if (st   ? m->refs && m->dev == st->st_dev && m->ino == st->st_ino
+            : at ? m->refs && m->at == at
+                 : !m->refs)
             return m;
     }
     return NULL;
@@ -93,7 +95,7 @@ int __wrap_munmap(void *at, size_t len)
     return rc;
 }
 
-/* --- job services ------------------------------------------------------------------------------------ */
+/* --- job services ----------------------------------------------------------------------------- */
 
 static int host_init(int *rank, int *size, int *appnum)
 {
@@ -158,8 +160,9 @@ static void host_abort(int code, const char *why)
     _exit(code ? code : 1);
 }
 
-static const struct boot_ops host_ops = {.name = "ranks", .init = host_init, .put = host_put, .get = host_get,
-                                         .barrier = host_meet, .node_map = host_node_map, .job_id = host_job_id,
+static const struct boot_ops host_ops = {.name = "ranks", .init = host_init, .put = host_put,
+                                         .get = host_get, .barrier = host_meet,
+                                         .node_map = host_node_map, .job_id = host_job_id,
                                          .abort = host_abort, .finalize = host_meet};
 
 static void *one_rank(void *arg)
@@ -168,7 +171,8 @@ static void *one_rank(void *arg)
     char why[256];
     int provided;
     host_join(&r->proc);
-    for (int turn = 0; turn < host.size; turn++) { /* variables are common: one after the other, and none after that */
+    for (int turn = 0; turn < host.size; turn++) {
+        /* variables are common: one after the other, and none after that */
         if (turn == r->me && var_init(why, sizeof why) != 0) {
             fprintf(stderr, "%s\n", why);
             _exit(2);

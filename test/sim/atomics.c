@@ -1,10 +1,13 @@
-/* Random programs of accumulates with an exact oracle, natively where that is right, beside near, own and message ones.
+/* Random programs of accumulates with an exact oracle, natively where that is right, beside near,
+ * own and message ones.
  *
  * Memory of each target:  | words that all change | cells of origin 0 | cells of origin 1 | ...
- * The words take sums, bits and tickets, whose totals are known at the end.  Only origin o changes the cells of origin o: where
- * the window keeps accumulates in order, o knows what each of its calls must fetch, whatever it called before without
- * a flush between; where it does not, o touches a cell once between two flushes.  The last of them is for puts.
- * The window's elements go by the processor's atomics or by stripes, as info and memory will have it. */
+ * The words take sums, bits and tickets, whose totals are known at the end.  Only origin o changes
+ * the cells of origin o: where the window keeps accumulates in order, o knows what each of its
+ * calls must fetch, whatever it called before without a flush between; where it does not, o touches
+ * a cell once between two flushes.  The last of them is for puts.
+ * The window's elements go by the processor's atomics or by stripes, as info and memory will have
+ * it. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,8 +16,10 @@
 #include "boot/boot.h"
 #include "scenarios.h"
 
-enum { RANKS_MAX = 8, CELLS = 7, ROUNDS = 10, CALLS = 60, LINE = 64, ALLOC_FROM = 1 << 16 }; /* of which MPI_Alloc_mem makes a segment */
-enum { SUM, FETCHED, SUM32, BITS, MOST, REAL, CROOKED, TICKET, WORDS }; /* one line each; CROOKED: misaligned */
+/* of which MPI_Alloc_mem makes a segment */
+enum { RANKS_MAX = 8, CELLS = 7, ROUNDS = 10, CALLS = 60, LINE = 64, ALLOC_FROM = 1 << 16 };
+/* one line each; CROOKED: misaligned */
+enum { SUM, FETCHED, SUM32, BITS, MOST, REAL, CROOKED, TICKET, WORDS };
 
 struct fetched {
     int64_t got[CELLS], want[CELLS];
@@ -23,8 +28,8 @@ struct fetched {
     int64_t added; /* to it by the same call */
 };
 
-/* What all that fetch from a word and add to it must agree on, whatever their order: with x before an addition of v,
- * the sum of x * v over all is half of (total * total - sum of v * v). */
+/* What all that fetch from a word and add to it must agree on, whatever their order: with x before
+ * an addition of v, the sum of x * v over all is half of (total * total - sum of v * v). */
 struct fetches {
     int64_t total, products, squares;
 };
@@ -62,11 +67,15 @@ static MPI_Aint cell(const struct play *p, int i)
     return WORDS * LINE + (p->rank * CELLS + i) * (MPI_Aint)sizeof(int64_t);
 }
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static int64_t apply(MPI_Op op, int64_t old, int64_t v)
 {
-    return op == MPI_SUM ? old + v : op == MPI_REPLACE ? v : op == MPI_BXOR ? old ^ v : op == MPI_MAX ? (old > v ? old : v) : old;
+    return op == MPI_SUM       ? old + v
+           : op == MPI_REPLACE ? v
+           : op == MPI_BXOR    ? old ^ v
+           : op == MPI_MAX     ? (old > v ? old : v)
+                               : old;
 }
 
 /* On my cells [i, i + n) of t, or every second one. */
@@ -74,8 +83,10 @@ static void on_cells(struct play *p, int t)
 {
     static const MPI_Op ops[] = {MPI_SUM, MPI_REPLACE, MPI_BXOR, MPI_NO_OP, MPI_MAX, MPI_SUM};
     MPI_Op op = ops[draw(&p->own, 6)];
-    int n = draw(&p->own, 3) ? 1 : 1 + (int)draw(&p->own, 3), step = n > 1 ? 1 + (int)draw(&p->own, 2) : 1;
-    int i = (int)draw(&p->own, (unsigned)(CELLS - 1 - (n - 1) * step)), how = (int)draw(&p->own, n > 1 ? 2 : 4);
+    int n = draw(&p->own, 3) ? 1 : 1 + (int)draw(&p->own, 3),
+        step = n > 1 ? 1 + (int)draw(&p->own, 2) : 1;
+    int i = (int)draw(&p->own, (unsigned)(CELLS - 1 - (n - 1) * step)),
+        how = (int)draw(&p->own, n > 1 ? 2 : 4);
     int64_t *out = p->out[p->calls];
     struct fetched *f = &p->back[p->calls];
     if (how == 0 && op == MPI_NO_OP)
@@ -102,11 +113,13 @@ static void on_cells(struct play *p, int t)
     if (how == 0)
         OK(MPI_Accumulate(out, n, MPI_INT64_T, t, cell(p, i), n, type, op, p->win));
     else if (how == 1)
-        OK(MPI_Get_accumulate(out, n, MPI_INT64_T, f->got, n, MPI_INT64_T, t, cell(p, i), n, type, op, p->win));
+        OK(MPI_Get_accumulate(out, n, MPI_INT64_T, f->got, n, MPI_INT64_T, t, cell(p, i), n, type,
+                              op, p->win));
     else if (how == 2)
         OK(MPI_Fetch_and_op(out, f->got, MPI_INT64_T, t, cell(p, i), op, p->win));
     else
-        OK(MPI_Compare_and_swap(out, &p->compare[p->calls], f->got, MPI_INT64_T, t, cell(p, i), p->win));
+        OK(MPI_Compare_and_swap(out, &p->compare[p->calls], f->got, MPI_INT64_T, t, cell(p, i),
+                                p->win));
     p->calls++;
 }
 
@@ -186,7 +199,7 @@ static void check(struct play *p)
     memset(p->busy, 0, sizeof p->busy);
 }
 
-/* --- epochs ----------------------------------------------------------------------------------------- */
+/* --- epochs ----------------------------------------------------------------------------------- */
 
 static int somebody(struct play *p)
 {
@@ -207,7 +220,8 @@ static void ticket(struct play *p, int t)
     p->added[TICKET]++;
 }
 
-/* A call that leaves by itself and may still be under way, and others on the same cell behind a put. */
+/* A call that leaves by itself and may still be under way, and others on the same cell behind a
+ * put. */
 static void chase(struct play *p, int t)
 {
     int64_t *out = p->out[p->calls++], v = (int64_t)draw(&p->own, 1000), got = -1;
@@ -238,9 +252,11 @@ static void with_request(struct play *p, int t)
     int64_t v = (int64_t)draw(&p->own, 50), got = -1, want = p->model[t][i];
     p->model[t][i] += v;
     if (v % 2) {
-        OK(MPI_Rget_accumulate(&v, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, t, cell(p, i), 1, MPI_INT64_T, MPI_SUM, p->win, &req));
+        OK(MPI_Rget_accumulate(&v, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, t, cell(p, i), 1,
+                               MPI_INT64_T, MPI_SUM, p->win, &req));
     } else {
-        OK(MPI_Raccumulate(&v, 1, MPI_INT64_T, t, cell(p, i), 1, MPI_INT64_T, MPI_SUM, p->win, &req));
+        OK(MPI_Raccumulate(&v, 1, MPI_INT64_T, t, cell(p, i), 1, MPI_INT64_T, MPI_SUM, p->win,
+                           &req));
         got = want;
     }
     OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
@@ -319,7 +335,7 @@ static void round_of(struct play *p)
     }
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void window_make(struct play *p)
 {
@@ -362,7 +378,8 @@ static void window_make(struct play *p)
     MPI_Win_unlock(p->rank, p->win);
     have[REAL] = (int64_t)real;
     have[SUM32] = half;
-    int64_t bits[2] = {have[BITS], p->added[BITS]}, flips[2], most[2] = {have[MOST], p->top}, top[2];
+    int64_t bits[2] = {have[BITS], p->added[BITS]}, flips[2], most[2] = {have[MOST], p->top},
+            top[2];
     MPI_Allreduce(have, sums, WORDS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(p->added, have, WORDS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(bits, flips, 2, MPI_INT64_T, MPI_BXOR, MPI_COMM_WORLD);
@@ -372,7 +389,8 @@ static void window_make(struct play *p)
     SIM_CHECK(flips[0] == flips[1] && top[0] == top[1]);
     MPI_Allreduce(MPI_IN_PLACE, p->fetches, 3 * p->size, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int r = 0; r < p->size; r++)
-        SIM_CHECK(2 * p->fetches[r].products == p->fetches[r].total * p->fetches[r].total - p->fetches[r].squares);
+        SIM_CHECK(2 * p->fetches[r].products ==
+                  p->fetches[r].total * p->fetches[r].total - p->fetches[r].squares);
     MPI_Win_free(&p->win);
     if (memory == 1)
         MPI_Free_mem(p->heap);
@@ -396,8 +414,9 @@ static void random_atomics(void *arg)
     free(p);
 }
 
-/* Everybody adds to one word that takes the stripe at its owner, since the elements lie crooked there or not all near peers
- * map the memory: natively it would be read between others' reading and writing. */
+/* Everybody adds to one word that takes the stripe at its owner, since the elements lie crooked
+ * there or not all near peers map the memory: natively it would be read between others' reading and
+ * writing. */
 static void striped(void *arg)
 {
     enum { TURNS = 40 };
@@ -439,7 +458,8 @@ static void striped(void *arg)
         free(heap);
 }
 
-/* An accumulate by message, its element evicted, then one that could go natively to the same target: in order all the same. */
+/* An accumulate by message, its element evicted, then one that could go natively to the same
+ * target: in order all the same. */
 static void evicted(void *arg)
 {
     enum { TURNS = 20 };
@@ -469,8 +489,9 @@ static void evicted(void *arg)
     MPI_Win_free(&win);
 }
 
-/* Rank 1 dies while native accumulates to it are under way, and rank 0 has heard of it before it flushes, unlocks or needs
- * the element for another: each waits for what the network still has, and nothing is written afterwards. */
+/* Rank 1 dies while native accumulates to it are under way, and rank 0 has heard of it before it
+ * flushes, unlocks or needs the element for another: each waits for what the network still has, and
+ * nothing is written afterwards. */
 static void dies(void *arg)
 {
     int rank, flag;
@@ -532,17 +553,19 @@ static void dies(void *arg)
     MPI_Send(NULL, 0, MPI_BYTE, 2, 7, MPI_COMM_WORLD);
 }
 
-/* --- knobs ---------------------------------------------------------------------------------------------- */
+/* --- knobs ------------------------------------------------------------------------------------ */
 
 static uint64_t bits_of(const struct sim_knobs *k, int shift)
 {
     return k->seed * 0x9e3779b97f4a7c15ull >> shift;
 }
 
-/* The card offers atomics that agree with the processor's in most runs; where they do not, they must not be used. */
+/* The card offers atomics that agree with the processor's in most runs; where they do not, they
+ * must not be used. */
 static void native(struct sim_knobs *k)
 {
-    static const char *const hold[] = {"0", "8", "2"}, *const pool[] = {"256", "1", "3"}, *const targets[] = {"256", "1", "2"};
+    static const char *const hold[] = {"0", "8", "2"}, *const pool[] = {"256", "1", "3"},
+                             *const targets[] = {"256", "1", "2"};
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", hold[bits_of(k, 9) % 3]);
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", pool[bits_of(k, 14) % 3]);
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", targets[bits_of(k, 19) % 3]);

@@ -1,8 +1,9 @@
 /* Random one-sided programs in the simulator, with an exact oracle.
  *
- * A window holds, at every target, one block of CELLS longs per origin, which only that origin changes, and
- * COUNTERS longs that all change by sums.  So each origin knows at any time what its own block must hold
- * (mirror), whatever the others do, and the sum of all additions to a counter is known at the end. */
+ * A window holds, at every target, one block of CELLS longs per origin, which only that origin
+ * changes, and COUNTERS longs that all change by sums.  So each origin knows at any time what its
+ * own block must hold (mirror), whatever the others do, and the sum of all additions to a counter
+ * is known at the end. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static long *room(struct prog *p, int n)
     return at;
 }
 
-/* Everything to `target` (all: -1) is complete: results must be there, cells may be touched anew. */
+/* Everything to `target` (all: -1) is complete: results must be there, cells may be touched
+ * anew. */
 static void completed(struct prog *p, int target)
 {
     int kept = 0;
@@ -55,7 +57,8 @@ static void completed(struct prog *p, int target)
         for (int k = 0; k < p->get[i].n; k++) {
             long want = p->buf[p->get[i].at + p->get[i].n + k], got = p->buf[p->get[i].at + k];
             if (got != want)
-                sim_fail("rank %d: result of cell %d of %d is %ld, not %ld", p->rank, p->get[i].first + k, t, got, want);
+                sim_fail("rank %d: result of cell %d of %d is %ld, not %ld", p->rank,
+                         p->get[i].first + k, t, got, want);
         }
     }
     p->gets = kept;
@@ -87,7 +90,8 @@ static int all_are(const struct prog *p, int t, int first, int n, int a, int b)
 
 static void one_op(struct prog *p, int t)
 {
-    int n = 1 + (int)draw(draw(4) ? 4 : (unsigned)p->cells - 1), first = (int)draw((unsigned)(p->cells - n + 1));
+    int n = 1 + (int)draw(draw(4) ? 4 : (unsigned)p->cells - 1),
+        first = (int)draw((unsigned)(p->cells - n + 1));
     MPI_Aint disp = (MPI_Aint)p->rank * p->cells + first;
     long *m = p->mirror + t * p->cells + first;
     char *touch = p->touch + t * p->cells + first;
@@ -122,7 +126,8 @@ static void one_op(struct prog *p, int t)
             long *v = room(p, n);
             for (int i = 0; i < n; i++)
                 m[i] += v[i] = (long)(sim_random() % 10);
-            SIM_CHECK(MPI_Accumulate(v, n, MPI_LONG, t, disp, n, MPI_LONG, MPI_SUM, p->win) == MPI_SUCCESS);
+            SIM_CHECK(MPI_Accumulate(v, n, MPI_LONG, t, disp, n, MPI_LONG, MPI_SUM, p->win) ==
+                      MPI_SUCCESS);
             memset(touch, ADDED, (size_t)n);
         }
         break;
@@ -140,7 +145,10 @@ static void one_op(struct prog *p, int t)
             }
             expect(p, r, n, t, first);
             SIM_CHECK(MPI_Get_accumulate(v, n, MPI_LONG, r, n, MPI_LONG, t, disp, n, MPI_LONG,
-                                         op == 0 ? MPI_SUM : op == 1 ? MPI_REPLACE : MPI_NO_OP, p->win) == MPI_SUCCESS);
+                                         op == 0   ? MPI_SUM
+                                         : op == 1 ? MPI_REPLACE
+                                                   : MPI_NO_OP,
+                                         p->win) == MPI_SUCCESS);
             memset(touch, ADDED, (size_t)n);
         }
         break;
@@ -170,7 +178,8 @@ static void one_op(struct prog *p, int t)
             if (v[1] == m[0])
                 m[0] = v[0];
             expect(p, r, 1, t, first);
-            SIM_CHECK(MPI_Compare_and_swap(&v[0], &v[1], r, MPI_LONG, t, disp, p->win) == MPI_SUCCESS);
+            SIM_CHECK(MPI_Compare_and_swap(&v[0], &v[1], r, MPI_LONG, t, disp, p->win) ==
+                      MPI_SUCCESS);
             touch[0] = ADDED;
         }
         break;
@@ -179,8 +188,8 @@ static void one_op(struct prog *p, int t)
         int c = (int)draw(COUNTERS);
         v[0] = 1 + (long)draw(5);
         p->added[c] += v[0];
-        SIM_CHECK(MPI_Accumulate(v, 1, MPI_LONG, t, (MPI_Aint)p->size * p->cells + c, 1, MPI_LONG, MPI_SUM, p->win) ==
-                  MPI_SUCCESS);
+        SIM_CHECK(MPI_Accumulate(v, 1, MPI_LONG, t, (MPI_Aint)p->size * p->cells + c, 1, MPI_LONG,
+                                 MPI_SUM, p->win) == MPI_SUCCESS);
     }
     }
 }
@@ -208,7 +217,8 @@ static void fence_epoch(struct prog *p, uint64_t shared)
 /* Ranks by an offset: everybody posts to the d before it and starts on the d after it. */
 static void pscw_epoch(struct prog *p, uint64_t shared)
 {
-    int d = 1 + (int)(shared % (unsigned)p->size), to[SIM_RANKS], from[SIM_RANKS], n = d > p->size ? p->size : d;
+    int d = 1 + (int)(shared % (unsigned)p->size), to[SIM_RANKS], from[SIM_RANKS],
+        n = d > p->size ? p->size : d;
     MPI_Group world, post, start;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     for (int i = 0; i < n; i++) {
@@ -238,7 +248,8 @@ static void pscw_epoch(struct prog *p, uint64_t shared)
 
 static void lock_epoch(struct prog *p)
 {
-    int t = (int)draw((unsigned)p->size), u = (t + 1) % p->size, two = p->size > 1 && u > t && draw(3) == 0;
+    int t = (int)draw((unsigned)p->size), u = (t + 1) % p->size,
+        two = p->size > 1 && u > t && draw(3) == 0;
     MPI_Win_lock(draw(2) && !two ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, p->win);
     if (two) /* in ascending order everywhere: no deadlock by the program's own doing */
         MPI_Win_lock(MPI_LOCK_SHARED, u, 0, p->win);
@@ -301,16 +312,18 @@ static void check_end(struct prog *p)
     /* Every block against its origin's mirror. */
     long *all = malloc(sizeof *all * (size_t)(p->size * p->cells));
     for (int t = 0; t < p->size; t++) {
-        MPI_Gather(p->mirror + t * p->cells, p->cells, MPI_LONG, all, p->cells, MPI_LONG, t, MPI_COMM_WORLD);
+        MPI_Gather(p->mirror + t * p->cells, p->cells, MPI_LONG, all, p->cells, MPI_LONG, t,
+                   MPI_COMM_WORLD);
         for (int i = 0; t == p->rank && i < p->size * p->cells; i++)
             if (p->base[i] != all[i])
-                sim_fail("rank %d: cell %d of origin %d holds %ld, not %ld", t, i % p->cells, i / p->cells, p->base[i],
-                         all[i]);
+                sim_fail("rank %d: cell %d of origin %d holds %ld, not %ld", t, i % p->cells,
+                         i / p->cells, p->base[i], all[i]);
     }
     free(all);
 }
 
-/* The kind of each epoch is the same on all ranks (collective ones must match): from the seed, not the shared stream. */
+/* The kind of each epoch is the same on all ranks (collective ones must match): from the seed, not
+ * the shared stream. */
 static uint64_t common(uint64_t seed, int epoch)
 {
     uint64_t z = seed * 0x9e3779b97f4a7c15ull + (uint64_t)epoch * 0xbf58476d1ce4e5b9ull;
@@ -334,10 +347,11 @@ static void random_program(int cells)
         mine = malloc(longs * sizeof *mine);
         p->base = mine;
         memset(mine, 0, longs * sizeof *mine);
-        MPI_Win_create(mine, (MPI_Aint)(longs * sizeof *mine), sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
+        MPI_Win_create(mine, (MPI_Aint)(longs * sizeof *mine), sizeof *mine, MPI_INFO_NULL,
+                       MPI_COMM_WORLD, &p->win);
     } else {
-        MPI_Win_allocate((MPI_Aint)(longs * sizeof(long)), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &p->base,
-                         &p->win);
+        MPI_Win_allocate((MPI_Aint)(longs * sizeof(long)), sizeof(long), MPI_INFO_NULL,
+                         MPI_COMM_WORLD, &p->base, &p->win);
         memset(p->base, 0, longs * sizeof(long));
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -411,8 +425,8 @@ static void far_only(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
-/* Every put and get that can be is native: derived types in pieces, beside accumulates by message; starved on every second
- * seed, with an order of the card or of messages or not. */
+/* Every put and get that can be is native: derived types in pieces, beside accumulates by message;
+ * starved on every second seed, with an order of the card or of messages or not. */
 static void native(struct sim_knobs *k)
 {
     if (k->seed / 4 % 2)
@@ -426,7 +440,8 @@ static void native(struct sim_knobs *k)
     k->ordered = k->native_ordered || k->seed % 2;
 }
 
-/* A transport that claims no order: messages of one sender overtake each other, starved on every second seed. */
+/* A transport that claims no order: messages of one sender overtake each other, starved on every
+ * second seed. */
 static void unordered(struct sim_knobs *k)
 {
     if (k->seed % 2)

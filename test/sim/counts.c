@@ -31,7 +31,8 @@ static void fence_counts(void *arg)
         }
     SIM_CHECK(since(&c, RMA_PKT_PUT) == 0); /* held back for the flag */
     OK(MPI_Win_fence(0, j.win));
-    SENT2(&c, j.size - 1, PUT, j.size - 1, ACK); /* as many of others have been acknowledged by us before the barrier */
+    /* as many of others have been acknowledged by us before the barrier */
+    SENT2(&c, j.size - 1, PUT, j.size - 1, ACK);
     for (int o = 0; o < j.size; o++)
         SIM_CHECK(o == j.rank || j.mem[o] == 100 * o + j.rank);
     SIM_CHECK(pvar(j.win, PVAR_RMA_PIGGY) == j.size - 1);
@@ -109,7 +110,8 @@ static void lock_counts(void *arg)
         SENT(&b, 1, ACK);
         SIM_CHECK(pvar(j.win, PVAR_RMA_BATCH) == 4);
 
-        c = mark(0), b = mark(1); /* a get among puts becomes the tail: no acknowledgement but its data */
+        /* a get among puts becomes the tail: no acknowledgement but its data */
+        c = mark(0), b = mark(1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
         OK(MPI_Get(&r, 1, MPI_LONG, 1, 4, 1, MPI_LONG, j.win));
         put1(&j, &v[1], 1, 8);
@@ -156,7 +158,8 @@ static void no_riding(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0");
 }
 
-/* POST to K, START on K: K posts; COMPLETE rides on the one operation, alone where there was none. */
+/* POST to K, START on K: K posts; COMPLETE rides on the one operation, alone where there was
+ * none. */
 static void pscw_counts(void *arg)
 {
     (void)arg;
@@ -189,8 +192,9 @@ static void pscw_counts(void *arg)
     job_close(&j);
 }
 
-/* Epochs of a pair again and again.  The first answer tells the size of the window there; from then on what is known to lie in it
- * needs none, and what does not, or may be refused for another reason, is answered and told (R11). */
+/* Epochs of a pair again and again.  The first answer tells the size of the window there; from then
+ * on what is known to lie in it needs none, and what does not, or may be refused for another
+ * reason, is answered and told (R11). */
 static void pscw_again(int trains)
 {
     enum { LONGS = 64, FEW = 3, MANY = 40, ROUNDS = 9 };
@@ -251,7 +255,8 @@ static void pscw_again(int trains)
                 OK(MPI_Get(&r, 1, MPI_LONG, 1, 7, 1, MPI_LONG, j.win));
                 break;
             }
-            ERR(round == 6 || round == 7 ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, MPI_Win_complete(j.win));
+            ERR(round == 6 || round == 7 ? MPI_ERR_RMA_RANGE : MPI_SUCCESS,
+                MPI_Win_complete(j.win));
         }
         SIM_CHECK(j.rank || r == (round == 8 ? 8000 : -1));
         MPI_Barrier(MPI_COMM_WORLD);
@@ -260,8 +265,10 @@ static void pscw_again(int trains)
             SIM_CHECK(since(&b, RMA_PKT_DATA) == (round == 8));
             SIM_CHECK(trains || since(&c, RMA_PKT_DONE) == 0); /* COMPLETE rides */
         } else {
-            static const int at[ROUNDS] = {LONGS - 1, LONGS - 1, LONGS - 1, FEW - 1, MANY - 1, 2, 0, MANY - 1, 7};
-            static const long is[ROUNDS] = {0, 1000, 3000, 3000 + FEW - 1, 4000 + MANY - 1, 5001, 6000, 7000 + MANY - 1, 8000};
+            static const int at[ROUNDS] = {LONGS - 1, LONGS - 1, LONGS - 1, FEW - 1, MANY - 1,
+                                           2,         0,         MANY - 1,  7};
+            static const long is[ROUNDS] = {
+                0, 1000, 3000, 3000 + FEW - 1, 4000 + MANY - 1, 5001, 6000, 7000 + MANY - 1, 8000};
             SIM_CHECK(j.mem[at[round]] == is[round]);
         }
         MPI_Barrier(MPI_COMM_WORLD);
@@ -284,8 +291,9 @@ static void pscw_counts_trains(void *arg)
     pscw_again(1);
 }
 
-/* The same of dynamic windows: the answer tells the attached region, which is known until its rank has detached one.  Rank 1 has two
- * regions; what is put at `at` goes to the first below LONGS, to the second from there on; apart: each element by itself. */
+/* The same of dynamic windows: the answer tells the attached region, which is known until its rank
+ * has detached one.  Rank 1 has two regions; what is put at `at` goes to the first below LONGS, to
+ * the second from there on; apart: each element by itself. */
 static void pscw_counts_dynamic(void *arg)
 {
     (void)arg;
@@ -301,10 +309,10 @@ static void pscw_counts_dynamic(void *arg)
         {LONGS, 1, 0, 0, 1, 0, STAYS},             /* the other one, which is known from now on */
         {2 * LONGS - 1, 1, 0, 0, 0, 0, STAYS},
         {LONGS - 1, 2, 0, 0, 1, 0, STAYS},         /* in both; the one where it begins is told */
-        {1, 1, 0, 1, 1, 0, STAYS},                 /* NOCHECK: no post says that it is still there */
+        {1, 1, 0, 1, 1, 0, STAYS}, /* NOCHECK: no post says that it is still there */
         {1, 1, 0, 0, 0, 0, STAYS},
         {2 * LONGS - 1, 2, 0, 0, 1, MPI_ERR_RMA_RANGE, STAYS},
-        {1, 1, 0, 0, 0, 0, STAYS},                 /* an error tells nothing, and what was known holds */
+        {1, 1, 0, 0, 0, 0, STAYS}, /* an error tells nothing, and what was known holds */
         {LONGS - 20, 40, 1, 0, 1, 0, STAYS},       /* the last one's is told */
         {LONGS, LONGS, 1, 0, 0, 0, STAYS},
         {LONGS, 1, 0, 0, 1, MPI_ERR_RMA_RANGE, DETACH}, /* no longer there */
@@ -345,14 +353,17 @@ static void pscw_counts_dynamic(void *arg)
                 v[i] = 1000 * (k + 1) + i;
             OK(MPI_Win_start(peer, assert, win));
             for (int i = 0, n = r->apart ? 1 : r->count; i < r->count; i += n)
-                OK(MPI_Put(v + i, n, MPI_LONG, 1, base + (MPI_Aint)(r->at + i) * (MPI_Aint)sizeof *v, n, MPI_LONG, win));
+                OK(MPI_Put(v + i, n, MPI_LONG, 1,
+                           base + (MPI_Aint)(r->at + i) * (MPI_Aint)sizeof *v, n, MPI_LONG, win));
             ERR(r->err, MPI_Win_complete(win));
         }
         MPI_Barrier(MPI_COMM_WORLD);
         if (j.rank == 0)
             SIM_CHECK(since(&b, RMA_PKT_ACK) == r->acks);
         for (int i = 0; i < 2 * LONGS; i++)
-            SIM_CHECK(mem[i] == (j.rank == 1 && !r->err && i >= r->at && i < r->at + r->count ? 1000 * (k + 1) + i - r->at : 0));
+            SIM_CHECK(mem[i] == (j.rank == 1 && !r->err && i >= r->at && i < r->at + r->count
+                                     ? 1000 * (k + 1) + i - r->at
+                                     : 0));
     }
     OK(MPI_Group_free(&peer));
     OK(MPI_Group_free(&world));
@@ -423,7 +434,8 @@ static void lock_all_window(void *arg)
     job_close(&j);
 }
 
-/* A fence whose last operation answers: its data are the acknowledgement.  Accumulates that fetch keep their place. */
+/* A fence whose last operation answers: its data are the acknowledgement.  Accumulates that fetch
+ * keep their place. */
 static void fence_get_counts(void *arg)
 {
     (void)arg;
@@ -476,11 +488,17 @@ static void answers_counts(void *arg)
     job_close(&j);
 }
 
-/* Where a message costs much, small operations wait for others to fill it: eight packets, then a train, and trains alone.  None is
- * held beyond the synchronization. */
+/* Where a message costs much, small operations wait for others to fill it: eight packets, then a
+ * train, and trains alone.  None is held beyond the synchronization. */
 static void gather_counts(void *arg)
 {
-    enum { HELD = 8, FIRST = HELD + (1000 - HELD * 48) / 16, NEXT = 1000 / 16, MORE = 3, N = FIRST + 2 * NEXT + MORE };
+    enum {
+        HELD = 8,
+        FIRST = HELD + (1000 - HELD * 48) / 16,
+        NEXT = 1000 / 16,
+        MORE = 3,
+        N = FIRST + 2 * NEXT + MORE
+    };
     (void)arg;
     struct job j = job_open(N);
     if (j.rank == 0) {
@@ -490,13 +508,15 @@ static void gather_counts(void *arg)
         for (int i = 0; i < N; i++) {
             v[i] = 100 + i;
             put1(&j, &v[i], 1, i);
-            SIM_CHECK(since_all(&c) == (i < FIRST ? 0 : 1 + (i - FIRST) / NEXT)); /* one train stays, for DONE to ride on */
+            /* one train stays, for DONE to ride on */
+            SIM_CHECK(since_all(&c) == (i < FIRST ? 0 : 1 + (i - FIRST) / NEXT));
         }
         OK(MPI_Win_flush(1, j.win));
         SENT2(&c, 1, BATCH, 3, TRAIN);
         SENT(&b, 1, ACK);
         OK(MPI_Win_unlock(1, j.win));
-        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) == N && pvar(j.win, PVAR_RMA_BATCH) == N - 4 && pvar(j.win, PVAR_RMA_OPS_HIGH) <= HELD + 2);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_AM) == N && pvar(j.win, PVAR_RMA_BATCH) == N - 4 &&
+                  pvar(j.win, PVAR_RMA_OPS_HIGH) <= HELD + 2);
         tell(1);
     } else {
         hear(0);
@@ -510,7 +530,8 @@ static void gathering(struct sim_knobs *k)
 {
     enough_credit(k);
     k->gather = 1000; /* 62 places with 8 bytes each, and a little */
-    k->again_percent = k->refuse_percent = k->inbox = 0; /* a refused packet takes more along when it comes again */
+    /* a refused packet takes more along when it comes again */
+    k->again_percent = k->refuse_percent = k->inbox = 0;
 }
 
 static void alone_until_soon(const struct job *j, const struct rma_target *t)
@@ -522,7 +543,8 @@ static void alone_until_soon(const struct job *j, const struct rma_target *t)
     }
 }
 
-/* Puts that would leave soon, but for their sides: less than the target buffer has, other types, blocks, out of the window.  All is done, or told. */
+/* Puts that would leave soon, but for their sides: less than the target buffer has, other types,
+ * blocks, out of the window.  All is done, or told. */
 static void uneven_puts(const struct job *j, const struct rma_target *t, const long *there)
 {
     static const long v[] = {1, 2, 3, 4};
@@ -537,8 +559,13 @@ static void uneven_puts(const struct job *j, const struct rma_target *t, const l
         int tn;
         MPI_Datatype ttype;
         long want[4];
-    } puts[] = {{1, MPI_LONG, 4, MPI_LONG, {1}}, {1, two, 2, MPI_LONG, {1, 2}}, {2, MPI_LONG, 1, two, {1, 2}}, {1, two, 1, two, {1, 2}},
-                {1, odd, 1, odd, {1, 0, 3}}, {1, odd, 2, MPI_LONG, {1, 3}}, {4, MPI_LONG, 4, MPI_LONG, {1, 2, 3, 4}}};
+    } puts[] = {{1, MPI_LONG, 4, MPI_LONG, {1}},
+                {1, two, 2, MPI_LONG, {1, 2}},
+                {2, MPI_LONG, 1, two, {1, 2}},
+                {1, two, 1, two, {1, 2}},
+                {1, odd, 1, odd, {1, 0, 3}},
+                {1, odd, 2, MPI_LONG, {1, 3}},
+                {4, MPI_LONG, 4, MPI_LONG, {1, 2, 3, 4}}};
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
         static const long none[4];
         OK(MPI_Put(none, 4, MPI_LONG, 1, 24, 4, MPI_LONG, j->win));
@@ -556,8 +583,9 @@ static void uneven_puts(const struct job *j, const struct rma_target *t, const l
     OK(MPI_Type_free(&odd));
 }
 
-/* R14: a put that is flushed alone is the network's, and where each was so the next leaves when it is called.  Two before a flush: the second goes natively, too,
- * and then the puts of a flush travel in one packet again. */
+/* R14: a put that is flushed alone is the network's, and where each was so the next leaves when it
+ * is called.  Two before a flush: the second goes natively, too, and then the puts of a flush
+ * travel in one packet again. */
 static void lone_counts(void *arg)
 {
     (void)arg;
@@ -567,7 +595,8 @@ static void lone_counts(void *arg)
     if (j.rank == 0) {
         static const long v[40] = {[0 ... 39] = 9};
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
-        while (!inside(j.win)->ntargets || !rma_target_find(inside(j.win), 1)->key || rma_target_find(inside(j.win), 1)->key->state != KEY_READY) {
+        while (!inside(j.win)->ntargets || !rma_target_find(inside(j.win), 1)->key ||
+               rma_target_find(inside(j.win), 1)->key->state != KEY_READY) {
             put1(&j, v, 1, 0);
             OK(MPI_Win_flush(1, j.win));
         }
@@ -610,12 +639,15 @@ static void lone_counts(void *arg)
         SIM_CHECK(t->lone == 0 && far[1][18] == 9 && far[1][19] == 9);
         alone_until_soon(&j, t);
         c = mark(0);
-        for (int i = 0; i < 3; i++) /* one that left, two that share a packet, on which DONE does not ride: the one is out (R8) */
+        /* one that left, two that share a packet, on which DONE does not ride: the one is out
+         * (R8) */
+        for (int i = 0; i < 3; i++)
             put1(&j, v, 1, 21 + i);
         SIM_CHECK(t->native_out == 1 && t->nops == 2);
         OK(MPI_Win_flush(1, j.win));
         SENT2(&c, 1, BATCH, 1, DONE);
-        SIM_CHECK(t->lone == 0 && far[1][20] == 9 && far[1][21] == 9 && far[1][22] == 9 && far[1][23] == 9);
+        SIM_CHECK(t->lone == 0 && far[1][20] == 9 && far[1][21] == 9 && far[1][22] == 9 &&
+                  far[1][23] == 9);
         OK(MPI_Win_unlock(1, j.win));
     }
     job_close(&j);
@@ -650,7 +682,8 @@ static void fence_counts_plain(void *arg)
     job_close(&j);
 }
 
-/* The same for post, start, complete, wait: COMPLETE by itself; what was put is acknowledged with it. */
+/* The same for post, start, complete, wait: COMPLETE by itself; what was put is acknowledged with
+ * it. */
 static void pscw_counts_plain(void *arg)
 {
     (void)arg;
@@ -667,7 +700,8 @@ static void pscw_counts_plain(void *arg)
         OK(MPI_Win_complete(j.win));
         SENT2(&c, 1, PUT, 1, DONE);
         c = mark(0);
-        OK(MPI_Win_start(peer, 0, j.win)); /* a get is answered by itself: nothing more to acknowledge */
+        /* a get is answered by itself: nothing more to acknowledge */
+        OK(MPI_Win_start(peer, 0, j.win));
         OK(MPI_Get(&r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win));
         OK(MPI_Win_complete(j.win));
         SENT2(&c, 1, GET, 1, DONE);
@@ -739,7 +773,8 @@ static void lock_counts_nocheck(void *arg)
     job_close(&j);
 }
 
-/* An operation that does not fit a packet: LOCK by itself, the parts, UNLOCK on the last of them. */
+/* An operation that does not fit a packet: LOCK by itself, the parts, UNLOCK on the last of
+ * them. */
 static void lock_counts_long(void *arg)
 {
     (void)arg;
@@ -768,7 +803,8 @@ static void small_packets(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_PACKET_SIZE", "1024");
 }
 
-/* The flush family: one DONE per target with something unanswered, whatever the number of operations; local ones none. */
+/* The flush family: one DONE per target with something unanswered, whatever the number of
+ * operations; local ones none. */
 static void flush_counts(void *arg)
 {
     (void)arg;
@@ -813,7 +849,8 @@ static void flush_counts(void *arg)
     job_close(&j);
 }
 
-/* [design] FLUSH: without an element nothing is sent in PER_TARGET, since eviction has flushed; in the window protocol DONE is. */
+/* [design] FLUSH: without an element nothing is sent in PER_TARGET, since eviction has flushed; in
+ * the window protocol DONE is. */
 static void flush_counts_evicted(void *arg)
 {
     (void)arg;
@@ -836,7 +873,8 @@ static void flush_counts_evicted(void *arg)
         put1(&j, &v, 2, 0);
         SIM_CHECK(!rma_target_find(inside(j.win), 1));
         c = mark(0);
-        int asked = inside(j.win)->acks > 0; /* else the answer to the evicted one's DONE has come: nothing to ask */
+        /* else the answer to the evicted one's DONE has come: nothing to ask */
+        int asked = inside(j.win)->acks > 0;
         OK(MPI_Win_flush(1, j.win));
         SIM_CHECK(since(&c, RMA_PKT_DONE) == asked); /* the put to 2 may leave only now */
         OK(MPI_Win_unlock_all(j.win));
@@ -844,7 +882,8 @@ static void flush_counts_evicted(void *arg)
     job_close(&j);
 }
 
-/* rma.md 5.2: a further lock costs the earlier lazy ones their message: one for a LOCK, P-1 for a LOCK_ALL. */
+/* rma.md 5.2: a further lock costs the earlier lazy ones their message: one for a LOCK, P-1 for a
+ * LOCK_ALL. */
 static void lock_order_counts(void *arg)
 {
     (void)arg;
@@ -880,8 +919,8 @@ static void lock_order_counts(void *arg)
     job_close(&j);
 }
 
-/* The switch keeps a constant number of LOCK messages under way, however many ranks there are: everybody holds
- * his own lock until no more come. */
+/* The switch keeps a constant number of LOCK messages under way, however many ranks there are:
+ * everybody holds his own lock until no more come. */
 static void switch_outstanding(void *arg)
 {
     (void)arg;
@@ -906,7 +945,8 @@ static void switch_outstanding(void *arg)
             SIM_CHECK(since(&c, RMA_PKT_LOCK) <= OUTSTANDING);
         }
         OK(MPI_Win_unlock(1, j.win));
-        for (int t = 2; t < j.size; t++) { /* one after the other: a place is free, one more comes */
+        for (int t = 2; t < j.size; t++) {
+            /* one after the other: a place is free, one more comes */
             tell(t);
             hear(t);
         }
@@ -927,7 +967,8 @@ static void two_outstanding(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING", "2");
 }
 
-/* All by piggybacking off: LOCK, operation and UNLOCK each for itself, towards touched targets only. */
+/* All by piggybacking off: LOCK, operation and UNLOCK each for itself, towards touched targets
+ * only. */
 static void lock_all_plain(void *arg)
 {
     (void)arg;
@@ -980,7 +1021,8 @@ static void near_counts(void *arg)
     job_close(&j);
 }
 
-/* Long ones leave when they are called.  Once a flush had to ask by itself they ask, too; but not where another follows. */
+/* Long ones leave when they are called.  Once a flush had to ask by itself they ask, too; but not
+ * where another follows. */
 static void early_counts(void *arg)
 {
     (void)arg;
@@ -1024,7 +1066,8 @@ static void early_counts(void *arg)
         /* No answer came between them, and all have left. */
         int stream = !inside(j.win)->asks_early && !inside(j.win)->recent->queued;
         OK(MPI_Win_flush(1, j.win));
-        SIM_CHECK(since(&c, RMA_PKT_PUT) == 8 && since(&c, RMA_PKT_DONE) <= 1 && since_all(&b) <= 8);
+        SIM_CHECK(since(&c, RMA_PKT_PUT) == 8 && since(&c, RMA_PKT_DONE) <= 1 &&
+                  since_all(&b) <= 8);
         if (stream)
             SIM_CHECK(since(&c, RMA_PKT_DONE) == 1 && since_all(&b) < 8);
 

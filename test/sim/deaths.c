@@ -1,5 +1,6 @@
-/* Windows of which a member died: what the living do among themselves goes on, whole; what was lost is told.  (Scripts of
- * single protocols that meet a death: s14-* in scripted.c; native operations: rma.c.) */
+/* Windows of which a member died: what the living do among themselves goes on, whole; what was lost
+ * is told.  (Scripts of single protocols that meet a death: s14-* in scripted.c; native operations:
+ * rma.c.) */
 #include "scripted.h"
 
 enum { LONGS = 64 }; /* in a window */
@@ -61,7 +62,8 @@ static void lock_works(const struct job *j, int rank)
     SIM_CHECK(got == v);
 }
 
-/* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no room: it leaves later. */
+/* A connection breaks before anybody says that rank 2 is dead, while UNLOCK for rank 1 finds no
+ * room: it leaves later. */
 static void cut_in_unlock(void *arg)
 {
     struct job j = job_of_mortals(LONGS);
@@ -153,7 +155,8 @@ static void flush_after(void *arg)
     tell_each(2);
 }
 
-/* A put to rank 3 has left when that dies, and its element is needed for another, before or after: a flush tells. */
+/* A put to rank 3 has left when that dies, and its element is needed for another, before or after:
+ * a flush tells. */
 static void unconfirmed(void *arg)
 {
     long v = 5, *all[4];
@@ -184,7 +187,8 @@ static void unconfirmed(void *arg)
     tell_each(2);
 }
 
-/* What was put to a living rank, and its element evicted, before a death: a flush of that rank alone says the truth, too. */
+/* What was put to a living rank, and its element evicted, before a death: a flush of that rank
+ * alone says the truth, too. */
 static void flush_living(void *arg)
 {
     long v = 5, *all[4];
@@ -232,7 +236,8 @@ static void free_late(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* Rank 3 died, and rank 1 gives up: those who wait for a post of it, or for a COMPLETE, are told. */
+/* Rank 3 died, and rank 1 gives up: those who wait for a post of it, or for a COMPLETE, are
+ * told. */
 static void free_instead(void *arg)
 {
     struct job j = job_of_mortals(LONGS);
@@ -333,8 +338,8 @@ static void free_alone(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
-/* Of two starters one dies, as does one that has nothing to do with it: the other is waited for, and so is its COMPLETE, which is
- * none of the next exposure's. */
+/* Of two starters one dies, as does one that has nothing to do with it: the other is waited for,
+ * and so is its COMPLETE, which is none of the next exposure's. */
 static void one_starter(void *arg)
 {
     struct job j = job_of_mortals(LONGS);
@@ -390,7 +395,7 @@ static void bystander(void *arg)
     MPI_Group_free(&g);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static void mortal(struct sim_knobs *k)
 {

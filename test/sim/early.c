@@ -1,8 +1,9 @@
-/* early.c - random programs of passive epochs that flush often, behind long operations that have left (R12), or behind short puts that the network
- * does as soon as they are called (R14).
+/* early.c - random programs of passive epochs that flush often, behind long operations that have
+ * left (R12), or behind short puts that the network does as soon as they are called (R14).
  *
- * Each thread has a slice of its own in every window.  When a flush returns, the target's memory must hold what the thread has done there,
- * and an operation out of range must have been told by then: by that flush, or by none. */
+ * Each thread has a slice of its own in every window.  When a flush returns, the target's memory
+ * must hold what the thread has done there, and an operation out of range must have been told by
+ * then: by that flush, or by none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ static struct meet { /* of one rank; touched by its own fibers only */
 struct side { /* what a thread has done */
     struct meet *m;
     int thread, bad[MOST]; /* targets that have refused something since their last flush */
-    int used[MOST]; /* longs of the slice since the last flush: what is done to the same ones has no order */
+    int used[MOST]; /* longs of the slice since the last flush: what is done to the same ones has no
+                     * order */
     long model[MOST][SLICE], buf[STEPS][SLICE], old[STEPS][SLICE], back[SLICE];
 };
 
@@ -39,8 +41,8 @@ static void look(const struct side *s, int t)
     const long *have = s->m->all[t] + slice(s);
     for (int i = 0; i < SLICE; i++)
         if (have[i] != s->model[t][i])
-            sim_fail("rank %d, thread %d: after a flush of rank %d long %d is %ld, not %ld", s->m->j.rank, s->thread, t, i, have[i],
-                     s->model[t][i]);
+            sim_fail("rank %d, thread %d: after a flush of rank %d long %d is %ld, not %ld",
+                     s->m->j.rank, s->thread, t, i, have[i], s->model[t][i]);
 }
 
 static void must_tell(struct side *s, int t, int err)
@@ -68,7 +70,8 @@ static int put_some(struct side *s, int t, const long *b, int n, MPI_Aint disp, 
 static void one(struct side *s, int step, int may_fail)
 {
     const struct job *j = &s->m->j;
-    int t = below(j->size), n = below(3) ? 1 + below(SLICE) : 1 + below(8), bad = may_fail && below(12) == 0;
+    int t = below(j->size), n = below(3) ? 1 + below(SLICE) : 1 + below(8),
+        bad = may_fail && below(12) == 0;
     if (s->used[t] + n > SLICE)
         must_tell(s, t, MPI_Win_flush(t, j->win));
     int at = s->used[t] + below(SLICE - s->used[t] - n + 1);
@@ -84,7 +87,8 @@ static void one(struct side *s, int step, int may_fail)
             model[i] += b[i];
         return;
     case 1:
-        OK(MPI_Get_accumulate(b, n, MPI_LONG, s->old[step], n, MPI_LONG, t, slice(s) + at, n, MPI_LONG, MPI_REPLACE, j->win));
+        OK(MPI_Get_accumulate(b, n, MPI_LONG, s->old[step], n, MPI_LONG, t, slice(s) + at, n,
+                              MPI_LONG, MPI_REPLACE, j->win));
         break;
     case 2:
         OK(MPI_Get(s->back, n, MPI_LONG, t, slice(s) + at, n, MPI_LONG, j->win));
@@ -107,7 +111,8 @@ static void one_short(struct side *s, int step, int t, int may_fail)
     for (int i = 0; i < n; i++)
         b[i] = below(100000);
     s->used[t] = at + n;
-    if (put_some(s, t, b, n, bad ? (MPI_Aint)s->m->j.size * THREADS * SLICE - n + 1 : slice(s) + at, bad))
+    if (put_some(s, t, b, n, bad ? (MPI_Aint)s->m->j.size * THREADS * SLICE - n + 1 : slice(s) + at,
+                 bad))
         memcpy(s->model[t] + at, b, (size_t)n * sizeof(long));
 }
 
@@ -173,14 +178,16 @@ static void run(int lone)
     memset(m, 0, sizeof *m);
     m->lone = lone;
     m->j = job_open(size * THREADS * SLICE);
-    MPI_Allgather(&m->j.mem, sizeof m->j.mem, MPI_BYTE, m->all, sizeof m->j.mem, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgather(&m->j.mem, sizeof m->j.mem, MPI_BYTE, m->all, sizeof m->j.mem, MPI_BYTE,
+                  MPI_COMM_WORLD);
     int each = threads == 1 && below(3) == 0;
     for (int t = 0; t < size && each; t++)
         OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, m->j.win));
     if (!each)
         OK(MPI_Win_lock_all(below(2) ? MPI_MODE_NOCHECK : 0, m->j.win));
     m->open = 1;
-    steps(s, threads == 1 && inside(m->j.win)->target_quota.size >= (unsigned)size); /* of elements that were given up the end tells */
+    /* of elements that were given up the end tells */
+    steps(s, threads == 1 && inside(m->j.win)->target_quota.size >= (unsigned)size);
     m->done++;
     while (m->done < threads)
         turn();
@@ -216,7 +223,8 @@ static void other_thread(int thread, void *arg)
     m->done++;
 }
 
-/* Rank 1 dies while puts of n longs to it and what asks for their end are on their way; every call ends. */
+/* Rank 1 dies while puts of n longs to it and what asks for their end are on their way; every call
+ * ends. */
 static void dies(int n)
 {
     long v[SLICE] = {7};
@@ -261,7 +269,7 @@ static void dying_lone(void *arg)
     dies(1);
 }
 
-/* --- scripts -------------------------------------------------------------------------------------------------------- */
+/* --- scripts ---------------------------------------------------------------------------------- */
 
 static long longs[SLICE] = {3};
 
@@ -287,8 +295,8 @@ static void taught(const struct job *j, int rank)
     }
 }
 
-/* More than 2^31 flushes found nothing to do since the last that was answered: what came first after that is still told apart from
- * what is forged. */
+/* More than 2^31 flushes found nothing to do since the last that was answered: what came first
+ * after that is still told apart from what is forged. */
 static void old_tokens(void *arg)
 {
     (void)arg;
@@ -337,7 +345,8 @@ static void slow_stream(void *arg)
     job_close(&j);
 }
 
-/* A thread waits for rank 2 alone, and rank 1 dies with an early question that nobody waits for: no matter of that thread. */
+/* A thread waits for rank 2 alone, and rank 1 dies with an early question that nobody waits for: no
+ * matter of that thread. */
 static void not_awaited(void *arg)
 {
     (void)arg;
@@ -387,7 +396,8 @@ static void puts_meanwhile(int thread, void *arg)
     m->done = 1;
 }
 
-/* The one answer for which there is room is due from a lock that another process has, who waits for this put: it asks nothing. */
+/* The one answer for which there is room is due from a lock that another process has, who waits for
+ * this put: it asks nothing. */
 static struct job other[SIM_RANKS];
 
 static void no_room(void *arg)
@@ -451,7 +461,8 @@ static void plain_mortal(struct sim_knobs *k)
     k->mortal = 1;
     k->quiet_rank = -1;
     k->inbox = k->refuse_percent = k->again_percent = 0;
-    k->am_keep = 0; /* else the put is not over, and fails: any thread's next flush_all may tell that */
+    /* else the put is not over, and fails: any thread's next flush_all may tell that */
+    k->am_keep = 0;
 }
 
 static void one_answer(struct sim_knobs *k)

@@ -1,17 +1,21 @@
-/* Long accumulates whose data the target fetches (src/rma/target/fetch_target.c): order from each origin, old values, elements that all change,
- * shortage of records, memory and room at the network, gets that fail in the middle, and deaths of either side. */
+/* Long accumulates whose data the target fetches (src/rma/target/fetch_target.c): order from each
+ * origin, old values, elements that all change, shortage of records, memory and room at the
+ * network, gets that fail in the middle, and deaths of either side. */
 #include <stdlib.h>
 
 #include "scripted.h"
 
-enum { SLICE = 40, SHARED = 24, RANKS = 4, CELLS = RANKS * SLICE + SHARED, TURNS = 6, ROUNDS = 8, LONG = 150 };
+enum {
+    SLICE = 40, SHARED = 24, RANKS = 4, CELLS = RANKS * SLICE + SHARED, TURNS = 6, ROUNDS = 8, LONG
+    = 150
+};
 
 static int below(int n)
 {
     return (int)(sim_random() % (uint64_t)n);
 }
 
-/* --- random programs with an exact oracle ------------------------------------------------------------- */
+/* --- random programs with an exact oracle ----------------------------------------------------- */
 
 struct turn { /* one operation and its memory, until the next flush */
     long data[SLICE], got[SLICE], old[SLICE];
@@ -29,7 +33,8 @@ static long changed(MPI_Op op, long a, long b)
     return op == MPI_SUM ? a + b : op == MPI_MAX ? (a > b ? a : b) : op == MPI_BXOR ? a ^ b : b;
 }
 
-/* One operation on this rank's own slice at `to`, of which `model` says what it holds when all before are done. */
+/* One operation on this rank's own slice at `to`, of which `model` says what it holds when all
+ * before are done. */
 static void one(struct job *j, int to, struct turn *x, long *model)
 {
     int n = below(3) ? 1 + below(SLICE) : 1, at = below(SLICE - n + 1), fetches = below(3) == 0;
@@ -47,7 +52,8 @@ static void one(struct job *j, int to, struct turn *x, long *model)
     else if (n == 1)
         OK(MPI_Fetch_and_op(x->data, x->got, MPI_LONG, to, disp, op, j->win));
     else
-        OK(MPI_Get_accumulate(x->data, n, MPI_LONG, x->got, n, MPI_LONG, to, disp, n, MPI_LONG, op, j->win));
+        OK(MPI_Get_accumulate(x->data, n, MPI_LONG, x->got, n, MPI_LONG, to, disp, n, MPI_LONG, op,
+                              j->win));
 }
 
 static void look(struct turn *x, int turns)
@@ -78,7 +84,8 @@ static void in_order(void *arg)
                 to = below(j.size);
             one(&j, to, &x[k], model[to]);
             if (below(4) == 0 && (locks || to == 0)) {
-                OK(MPI_Accumulate(ones, SHARED, MPI_LONG, 0, RANKS * SLICE, SHARED, MPI_LONG, MPI_SUM, j.win));
+                OK(MPI_Accumulate(ones, SHARED, MPI_LONG, 0, RANKS * SLICE, SHARED, MPI_LONG,
+                                  MPI_SUM, j.win));
                 mine++;
             }
             if (below(5) == 0)
@@ -110,7 +117,8 @@ static void in_order(void *arg)
         long have[SLICE];
         OK(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, j.win));
         /* by message: native gets fail here, too */
-        OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, have, SLICE, MPI_LONG, to, j.rank * SLICE, SLICE, MPI_LONG, MPI_NO_OP, j.win));
+        OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, have, SLICE, MPI_LONG, to, j.rank * SLICE, SLICE,
+                              MPI_LONG, MPI_NO_OP, j.win));
         OK(MPI_Win_unlock(to, j.win));
         SIM_CHECK(memcmp(have, model[to], sizeof have) == 0);
     }
@@ -144,7 +152,7 @@ static void loose(void *arg)
     OK(MPI_Win_free(&win));
 }
 
-/* --- what is sent -------------------------------------------------------------------------------------- */
+/* --- what is sent ----------------------------------------------------------------------------- */
 
 /* One FETCH, one FETCHED, and nothing else: its answer ends the flush; an error comes with it. */
 static void counted(void *arg)
@@ -164,7 +172,8 @@ static void counted(void *arg)
         OK(MPI_Win_flush(1, j.win));
         SENT(&mine, 1, FETCH);
         SENT(&theirs, 1, FETCHED);
-        OK(MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM, j.win));
+        OK(MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM,
+                              j.win));
         OK(MPI_Win_flush(1, j.win));
         SENT(&mine, 2, FETCH);
         SENT(&theirs, 2, FETCHED);
@@ -181,9 +190,10 @@ static void counted(void *arg)
     job_close(&j);
 }
 
-/* --- deaths ----------------------------------------------------------------------------------------------- */
+/* --- deaths ----------------------------------------------------------------------------------- */
 
-/* Rank 1 dies while it fetches, and rank 0 has heard of it or not: its calls end, and nobody writes into its memory then. */
+/* Rank 1 dies while it fetches, and rank 0 has heard of it or not: its calls end, and nobody writes
+ * into its memory then. */
 static void target_dies(void *arg)
 {
     (void)arg;
@@ -202,7 +212,8 @@ static void target_dies(void *arg)
     OK(MPI_Win_lock_all(0, j.win));
     tell(1);
     for (int i = 0; i < 2; i++) {
-        (void)MPI_Get_accumulate(v, LONG, MPI_LONG, old[i], LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM, j.win);
+        (void)MPI_Get_accumulate(v, LONG, MPI_LONG, old[i], LONG, MPI_LONG, 1, 0, LONG, MPI_LONG,
+                                 MPI_SUM, j.win);
         (void)MPI_Accumulate(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM, j.win);
         OK(MPI_Accumulate(v, LONG, MPI_LONG, 2, 0, LONG, MPI_LONG, MPI_SUM, j.win));
         OK(MPI_Win_flush(2, j.win));
@@ -219,7 +230,8 @@ static void target_dies(void *arg)
     tell(2);
 }
 
-/* Rank 2 dies while rank 0 fetches from it: rank 1 is served all the same, with one record, and the window goes. */
+/* Rank 2 dies while rank 0 fetches from it: rank 1 is served all the same, with one record, and the
+ * window goes. */
 static void origin_dies(void *arg)
 {
     (void)arg;
@@ -230,7 +242,8 @@ static void origin_dies(void *arg)
     if (j.rank == 2) {
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
         (void)MPI_Accumulate(v, LONG, MPI_LONG, 0, LONG, LONG, MPI_LONG, MPI_SUM, j.win);
-        (void)MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 0, LONG, LONG, MPI_LONG, MPI_SUM, j.win);
+        (void)MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 0, LONG, LONG, MPI_LONG,
+                                 MPI_SUM, j.win);
         MPI_Request q;
         (void)MPI_Raccumulate(v, LONG, MPI_LONG, 0, LONG, LONG, MPI_LONG, MPI_SUM, j.win, &q);
         for (int i = below(80), over = 0; i > 0 && !over; i--)
@@ -240,7 +253,8 @@ static void origin_dies(void *arg)
     if (j.rank == 1) {
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
         for (int i = 0; i < 4; i++) {
-            OK(MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 0, 0, LONG, MPI_LONG, MPI_SUM, j.win));
+            OK(MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 0, 0, LONG, MPI_LONG,
+                                  MPI_SUM, j.win));
             OK(MPI_Win_flush(0, j.win));
             for (int k = 0; k < LONG; k++)
                 SIM_CHECK(old[k] == i);
@@ -258,9 +272,10 @@ static void origin_dies(void *arg)
     (void)MPI_Win_free(&j.win);
 }
 
-/* --- knobs -------------------------------------------------------------------------------------------------- */
+/* --- knobs ------------------------------------------------------------------------------------ */
 
-static const char *drawn(const struct sim_knobs *k, int shift, const char *a, const char *b, const char *c)
+static const char *drawn(const struct sim_knobs *k, int shift, const char *a, const char *b,
+                         const char *c)
 {
     const char *v[] = {a, b, c};
     return v[(k->seed * 0x9e3779b97f4a7c15ull >> shift) % 3];

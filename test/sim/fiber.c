@@ -34,41 +34,45 @@ void fiber_start(void);
 /* Saves callee-saved registers, stores the stack pointer in *save, loads the other one.
  * A new fiber's stack holds fiber_start as the return address and the fiber in a saved register. */
 #if defined(__x86_64__)
-__asm__(".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_swap_stack,@function\n"
-        "fiber_swap_stack:\n"
-        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
-        "  movq %rsp, (%rdi)\n"
-        "  movq %rsi, %rsp\n"
-        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
-        "  ret\n"
-        ".size fiber_swap_stack,.-fiber_swap_stack\n"
-        ".globl fiber_start\n.hidden fiber_start\n.type fiber_start,@function\n"
-        "fiber_start:\n"
-        "  movq %rbx, %rdi\n"
-        "  call fiber_main\n"
-        "  ud2\n"
-        ".size fiber_start,.-fiber_start\n");
+__asm__(
+    ".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_swap_stack,@function\n"
+    "fiber_swap_stack:\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  movq %rsp, (%rdi)\n"
+    "  movq %rsi, %rsp\n"
+    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+    "  ret\n"
+    ".size fiber_swap_stack,.-fiber_swap_stack\n"
+    ".globl fiber_start\n.hidden fiber_start\n.type fiber_start,@function\n"
+    "fiber_start:\n"
+    "  movq %rbx, %rdi\n"
+    "  call fiber_main\n"
+    "  ud2\n"
+    ".size fiber_start,.-fiber_start\n");
 enum { FRAME_WORDS = 7, FRAME_FIBER = 4, FRAME_RETURN = 6 };
 #elif defined(__aarch64__)
-__asm__(".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_swap_stack,%function\n"
-        "fiber_swap_stack:\n"
-        "  sub sp, sp, #160\n"
-        "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"
-        "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
-        "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
-        "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
-        "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n"
-        "  ldp x25, x26, [sp, #48]\n  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
-        "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
-        "  add sp, sp, #160\n"
-        "  ret\n"
-        ".size fiber_swap_stack,.-fiber_swap_stack\n"
-        ".globl fiber_start\n.hidden fiber_start\n.type fiber_start,%function\n"
-        "fiber_start:\n"
-        "  mov x0, x19\n"
-        "  bl fiber_main\n"
-        "  brk #1\n"
-        ".size fiber_start,.-fiber_start\n");
+__asm__(
+    ".text\n.globl fiber_swap_stack\n.hidden fiber_swap_stack\n.type fiber_swap_stack,%function\n"
+    "fiber_swap_stack:\n"
+    "  sub sp, sp, #160\n"
+    "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"
+    "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
+    "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n  stp d14, "
+    "d15, [sp, #144]\n"
+    "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
+    "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n"
+    "  ldp x25, x26, [sp, #48]\n  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
+    "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n  ldp d14, "
+    "d15, [sp, #144]\n"
+    "  add sp, sp, #160\n"
+    "  ret\n"
+    ".size fiber_swap_stack,.-fiber_swap_stack\n"
+    ".globl fiber_start\n.hidden fiber_start\n.type fiber_start,%function\n"
+    "fiber_start:\n"
+    "  mov x0, x19\n"
+    "  bl fiber_main\n"
+    "  brk #1\n"
+    ".size fiber_start,.-fiber_start\n");
 enum { FRAME_WORDS = 20, FRAME_FIBER = 0, FRAME_RETURN = 11 };
 #else
 #error "fiber.c knows x86-64 and aarch64"
@@ -91,7 +95,8 @@ int fiber_make(struct fiber *f, size_t stack_bytes, void (*fn)(void *), void *ar
 {
     memset(f, 0, sizeof *f);
     f->size = stack_bytes + GUARD;
-    char *m = mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    char *m = mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+                   -1, 0);
     if (m == MAP_FAILED)
         return -errno;
     mprotect(m, GUARD, PROT_NONE);

@@ -20,7 +20,8 @@ struct fiber {
     int done;
 };
 
-/* A fiber that will run fn(arg) on its own stack; fn must end by a last switch away, with done set. */
+/* A fiber that will run fn(arg) on its own stack; fn must end by a last switch away, with done
+ * set. */
 int fiber_make(struct fiber *f, size_t stack_bytes, void (*fn)(void *), void *arg);
 /* The calling thread itself, so that it can be switched back to. */
 void fiber_adopt(struct fiber *f);

@@ -18,7 +18,8 @@ static void put_and_fence(void *arg)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     other = (rank + 1) % size;
     meet[rank].open = meet[rank].put = 0;
-    MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &meet[rank].win);
+    MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                     &meet[rank].win);
     base[0] = base[1] = -1;
     MPI_Win_fence(0, meet[rank].win);
     meet[rank].open = 1;
@@ -40,7 +41,8 @@ static void second_thread(int thread, void *arg)
         sim_compute(1);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     meet[rank].v = 200 + rank;
-    SIM_CHECK(MPI_Put(&meet[rank].v, 1, MPI_LONG, (rank + 1) % size, 1, 1, MPI_LONG, meet[rank].win) == MPI_SUCCESS);
+    SIM_CHECK(MPI_Put(&meet[rank].v, 1, MPI_LONG, (rank + 1) % size, 1, 1, MPI_LONG,
+                      meet[rank].win) == MPI_SUCCESS);
     meet[rank].put = 1;
 }
 

@@ -29,7 +29,8 @@ void scenario_cvar(const char *name, const char *value)
         set_names[nset++] = name;
 }
 
-static void run_once(const struct scenario *sc, unsigned long seed, int verbose, struct sim_result *out)
+static void run_once(const struct scenario *sc, unsigned long seed, int verbose,
+                     struct sim_result *out)
 {
     struct sim_knobs k = sim_draw(seed, sc->ranks);
     k.threads = sc->threads;
@@ -54,7 +55,8 @@ static int named(const char *only, const char *name)
     return n && only[n - 1] == '*' ? !strncmp(only, name, n - 1) : !strcmp(only, name);
 }
 
-/* One scenario under all seeds; 0, or 1 when a run differs from its repetition.  A failed check ends the process. */
+/* One scenario under all seeds; 0, or 1 when a run differs from its repetition.  A failed check
+ * ends the process. */
 static int run_all(const struct scenario *sc, unsigned long first, unsigned long seeds, int verbose)
 {
     long messages = 0, steps = 0;
@@ -95,7 +97,8 @@ static int reap(int n)
         if (children[i].pid == pid) {
             children[i].pid = 0;
             if (status)
-                printf("FAILED  %s (%s %d)\n", children[i].name, WIFSIGNALED(status) ? "signal" : "status",
+                printf("FAILED  %s (%s %d)\n", children[i].name,
+                       WIFSIGNALED(status) ? "signal" : "status",
                        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         }
     fflush(stdout);

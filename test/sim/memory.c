@@ -18,7 +18,8 @@ void *__real_aligned_alloc(size_t align, size_t n);
 int __real_posix_memalign(void **p, size_t align, size_t n);
 void __real_free(void *p);
 
-/* Open addressing, a power of two; an entry without address is free, deletion moves the following ones up. */
+/* Open addressing, a power of two; an entry without address is free, deletion moves the following
+ * ones up. */
 struct entry {
     void *p;
     size_t n;
@@ -119,10 +120,11 @@ void memory_refuse(int rank)
 
 static int refused(void)
 {
-    return book.refused && !book.off && the_sim && the_sim->now && the_sim->now->rank + 1 == book.refused;
+    return book.refused && !book.off && the_sim && the_sim->now &&
+           the_sim->now->rank + 1 == book.refused;
 }
 
-/* --- what is left ----------------------------------------------------------------------------------- */
+/* --- what is left ----------------------------------------------------------------------------- */
 
 static const char segment[] = "/memfd:windrose."; /* what the system calls those of src/mem */
 

@@ -1,8 +1,9 @@
 /* memory.h - the memory that simulated ranks hold: how much, and its end where they die.
  *
- * The program is linked with --wrap for malloc and its kin, so every allocation of the library and of the scenario
- * passes here and is counted, as asked for, to the rank that runs; the simulator's own (sim_alloc) to nobody.  Those of strdup()
- * and strndup() only where these are wrapped as well. */
+ * The program is linked with --wrap for malloc and its kin, so every allocation of the library and
+ * of the scenario passes here and is counted, as asked for, to the rank that runs; the simulator's
+ * own (sim_alloc) to nobody.  Those of strdup() and strndup() only where these are wrapped as
+ * well. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
@@ -11,8 +12,8 @@ long memory_bytes(int rank); /* live now */
 long memory_most(int rank);  /* most since the last call */
 /* malloc and calloc have nothing for the library in this rank, -1: have for all again. */
 void memory_refuse(int rank);
-/* After a run that memory_begin() preceded: give back all that is left of it, as the system does where processes end: heap,
- * segments of src/mem and their descriptors. */
+/* After a run that memory_begin() preceded: give back all that is left of it, as the system does
+ * where processes end: heap, segments of src/mem and their descriptors. */
 void memory_drop(void);
 
 #endif

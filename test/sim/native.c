@@ -1,13 +1,17 @@
-/* The contract of native operations (tp.h, doc/design/tp.md) held against tp_sim, which RMA is tested on: each completion
- * told once, buffers free when it was told and not before needed, flush makes visible, an AM comes after the puts before
- * it where TP_PUT_THEN_AM says so, TP_AGAIN leaves nothing behind, memory that is gone is an error. */
+/* The contract of native operations (tp.h, doc/design/tp.md) held against tp_sim, which RMA is
+ * tested on: each completion told once, buffers free when it was told and not before needed, flush
+ * makes visible, an AM comes after the puts before it where TP_PUT_THEN_AM says so, TP_AGAIN leaves
+ * nothing behind, memory that is gone is an error. */
 #include "am/am_types.h"
 #include "scripted.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SLICE = 512, COUNTER = 0, TICKET = 8, RANKS = 4, HEAD = 64, BYTES = HEAD + RANKS * SLICE, ROUNDS = 40 };
+enum {
+    SLICE = 512, COUNTER = 0, TICKET = 8, RANKS = 4, HEAD = 64, BYTES = HEAD + RANKS * SLICE, ROUNDS
+    = 40
+};
 
 struct waits {
     struct tp_done d;
@@ -71,7 +75,8 @@ static void setup(struct nat *n)
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, n->of, sizeof n->of[0], MPI_BYTE, MPI_COMM_WORLD);
     for (int p = 0; p < n->size; p++) {
         SIM_CHECK(n->ops->import(n->tp, (unsigned)p, key[p], len, &n->far[p]) == 0);
-        SIM_CHECK(n->ops->import(n->tp, (unsigned)p, key[p], len - 1, &(struct tp_far *){NULL}) < 0);
+        SIM_CHECK(n->ops->import(n->tp, (unsigned)p, key[p], len - 1, &(struct tp_far *){NULL}) <
+                  0);
     }
 }
 
@@ -99,7 +104,8 @@ static void put(struct nat *n, int peer)
         w = (struct waits){.d.fn = told};
         for (int i = 0; i < len; i++)
             src[i] = (unsigned char)sim_random();
-        rc = n->ops->put(n->tp, n->far[peer], (uint64_t)(HEAD + n->rank * SLICE + at), src, (size_t)len, NULL, &w.d);
+        rc = n->ops->put(n->tp, n->far[peer], (uint64_t)(HEAD + n->rank * SLICE + at), src,
+                         (size_t)len, NULL, &w.d);
     } while (rc == TP_AGAIN && !finish(n, &w, rc));
     SIM_CHECK(rc != 0 || (size_t)len <= n->caps.put_inline);
     unsigned char sent[SLICE];
@@ -126,16 +132,19 @@ static void get(struct nat *n, int peer)
     memset(dst, 0x5a, sizeof dst);
     do
         w = (struct waits){.d.fn = told};
-    while (!finish(n, &w, n->ops->get(n->tp, n->far[peer], (uint64_t)(HEAD + n->rank * SLICE + at), dst + 1, (size_t)len, NULL,
-                                      &w.d)));
+    while (!finish(n, &w,
+                   n->ops->get(n->tp, n->far[peer], (uint64_t)(HEAD + n->rank * SLICE + at),
+                               dst + 1, (size_t)len, NULL, &w.d)));
     SIM_CHECK(w.err == 0 && dst[0] == 0x5a && dst[len + 1] == 0x5a);
     SIM_CHECK(memcmp(dst + 1, n->model[peer] + at, (size_t)len) == 0);
 }
 
-static uint64_t atomic(struct nat *n, int peer, uint64_t off, int op, uint64_t v, const uint64_t *compare)
+static uint64_t atomic(struct nat *n, int peer, uint64_t off, int op, uint64_t v,
+                       const uint64_t *compare)
 {
     uint64_t old = 0;
-    struct tp_atomic a = {.op = op, .type = 3, .n = 1, .operand = &v, .compare = compare, .result = &old};
+    struct tp_atomic a = {.op = op, .type = 3, .n = 1, .operand = &v, .compare = compare,
+                          .result = &old};
     struct waits w;
     SIM_CHECK(n->ops->atomic_ok(n->tp, op, 3, 1, compare ? 2 : 1));
     do
@@ -161,7 +170,8 @@ static void put_then_am(struct nat *n)
         put(n, to);
         if (!(n->caps.flags & TP_PUT_THEN_AM))
             flush(n, to);
-        MPI_Sendrecv(n->model[to], SLICE, MPI_BYTE, to, 0, theirs, SLICE, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(n->model[to], SLICE, MPI_BYTE, to, 0, theirs, SLICE, MPI_BYTE, from, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         SIM_CHECK(memcmp(n->base + HEAD + from * SLICE, theirs, SLICE) == 0);
         MPI_Barrier(MPI_COMM_WORLD); /* before the next put comes */
     }
@@ -172,7 +182,8 @@ static void errors(struct nat *n)
     struct waits w;
     unsigned char byte[8] = {0};
     int peer = (n->rank + 1) % n->size;
-    SIM_CHECK(n->ops->put(n->tp, n->far[peer], 0, byte, n->caps.rma_max + 1, NULL, NULL) == -EMSGSIZE);
+    SIM_CHECK(n->ops->put(n->tp, n->far[peer], 0, byte, n->caps.rma_max + 1, NULL, NULL) ==
+              -EMSGSIZE);
     do /* out of what was registered */
         w = (struct waits){.d.fn = told};
     while (!finish(n, &w, n->ops->get(n->tp, n->far[peer], BYTES - 4, byte, 8, NULL, &w.d)));
@@ -225,7 +236,8 @@ static void off(void *arg)
     (void)arg;
     struct nat n;
     n.tp = am_tp(1 - sim_rank(), &n.ops, &n.caps);
-    SIM_CHECK(!(n.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) && !n.ops->put && !n.ops->get && !n.ops->atomic && !n.ops->flush);
+    SIM_CHECK(!(n.caps.flags & (TP_PUT | TP_GET | TP_ATOMIC)) && !n.ops->put && !n.ops->get &&
+              !n.ops->atomic && !n.ops->flush);
 }
 
 static void with_order(struct sim_knobs *k)

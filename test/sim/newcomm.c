@@ -1,5 +1,6 @@
-/* Communicators in whose creation a process dies, at any step of it: every other comes out of the call, with the communicator or with
- * the error that says so, also where the one it waits for lives and has left with an error. */
+/* Communicators in whose creation a process dies, at any step of it: every other comes out of the
+ * call, with the communicator or with the error that says so, also where the one it waits for lives
+ * and has left with an error. */
 #include "progress/progress.h"
 #include "scripted.h"
 
@@ -38,7 +39,8 @@ static void scene_open(struct scene *s)
     MPI_Barrier(MPI_COMM_WORLD);
     if (s->rank != s->dying)
         return;
-    s->doom = (struct doom){.hook = {.fn = doom_comes, .arg = &s->doom}, .polls = (int)(sim_random() % 120)};
+    s->doom = (struct doom){.hook = {.fn = doom_comes, .arg = &s->doom},
+                            .polls = (int)(sim_random() % 120)};
     progress_hook_add(&s->doom.hook);
 }
 
@@ -51,8 +53,8 @@ static void scene_close(struct scene *s)
     MPI_Comm_free(&s->half);
 }
 
-/* No error but by the death.  Who knows of it may be in another call, whose messages others, who do not yet know, take for theirs: then
- * the class may be another. */
+/* No error but by the death.  Who knows of it may be in another call, whose messages others, who do
+ * not yet know, take for theirs: then the class may be another. */
 static int judged(const struct scene *s, int err, int known)
 {
     if (!err || !sim_gone(s->dying))
@@ -121,11 +123,13 @@ static int create(const struct scene *s, int kind)
         err = idup_across(s);
         break;
     case 7: /* edges to the next */
-        err = MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &s->rank, (const int[]){1}, (const int[]){(s->rank + 1) % s->size},
-                                    MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
+        err = MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &s->rank, (const int[]){1},
+                                    (const int[]){(s->rank + 1) % s->size}, MPI_UNWEIGHTED,
+                                    MPI_INFO_NULL, 0, &made);
         break;
     default:
-        err = MPI_Comm_split(MPI_COMM_WORLD, s->rank % 2, (s->rank * 5 + (int)sim_seed()) % 7, &made);
+        err = MPI_Comm_split(MPI_COMM_WORLD, s->rank % 2, (s->rank * 5 + (int)sim_seed()) % 7,
+                             &made);
         break;
     }
     return judged(s, dropped(err, &made), known);
@@ -134,7 +138,8 @@ static int create(const struct scene *s, int kind)
 static void creations(void *arg)
 {
     struct scene s;
-    int first = (int)(sim_seed() / 3 % KINDS), stride = (int)(sim_seed() / 7 % 3), err = MPI_SUCCESS;
+    int first = (int)(sim_seed() / 3 % KINDS), stride = (int)(sim_seed() / 7 % 3),
+        err = MPI_SUCCESS;
     scene_open(&s);
     for (int i = 0; !err || s.rank == s.dying; i++) {
         if (sim_random() % 3 == 0)
@@ -144,7 +149,8 @@ static void creations(void *arg)
     for (int i = 0; i < 2 * KINDS; i++)
         (void)create(&s, first + i); /* ends, somehow */
     hear_of_death(s.dying);
-    for (int i = 0; i < 5; i++) /* whoever knows of it begins nothing over both groups, whatever lies there of others */
+    /* whoever knows of it begins nothing over both groups, whatever lies there of others */
+    for (int i = 0; i < 5; i++)
         SIM_CHECK(create(&s, i));
     scene_close(&s);
 }
@@ -157,7 +163,8 @@ static void meetings(void *arg)
     MPI_Group all, low, high;
     scene_open(&s);
     int range[2][3] = {{0, s.size / 2 - 1, 1}, {s.size / 2, s.size - 1, 1}};
-    int lead_low = (int)(sim_seed() / 2 % (unsigned)(s.size / 2)), lead_high = (int)(sim_seed() / 3 % (unsigned)(s.size - s.size / 2));
+    int lead_low = (int)(sim_seed() / 2 % (unsigned)(s.size / 2)),
+        lead_high = (int)(sim_seed() / 3 % (unsigned)(s.size - s.size / 2));
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_range_incl(all, 1, &range[0], &low);
     MPI_Group_range_incl(all, 1, &range[1], &high);
@@ -165,10 +172,11 @@ static void meetings(void *arg)
         sim_compute((int)(sim_random() % 300));
     int mine = s.low ? lead_low : lead_high, theirs = s.low ? lead_high : lead_low, err;
     if (sim_seed() % 4 < 3)
-        err = MPI_Intercomm_create_from_groups(s.low ? low : high, mine, s.low ? high : low, theirs, "here", MPI_INFO_NULL,
-                                               MPI_ERRORS_RETURN, &made);
+        err = MPI_Intercomm_create_from_groups(s.low ? low : high, mine, s.low ? high : low, theirs,
+                                               "here", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
     else
-        err = MPI_Intercomm_create(s.half, mine, MPI_COMM_WORLD, s.low ? s.size / 2 + theirs : theirs, 3, &made);
+        err = MPI_Intercomm_create(s.half, mine, MPI_COMM_WORLD,
+                                   s.low ? s.size / 2 + theirs : theirs, 3, &made);
     (void)judged(&s, dropped(err, &made), boot_dead(s.dying));
     err = MPI_Comm_create_group(MPI_COMM_WORLD, s.low ? low : high, 4, &made);
     (void)judged(&s, dropped(err, &made), 1);

@@ -13,7 +13,8 @@ static unsigned char pattern(int src, int dst, int round, int i)
     return (unsigned char)(src * 31 + dst * 17 + round * 7 + i);
 }
 
-/* Everybody sends to everybody, sizes from nothing to rendezvous, order of arrival checked by tag. */
+/* Everybody sends to everybody, sizes from nothing to rendezvous, order of arrival checked by
+ * tag. */
 static void all_pairs(void *arg)
 {
     int rank, size;
@@ -85,7 +86,8 @@ static void collectives(void *arg)
     }
 }
 
-/* Far more messages than may be under way to one process on a transport without order, to one that is late. */
+/* Far more messages than may be under way to one process on a transport without order, to one that
+ * is late. */
 static void far_ahead(void *arg)
 {
     enum { N = P2P_EARLY + 1500 };
@@ -109,8 +111,8 @@ static void far_ahead(void *arg)
     SIM_CHECK(proc->p2p->nonsense == 0);
 }
 
-/* A member dies: each collective of the others ends, also where one waits for another that lives and has given up, and the
- * barrier after it is an error for all. */
+/* A member dies: each collective of the others ends, also where one waits for another that lives
+ * and has given up, and the barrier after it is an error for all. */
 static int collective(int which, int root, int size)
 {
     long v = 1, all[SIM_RANKS] = {0};
@@ -137,7 +139,8 @@ static void coll_death(void *arg)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int first = (int)(sim_seed() % 8), last = (int)(sim_seed() / 8 % 6), dying = (int)(sim_seed() % (unsigned)size);
+    int first = (int)(sim_seed() % 8), last = (int)(sim_seed() / 8 % 6),
+        dying = (int)(sim_seed() % (unsigned)size);
     for (int i = 0; !err; i++) {
         if (rank == dying && i == last) {
             sim_compute((int)(sim_random() % 100));
@@ -189,7 +192,8 @@ static void cancelled(const unsigned char *out, unsigned char *in, int rank, int
     memset(in, USED, LONG);
 }
 
-/* Each to the next in a ring: in several modes, matched early and late, into a buffer, a layout, or too little room. */
+/* Each to the next in a ring: in several modes, matched early and late, into a buffer, a layout, or
+ * too little room. */
 static void by_get(void *arg)
 {
     int rank, size;
@@ -205,13 +209,15 @@ static void by_get(void *arg)
     memset(in, USED, LONG);
     for (int r = 0; r < ROUNDS; r++) {
         unsigned mine = drawn(rank, r), theirs = drawn(from, r), how = theirs % 8;
-        int len = (int)(mine / 8 % LONG), got = (int)(theirs / 8 % LONG), count, late = theirs / 8 % 3 == 0;
+        int len = (int)(mine / 8 % LONG), got = (int)(theirs / 8 % LONG), count,
+            late = theirs / 8 % 3 == 0;
         MPI_Request req[2];
         MPI_Status st[2];
         MPI_Message msg;
         for (int i = 0; i < LONG; i++)
             out[i] = pattern(rank, to, r, i);
-        if (drawn(0, r) % 8 == 7 && peer_get(to)->ordered) { /* else the wish may come before the message, and find nothing */
+        if (drawn(0, r) % 8 == 7 && peer_get(to)->ordered) {
+            /* else the wish may come before the message, and find nothing */
             cancelled(out, in, rank, to, from);
             continue;
         }
@@ -219,15 +225,18 @@ static void by_get(void *arg)
             how = 0;
         int room = how == 2 ? got / 2 : LONG, step = how == 1 ? 2 : 1;
         if (!late && how != 3)
-            OK(MPI_Irecv(in, how == 1 ? 1 : room, how == 1 ? every2 : MPI_BYTE, from, r, MPI_COMM_WORLD, &req[1]));
-        OK((mine % 8 == 4 ? MPI_Issend : MPI_Isend)(out, len, MPI_BYTE, to, r, MPI_COMM_WORLD, &req[0]));
+            OK(MPI_Irecv(in, how == 1 ? 1 : room, how == 1 ? every2 : MPI_BYTE, from, r,
+                         MPI_COMM_WORLD, &req[1]));
+        OK((mine % 8 == 4 ? MPI_Issend : MPI_Isend)(out, len, MPI_BYTE, to, r, MPI_COMM_WORLD,
+                                                    &req[0]));
         if (late)
             sim_compute((int)(sim_random() % 100));
         if (how == 3) {
             OK(MPI_Mprobe(MPI_ANY_SOURCE, r, MPI_COMM_WORLD, &msg, &st[1]));
             OK(MPI_Imrecv(in, room, MPI_BYTE, &msg, &req[1]));
         } else if (late) {
-            OK(MPI_Irecv(in, how == 1 ? 1 : room, how == 1 ? every2 : MPI_BYTE, from, MPI_ANY_TAG, MPI_COMM_WORLD, &req[1]));
+            OK(MPI_Irecv(in, how == 1 ? 1 : room, how == 1 ? every2 : MPI_BYTE, from, MPI_ANY_TAG,
+                         MPI_COMM_WORLD, &req[1]));
         }
         OK(MPI_Wait(&req[0], &st[0]));
         memset(out, 0, LONG);
@@ -270,8 +279,8 @@ static void got_alone(void *arg)
     free(b);
 }
 
-/* The last rank dies while its data is fetched, and while it fetches.  Whoever waits is told; what came before is right; and a
- * buffer that was given back is the user's. */
+/* The last rank dies while its data is fetched, and while it fetches.  Whoever waits is told; what
+ * came before is right; and a buffer that was given back is the user's. */
 static void get_from_the_dying(void *arg)
 {
     int rank, size, err;
@@ -316,12 +325,14 @@ static void get_from_the_dying(void *arg)
             break;
     }
     SIM_CHECK(sim_gone(dying));
-    ERR(MPIX_ERR_PROC_FAILED, err ? err : MPI_Recv(in, 1, MPI_BYTE, dying, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    ERR(MPIX_ERR_PROC_FAILED,
+        err ? err : MPI_Recv(in, 1, MPI_BYTE, dying, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     /* the living go on */
     for (int i = 0; i < LONG; i++)
         out[i] = pattern(rank, 0, 99, i);
     int to = (rank + 1) % dying, from = (rank + dying - 1) % dying;
-    OK(MPI_Sendrecv(out, LONG, MPI_BYTE, to, 1, in, LONG, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(out, LONG, MPI_BYTE, to, 1, in, LONG, MPI_BYTE, from, 1, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
     for (int i = 0; i < LONG; i++)
         SIM_CHECK(in[i] == pattern(from, 0, 99, i));
     free(out);
@@ -372,7 +383,8 @@ static void unordered(struct sim_knobs *k)
     k->ordered = 0;
 }
 
-/* Some seeds (they take a second each): a network that holds more than the bound, and brings the first message long after the last. */
+/* Some seeds (they take a second each): a network that holds more than the bound, and brings the
+ * first message long after the last. */
 static void unordered_and_wide(struct sim_knobs *k)
 {
     unordered(k);

@@ -1,14 +1,20 @@
-/* pscw.c - random epochs of post, start, complete and wait between all ranks, which know more and more of each other's windows (R11).
+/* pscw.c - random epochs of post, start, complete and wait between all ranks, which know more and
+ * more of each other's windows (R11).
  *
- * Every window has another length, and another displacement unit than its neighbour's.  One operation of 24 lies out of range by as little
- * as it can: its epoch must end with an error, and no other may; the others' data must be there, and what is out of range nowhere. */
+ * Every window has another length, and another displacement unit than its neighbour's.  One
+ * operation of 24 lies out of range by as little as it can: its epoch must end with an error, and
+ * no other may; the others' data must be there, and what is out of range nowhere. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scripted.h"
 
-enum { OPS = 5, LONGS = 1200, EPOCHS = 6, FEW = 60 }; /* operations for each target; longs that one may fill */
-enum kind { PUT, PUT_TOO, ACC, ACC_TOO, PUTS, ACCS, VECTOR, CONTIG, UNEQUAL, PAIRS, PAIRS_ACC, PAIRS_CONTIG, GET, GACC, NOTHING, EMPTY, KINDS };
+/* operations for each target; longs that one may fill */
+enum { OPS = 5, LONGS = 1200, EPOCHS = 6, FEW = 60 };
+enum kind {
+    PUT, PUT_TOO, ACC, ACC_TOO, PUTS, ACCS, VECTOR, CONTIG, UNEQUAL, PAIRS, PAIRS_ACC, PAIRS_CONTIG,
+    GET, GACC, NOTHING, EMPTY, KINDS
+};
 
 struct what {
     int kind, bad;
@@ -86,12 +92,15 @@ static void types_free(struct types *t)
 }
 
 /* Calls it; how many errors the calls themselves told (near targets). */
-static int act(MPI_Win win, const struct types *y, const struct what *p, int t, long at, long end, const long *b, long *back)
+static int act(MPI_Win win, const struct types *y, const struct what *p, int t, long at, long end,
+               const long *b, long *back)
 {
     long u = 8 / unit_of(t); /* units of a long */
-    static const uint8_t longs[KINDS] = {[VECTOR] = 7, [CONTIG] = 6, [UNEQUAL] = 11, [PAIRS] = 4, [PAIRS_ACC] = 4, [PAIRS_CONTIG] = 4};
+    static const uint8_t longs[KINDS] = {[VECTOR] = 7, [CONTIG] = 6,    [UNEQUAL] = 11,
+                                         [PAIRS] = 4,  [PAIRS_ACC] = 4, [PAIRS_CONTIG] = 4};
     /* One long, or pair, beyond the end. */
-    long past = end - (longs[p->kind] ? longs[p->kind] : p->n) + (p->kind >= PAIRS && p->kind <= PAIRS_CONTIG ? 2 : 1);
+    long past = end - (longs[p->kind] ? longs[p->kind] : p->n) +
+                (p->kind >= PAIRS && p->kind <= PAIRS_CONTIG ? 2 : 1);
     long d = (p->bad ? past : at) * u, n = 0;
     int c = (int)p->n;
     switch (p->kind) {
@@ -101,20 +110,28 @@ static int act(MPI_Win win, const struct types *y, const struct what *p, int t, 
     case ACC_TOO: return MPI_Accumulate(b, c, MPI_LONG, t, d, c, MPI_LONG, MPI_SUM, win) != 0;
     case PUTS:
         for (long x = 0; x < few(p); x++)
-            n += MPI_Put(&b[x], 1, MPI_LONG, t, (p->bad && x == worst(p) ? end : at + x) * u, 1, MPI_LONG, win) != 0;
+            n += MPI_Put(&b[x], 1, MPI_LONG, t, (p->bad && x == worst(p) ? end : at + x) * u, 1,
+                         MPI_LONG, win) != 0;
         return (int)n;
     case ACCS:
         for (long x = 0; x < few(p); x++)
-            n += MPI_Accumulate(&b[x], 1, MPI_LONG, t, (p->bad && x == worst(p) ? end : at + x) * u, 1, MPI_LONG, MPI_SUM, win) != 0;
+            n += MPI_Accumulate(&b[x], 1, MPI_LONG, t, (p->bad && x == worst(p) ? end : at + x) * u,
+                                1, MPI_LONG, MPI_SUM, win) != 0;
         return (int)n;
     case VECTOR: return MPI_Put(b, 4, MPI_LONG, t, d, 1, y->vector, win) != 0;
     case CONTIG: return MPI_Put(b, 6, MPI_LONG, t, d, 2, y->contig, win) != 0;
-    case UNEQUAL: return MPI_Put(b, 3, MPI_LONG, t, d, 11, MPI_LONG, win) != 0; /* the target's named layout counts */
+    case UNEQUAL: return MPI_Put(b, 3, MPI_LONG, t, d, 11, MPI_LONG, win) != 0;
+        /* the target's named layout counts */
     case PAIRS: return MPI_Put(pairs, 2, MPI_DOUBLE_INT, t, d, 2, MPI_DOUBLE_INT, win) != 0;
-    case PAIRS_ACC: return MPI_Accumulate(pairs, 2, MPI_DOUBLE_INT, t, d, 2, MPI_DOUBLE_INT, MPI_REPLACE, win) != 0;
-    case PAIRS_CONTIG: return MPI_Accumulate(pairs, 2, MPI_DOUBLE_INT, t, d, 1, y->pairs, MPI_REPLACE, win) != 0;
+    case PAIRS_ACC:
+        return MPI_Accumulate(pairs, 2, MPI_DOUBLE_INT, t, d, 2, MPI_DOUBLE_INT, MPI_REPLACE,
+                              win) != 0;
+    case PAIRS_CONTIG:
+        return MPI_Accumulate(pairs, 2, MPI_DOUBLE_INT, t, d, 1, y->pairs, MPI_REPLACE, win) != 0;
     case GET: return MPI_Get(back, c, MPI_LONG, t, d, c, MPI_LONG, win) != 0;
-    case GACC: return MPI_Get_accumulate(b, c, MPI_LONG, back, c, MPI_LONG, t, d, c, MPI_LONG, MPI_SUM, win) != 0;
+    case GACC:
+        return MPI_Get_accumulate(b, c, MPI_LONG, back, c, MPI_LONG, t, d, c, MPI_LONG, MPI_SUM,
+                                  win) != 0;
     case EMPTY: return MPI_Put(b, 0, MPI_LONG, t, 2 * end * u, 0, MPI_LONG, win) != 0;
     }
     return 0;
@@ -138,7 +155,8 @@ static void expect(const struct what *p, long *want)
         for (long x = 0; x < n; x++) {
             if (p->bad && x == worst(p))
                 continue;
-            want[x] = (p->kind == PUT || p->kind == PUT_TOO || p->kind == PUTS ? 0 : want[x]) + p->v + x;
+            want[x] = (p->kind == PUT || p->kind == PUT_TOO || p->kind == PUTS ? 0 : want[x]) +
+                      p->v + x;
         }
         return;
     case VECTOR:
@@ -175,7 +193,8 @@ static void program(void *arg)
     OK(MPI_Win_allocate((MPI_Aint)bytes, unit_of(rank), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
     OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     memset(mem, 0, bytes);
-    long *want = calloc(1, bytes), (*buf)[OPS][LONGS] = malloc((size_t)size * sizeof *buf), (*back)[OPS][LONGS] = malloc((size_t)size * sizeof *back);
+    long *want = calloc(1, bytes), (*buf)[OPS][LONGS] = malloc((size_t)size * sizeof *buf),
+         (*back)[OPS][LONGS] = malloc((size_t)size * sizeof *back);
     SIM_CHECK(want && buf && back);
     types_make(&types);
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
@@ -195,12 +214,15 @@ static void program(void *arg)
                 for (long x = 0; x < LONGS; x++)
                     buf[t][i][x] = p.v + x;
                 bad += p.bad;
-                told += act(win, &types, &p, t, ((long)rank * OPS + i) * LONGS, longs_of(t, size), buf[t][i], back[t][i]);
+                told += act(win, &types, &p, t, ((long)rank * OPS + i) * LONGS, longs_of(t, size),
+                            buf[t][i], back[t][i]);
             }
         told += MPI_Win_complete(win) != 0;
         if (bad ? !told : told)
-            sim_fail("rank %d, epoch %d: %d operations out of range, %d errors", rank, e, bad, told);
-        memset(buf, 0xee, (size_t)size * sizeof *buf); /* complete here: the buffers are the program's again */
+            sim_fail("rank %d, epoch %d: %d operations out of range, %d errors", rank, e, bad,
+                     told);
+        /* complete here: the buffers are the program's again */
+        memset(buf, 0xee, (size_t)size * sizeof *buf);
         OK(MPI_Win_wait(win));
         for (int k = 0; k < n; k++)
             for (int i = 0; i < OPS; i++) {
@@ -211,8 +233,9 @@ static void program(void *arg)
             if (mem[x] != want[x]) {
                 int o = (int)(x / LONGS / OPS), i = (int)(x / LONGS % OPS);
                 struct what p = what_of(e, o, rank, i);
-                sim_fail("rank %d, epoch %d: operation %d of rank %d (kind %d, bad %d, n %ld), long %ld: %ld, not %ld", rank, e, i, o, p.kind, p.bad,
-                         p.n, x % LONGS, mem[x], want[x]);
+                sim_fail("rank %d, epoch %d: operation %d of rank %d (kind %d, bad %d, n %ld), "
+                         "long %ld: %ld, not %ld",
+                         rank, e, i, o, p.kind, p.bad, p.n, x % LONGS, mem[x], want[x]);
             }
         if (mix(run_seed + (uint64_t)e) % 2)
             MPI_Barrier(MPI_COMM_WORLD);

@@ -1,10 +1,10 @@
 /* Random one-sided programs with an exact oracle.
  *
- * Memory of each target:  | cells of origin 0 | cells of origin 1 | ... | shared cells |
- * Only origin o writes the cells of origin o, so o knows what must stand there (its model) and can check every get.
- * Shared cells take sums (accumulate, fetch_and_op, get under an exclusive lock and put), whose totals are
- * known at the end.  The order of synchronizations is drawn from the seed: fence and PSCW rounds by all, passive
- * rounds by each rank for itself. */
+ * Memory of each target:  | cells of origin 0 | cells of origin 1 | ... | shared cells | Only
+ * origin o writes the cells of origin o, so o knows what must stand there (its model) and can check
+ * every get.  Shared cells take sums (accumulate, fetch_and_op, get under an exclusive lock and
+ * put), whose totals are known at the end.  The order of synchronizations is drawn from the seed:
+ * fence and PSCW rounds by all, passive rounds by each rank for itself. */
 #include "scripted.h"
 
 #include <stdlib.h>
@@ -57,11 +57,12 @@ static long shared(const struct play *p, int i)
     return (long)p->size * CELLS + i;
 }
 
-/* --- operations of one epoch on one target; those that touch the same cells wait for a flush ---------------- */
+/* --- operations of one epoch on one target; those that touch the same cells wait for a flush -- */
 
 static void put_some(struct play *p, int t, unsigned char *busy)
 {
-    int big = draw(&p->own, 6) == 0, n = big ? BIG : 1 + (int)draw(&p->own, 12), from = (int)draw(&p->own, (unsigned)(CELLS - n + 1));
+    int big = draw(&p->own, 6) == 0, n = big ? BIG : 1 + (int)draw(&p->own, 12),
+        from = (int)draw(&p->own, (unsigned)(CELLS - n + 1));
     for (int i = from; i < from + n; i++)
         if (busy[i])
             return;
@@ -77,7 +78,8 @@ static void put_some(struct play *p, int t, unsigned char *busy)
     }
     memcpy(&p->model[t][from], buf, (size_t)n * sizeof *buf);
     if (draw(&p->own, 3) == 0)
-        OK(MPI_Accumulate(buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n, MPI_LONG, MPI_REPLACE, p->win));
+        OK(MPI_Accumulate(buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n, MPI_LONG, MPI_REPLACE,
+                          p->win));
     else
         OK(MPI_Put(buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n, MPI_LONG, p->win));
 }
@@ -90,7 +92,8 @@ struct got {
 
 static int get_some(struct play *p, int t, unsigned char *busy, struct got *g)
 {
-    int n = draw(&p->own, 6) == 0 ? BIG : 1 + (int)draw(&p->own, 12), from = (int)draw(&p->own, (unsigned)(CELLS - n + 1));
+    int n = draw(&p->own, 6) == 0 ? BIG : 1 + (int)draw(&p->own, 12),
+        from = (int)draw(&p->own, (unsigned)(CELLS - n + 1));
     for (int i = from; i < from + n; i++)
         if (busy[i])
             return 0;
@@ -101,8 +104,8 @@ static int get_some(struct play *p, int t, unsigned char *busy, struct got *g)
     g->n = n;
     memcpy(g->want, &p->model[t][from], (size_t)n * sizeof *buf);
     if (draw(&p->own, 3) == 0)
-        OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n, MPI_LONG,
-                                     MPI_NO_OP, p->win));
+        OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n,
+                              MPI_LONG, MPI_NO_OP, p->win));
     else
         OK(MPI_Get(buf, n, MPI_LONG, t, at(p, t, mine(p, from)), n, MPI_LONG, p->win));
     return 1;
@@ -114,7 +117,8 @@ static void add_some(struct play *p, int t)
     buf[0] = 1 + (long)draw(&p->own, 100);
     if (draw(&p->own, 2)) {
         p->added[0] += buf[0];
-        OK(MPI_Accumulate(buf, 1, MPI_LONG, t, at(p, t, shared(p, 0)), 1, MPI_LONG, MPI_SUM, p->win));
+        OK(MPI_Accumulate(buf, 1, MPI_LONG, t, at(p, t, shared(p, 0)), 1, MPI_LONG, MPI_SUM,
+                          p->win));
     } else {
         p->added[1] += buf[0];
         OK(MPI_Fetch_and_op(buf, buf + 1, MPI_LONG, t, at(p, t, shared(p, 1)), MPI_SUM, p->win));
@@ -124,13 +128,15 @@ static void add_some(struct play *p, int t)
 /* Many of one kind, each on other cells, or on the same ones where their order is kept. */
 static void many_alike(struct play *p, int t, unsigned char *busy)
 {
-    int n = 1 + (int)draw(&p->own, 3), count = 2 + (int)draw(&p->own, draw(&p->own, 3) ? 20 : BIG / n - 2);
+    int n = 1 + (int)draw(&p->own, 3),
+        count = 2 + (int)draw(&p->own, draw(&p->own, 3) ? 20 : BIG / n - 2);
     int kind = (int)draw(&p->own, 3), from = (int)draw(&p->own, (unsigned)(CELLS - n * count + 1));
     long *buf = p->scratch[p->used++];
     if (kind == 2) {
         for (int i = 0; i < count; i++) {
             p->added[0] += buf[i] = 1 + (long)draw(&p->own, 100);
-            OK(MPI_Accumulate(&buf[i], 1, MPI_LONG, t, at(p, t, shared(p, 0)), 1, MPI_LONG, MPI_SUM, p->win));
+            OK(MPI_Accumulate(&buf[i], 1, MPI_LONG, t, at(p, t, shared(p, 0)), 1, MPI_LONG, MPI_SUM,
+                              p->win));
         }
         return;
     }
@@ -141,12 +147,15 @@ static void many_alike(struct play *p, int t, unsigned char *busy)
     for (int i = 0; i < n * count; i++)
         buf[i] = ++p->ticket * 100 + p->rank;
     for (int i = 0; i < count; i++) {
-        int k = kind && draw(&p->own, 2) ? 0 : i; /* accumulates may meet, and the last one counts */
+        /* accumulates may meet, and the last one counts */
+        int k = kind && draw(&p->own, 2) ? 0 : i;
         memcpy(&p->model[t][from + k * n], &buf[i * n], (size_t)n * sizeof *buf);
         if (kind)
-            OK(MPI_Accumulate(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n, MPI_LONG, MPI_REPLACE, p->win));
+            OK(MPI_Accumulate(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n,
+                              MPI_LONG, MPI_REPLACE, p->win));
         else
-            OK(MPI_Put(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n, MPI_LONG, p->win));
+            OK(MPI_Put(&buf[i * n], n, MPI_LONG, t, at(p, t, mine(p, from + k * n)), n, MPI_LONG,
+                       p->win));
     }
 }
 
@@ -176,7 +185,7 @@ static int burst(struct play *p, int t, unsigned char *busy, struct got *g, int 
     return n;
 }
 
-/* --- rounds ------------------------------------------------------------------------------------------------------ */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 static void fence_round(struct play *p)
 {
@@ -343,7 +352,7 @@ static void lock_all_round(struct play *p)
     OK(MPI_Win_unlock_all(p->win));
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 enum { DYNAMIC_ALIGN = ACC_STRIPES_MAX * ACC_STRIPE_BYTES };
 
@@ -352,16 +361,19 @@ static void window_make(struct play *p)
     size_t bytes = ((size_t)p->size * CELLS + SHARED) * sizeof(long);
     switch (draw(&p->common, 3)) {
     case 0:
-        MPI_Win_allocate((MPI_Aint)bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem, &p->win);
+        MPI_Win_allocate((MPI_Aint)bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &p->mem,
+                         &p->win);
         break;
     case 1:
         p->mem = malloc(bytes);
-        MPI_Win_create(p->mem, (MPI_Aint)bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
+        MPI_Win_create(p->mem, (MPI_Aint)bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                       &p->win);
         break;
     default:
         p->dynamic = 1;
         /* Stripes follow from the addresses; so aligned, from the same offsets in each run. */
-        p->mem = aligned_alloc(DYNAMIC_ALIGN, (bytes + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
+        p->mem = aligned_alloc(DYNAMIC_ALIGN,
+                               (bytes + DYNAMIC_ALIGN - 1) / DYNAMIC_ALIGN * DYNAMIC_ALIGN);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &p->win);
         MPI_Win_attach(p->win, p->mem, (MPI_Aint)bytes);
     }
@@ -445,8 +457,9 @@ static void trains_program(void *arg)
     play(1);
 }
 
-/* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read natively, with an
- * accumulate by message behind it that the UNLOCK could ride on.  A lock given up too early shows as a torn block. */
+/* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read
+ * natively, with an accumulate by message behind it that the UNLOCK could ride on.  A lock given up
+ * too early shows as a torn block. */
 static void torn(void *arg)
 {
     enum { BLOCK = 200, TURNS = 12 };
@@ -456,7 +469,8 @@ static void torn(void *arg)
     (void)arg;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Win_allocate((BLOCK + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_allocate((BLOCK + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem,
+                     &win);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
     memset(mem, 0, (BLOCK + 1) * sizeof(long));
     MPI_Win_unlock(rank, win);
@@ -480,7 +494,7 @@ static void torn(void *arg)
     MPI_Win_free(&win);
 }
 
-/* --- a rank dies while others use it natively ------------------------------------------------------------------ */
+/* --- a rank dies while others use it natively ------------------------------------------------- */
 
 enum { BLOCK = 150 };
 
@@ -503,8 +517,8 @@ static void left_alone(long *buf, int n, int steps)
         SIM_CHECK(buf[i] == 0x7777777777777777);
 }
 
-/* The last one dies at some time.  The others come to an end, with an error or without, and what they did among themselves is
- * right, without one. */
+/* The last one dies at some time.  The others come to an end, with an error or without, and what
+ * they did among themselves is right, without one. */
 static void dies(void *arg)
 {
     enum { TURNS = 6 };
@@ -548,8 +562,8 @@ static void dies(void *arg)
     }
 }
 
-/* Rank 1 dies while a native get from it is under way, and rank 0 has heard of it before it unlocks, flushes or needs the
- * element for another: each waits for what the network still has. */
+/* Rank 1 dies while a native get from it is under way, and rank 0 has heard of it before it
+ * unlocks, flushes or needs the element for another: each waits for what the network still has. */
 static void dies_under_way(void *arg)
 {
     (void)arg;
@@ -578,8 +592,8 @@ static void dies_under_way(void *arg)
     tell(2);
 }
 
-/* Rank 2 dies while rank 0 completes operations at both others, and the UNLOCK for rank 1 may still wait behind native
- * operations: it leaves nevertheless, and rank 1 can be locked again. */
+/* Rank 2 dies while rank 0 completes operations at both others, and the UNLOCK for rank 1 may still
+ * wait behind native operations: it leaves nevertheless, and rank 1 can be locked again. */
 static void dies_in_unlock(void *arg)
 {
     enum { MANY = 4 };
@@ -617,9 +631,10 @@ static void dies_in_unlock(void *arg)
     tell(1);
 }
 
-/* --- knobs ---------------------------------------------------------------------------------------------------------- */
+/* --- knobs ------------------------------------------------------------------------------------ */
 
-static void pick(struct sim_knobs *k, const char *name, const char *a, const char *b, const char *c, unsigned shift)
+static void pick(struct sim_knobs *k, const char *name, const char *a, const char *b, const char *c,
+                 unsigned shift)
 {
     const char *v[] = {a, b, c};
     scenario_cvar(name, v[(k->seed * 0x9e3779b97f4a7c15ull >> (8 + shift)) % 3]);
@@ -635,7 +650,8 @@ static void vary(struct sim_knobs *k)
     pick(k, "MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1", "256", "2", 20);
 }
 
-/* What the drawn knobs offer natively is used in two thirds of the runs, down to single elements in half of those. */
+/* What the drawn knobs offer natively is used in two thirds of the runs, down to single elements in
+ * half of those. */
 static void native(struct sim_knobs *k)
 {
     static const int from[] = {0, 1, 1000};
@@ -667,7 +683,8 @@ static void apart(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
-/* Operations wait until they fill a message; packets that hold few of them, or a train at a time, in a third of the runs each. */
+/* Operations wait until they fill a message; packets that hold few of them, or a train at a time,
+ * in a third of the runs each. */
 static void trains(struct sim_knobs *k)
 {
     static const int room[] = {600, 1500, 16384};

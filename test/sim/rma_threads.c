@@ -1,4 +1,5 @@
-/* One-sided operations by several threads of a process: the interleavings that MPI allows (rma.md 5.8).
+/* One-sided operations by several threads of a process: the interleavings that MPI allows (rma.md
+ * 5.8).
  *
  *   share    threads put, get, fetch and flush in one lock_all epoch
  *   locks    each thread locks targets of its own
@@ -49,8 +50,8 @@ static void begin(struct meet *m, int windows, size_t cells)
     MPI_Comm_rank(MPI_COMM_WORLD, &m->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m->size);
     for (int i = 0; i < windows; i++) {
-        OK(MPI_Win_allocate((MPI_Aint)(cells * sizeof(long)), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &m->mem[i],
-                            &m->win[i]));
+        OK(MPI_Win_allocate((MPI_Aint)(cells * sizeof(long)), sizeof(long), MPI_INFO_NULL,
+                            MPI_COMM_WORLD, &m->mem[i], &m->win[i]));
         memset(m->mem[i], 0, cells * sizeof(long));
         MPI_Win_set_errhandler(m->win[i], MPI_ERRORS_RETURN);
     }
@@ -107,7 +108,7 @@ static void share_thread(int thread, void *arg)
     m->done++;
 }
 
-/* --- locks ---------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 static void locks_work(struct meet *m, int thread)
 {
@@ -148,7 +149,7 @@ static void locks_thread(int thread, void *arg)
     m->done++;
 }
 
-/* --- pscw ------------------------------------------------------------------------------------------- */
+/* --- pscw ------------------------------------------------------------------------------------- */
 
 static MPI_Group everybody(void)
 {
@@ -192,7 +193,7 @@ static void pscw_thread(int thread, void *arg)
     m->done++;
 }
 
-/* --- windows ------------------------------------------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------------------- */
 
 static void windows_work(struct meet *m, int thread)
 {

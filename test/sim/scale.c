@@ -1,11 +1,12 @@
-/* One rank of this library in jobs of ten to a million processes (virtual.h): messages, steps and bytes of each
- * protocol.
+/* One rank of this library in jobs of ten to a million processes (virtual.h): messages, steps and
+ * bytes of each protocol.
  *
- *   scale            the figures of 10 virtual ranks equal those of 10 real ones, for each of the ten; then they grow
- *                    with P and K as they may, and no faster (asserted)
+ *   scale            the figures of 10 virtual ranks equal those of 10 real ones, for each of the
+ *                    ten; then they grow with P and K as they may, and no faster (asserted)
  *   scale --table    the same up to a million processes, as lines for maint/scale
  *
- * A step is the time of one message: `latency` steps of the scheduler, in which everything else is nothing. */
+ * A step is the time of one message: `latency` steps of the scheduler, in which everything else is
+ * nothing. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +16,42 @@
 #include "scripted.h"
 #include "virtual.h"
 
-enum { LATENCY = 4000, ROUND = 64 * LATENCY, TURN = LATENCY / 16, CELLS = 64, TARGETS = 4, TOUCHED = 6 };
+enum {
+    LATENCY = 4000, ROUND = 64 * LATENCY, TURN = LATENCY / 16, CELLS = 64, TARGETS = 4, TOUCHED = 6
+};
 
 enum row {
-    INIT, CREATE, ALLOCATE, FREE, FENCE, FENCE_OPENS, FENCE_PUTS, EXPOSURE, ACCESS, LOCK, LOCK_ALL, FLUSH_ALL, UNLOCK_ALL,
-    WINDOW_LOCK_ALL, WINDOW_FLUSH_ALL, WINDOW_UNLOCK_ALL, LOCKED_BY_ALL, UNLOCKED_BY_ALL, AT_END, ROWS
+    INIT, CREATE, ALLOCATE, FREE, FENCE, FENCE_OPENS, FENCE_PUTS, EXPOSURE, ACCESS, LOCK, LOCK_ALL,
+    FLUSH_ALL, UNLOCK_ALL, WINDOW_LOCK_ALL, WINDOW_FLUSH_ALL, WINDOW_UNLOCK_ALL, LOCKED_BY_ALL,
+    UNLOCKED_BY_ALL, AT_END, ROWS
 };
-static const char *const row_name[ROWS] = {
-    "MPI_Init", "MPI_Win_create", "MPI_Win_allocate", "MPI_Win_free", "fence, nothing to do", "fence NOPRECEDE, returns",
-    "fence after puts to K", "post to K .. wait", "start on K, put to each, complete", "lock, put, unlock",
-    "lock_all, put to K", "flush_all of K targets", "unlock_all of K targets", "window protocol: lock_all, put to 6",
-    "window protocol: flush_all", "window protocol: unlock_all", "target: all others lock_all it", "target: all unlock it",
-    "at the end"};
+static const char *const row_name[ROWS] = {"MPI_Init",
+                                           "MPI_Win_create",
+                                           "MPI_Win_allocate",
+                                           "MPI_Win_free",
+                                           "fence, nothing to do",
+                                           "fence NOPRECEDE, returns",
+                                           "fence after puts to K",
+                                           "post to K .. wait",
+                                           "start on K, put to each, complete",
+                                           "lock, put, unlock",
+                                           "lock_all, put to K",
+                                           "flush_all of K targets",
+                                           "unlock_all of K targets",
+                                           "window protocol: lock_all, put to 6",
+                                           "window protocol: flush_all",
+                                           "window protocol: unlock_all",
+                                           "target: all others lock_all it",
+                                           "target: all unlock it",
+                                           "at the end"};
 
 struct figures {
     long sent, received, steps, bytes;
 };
-/* Everybody takes part; how long a rank waits for the slowest is not its own figure: the virtual ones are in time. */
-static const char is_collective[ROWS] = {[CREATE] = 1, [ALLOCATE] = 1, [FREE] = 1, [FENCE] = 1, [FENCE_OPENS] = 1, [FENCE_PUTS] = 1};
+/* Everybody takes part; how long a rank waits for the slowest is not its own figure: the virtual
+ * ones are in time. */
+static const char is_collective[ROWS] = {
+    [CREATE] = 1, [ALLOCATE] = 1, [FREE] = 1, [FENCE] = 1, [FENCE_OPENS] = 1, [FENCE_PUTS] = 1};
 static struct plan {
     int size, act, k; /* processes; the rank looked at; peers of PSCW and the like */
     int windows;      /* the window protocol too: O(P) messages */
@@ -44,7 +63,7 @@ static int acting(void)
     return the_sim->k.world || sim_rank() == plan.act;
 }
 
-/* --- measuring ---------------------------------------------------------------------------------- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
 static struct figures at_begin;
 
@@ -60,7 +79,8 @@ static void line_up(void)
 
 static struct figures look(void)
 {
-    return (struct figures){sim_sent(sim_rank(), -1), sim_received(sim_rank(), -1), sim_time(), memory_bytes(sim_rank())};
+    return (struct figures){sim_sent(sim_rank(), -1), sim_received(sim_rank(), -1), sim_time(),
+                            memory_bytes(sim_rank())};
 }
 
 static void begin(void)
@@ -76,10 +96,11 @@ static void end(enum row r)
         return;
     struct figures f = look();
     fig[r] = (struct figures){f.sent - at_begin.sent, f.received - at_begin.received,
-                              (f.steps - at_begin.steps + LATENCY / 2) / LATENCY, f.bytes - at_begin.bytes};
+                              (f.steps - at_begin.steps + LATENCY / 2) / LATENCY,
+                              f.bytes - at_begin.bytes};
 }
 
-/* --- the program: the acting rank and, where all are real, the others ------------------------------ */
+/* --- the program: the acting rank and, where all are real, the others ------------------------- */
 
 /* The i-th of K peers, spread over the job. */
 static int peer(int i, int k)
@@ -113,13 +134,15 @@ static MPI_Win creation(void)
     MPI_Win w;
     long *base;
     begin();
-    OK(MPI_Win_create(memory[sim_rank()], sizeof memory[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &w));
+    OK(MPI_Win_create(memory[sim_rank()], sizeof memory[0], sizeof(long), MPI_INFO_NULL,
+                      MPI_COMM_WORLD, &w));
     end(CREATE);
     begin();
     OK(MPI_Win_free(&w));
     end(FREE);
     begin();
-    OK(MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w));
+    OK(MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                        &w));
     end(ALLOCATE);
     if (acting())
         fig[ALLOCATE].bytes -= CELLS * (long)sizeof(long);
@@ -145,7 +168,8 @@ static void fences(MPI_Win w)
 static void pscw(MPI_Win w)
 {
     MPI_Group world, all;
-    int *ranks = malloc((size_t)plan.k * sizeof *ranks), mine = !acting() && is_peer(sim_rank(), plan.k);
+    int *ranks = malloc((size_t)plan.k * sizeof *ranks),
+        mine = !acting() && is_peer(sim_rank(), plan.k);
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     for (int i = 0; i < plan.k; i++)
         ranks[i] = peer(i, plan.k);
@@ -269,9 +293,10 @@ static void program(void *arg)
         fig[AT_END] = f;
 }
 
-/* --- more locks than elements -------------------------------------------------------------------------- */
+/* --- more locks than elements ----------------------------------------------------------------- */
 
-enum { HALF = 6000 }; /* the even ranks are locked, all but 0, which is the acting one; 4 elements */
+/* the even ranks are locked, all but 0, which is the acting one; 4 elements */
+enum { HALF = 6000 };
 
 /* What is not locked, and what is already: errors, and no message leaves. */
 static void wrong_calls(MPI_Win w)
@@ -304,7 +329,8 @@ static void many_locks(void *arg)
     (void)arg;
     MPI_Win w;
     long *base;
-    OK(MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w));
+    OK(MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                        &w));
     OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
     for (int r = 2; r < 2 * HALF; r += 2)
         OK(MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w));
@@ -324,7 +350,7 @@ static void many_locks(void *arg)
     OK(MPI_Win_free(&w));
 }
 
-/* --- runs -------------------------------------------------------------------------------------------- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static void run_program(struct plan p, int virtual, void (*main_of)(void *))
 {
@@ -392,11 +418,12 @@ static void print_table(void)
 {
     for (int r = 0; r < ROWS; r++)
         if (fig[r].sent || fig[r].received || fig[r].steps || fig[r].bytes)
-            printf("%d\t%d\t%d\t%d\t%s\t%ld\t%ld\t%ld\t%ld\n", plan.size, plan.act, plan.k, plan.windows, row_name[r],
-                   fig[r].sent, fig[r].received, fig[r].steps, fig[r].bytes);
+            printf("%d\t%d\t%d\t%d\t%s\t%ld\t%ld\t%ld\t%ld\n", plan.size, plan.act, plan.k,
+                   plan.windows, row_name[r], fig[r].sent, fig[r].received, fig[r].steps,
+                   fig[r].bytes);
 }
 
-/* --- growth -------------------------------------------------------------------------------------------- */
+/* --- growth ----------------------------------------------------------------------------------- */
 
 static struct figures at_1000[ROWS]; /* of the same kind of run */
 
@@ -420,7 +447,8 @@ static long log2_of(long p)
     return n;
 }
 
-/* The most that a process may have to do with others in a collective: tree, doubling with its two ends, dissemination. */
+/* The most that a process may have to do with others in a collective: tree, doubling with its two
+ * ends, dissemination. */
 static void check_collective(enum row r, long rounds, long puts)
 {
     at_most("messages sent", r, fig[r].sent, rounds + puts);
@@ -428,7 +456,8 @@ static void check_collective(enum row r, long rounds, long puts)
     at_most("steps", r, fig[r].steps, rounds + (puts ? 2 : 0));
 }
 
-enum { RECORDS = 1200 }; /* bytes that one more process talked to may cost, tables that double included */
+/* bytes that one more process talked to may cost, tables that double included */
+enum { RECORDS = 1200 };
 
 static void check_active(void)
 {
@@ -451,26 +480,31 @@ static void check_active(void)
     sent_is(UNLOCK_ALL, K);
     for (int r = EXPOSURE; r <= UNLOCK_ALL; r++)
         at_most("steps", (enum row)r, fig[r].steps, 3);
-    /* Memory: a window is the same for every P, a process keeps records of those it has talked to. */
-    expect(fig[INIT].bytes == at_1000[INIT].bytes, row_name[INIT], fig[INIT].bytes, at_1000[INIT].bytes);
-    expect(fig[ALLOCATE].bytes == at_1000[ALLOCATE].bytes || P < 256, row_name[ALLOCATE], fig[ALLOCATE].bytes,
-           at_1000[ALLOCATE].bytes);
+    /* Memory: a window is the same for every P, a process keeps records of those it has talked
+     * to. */
+    expect(fig[INIT].bytes == at_1000[INIT].bytes, row_name[INIT], fig[INIT].bytes,
+           at_1000[INIT].bytes);
+    expect(fig[ALLOCATE].bytes == at_1000[ALLOCATE].bytes || P < 256, row_name[ALLOCATE],
+           fig[ALLOCATE].bytes, at_1000[ALLOCATE].bytes);
     at_most("bytes", AT_END, fig[AT_END].bytes, at_1000[AT_END].bytes + RECORDS * (3 * L + K));
 }
 
 static void check_window_protocol(void)
 {
     long P = plan.size;
-    /* A LOCK to each, riding on the first put where there was one; an answer from each; nothing else grows. */
+    /* A LOCK to each, riding on the first put where there was one; an answer from each; nothing
+     * else grows. */
     sent_is(WINDOW_LOCK_ALL, P - 1 + TARGETS);
-    expect(fig[WINDOW_LOCK_ALL].received == P - 1, row_name[WINDOW_LOCK_ALL], fig[WINDOW_LOCK_ALL].received, P - 1);
+    expect(fig[WINDOW_LOCK_ALL].received == P - 1, row_name[WINDOW_LOCK_ALL],
+           fig[WINDOW_LOCK_ALL].received, P - 1);
     at_most("sent", WINDOW_FLUSH_ALL, fig[WINDOW_FLUSH_ALL].sent, TARGETS);
     sent_is(WINDOW_UNLOCK_ALL, P - 1);
-    expect(fig[ALLOCATE].bytes == at_1000[ALLOCATE].bytes || P < 256, row_name[ALLOCATE], fig[ALLOCATE].bytes,
-           at_1000[ALLOCATE].bytes);
+    expect(fig[ALLOCATE].bytes == at_1000[ALLOCATE].bytes || P < 256, row_name[ALLOCATE],
+           fig[ALLOCATE].bytes, at_1000[ALLOCATE].bytes);
     /* What this process remembers of those that hold its lock is bounded. */
     at_most("bytes", LOCKED_BY_ALL, fig[LOCKED_BY_ALL].bytes, 64 * 1024);
-    /* Full records only of those with whom something is outstanding, else half a byte and its share of a hash. */
+    /* Full records only of those with whom something is outstanding, else half a byte and its share
+     * of a hash. */
     at_most("bytes", AT_END, fig[AT_END].bytes, at_1000[INIT].bytes + 192 * 1024 + P);
 }
 
@@ -486,7 +520,8 @@ static void one(int size, int act, int k, int windows, int table)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = {1000, 10, 100, 10000, 100000, 1000000}; /* the first is what others are compared with */
+    /* the first is what others are compared with */
+    static const int sizes[] = {1000, 10, 100, 10000, 100000, 1000000};
     int table = argc > 1 && !strcmp(argv[1], "--table");
     compare(0);
     compare(1);

@@ -11,7 +11,8 @@ struct scenario {
     int ranks, threads;
     void (*program)(void *arg);
     void (*thread_program)(int thread, void *arg);
-    /* Change what sim_draw drew, set control variables in the environment ("NAME=VALUE", undone afterwards). May be NULL. */
+    /* Change what sim_draw drew, set control variables in the environment ("NAME=VALUE", undone
+     * afterwards). May be NULL. */
     void (*prepare)(struct sim_knobs *k);
 };
 

@@ -1,5 +1,6 @@
-/* One script per numbered decision of doc/design/rma.md and per shortage in each state.  Each checks its results and,
- * by the window's counters, that the shortage it is about really came about. */
+/* One script per numbered decision of doc/design/rma.md and per shortage in each state.  Each
+ * checks its results and, by the window's counters, that the shortage it is about really came
+ * about. */
 #include "scripted.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 #include "memory.h"
 
-/* --- 1: what may wait: pools of one element in every state ---------------------------------------------- */
+/* --- 1: what may wait: pools of one element in every state ------------------------------------ */
 
 enum { FLOOD = 12 };
 
@@ -37,8 +38,8 @@ static void dry(const struct job *j)
     SIM_CHECK(pvar(j->win, PVAR_RMA_OPS_HIGH) == 1 && pvar(j->win, PVAR_RMA_TARGETS_HIGH) == 1);
 }
 
-/* FENCE_ISSUED: the flood begins while rank 0 has not come to the fence; it is not let go on before all that can happen
- * without it has happened. */
+/* FENCE_ISSUED: the flood begins while rank 0 has not come to the fence; it is not let go on before
+ * all that can happen without it has happened. */
 static void dry_fence_issued(void *arg)
 {
     (void)arg;
@@ -192,7 +193,8 @@ static void dry_lock_all_nocheck(void *arg)
     job_close(&j);
 }
 
-/* PER_TARGET with more locks than elements, shared ones: exclusive ones by everybody on everybody could never be granted. */
+/* PER_TARGET with more locks than elements, shared ones: exclusive ones by everybody on everybody
+ * could never be granted. */
 static void dry_per_target(void *arg)
 {
     (void)arg;
@@ -207,7 +209,8 @@ static void dry_per_target(void *arg)
     for (int t = j.size - 1; t >= 0; t--)
         if (t != j.rank) {
             OK(MPI_Win_unlock(t, j.win));
-            SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) == (inside(j.win)->locks == 0)); /* 15: the last one only */
+            /* 15: the last one only */
+            SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) == (inside(j.win)->locks == 0));
         }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int o = 0; o < j.size; o++)
@@ -221,14 +224,15 @@ static struct job private_open(long *mem, long longs, long **all)
     struct job j = {.mem = mem};
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j.size);
-    OK(MPI_Win_create(mem, longs * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j.win));
+    OK(MPI_Win_create(mem, longs * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL,
+                      MPI_COMM_WORLD, &j.win));
     OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
     MPI_Allgather(&mem, sizeof mem, MPI_BYTE, all, sizeof mem, MPI_BYTE, MPI_COMM_WORLD);
     return j;
 }
 
-/* Two elements to a node peer's created window go by message, and their element for another's: a flush of the peer waits
- * for the answer all the same, and one element more does not pass them. */
+/* Two elements to a node peer's created window go by message, and their element for another's: a
+ * flush of the peer waits for the answer all the same, and one element more does not pass them. */
 static void flush_near(void *arg)
 {
     (void)arg;
@@ -274,7 +278,7 @@ static void poor_with_a_neighbour(struct sim_knobs *k)
     k->max_delay = 300;
 }
 
-/* --- one element of a node peer's private memory (delegate.c) ------------------------------------------------ */
+/* --- one element of a node peer's private memory (delegate.c) --------------------------------- */
 
 /* Each kind on cell `at` of t, 1 more each time; they return the class `cls`. */
 static void each_kind(const struct job *j, int t, long at, int cls)
@@ -282,7 +286,8 @@ static void each_kind(const struct job *j, int t, long at, int cls)
     static const long one = 1;
     long got[4] = {-1, -1, -1, -1}, want[2] = {0, 1};
     ERR(cls, MPI_Accumulate(&one, 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_SUM, j->win));
-    ERR(cls, MPI_Get_accumulate(&one, 1, MPI_LONG, &got[0], 1, MPI_LONG, t, at, 1, MPI_LONG, MPI_SUM, j->win));
+    ERR(cls, MPI_Get_accumulate(&one, 1, MPI_LONG, &got[0], 1, MPI_LONG, t, at, 1, MPI_LONG,
+                                MPI_SUM, j->win));
     ERR(cls, MPI_Fetch_and_op(&one, &got[1], MPI_LONG, t, at, MPI_SUM, j->win));
     ERR(cls, MPI_Compare_and_swap(&want[1], &want[0], &got[2], MPI_LONG, t, at + 1, j->win));
     ERR(cls, MPI_Compare_and_swap(&want[0], &want[1], &got[3], MPI_LONG, t, at + 1, j->win));
@@ -292,7 +297,8 @@ static void each_kind(const struct job *j, int t, long at, int cls)
                   : got[1] == got[0] + 1 && got[2] == 0 && got[3] == 1);
 }
 
-/* It is asked for where the owner listens, done by a single copy where it computes, and needs no element either way. */
+/* It is asked for where the owner listens, done by a single copy where it computes, and needs no
+ * element either way. */
 static void one_element(void *arg)
 {
     (void)arg;
@@ -395,9 +401,11 @@ static void one_in_order(void *arg)
             OK(MPI_Accumulate(two, 2, MPI_LONG, 1, 0, 2, MPI_LONG, MPI_SUM, j.win));
             SIM_CHECK(inside(j.win)->ntargets == 1);
             OK(MPI_Fetch_and_op(two, &got[0], MPI_LONG, 1, 0, MPI_NO_OP, j.win));
-            OK(MPI_Get_accumulate(two, 1, MPI_LONG, &got[1], 1, MPI_LONG, 1, 1, 1, MPI_LONG, MPI_SUM, j.win));
+            OK(MPI_Get_accumulate(two, 1, MPI_LONG, &got[1], 1, MPI_LONG, 1, 1, 1, MPI_LONG,
+                                  MPI_SUM, j.win));
             OK(MPI_Win_flush(1, j.win));
-            SIM_CHECK(got[0] == i + 1 && got[1] == 2 * i + 1 && all[1][0] == i + 1 && all[1][1] == 2 * i + 2);
+            SIM_CHECK(got[0] == i + 1 && got[1] == 2 * i + 1 && all[1][0] == i + 1 &&
+                      all[1][1] == 2 * i + 2);
         }
         OK(MPI_Win_unlock_all(j.win));
         tell(1);
@@ -415,7 +423,7 @@ static void at_once(struct sim_knobs *k)
     k->quiet_rank = -1;
 }
 
-/* --- 2: order of locks ------------------------------------------------------------------------------------ */
+/* --- 2: order of locks ------------------------------------------------------------------------ */
 
 /* Two origins lock 2 then 3 and touch them in different orders. */
 static void lock_order(void *arg)
@@ -464,9 +472,10 @@ static void lock_order_windows(void *arg)
     job_close(&j);
 }
 
-/* --- 3: LOCK_ALL joins ------------------------------------------------------------------------------------- */
+/* --- 3: LOCK_ALL joins ------------------------------------------------------------------------ */
 
-/* 0 holds 1 by lock_all, 2 queues for it alone, 3's late request must pass 2's: 0 unlocks only when 3 is through. */
+/* 0 holds 1 by lock_all, 2 queues for it alone, 3's late request must pass 2's: 0 unlocks only when
+ * 3 is through. */
 static void lock_all_joins(void *arg)
 {
     (void)arg;
@@ -507,10 +516,10 @@ static void lock_all_joins(void *arg)
     job_close(&j);
 }
 
-/* --- 4: the queue at the target ------------------------------------------------------------------------------ */
+/* --- 4: the queue at the target --------------------------------------------------------------- */
 
-/* Rank 0 keeps its own lock until everybody has asked; the queue holds one and no data.  Then they must come in the order of
- * their first requests: of their stamps. */
+/* Rank 0 keeps its own lock until everybody has asked; the queue holds one and no data.  Then they
+ * must come in the order of their first requests: of their stamps. */
 static void queue_full(void *arg)
 {
     (void)arg;
@@ -570,7 +579,8 @@ static void data_dropped(void *arg)
             turn();
         OK(MPI_Win_unlock(0, j.win));
         MPI_Barrier(MPI_COMM_WORLD);
-        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_DROPPED) == 1 && pvar(j.win, PVAR_RMA_LOCKS_REFUSED) == 0);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_LOCKS_DROPPED) == 1 &&
+                  pvar(j.win, PVAR_RMA_LOCKS_REFUSED) == 0);
         for (int i = 0; i < 12; i++)
             SIM_CHECK(j.mem[i] == 100 * (1 + i / 6) + i % 6);
     } else {
@@ -623,7 +633,8 @@ static void switch_refused(void *arg)
     job_close(&j);
 }
 
-/* 1 has the lock, 2 was refused and stays away for now, the queue is empty: 3, who comes anew, must not enter before 2. */
+/* 1 has the lock, 2 was refused and stays away for now, the queue is empty: 3, who comes anew, must
+ * not enter before 2. */
 static void stamp_first(void *arg)
 {
     static int come_back[SIM_RANKS];
@@ -687,7 +698,7 @@ static void poor_small_queue(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING", "2");
 }
 
-/* --- 5: NOCHECK and eviction; an UNLOCK without a LOCK -------------------------------------------------------- */
+/* --- 5: NOCHECK and eviction; an UNLOCK without a LOCK ---------------------------------------- */
 
 static void nocheck_evicted(void *arg)
 {
@@ -718,8 +729,8 @@ static void nocheck_evicted(void *arg)
     job_close(&j);
 }
 
-/* What is evicted is known: calls on a rank that is not locked are errors, and 2's lock there, which the target only counts,
- * stays; a second lock is one, too. */
+/* What is evicted is known: calls on a rank that is not locked are errors, and 2's lock there,
+ * which the target only counts, stays; a second lock is one, too. */
 static void evicted_known(void *arg)
 {
     (void)arg;
@@ -762,7 +773,8 @@ static void evicted_known(void *arg)
     job_close(&j);
 }
 
-/* Without memory to remember it an element stays, and so does all that is known of it: the call that wanted its place fails. */
+/* Without memory to remember it an element stays, and so does all that is known of it: the call
+ * that wanted its place fails. */
 static void evicted_no_memory(void *arg)
 {
     (void)arg;
@@ -775,7 +787,8 @@ static void evicted_no_memory(void *arg)
         memory_refuse(j.rank);
         for (int i = 0; i < 2; i++)
             ERR(MPI_ERR_NO_MEM, MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
-        SIM_CHECK(rma_target_find(inside(j.win), 1) && !inside(j.win)->gone.count && inside(j.win)->locks == 1);
+        SIM_CHECK(rma_target_find(inside(j.win), 1) && !inside(j.win)->gone.count &&
+                  inside(j.win)->locks == 1);
         put1(&j, &v, 1, 1);
         OK(MPI_Win_flush(1, j.win));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
@@ -799,7 +812,8 @@ static void evicted_no_memory(void *arg)
     job_close(&j);
 }
 
-/* A LOCK_ALL's switch cannot reach 3, and has no memory to remember that: it is not over before it has. */
+/* A LOCK_ALL's switch cannot reach 3, and has no memory to remember that: it is not over before it
+ * has. */
 static void cut_no_memory(void *arg)
 {
     static int waits;
@@ -815,7 +829,8 @@ static void cut_no_memory(void *arg)
         memory_refuse(j.rank);
         waits = 1;
         put1(&j, &v, 2, 0);
-        SIM_CHECK(!waits && rma_ask(inside(j.win), ASK_ALL_LOCKED) && rma_gone_err(&inside(j.win)->gone, 3) == -EMFILE);
+        SIM_CHECK(!waits && rma_ask(inside(j.win), ASK_ALL_LOCKED) &&
+                  rma_gone_err(&inside(j.win)->gone, 3) == -EMFILE);
         ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
         sim_unreachable(3, 0); /* too late for this epoch */
         ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
@@ -880,7 +895,7 @@ static void unlock_forged(void *arg)
     job_close(&j);
 }
 
-/* --- 6: tokens ------------------------------------------------------------------------------------------------- */
+/* --- 6: tokens -------------------------------------------------------------------------------- */
 
 /* An acknowledgement with another token, forged here, ends no flush. */
 static void late_ack(void *arg)
@@ -913,7 +928,7 @@ static void late_ack(void *arg)
     job_close(&j);
 }
 
-/* --- 7: requests --------------------------------------------------------------------------------------------------- */
+/* --- 7: requests ------------------------------------------------------------------------------ */
 
 static void requests(void *arg)
 {
@@ -940,7 +955,7 @@ static void requests(void *arg)
     job_close(&j);
 }
 
-/* --- 9, 10: attached memory, ranges ---------------------------------------------------------------------------------- */
+/* --- 9, 10: attached memory, ranges ----------------------------------------------------------- */
 
 static void attached(void *arg)
 {
@@ -963,7 +978,8 @@ static void attached(void *arg)
         hear(1); /* detached now */
         struct rma_near *n = rma_near_of(inside(win), 1);
         int near = n && n->kind != RMA_NEAR_AM; /* told at the call, or where it completes */
-        ERR(near ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
+        ERR(near ? MPI_ERR_RMA_RANGE : MPI_SUCCESS,
+            MPI_Put(&v, 1, MPI_LONG, 1, at[1], 1, MPI_LONG, win));
         ERR(near ? MPI_SUCCESS : MPI_ERR_RMA_RANGE, MPI_Win_flush(1, win));
         tell(1);
         hear(1); /* attached again */
@@ -1015,7 +1031,7 @@ static void ranges(void *arg)
     job_close(&j);
 }
 
-/* --- 11, 12: errors; the end of a window ---------------------------------------------------------------------------- */
+/* --- 11, 12: errors; the end of a window ------------------------------------------------------ */
 
 static void errors(void *arg)
 {
@@ -1061,9 +1077,10 @@ static void fences_pending(void *arg)
     job_close(&j);
 }
 
-/* --- nested groups, long absence ------------------------------------------------------------------------------------- */
+/* --- nested groups, long absence -------------------------------------------------------------- */
 
-/* Rank 0 starts on all, those in between expose to those before them and access those behind them at once. */
+/* Rank 0 starts on all, those in between expose to those before them and access those behind them
+ * at once. */
 static void pscw_nested(void *arg)
 {
     (void)arg;
@@ -1103,7 +1120,8 @@ static void pscw_nested(void *arg)
     job_close(&j);
 }
 
-/* Rank 1 posts twice for two starts: the second post does not open the first start of somebody else. */
+/* Rank 1 posts twice for two starts: the second post does not open the first start of somebody
+ * else. */
 static void pscw_twice(void *arg)
 {
     (void)arg;
@@ -1174,7 +1192,7 @@ static void near_absence(void *arg)
     job_close(&j);
 }
 
-/* --- 13: shared_query ------------------------------------------------------------------------------------------------ */
+/* --- 13: shared_query ------------------------------------------------------------------------- */
 
 /* Ranks 0 and 1 share a node, 2 and 3 another; rank 0 of the window brings nothing. */
 static void shared_query(void *arg)
@@ -1185,7 +1203,8 @@ static void shared_query(void *arg)
     MPI_Aint size = 99;
     MPI_Win win, dynamic;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    OK(MPI_Win_allocate(rank ? 8 * (MPI_Aint)sizeof(long) : 0, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    OK(MPI_Win_allocate(rank ? 8 * (MPI_Aint)sizeof(long) : 0, sizeof(long), MPI_INFO_NULL,
+                        MPI_COMM_WORLD, &mine, &win));
     OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
     OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     OK(MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN));
@@ -1193,8 +1212,10 @@ static void shared_query(void *arg)
     there = (long *)(void *)&size;
     OK(MPI_Win_shared_query(win, far, &size, &unit, &there)); /* out of reach: size 0 and NULL */
     SIM_CHECK(size == 0 && there == NULL);
-    OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &there)); /* the lowest within reach that has something */
-    SIM_CHECK(size == 8 * (MPI_Aint)sizeof(long) && unit == sizeof(long) && there != NULL && (rank != lowest || there == mine));
+    /* the lowest within reach that has something */
+    OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &there));
+    SIM_CHECK(size == 8 * (MPI_Aint)sizeof(long) && unit == sizeof(long) && there != NULL &&
+              (rank != lowest || there == mine));
     OK(MPI_Win_shared_query(win, other, &size, &unit, &there));
     SIM_CHECK(size == (other ? 8 * (MPI_Aint)sizeof(long) : 0) && (there != NULL) == (other != 0));
     OK(MPI_Win_lock_all(0, win));
@@ -1213,9 +1234,10 @@ static void two_nodes(struct sim_knobs *k)
     k->nodes = 2;
 }
 
-/* Loads behind START and an opening fence see what near peers stored before they exposed their memory.  Where the program has not
- * asked for a peer's memory before, MPI_Win_shared_query inside the epoch waits.  Nobody waits for far posts: rank 2 of two nodes
- * posts when rank 0 is in its epoch. */
+/* Loads behind START and an opening fence see what near peers stored before they exposed their
+ * memory.  Where the program has not asked for a peer's memory before, MPI_Win_shared_query inside
+ * the epoch waits.  Nobody waits for far posts: rank 2 of two nodes posts when rank 0 is in its
+ * epoch. */
 static void loads_in_starts(MPI_Win win, long *mine, int rank, int together)
 {
     MPI_Group world, g;
@@ -1271,9 +1293,11 @@ static void loads(int shared, int fences)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (shared)
-        OK(MPI_Win_allocate_shared(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+        OK(MPI_Win_allocate_shared(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                                   &win));
     else
-        OK(MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+        OK(MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                            &win));
     if (fences)
         loads_in_fences(win, mine, rank);
     else
@@ -1293,8 +1317,9 @@ static void loads_queried(void *arg)
     loads(0, sim_seed() % 2);
 }
 
-/* START and POST with NOCHECK, where all know that the post has been called: the epoch is granted at once, near operations
- * act at once, and no post of such a round is left to satisfy the START of a later, ordinary one. */
+/* START and POST with NOCHECK, where all know that the post has been called: the epoch is granted
+ * at once, near operations act at once, and no post of such a round is left to satisfy the START of
+ * a later, ordinary one. */
 static void start_nocheck(void *arg)
 {
     enum { ROUNDS = 6 };
@@ -1338,10 +1363,11 @@ static void start_nocheck(void *arg)
     job_close(&j);
 }
 
-/* --- 15: slips of the paper ------------------------------------------------------------------------------------------ */
+/* --- 15: slips of the paper ------------------------------------------------------------------- */
 
-/* PER_TARGET is left when no lock is open any more, not at the first unlock; MPI_Win_unlock asks for the target's state;
- * operations of LOCK_ALL lock their targets one by one and the window is not PER_TARGET for that. */
+/* PER_TARGET is left when no lock is open any more, not at the first unlock; MPI_Win_unlock asks
+ * for the target's state; operations of LOCK_ALL lock their targets one by one and the window is
+ * not PER_TARGET for that. */
 static void paper_slips(void *arg)
 {
     (void)arg;
@@ -1351,8 +1377,10 @@ static void paper_slips(void *arg)
         const struct rma_win *w = inside(j.win);
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
         put1(&j, &v, 1, 0);
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win)); /* gets the first one granted; is only called itself */
-        SIM_CHECK(rma_target_find(w, 1)->state == TARGET_LOCK_GRANTED && rma_target_find(w, 2)->state == TARGET_LOCK_CALLED);
+        /* gets the first one granted; is only called itself */
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
+        SIM_CHECK(rma_target_find(w, 1)->state == TARGET_LOCK_GRANTED &&
+                  rma_target_find(w, 2)->state == TARGET_LOCK_CALLED);
         OK(MPI_Win_unlock(1, j.win));
         SIM_CHECK(rma_ask(w, ASK_PER_TARGET));
         put1(&j, &v, 2, 0);
@@ -1363,7 +1391,8 @@ static void paper_slips(void *arg)
         put1(&j, &v, 2, 1);
         SIM_CHECK(!rma_ask(w, ASK_PER_TARGET) && rma_ask(w, ASK_LAZY_ALL));
         OK(MPI_Win_flush(2, j.win));
-        SIM_CHECK(rma_target_find(w, 2)->state == TARGET_LOCK_GRANTED && !rma_ask(w, ASK_PER_TARGET));
+        SIM_CHECK(rma_target_find(w, 2)->state == TARGET_LOCK_GRANTED &&
+                  !rma_ask(w, ASK_PER_TARGET));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
         OK(MPI_Win_unlock_all(j.win));
     }
@@ -1372,9 +1401,10 @@ static void paper_slips(void *arg)
     job_close(&j);
 }
 
-/* --- 14: death ------------------------------------------------------------------------------------------------------- */
+/* --- 14: death -------------------------------------------------------------------------------- */
 
-/* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited for. */
+/* Rank 1 dies; whoever waits for it gets an error, and the others go on. `how`: what is waited
+ * for. */
 static void dies(int how)
 {
     struct job j = job_of_mortals(8);
@@ -1425,7 +1455,8 @@ static void dies(int how)
     } else if (j.rank == 0 && how == 4) { /* UNLOCKs and answers cross its death */
         sim_compute((int)(sim_random() % 300));
         err = MPI_Win_unlock_all(j.win);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && (!err || sim_gone(1)));
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 &&
+                  (!err || sim_gone(1)));
     } else if (j.rank == 0 && how == 5) { /* flushes of the dead and of the living */
         OK(MPI_Win_lock_all(0, j.win));
         do {
@@ -1439,7 +1470,8 @@ static void dies(int how)
             OK(MPI_Win_flush(t, j.win));
         }
         MPI_Win_unlock_all(j.win);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 && inside(j.win)->nops == 0);
+        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 &&
+                  inside(j.win)->nops == 0);
     } else if (how == 6) { /* a fence that it does not come to */
         do {
             err = MPI_Win_fence(0, j.win);
@@ -1448,7 +1480,8 @@ static void dies(int how)
         } while (!err && !boot_dead_count());
         SIM_CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win) != MPI_SUCCESS);
         OK(MPI_Win_free(&j.win)); /* it can be left behind */
-    } else if (j.rank == 2 && how == 7) { /* its own lock, and nothing else to do that would notice a death */
+    } else if (j.rank == 2 && how == 7) {
+        /* its own lock, and nothing else to do that would notice a death */
         hear(1);
         err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win);
         if (err) { /* it waited already when the other died */
@@ -1516,9 +1549,10 @@ static void dies_holding_own(void *arg)
     dies(7);
 }
 
-/* Rank 1 dies while it holds rank 2's lock and ranks 0 and 3 wait for it, near or far: each is told so once, by the call
- * that waits, and then gets the lock like anybody. */
-static struct rma_near *asks_at[SIM_RANKS]; /* of a near one that waits: near.asked says when it does */
+/* Rank 1 dies while it holds rank 2's lock and ranks 0 and 3 wait for it, near or far: each is told
+ * so once, by the call that waits, and then gets the lock like anybody. */
+/* of a near one that waits: near.asked says when it does */
+static struct rma_near *asks_at[SIM_RANKS];
 
 static int all_wait(struct rma_win *w)
 {
@@ -1562,7 +1596,8 @@ static void dies_held(void *arg)
     int type = j.rank == 3 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
     asks_at[j.rank] = rma_near_of(inside(j.win), 2);
     err = MPI_Win_lock(type, 2, 0, j.win);
-    SIM_CHECK(asks_at[j.rank] ? err != MPI_SUCCESS : err == MPI_SUCCESS); /* a far one waits in the next call */
+    /* a far one waits in the next call */
+    SIM_CHECK(asks_at[j.rank] ? err != MPI_SUCCESS : err == MPI_SUCCESS);
     if (!err) {
         put1(&j, &v, 2, 2);
         err = MPI_Win_unlock(2, j.win);
@@ -1578,8 +1613,9 @@ static void dies_held(void *arg)
     tell(2);
 }
 
-/* Rank 3 dies as a reader of rank 0's lock beyond the bound of those it can name: nobody knows any more whether a reader
- * is left.  Writers, near or far, are told so each time; readers go on, and nobody waits. */
+/* Rank 3 dies as a reader of rank 0's lock beyond the bound of those it can name: nobody knows any
+ * more whether a reader is left.  Writers, near or far, are told so each time; readers go on, and
+ * nobody waits. */
 static void dies_unnamed(void *arg)
 {
     (void)arg;
@@ -1662,10 +1698,10 @@ static void dies_with_its_lock(void *arg)
     OK(MPI_Win_unlock_all(j.win));
 }
 
-/* --- exclusion between near and far ---------------------------------------------------------------------- */
+/* --- exclusion between near and far ----------------------------------------------------------- */
 
-/* Near writers keep a row of cells equal under exclusive locks, far readers fetch them one by one under shared ones: the last
- * GET carries the UNLOCK and must have read before it. */
+/* Near writers keep a row of cells equal under exclusive locks, far readers fetch them one by one
+ * under shared ones: the last GET carries the UNLOCK and must have read before it. */
 static void far_reader(void *arg)
 {
     enum { CELLS = 3, ROUNDS = 12 };
@@ -1689,8 +1725,9 @@ static void far_reader(void *arg)
     job_close(&j);
 }
 
-/* Many at one lock word, most of them near: under exclusive locks a counter is read and written back, under shared ones it
- * and its copy are equal.  Nobody is let in twice, forgotten, or beside a writer. */
+/* Many at one lock word, most of them near: under exclusive locks a counter is read and written
+ * back, under shared ones it and its copy are equal.  Nobody is let in twice, forgotten, or beside
+ * a writer. */
 static void near_crowd(void *arg)
 {
     enum { ROUNDS = 8 };

@@ -1,4 +1,5 @@
-/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages, a death. */
+/* scripted.h - what scripted scenarios share: a look inside a window, counting of messages, a
+ * death. */
 #ifndef SIM_SCRIPTED_H
 #define SIM_SCRIPTED_H
 
@@ -55,23 +56,27 @@ static inline long since_all(const struct counts *c)
 
 /* Exactly these, and none of any other kind. */
 #define SENT(c, n1, p1) must_have_sent(c, __LINE__, 1, (const int[]){n1, RMA_PKT_##p1})
-#define SENT2(c, n1, p1, n2, p2) must_have_sent(c, __LINE__, 2, (const int[]){n1, RMA_PKT_##p1, n2, RMA_PKT_##p2})
-#define SENT3(c, n1, p1, n2, p2, n3, p3) \
-    must_have_sent(c, __LINE__, 3, (const int[]){n1, RMA_PKT_##p1, n2, RMA_PKT_##p2, n3, RMA_PKT_##p3})
+#define SENT2(c, n1, p1, n2, p2)                                                                   \
+    must_have_sent(c, __LINE__, 2, (const int[]){n1, RMA_PKT_##p1, n2, RMA_PKT_##p2})
+#define SENT3(c, n1, p1, n2, p2, n3, p3)                                                           \
+    must_have_sent(c, __LINE__, 3,                                                                 \
+                   (const int[]){n1, RMA_PKT_##p1, n2, RMA_PKT_##p2, n3, RMA_PKT_##p3})
 static inline void must_have_sent(const struct counts *c, int line, int n, const int *pairs)
 {
     long sum = 0;
     for (int i = 0; i < n; i++) {
         long got = since(c, (enum rma_packet)pairs[2 * i + 1]);
         if (got != pairs[2 * i])
-            sim_fail("line %d: rank %d sent %ld %s, not %d", line, c->rank, got, rma_packet_name[pairs[2 * i + 1]],
-                     pairs[2 * i]);
+            sim_fail("line %d: rank %d sent %ld %s, not %d", line, c->rank, got,
+                     rma_packet_name[pairs[2 * i + 1]], pairs[2 * i]);
         sum += got;
     }
     if (since_all(c) != sum) {
         for (int i = 0; i < RMA_PKTS; i++)
-            sim_event("rank %d sent %ld %s", c->rank, since(c, (enum rma_packet)i), rma_packet_name[i]);
-        sim_fail("line %d: rank %d sent %ld packets in all, not %ld", line, c->rank, since_all(c), sum);
+            sim_event("rank %d sent %ld %s", c->rank, since(c, (enum rma_packet)i),
+                      rma_packet_name[i]);
+        sim_fail("line %d: rank %d sent %ld packets in all, not %ld", line, c->rank, since_all(c),
+                 sum);
     }
 }
 
@@ -120,8 +125,8 @@ static inline struct job job_open(int longs)
     struct job j;
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j.size);
-    OK(MPI_Win_allocate((MPI_Aint)longs * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j.mem,
-                        &j.win));
+    OK(MPI_Win_allocate((MPI_Aint)longs * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL,
+                        MPI_COMM_WORLD, &j.mem, &j.win));
     OK(MPI_Win_set_errhandler(j.win, MPI_ERRORS_RETURN));
     memset(j.mem, 0, (size_t)longs * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -130,7 +135,8 @@ static inline struct job job_open(int longs)
 
 static inline struct job job_of_mortals(int longs)
 {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* others may be in a barrier yet when one dies */
+    /* others may be in a barrier yet when one dies */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     return job_open(longs);
 }
 

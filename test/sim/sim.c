@@ -19,7 +19,10 @@
 
 struct sim *the_sim;
 
-enum { STACK = 512 * 1024, QUIET_ROUNDS = 2500 /* turns of each, 1 us: a refused LOCK waits for up to 2 ms */, A_SECOND = 1000000 /* steps: now_ns() */ };
+enum {
+    STACK = 512 * 1024, QUIET_ROUNDS = 2500 /* turns of each, 1 us: a refused LOCK waits for up to 2
+    ms */, A_SECOND = 1000000 /* steps: now_ns() */
+};
 
 uint64_t sim_draw_bits(struct sim *s)
 {
@@ -109,8 +112,8 @@ void sim_event(const char *fmt, ...)
     struct sim *s = the_sim;
     char *line = s->history[s->events++ % 256];
     va_list ap;
-    int n = snprintf(line, sizeof s->history[0], "%8ld  %d.%d  ", s->step, s->now ? s->now->rank : -1,
-                     s->now ? s->now->thread : 0);
+    int n = snprintf(line, sizeof s->history[0], "%8ld  %d.%d  ", s->step,
+                     s->now ? s->now->rank : -1, s->now ? s->now->thread : 0);
     va_start(ap, fmt);
     vsnprintf(line + n, sizeof s->history[0] - (size_t)n, fmt, ap);
     va_end(ap);
@@ -123,26 +126,32 @@ void sim_event(const char *fmt, ...)
 /* In which state each window of a rank is, what it holds and what it waits for there. */
 static void print_windows(const struct rma *r)
 {
-    static const char *const held[] = {[RMA_LOCKED_SHARED] = "shared", [RMA_LOCKED_EXCLUSIVE] = "exclusive",
+    static const char *const held[] = {[RMA_LOCKED_SHARED] = "shared",
+                                       [RMA_LOCKED_EXCLUSIVE] = "exclusive",
                                        [RMA_LOCKED_NOCHECK] = "nocheck"};
     for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        fprintf(stderr, "    window %#x: %s%s, %u operations, %u barriers out, %u posts awaited", (unsigned)w->near.obj.handle,
-                rma_state_name(w), w->expo == EXPO_NONE ? "" : ", exposed", w->nops, w->barriers, w->nwaiting);
+        fprintf(stderr, "    window %#x: %s%s, %u operations, %u barriers out, %u posts awaited",
+                (unsigned)w->near.obj.handle, rma_state_name(w),
+                w->expo == EXPO_NONE ? "" : ", exposed", w->nops, w->barriers, w->nwaiting);
         for (unsigned i = 0; i < w->nears; i++)
             if (w->near.near[i].lock)
                 fprintf(stderr, "; holds %d %s", w->near.near[i].rank, held[w->near.near[i].lock]);
         for (const struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-            fprintf(stderr, "; target %d: %s%s, %u of %u operations to send, %u answers awaited", t->rank,
-                    rma_target_state_name(t), t->flags & TARGET_REFUSED ? " (refused)" : "", t->queued, t->nops, t->tokens_out);
+            fprintf(stderr, "; target %d: %s%s, %u of %u operations to send, %u answers awaited",
+                    t->rank, rma_target_state_name(t),
+                    t->flags & TARGET_REFUSED ? " (refused)" : "", t->queued, t->nops,
+                    t->tokens_out);
         size_t cursor = 0;
         for (const struct map_entry *e; (e = map_next(&w->lockq.holders, &cursor)) != NULL;)
             fprintf(stderr, "; its lock is held by process %d (%s)", (int)e->key - 1,
                     (uintptr_t)e->value == SHMLOCK_EXCLUSIVE ? "exclusive" : "shared");
         for (const struct list *q = w->lockq.entries.next; q != &w->lockq.entries; q = q->next)
-            fprintf(stderr, "; process %d waits for its lock", LIST_OBJ(q, struct lock_entry, link)->src);
+            fprintf(stderr, "; process %d waits for its lock",
+                    LIST_OBJ(q, struct lock_entry, link)->src);
         if (w->lockq.stamps != w->lockq.admitted)
-            fprintf(stderr, "; %d refused requests have not come back", (int)(w->lockq.stamps - w->lockq.admitted));
+            fprintf(stderr, "; %d refused requests have not come back",
+                    (int)(w->lockq.stamps - w->lockq.admitted));
         fprintf(stderr, "\n");
     }
 }
@@ -159,8 +168,8 @@ static void print_state(struct sim *s)
         if (f->fiber.done)
             continue;
         struct proc *p = s->ranks[f->rank].proc;
-        fprintf(stderr, "  rank %d thread %d: in %s, waits for %s", f->rank, f->thread, p->call ? p->call : "user code",
-                f->what ? f->what : "its turn");
+        fprintf(stderr, "  rank %d thread %d: in %s, waits for %s", f->rank, f->thread,
+                p->call ? p->call : "user code", f->what ? f->what : "its turn");
         if (f->peer >= 0)
             fprintf(stderr, " (rank %d)", f->peer);
         fprintf(stderr, "; inbox %d requests, %d replies\n", s->ranks[f->rank].queued[TP_REQUEST],
@@ -168,8 +177,8 @@ static void print_state(struct sim *s)
         if (p->rma && f->thread == 0)
             print_windows(p->rma);
     }
-    fprintf(stderr, "replay: seed %llu, ranks %d, threads %d, nodes %d\n", (unsigned long long)s->k.seed, s->k.ranks,
-            s->k.threads, s->k.nodes);
+    fprintf(stderr, "replay: seed %llu, ranks %d, threads %d, nodes %d\n",
+            (unsigned long long)s->k.seed, s->k.ranks, s->k.threads, s->k.nodes);
 }
 
 static void stop(int status, const char *title)
@@ -245,7 +254,8 @@ static int somebody_computes(const struct sim *s)
     return 0;
 }
 
-/* Does somebody wait for time alone: until the network cannot write for a dead process any more (rma/engine/native.c)? */
+/* Does somebody wait for time alone: until the network cannot write for a dead process any more
+ * (rma/engine/native.c)? */
 static int buries(const struct sim *s)
 {
     for (int i = 0; i < s->k.ranks; i++) {
@@ -253,7 +263,8 @@ static int buries(const struct sim *s)
         if (!r || s->ranks[i].dead)
             continue;
         for (const struct list *l = r->windows.next; l && l != &r->windows; l = l->next)
-            for (const struct rma_target *t = NULL; (t = rma_target_next(LIST_OBJ(l, struct rma_win, link), t)) != NULL;)
+            for (const struct rma_target *t = NULL;
+                 (t = rma_target_next(LIST_OBJ(l, struct rma_win, link), t)) != NULL;)
                 if (t->flags & TARGET_DEAD && t->natives)
                     return 1;
     }
@@ -264,8 +275,9 @@ static int buries(const struct sim *s)
 static void check_leaks(const unsigned *before)
 {
     static const char *const kinds[OBJ_KINDS] = {
-        [OBJ_COMM] = "communicators", [OBJ_GROUP] = "groups", [OBJ_TYPE] = "datatypes", [OBJ_WIN] = "windows",
-        [OBJ_REQUEST] = "requests", [OBJ_OP] = "operations", [OBJ_INFO] = "infos", [OBJ_KEYVAL] = "keyvals"};
+        [OBJ_COMM] = "communicators", [OBJ_GROUP] = "groups",     [OBJ_TYPE] = "datatypes",
+        [OBJ_WIN] = "windows",        [OBJ_REQUEST] = "requests", [OBJ_OP] = "operations",
+        [OBJ_INFO] = "infos",         [OBJ_KEYVAL] = "keyvals"};
     const struct rma *r = proc->rma;
     if (!list_empty(&r->windows) || !list_empty(&r->active) || !list_empty(&r->called))
         sim_fail("rank %d: windows left at the end", sim_rank());
@@ -273,8 +285,8 @@ static void check_leaks(const unsigned *before)
         sim_fail("rank %d: elements in use at the end", sim_rank());
     for (int k = 0; k < OBJ_KINDS; k++)
         if (kinds[k] && proc->obj->table[k].live != before[k])
-            sim_fail("rank %d: %u %s at the end, %u at the beginning", sim_rank(), proc->obj->table[k].live, kinds[k],
-                     before[k]);
+            sim_fail("rank %d: %u %s at the end, %u at the beginning", sim_rank(),
+                     proc->obj->table[k].live, kinds[k], before[k]);
 }
 
 static void yield(const char *what, int peer, int idle)
@@ -322,7 +334,8 @@ static void *self(void)
     return &the_sim->now->id;
 }
 
-/* Inside a handler or a near protocol: what the rank owns may be between two states, so its invariants wait. */
+/* Inside a handler or a near protocol: what the rank owns may be between two states, so its
+ * invariants wait. */
 static void point(void)
 {
     struct sim *s = the_sim;
@@ -381,13 +394,16 @@ void sim_die(void)
     }
     sim_event("rank %d dies", f->rank);
     for (int c = 0; c < 2; c++)
-        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL; sim_release(LIST_OBJ(l, struct sim_msg, link))) {
+        for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL;
+             sim_release(LIST_OBJ(l, struct sim_msg, link))) {
             sim_kept_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
             s->in_flight--;
         }
     r->queued[0] = r->queued[1] = 0;
     sim_native_close(s, f->rank);
-    mem_wake_close(); /* the system closes its socket; what else it had stays until the end of the run: others look at it */
+    /* the system closes its socket; what else it had stays until the end of the run: others look at
+     * it */
+    mem_wake_close();
     r->dead = 1;
     sim_barrier_check(s);
     atomic_store(&s->job.page.dead[f->rank], 1);
@@ -411,7 +427,8 @@ static void run_rank(void *arg)
     struct sim *s = the_sim;
     struct sim_rank_state *r = &s->ranks[f->rank];
     int provided;
-    static const struct tp_ops *const real[] = {&sim_tp_ops, NULL}, *const native[] = {&sim_tp_native_ops, NULL},
+    static const struct tp_ops *const real[] = {&sim_tp_ops, NULL},
+                                      *const native[] = {&sim_tp_native_ops, NULL},
                                       *const alone[] = {&virtual_tp_ops, NULL};
     if (tp_use(s->k.world ? alone : s->k.native ? native : real) != 0)
         sim_fail("no memory");
@@ -445,7 +462,8 @@ static void run_rank(void *arg)
 
 struct sim_knobs sim_defaults(uint64_t seed)
 {
-    return (struct sim_knobs){.seed = seed, .ranks = 2, .threads = 1, .nodes = 2, .ordered = 1, .quiet_rank = -1};
+    return (struct sim_knobs){
+        .seed = seed, .ranks = 2, .threads = 1, .nodes = 2, .ordered = 1, .quiet_rank = -1};
 }
 
 struct sim_knobs sim_draw(uint64_t seed, int ranks)
@@ -479,8 +497,8 @@ static void drop_kv(struct sim_kv *kv)
     }
 }
 
-void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*thread_program)(int thread, void *arg),
-             void *arg, struct sim_result *out)
+void sim_run(const struct sim_knobs *k, void (*program)(void *arg),
+             void (*thread_program)(int thread, void *arg), void *arg, struct sim_result *out)
 {
     struct sim *s = calloc(1, sizeof *s);
     struct proc *outer = proc;

@@ -2,13 +2,14 @@
  *
  *      sim_run(knobs, program)                     one fiber per (rank, thread)
  *        rank 0: struct proc, rooms, MPI calls  \
- *        rank 1: struct proc, rooms, MPI calls   >-- tp_sim: every delivery, delay, refusal from the seed
+ *        rank 1: struct proc, rooms, MPI calls   >-- tp_sim: every delivery, delay, refusal by the
+ *                                               |   seed
  *        ...                                    /
  *
  * The scheduler picks the next fiber by the seed each time one yields (base/sched.h).  Time is
  * virtual: it moves when nobody can.  The same knobs give the same run: sim_result.hash is over
  * every event.  When every fiber waits, no message is under way and time cannot help, that is a
- * deadlock: it is printed (who waits for what, in which call) and the program ends with status 2. */
+ * deadlock: each fiber's wait and call are printed, and the program ends with status 2. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -26,31 +27,39 @@ struct sim_knobs {
     int ordered;        /* transport keeps the order of one sender's messages of a class */
     int max_delay;      /* longest delivery delay, in scheduler steps */
     int again_percent;  /* chance that a send is refused for the moment */
-    int refuse_percent; /* chance that delivery pauses for a while (bursts of TP_AGAIN towards senders) */
+    int refuse_percent; /* chance that delivery pauses for a while (bursts of TP_AGAIN towards
+                         * senders) */
     int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
     int am_keep;        /* bytes from which the last piece of a message is read late; 0: never */
-    int gather;         /* bytes of small operations that are said to be worth waiting for; 0: none */
-    int late_news;      /* a death is told of up to so many steps after the connections have broken */
+    int gather;         /* bytes of small operations that are said to be worth waiting for; 0:
+                         * none */
+    int late_news;      /* a death is told of up to so many steps after the connections have
+                         * broken */
     int mortal;         /* ranks may die: what they leave behind at the others is no leak */
     int quiet_rank;     /* this rank polls rarely (computes for long); -1: nobody */
     int preempt_percent; /* chance that others run at a sched_point() */
     int native;         /* enum sim_native: what the transport does without the target's help */
-    int native_ordered; /* ... in the order of the calls, and before messages sent later (TP_PUT_THEN_AM) */
+    int native_ordered; /* ... in the order of the calls, and before messages sent later
+                         * (TP_PUT_THEN_AM) */
     int native_reg;     /* ... from and to registered memory only (TP_REG_LOCAL) */
-    int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each other only */
+    int native_coherent; /* ... atomics agree with the processor's (TP_CPU_COHERENT); else with each
+                          * other only */
     int native_atomic_pays; /* ... and are said to be faster than messages */
     int native_lone;    /* ... and that one alone pays always */
     int native_min;     /* bytes from which native put and get are said to pay; 0: never */
     int native_fails;   /* chance that a get fails, though its target lives */
     int latency;        /* each message takes exactly so many steps; 0: max_delay holds */
-    int world, me;      /* one real rank, number `me` of so many: the others are virtual (virtual.h). 0: all are real */
+    int world, me;      /* one real rank, number `me` of so many: the others are virtual
+                         * (virtual.h). 0: all are real */
     long max_steps;     /* end with status 3 after so many switches; 0: 50 million */
     int verbose;        /* print every event */
 };
 
-enum sim_native { SIM_NATIVE_PUT = 1, SIM_NATIVE_GET = 2, SIM_NATIVE_ATOMIC = 4, SIM_NATIVE_ALL = 7 };
+enum sim_native {
+    SIM_NATIVE_PUT = 1, SIM_NATIVE_GET = 2, SIM_NATIVE_ATOMIC = 4, SIM_NATIVE_ALL = 7
+};
 
 struct sim_result {
     uint64_t hash;      /* over all events */
@@ -61,19 +70,22 @@ struct sim_result {
 
 enum { SIM_RANKS = 64, SIM_THREADS = 8 };
 
-/* Run program(arg) on every rank; MPI is initialised before and finalized after.  Threads above 0 run
- * thread_program(thread, arg) meanwhile (NULL: none).  Returns when all have ended. */
-void sim_run(const struct sim_knobs *k, void (*program)(void *arg), void (*thread_program)(int thread, void *arg),
-             void *arg, struct sim_result *out);
+/* Run program(arg) on every rank; MPI is initialised before and finalized after.  Threads above 0
+ * run thread_program(thread, arg) meanwhile (NULL: none).  Returns when all have ended. */
+void sim_run(const struct sim_knobs *k, void (*program)(void *arg),
+             void (*thread_program)(int thread, void *arg), void *arg, struct sim_result *out);
 
 /* Inside a program. */
 int sim_rank(void);
 int sim_thread(void);
 uint64_t sim_random(void);            /* from the seed */
 uint64_t sim_seed(void);              /* the seed itself */
-void sim_die(void) __attribute__((noreturn)); /* this rank is no more (mpiexec -disable-auto-cleanup) */
-void sim_cut(int rank);               /* sends to it fail from now on, though nobody has said yet that it is dead */
-void sim_unreachable(int rank, int err); /* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */
+/* this rank is no more (mpiexec -disable-auto-cleanup) */
+void sim_die(void) __attribute__((noreturn));
+/* sends to it fail from now on, though nobody has said yet that it is dead */
+void sim_cut(int rank);
+/* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */
+void sim_unreachable(int rank, int err);
 int sim_gone(int rank);               /* dead or cut off: errors that name it are true */
 /* What rank `from` sends to rank `to` from now on, messages of an AM type or native operations
  * (SIM_NATIVE_OPS), stays under way; type -1: nothing more does.  Others pass it where the
@@ -83,7 +95,7 @@ void sim_hold(int type, int from, int to);
 int sim_held(int type, int to);       /* so many of them stay */
 void sim_let_go(int type, int to);    /* they arrive now */
 void sim_compute(int steps);          /* stay out of MPI for this many scheduler steps */
-long sim_sent(int rank, int type);    /* messages of one AM type that a rank has sent; type -1: all */
+long sim_sent(int rank, int type); /* messages of one AM type that a rank has sent; type -1: all */
 long sim_received(int rank, int type); /* ... that it has handled */
 long sim_time(void);                  /* steps so far, in which messages travel */
 void sim_event(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,4 +1,5 @@
-/* Job services of a simulated job: a key-value list, a barrier that yields, a node map in blocks. */
+/* Job services of a simulated job: a key-value list, a barrier that yields, a node map in
+ * blocks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,9 @@ static int sim_finalize(void)
     return 0;
 }
 
-const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put, .get = sim_get,
-                                      .barrier = sim_barrier, .barrier_begin = sim_barrier_begin,
-                                      .barrier_test = sim_barrier_test, .node_map = sim_node_map, .job_id = sim_job_id, .abort = sim_abort,
+const struct boot_ops sim_boot_ops = {.name = "sim", .init = sim_init, .put = sim_put,
+                                      .get = sim_get, .barrier = sim_barrier,
+                                      .barrier_begin = sim_barrier_begin,
+                                      .barrier_test = sim_barrier_test, .node_map = sim_node_map,
+                                      .job_id = sim_job_id, .abort = sim_abort,
                                       .finalize = sim_finalize};

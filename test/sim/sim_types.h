@@ -1,4 +1,5 @@
-/* sim_types.h - private records of the simulator, shared by its scheduler, transport and job services. */
+/* sim_types.h - private records of the simulator, shared by its scheduler, transport and job
+ * services. */
 #ifndef SIM_TYPES_H
 #define SIM_TYPES_H
 
@@ -59,7 +60,8 @@ struct sim_rank_state {
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
     int cut;                 /* its connections are broken (sim_cut) */
-    int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all do */
+    int no_way, no_way_err;  /* a rank whose requests do not reach it, and -errno of them; 0: all
+                              * do */
     int barrier_round;       /* of the job services' barrier it is in */
 };
 
@@ -93,7 +95,7 @@ struct sim {
     int barrier_here, barrier_round;
     char history[256][160];                /* the last events */
     unsigned events;
-    union {                                /* what mpiexec would tell all ranks: who died; last, for its length */
+    union { /* what mpiexec would tell all ranks: who died; last, for its length */
         struct job_page page;
         char bytes[sizeof(struct job_page) + SIM_RANKS];
     } job;
@@ -130,23 +132,27 @@ extern void (*sim_memory_off)(int off);
 
 /* tp_native.c */
 struct tp;
-int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access, struct tp_mem **mem);
+int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access,
+                   struct tp_mem **mem);
 int sim_native_pack(struct tp *t, struct tp_mem *mem, void *key, size_t *len);
 void sim_native_dereg(struct tp *t, struct tp_mem *mem);
-int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len, struct tp_far **far);
+int sim_native_import(struct tp *t, unsigned peer, const void *key, size_t len,
+                      struct tp_far **far);
 void sim_native_drop(struct tp *t, struct tp_far *far);
-int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-                   struct tp_done *d);
-int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-                   struct tp_done *d);
-int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                   struct tp_mem *smem, struct tp_done *d);
+int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len,
+                   struct tp_mem *dmem, struct tp_done *d);
+int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
+                      struct tp_done *d);
 int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch);
 int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d);
 void sim_native_caps(const struct sim *s, struct tp_caps *caps);
 void sim_native_step(struct sim *s);                  /* what is due happens */
 int sim_native_progress(struct sim *s, int rank);     /* tell one completion; 1 if there was one */
 int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial);
-unsigned sim_native_left(const struct sim *s, int rank); /* blocks of memory that it has registered (count) */
+/* blocks of memory that it has registered (count) */
+unsigned sim_native_left(const struct sim *s, int rank);
 void sim_native_close(struct sim *s, int rank);
 
 #endif

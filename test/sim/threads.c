@@ -1,4 +1,5 @@
-/* Several threads of a rank inside MPI at once (rma.md 5.8): the main thread opens the window, the others join in. */
+/* Several threads of a rank inside MPI at once (rma.md 5.8): the main thread opens the window, the
+ * others join in. */
 #include "scripted.h"
 
 enum { ROUNDS = 4, CELLS = 64 };
@@ -50,7 +51,7 @@ static struct rank_record *join(void)
     return m;
 }
 
-/* --- lock, operate, unlock on different targets by different threads ------------------------------- */
+/* --- lock, operate, unlock on different targets by different threads -------------------------- */
 
 static void lock_each(struct rank_record *m, int thread)
 {
@@ -64,7 +65,8 @@ static void lock_each(struct rank_record *m, int thread)
         put1(&m->j, &v[1], t, 1 + m->j.rank * 4 + thread);
         if (i % 2) {
             OK(MPI_Win_flush(t, m->j.win));
-            OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, 1 + m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
+            OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, 1 + m->j.rank * 4 + thread, 1, MPI_LONG,
+                       m->j.win));
             OK(MPI_Win_flush(t, m->j.win));
             SIM_CHECK(m->r[thread] == v[1]);
         }
@@ -89,7 +91,7 @@ static void locks_thread(int thread, void *arg)
     lock_each(join(), thread);
 }
 
-/* --- and all flush all: also what another thread has just unlocked, or locked again ------------------- */
+/* --- and all flush all: also what another thread has just unlocked, or locked again ----------- */
 
 static void lock_flush_all(struct rank_record *m, int thread)
 {
@@ -161,7 +163,7 @@ static void flush_all_thread(int thread, void *arg)
     lock_flush_all(join(), thread);
 }
 
-/* --- one lock_all, each thread flushes for itself ------------------------------------------------------ */
+/* --- one lock_all, each thread flushes for itself --------------------------------------------- */
 
 static void flush_each(struct rank_record *m, int thread)
 {
@@ -190,7 +192,8 @@ static void flush_each(struct rank_record *m, int thread)
             OK(MPI_Win_flush(t, m->j.win));
         }
         }
-        /* There, and not only before what comes next: whoever is told by another way may look now. */
+        /* There, and not only before what comes next: whoever is told by another way may look
+         * now. */
         SIM_CHECK(of[t].j.mem[m->j.rank * 4 + thread] == v[0]);
         OK(MPI_Get(&m->r[thread], 1, MPI_LONG, t, m->j.rank * 4 + thread, 1, MPI_LONG, m->j.win));
         OK(MPI_Win_flush(t, m->j.win));
@@ -223,7 +226,7 @@ static void flush_thread(int thread, void *arg)
     flush_each(join(), thread);
 }
 
-/* --- post and wait in one thread, start and complete in another ------------------------------------------ */
+/* --- post and wait in one thread, start and complete in another ------------------------------- */
 
 static MPI_Group all_but_me(const struct job *j)
 {
@@ -269,7 +272,7 @@ static void pscw_thread(int thread, void *arg)
     m->left--;
 }
 
-/* --- two windows at once ------------------------------------------------------------------------------------ */
+/* --- two windows at once ---------------------------------------------------------------------- */
 
 static void windows_main(void *arg)
 {
@@ -307,7 +310,7 @@ static void windows_thread(int thread, void *arg)
     m->left--;
 }
 
-/* --- one element of private memory, asked of its owner by several threads ----------------------------------- */
+/* --- one element of private memory, asked of its owner by several threads --------------------- */
 
 static void one_each(struct rank_record *m, int thread)
 {
@@ -317,7 +320,8 @@ static void one_each(struct rank_record *m, int thread)
         OK(MPI_Win_flush(0, m->j.win));
         SIM_CHECK(was > before);
         before = was;
-        OK(MPI_Compare_and_swap(&(long){i + 1}, &(long){i}, &was, MPI_LONG, 0, 1 + 3 * m->j.rank + thread, m->j.win));
+        OK(MPI_Compare_and_swap(&(long){i + 1}, &(long){i}, &was, MPI_LONG, 0,
+                                1 + 3 * m->j.rank + thread, m->j.win));
         OK(MPI_Win_flush(0, m->j.win));
         SIM_CHECK(was == i);
     }
@@ -335,7 +339,8 @@ static void one_main(void *arg)
     MPI_Comm_rank(MPI_COMM_WORLD, &j->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j->size);
     memset(cell[j->rank], 0, sizeof cell[0]);
-    OK(MPI_Win_create(cell[j->rank], sizeof cell[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &j->win));
+    OK(MPI_Win_create(cell[j->rank], sizeof cell[0], sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                      &j->win));
     OK(MPI_Win_lock_all(0, j->win));
     m->open = 1;
     one_each(m, 0);
@@ -343,7 +348,8 @@ static void one_main(void *arg)
         turn();
     OK(MPI_Win_unlock_all(j->win));
     MPI_Barrier(MPI_COMM_WORLD);
-    SIM_CHECK(j->rank == 0 || pvar(j->win, PVAR_RMA_AM) + pvar(j->win, PVAR_RMA_CMA) == 3 * 2 * 4 * ROUNDS);
+    SIM_CHECK(j->rank == 0 ||
+              pvar(j->win, PVAR_RMA_AM) + pvar(j->win, PVAR_RMA_CMA) == 3 * 2 * 4 * ROUNDS);
     SIM_CHECK(cell[j->rank][0] == (j->rank ? 0 : 3 * 4 * ROUNDS * j->size));
     for (int i = 1; i < 1 + 3 * j->size; i++)
         SIM_CHECK(cell[j->rank][i] == (j->rank ? 0 : 4 * ROUNDS));
@@ -361,7 +367,7 @@ static void one_node(struct sim_knobs *k)
     k->nodes = 1;
 }
 
-/* --- memory comes and goes beside operations ----------------------------------------------------------------- */
+/* --- memory comes and goes beside operations -------------------------------------------------- */
 
 static void attach_main(void *arg)
 {
@@ -414,10 +420,11 @@ static void poor_threads(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE", "1");
 }
 
-/* --- unlock while another thread waits for that very lock -------------------------------------------------- */
+/* --- unlock while another thread waits for that very lock ------------------------------------- */
 
-/* Rank 0 locks 1, which rank 3 holds, and then 2: this MPI_Win_lock waits for the grant of the first and pins its element.
- * Its other thread unlocks 1 meanwhile: the element must stay until the first thread has looked. */
+/* Rank 0 locks 1, which rank 3 holds, and then 2: this MPI_Win_lock waits for the grant of the
+ * first and pins its element.  Its other thread unlocks 1 meanwhile: the element must stay until
+ * the first thread has looked. */
 static void pinned_main(void *arg)
 {
     (void)arg;
@@ -454,14 +461,15 @@ static void pinned_thread(int thread, void *arg)
         return;
     struct rank_record *m = join();
     const struct rma_target *t;
-    while (!(t = rma_target_find(inside(m->j.win), 1)) || !t->pins || t->state != TARGET_LOCK_ISSUED)
+    while (!(t = rma_target_find(inside(m->j.win), 1)) || !t->pins ||
+           t->state != TARGET_LOCK_ISSUED)
         sim_compute(1);
     tell(3);
     OK(MPI_Win_unlock(1, m->j.win));
     m->left--;
 }
 
-/* --- LOCK_ALL of one window, unlocked by one thread while the thread that locked it locks another ------------ */
+/* --- LOCK_ALL of one window, unlocked by one thread while the one that locked it locks another */
 
 static void until_turn(const struct rank_record *m, int turn)
 {
@@ -515,10 +523,11 @@ static void far_by_messages(struct sim_knobs *k)
     k->native = 0;
 }
 
-/* --- the fence is granted by another thread ---------------------------------------------------------------------- */
+/* --- the fence is granted by another thread --------------------------------------------------- */
 
-/* Accumulates of one thread on one element come in the order of the calls, also when the first ones are queued until
- * the opening fence is over, and the other thread, in MPI for something else, finds that it is. */
+/* Accumulates of one thread on one element come in the order of the calls, also when the first ones
+ * are queued until the opening fence is over, and the other thread, in MPI for something else,
+ * finds that it is. */
 enum { IN_ROW = 5 };
 
 static void granted_main(void *arg)
@@ -557,10 +566,11 @@ static void granted_thread(int thread, void *arg)
     m->left--;
 }
 
-/* --- a lazy lock that one thread waits for and another flushes ------------------------------------------------------- */
+/* --- a lazy lock that one thread waits for and another flushes -------------------------------- */
 
-/* Rank 0's MPI_Win_lock of one window first gets the lock of the other granted, whose LOCK finds no room for a while; its other thread
- * flushes or unlocks that one, which sends nothing by itself: the LOCK must leave all the same. */
+/* Rank 0's MPI_Win_lock of one window first gets the lock of the other granted, whose LOCK finds no
+ * room for a while; its other thread flushes or unlocks that one, which sends nothing by itself:
+ * the LOCK must leave all the same. */
 static void asked_main(void *arg)
 {
     (void)arg;
@@ -613,10 +623,10 @@ static void asked_thread(int thread, void *arg)
     m->left--;
 }
 
-/* --- a NOCHECK lock that an eviction takes really, and its unlock -------------------------------------------------- */
+/* --- a NOCHECK lock that an eviction takes really, and its unlock ----------------------------- */
 
-/* Rank 0 unlocks 1, at once or when its own thread has handled the grant for which the other thread's eviction waits: in
- * any case what was taken there is given back, and rank 2 gets it. */
+/* Rank 0 unlocks 1, at once or when its own thread has handled the grant for which the other
+ * thread's eviction waits: in any case what was taken there is given back, and rank 2 gets it. */
 static void nocheck_main(void *arg)
 {
     (void)arg;

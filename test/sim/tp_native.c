@@ -1,11 +1,14 @@
 /* Native put, get, atomics and flush of tp_sim (tp.h).
  *
- *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told (local completion may be earlier)
- *      get --> [read, perhaps in two parts] --> [write at the origin, though the target may be dead by then] --> told
+ *      put --> [read the source] --> [write, perhaps in two parts] --> visible --> told
+ *              (local completion may be earlier)
+ *      get --> [read, perhaps in two parts] --> [write at the origin] --> told
+ *              (the target may be dead when the origin is written)
  *
- * The card works by itself, whatever the target does: at each step of the scheduler what is due happens.  When, in which
- * order (unless knobs.native_ordered) and in how many parts is drawn from the seed.  Atomics have no order in any case.  They are
- * atomic with each other; with the processor's where knobs.native_coherent says so, else each reads now and writes later. */
+ * The card works by itself, whatever the target does: at each step of the scheduler what is due
+ * happens.  When, in which order (unless knobs.native_ordered) and in how many parts is drawn from
+ * the seed.  Atomics have no order in any case.  They are atomic with each other; with the
+ * processor's where knobs.native_coherent says so, else each reads now and writes later. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -59,7 +62,11 @@ int sim_native_reg(struct tp *t, void *base, size_t len, int space, int access, 
 {
     (void)t, (void)space;
     struct tp_mem *m = sim_alloc(sizeof *m);
-    *m = (struct tp_mem){.id = ++the_sim->nic_serial, .owner = the_sim->now->rank, .access = access, .base = base, .len = len};
+    *m = (struct tp_mem){.id = ++the_sim->nic_serial,
+                         .owner = the_sim->now->rank,
+                         .access = access,
+                         .base = base,
+                         .len = len};
     list_push(&the_sim->mems, &m->link);
     *mem = m;
     return 0;
@@ -104,21 +111,25 @@ void sim_native_drop(struct tp *t, struct tp_far *far)
     sim_release(far);
 }
 
-/* The bytes an operation acts on, or NULL: no longer registered, out of its range, or not for that. */
+/* The bytes an operation acts on, or NULL: no longer registered, out of its range, or not for
+ * that. */
 static char *memory_of(const struct sim *s, const struct nic_op *op)
 {
-    int need = op->kind == GET ? TP_MAY_READ : op->kind == PUT ? TP_MAY_WRITE : TP_MAY_READ | TP_MAY_WRITE;
+    int need = op->kind == GET   ? TP_MAY_READ
+               : op->kind == PUT ? TP_MAY_WRITE
+                                 : TP_MAY_READ | TP_MAY_WRITE;
     for (const struct list *l = s->mems.next; l != &s->mems; l = l->next) {
         const struct tp_mem *m = LIST_OBJ(l, struct tp_mem, link);
         if (m->id != op->mem)
             continue;
         int inside = op->off <= m->len && op->len <= m->len - op->off;
-        return inside && (m->access & need) == need && !s->ranks[m->owner].dead ? m->base + op->off : NULL;
+        return inside && (m->access & need) == need && !s->ranks[m->owner].dead ? m->base + op->off
+                                                                                : NULL;
     }
     return NULL;
 }
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static long some_time(struct sim *s)
 {
@@ -144,23 +155,26 @@ static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len,
     list_push(&r->nic, &op->link);
     r->nic_ops++;
     s->in_flight++;
-    sim_event("native %s of %zu bytes, rank %d", (const char *[]){"put", "get", "atomic", "flush"}[kind], len, peer);
+    sim_event("native %s of %zu bytes, rank %d",
+              (const char *[]){"put", "get", "atomic", "flush"}[kind], len, peer);
     sim_moved(s);
     return op;
 }
 
-/* Local memory that the card was told of, where it asks for that; the registration is looked for again when it is used. */
-static void must_be_registered(const struct sim *s, const void *at, size_t len, const struct tp_mem *m)
+/* Local memory that the card was told of, where it asks for that; the registration is looked for
+ * again when it is used. */
+static void must_be_registered(const struct sim *s, const void *at, size_t len,
+                               const struct tp_mem *m)
 {
     const struct list *l = s->mems.next;
     while (s->k.native_reg && l != &s->mems && LIST_OBJ(l, struct tp_mem, link) != m)
         l = l->next;
-    SIM_CHECK(!s->k.native_reg ||
-              (l != &s->mems && (const char *)at >= m->base && (const char *)at + len <= m->base + m->len));
+    SIM_CHECK(!s->k.native_reg || (l != &s->mems && (const char *)at >= m->base &&
+                                   (const char *)at + len <= m->base + m->len));
 }
 
-int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-                   struct tp_done *d)
+int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                   struct tp_mem *smem, struct tp_done *d)
 {
     struct sim *s = the_sim;
     (void)t;
@@ -181,8 +195,8 @@ int sim_native_put(struct tp *t, struct tp_far *far, uint64_t off, const void *s
     return 0;
 }
 
-int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-                   struct tp_done *d)
+int sim_native_get(struct tp *t, struct tp_far *far, uint64_t off, void *dst, size_t len,
+                   struct tp_mem *dmem, struct tp_done *d)
 {
     struct sim *s = the_sim;
     (void)t;
@@ -210,14 +224,17 @@ int sim_native_atomic_ok(struct tp *t, int op, int type, size_t n, int fetch)
         return 0;
     if (fetch == 2)
         return n == 1;
-    return op == MPI_SUM || op == MPI_REPLACE || op == MPI_NO_OP || op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
+    return op == MPI_SUM || op == MPI_REPLACE || op == MPI_NO_OP || op == MPI_BAND ||
+           op == MPI_BOR || op == MPI_BXOR;
 }
 
-int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d)
+int sim_native_atomic(struct tp *t, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
+                      struct tp_done *d)
 {
     struct sim *s = the_sim;
     size_t bytes = a->n * width_of(a->type);
-    if (!sim_native_atomic_ok(t, a->op, a->type, a->n, a->compare ? 2 : a->result != NULL) || off % width_of(a->type))
+    if (!sim_native_atomic_ok(t, a->op, a->type, a->n, a->compare ? 2 : a->result != NULL) ||
+        off % width_of(a->type))
         return -EINVAL;
     if (!room(s, &s->ranks[s->now->rank]))
         return TP_AGAIN;
@@ -253,7 +270,7 @@ int sim_native_flush(struct tp *t, unsigned peer, struct tp_done *d)
     return TP_PENDING;
 }
 
-/* --- the card ------------------------------------------------------------------------------------- */
+/* --- the card --------------------------------------------------------------------------------- */
 
 static uint64_t combine(int op, uint64_t old, uint64_t v)
 {
@@ -343,7 +360,7 @@ static void run(struct sim *s, struct nic_op *op)
     op->executed = op->kind == PUT && op->moved == op->len;
 }
 
-/* Must it wait for an earlier one?  A flush for all it is about, the rest where the knob says so. */
+/* Must it wait for an earlier one? A flush for all it is about, the rest where the knob says so. */
 static int held_back(const struct sim *s, const struct sim_rank_state *r, const struct nic_op *op)
 {
     for (const struct list *l = r->nic.next; l != &op->link; l = l->next) {
@@ -351,7 +368,8 @@ static int held_back(const struct sim *s, const struct sim_rank_state *r, const 
         if (e->peer != op->peer || e->executed)
             continue;
         if (op->kind == FLUSH ? e->kind == PUT || e->kind == ATOMIC
-                              : s->k.native_ordered && op->kind != ATOMIC && e->kind != ATOMIC && (op->kind != PUT || op->read))
+                              : s->k.native_ordered && op->kind != ATOMIC && e->kind != ATOMIC &&
+                                    (op->kind != PUT || op->read))
             return 1;
     }
     return 0;
@@ -397,7 +415,8 @@ int sim_native_progress(struct sim *s, int rank)
     return 0;
 }
 
-/* May a message of src to dst, sent when `serial` was the last, be delivered?  Not before the puts that it follows. */
+/* May a message of src to dst, sent when `serial` was the last, be delivered? Not before the puts
+ * that it follows. */
 int sim_native_before(const struct sim *s, int src, int dst, uint64_t serial)
 {
     const struct sim_rank_state *r = &s->ranks[src];
@@ -467,6 +486,7 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
     caps->put_inline = INLINE;
     caps->rma_max = RMA_MAX;
     caps->lone_pays = s->k.native_lone;
-    caps->put_min = caps->get_min = caps->fetch_min = s->k.native_min ? (size_t)s->k.native_min : SIZE_MAX;
+    caps->put_min = caps->get_min = caps->fetch_min = s->k.native_min ? (size_t)s->k.native_min
+                                                                      : SIZE_MAX;
     caps->atomic_sizes = caps->flags & TP_ATOMIC ? 1u << 2 | 1u << 3 : 0;
 }

@@ -1,4 +1,5 @@
-/* tp_sim - the transport of simulated ranks: each delivery, delay and refusal is drawn from the seed. */
+/* tp_sim - the transport of simulated ranks: each delivery, delay and refusal is drawn from the
+ * seed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,11 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
 {
     struct tp *t = sim_alloc(sizeof *t);
     *t = (struct tp){.env = *env, .rank = boot_rank()};
-    *caps = (struct tp_caps){.flags = TP_AM_LEAVES | (the_sim->k.ordered ? TP_AM_ORDERED : 0), .am_max = (size_t)the_sim->k.am_max,
-                             .am_keep = (size_t)the_sim->k.am_keep, .gather = (size_t)the_sim->k.gather, .replies = (unsigned)the_sim->k.replies};
+    *caps = (struct tp_caps){.flags = TP_AM_LEAVES | (the_sim->k.ordered ? TP_AM_ORDERED : 0),
+                             .am_max = (size_t)the_sim->k.am_max,
+                             .am_keep = (size_t)the_sim->k.am_keep,
+                             .gather = (size_t)the_sim->k.gather,
+                             .replies = (unsigned)the_sim->k.replies};
     sim_native_caps(the_sim, caps);
     *out = t;
     return 0;
@@ -93,11 +97,13 @@ static void sim_close(struct tp *t)
     sim_release(t);
 }
 
-/* Place for a message: the end, or, without order, anywhere; never before one of the same sender when ordered. */
+/* Place for a message: the end, or, without order, anywhere; never before one of the same sender
+ * when ordered. */
 static void enqueue(struct sim *s, struct sim_rank_state *to, struct sim_msg *m)
 {
     struct list *head = &to->inbox[m->cls], *at = head;
-    int back = to->queued[m->cls] ? (int)(sim_draw_bits(s) % (uint64_t)(to->queued[m->cls] + 1)) : 0;
+    int back = to->queued[m->cls] ? (int)(sim_draw_bits(s) % (uint64_t)(to->queued[m->cls] + 1))
+                                  : 0;
     while (back-- > 0 && at->prev != head) {
         struct sim_msg *before = LIST_OBJ(at->prev, struct sim_msg, link);
         if (s->k.ordered && before->src == m->src)
@@ -117,7 +123,8 @@ static int refused(struct sim *s)
     return 1;
 }
 
-static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                  struct tp_done *d)
 {
     struct sim *s = the_sim;
     struct sim_rank_state *to = &s->ranks[peer];
@@ -152,7 +159,11 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     if (d && s->k.am_keep && iov[n - 1].iov_len >= (size_t)s->k.am_keep) {
         n--;
         m->kept = sim_alloc(sizeof *m->kept);
-        *m->kept = (struct sim_kept){.m = m, .from = iov[n].iov_base, .at = len - iov[n].iov_len, .len = iov[n].iov_len, .d = d};
+        *m->kept = (struct sim_kept){.m = m,
+                                     .from = iov[n].iov_base,
+                                     .at = len - iov[n].iov_len,
+                                     .len = iov[n].iov_len,
+                                     .d = d};
         list_push(&s->ranks[t->rank].kept, &m->kept->link);
         memset(m->data + m->kept->at, 0xcc, m->kept->len);
     }
@@ -163,8 +174,9 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     enqueue(s, to, m);
     s->in_flight++;
     sim_count_sent(t->rank, m->data[0], len);
-    sim_event("sends type %d to %u, class %d, %zu bytes, flags %#x", m->data[0], peer, (int)cls, len,
-              len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0); /* of RMA packets */
+    /* of RMA packets */
+    sim_event("sends type %d to %u, class %d, %zu bytes, flags %#x", m->data[0], peer, (int)cls,
+              len, len >= 12 && m->data[0] >= 64 ? m->data[10] | m->data[11] << 8 : 0);
     sim_moved(s);
     return m->kept ? TP_PENDING : 0;
 }
@@ -230,7 +242,8 @@ static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
         }
         s->in_flight--;
         sim_count_received(t->rank, m->data[0]);
-        sim_event("handled type %d from %d, class %d, %zu bytes", m->data[0], m->src, (int)cls, m->len);
+        sim_event("handled type %d from %d, class %d, %zu bytes", m->data[0], m->src, (int)cls,
+                  m->len);
         sim_moved(s);
         sim_release(m);
         return 1;
@@ -261,10 +274,26 @@ static int sim_fd(struct tp *t, int arm)
     return -1;
 }
 
-const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect,
-                                  .close = sim_close, .am = sim_am, .progress = sim_progress, .fd = sim_fd};
-const struct tp_ops sim_tp_native_ops = {
-    .name = "sim", .near = 1, .open = sim_open, .address = sim_address, .connect = sim_connect, .close = sim_close, .am = sim_am,
-    .progress = sim_progress, .fd = sim_fd, .reg = sim_native_reg, .pack = sim_native_pack, .dereg = sim_native_dereg,
-    .import = sim_native_import, .drop = sim_native_drop, .put = sim_native_put, .get = sim_native_get,
-    .atomic = sim_native_atomic, .atomic_ok = sim_native_atomic_ok, .flush = sim_native_flush};
+const struct tp_ops sim_tp_ops = {.name = "sim", .near = 1, .open = sim_open,
+                                  .address = sim_address, .connect = sim_connect,
+                                  .close = sim_close, .am = sim_am, .progress = sim_progress,
+                                  .fd = sim_fd};
+const struct tp_ops sim_tp_native_ops = {.name = "sim",
+                                         .near = 1,
+                                         .open = sim_open,
+                                         .address = sim_address,
+                                         .connect = sim_connect,
+                                         .close = sim_close,
+                                         .am = sim_am,
+                                         .progress = sim_progress,
+                                         .fd = sim_fd,
+                                         .reg = sim_native_reg,
+                                         .pack = sim_native_pack,
+                                         .dereg = sim_native_dereg,
+                                         .import = sim_native_import,
+                                         .drop = sim_native_drop,
+                                         .put = sim_native_put,
+                                         .get = sim_native_get,
+                                         .atomic = sim_native_atomic,
+                                         .atomic_ok = sim_native_atomic_ok,
+                                         .flush = sim_native_flush};

@@ -38,8 +38,8 @@ static struct tp *open_tp(void)
 /* --- sending to the real rank --------------------------------------------------------------- */
 
 /* hops: latencies from now, 1 for what it sends by itself, 2 for what answers a message of ours. */
-static struct flight *fly(struct tp *t, int src, int hops, enum tp_class cls, int type, const void *head,
-                          size_t head_len, const void *data, size_t len)
+static struct flight *fly(struct tp *t, int src, int hops, enum tp_class cls, int type,
+                          const void *head, size_t head_len, const void *data, size_t len)
 {
     struct am_hdr h = {.type = (uint16_t)type};
     struct flight *f = sim_alloc(sizeof *f + sizeof h + head_len + len);
@@ -62,7 +62,8 @@ static struct flight *fly(struct tp *t, int src, int hops, enum tp_class cls, in
     return f;
 }
 
-static void answer(int src, const struct rma_hdr *asked, struct rma_hdr *a, size_t len, int *granted)
+static void answer(int src, const struct rma_hdr *asked, struct rma_hdr *a, size_t len,
+                   int *granted)
 {
     a->win = asked->win;
     a->src = (uint32_t)src;
@@ -73,7 +74,7 @@ static void answer(int src, const struct rma_hdr *asked, struct rma_hdr *a, size
     fly(open_tp(), src, 2, TP_REPLY, AM_RMA + a->type, a, sizeof *a, NULL, len);
 }
 
-/* --- one-sided requests: see the ladders in rma/core/packets.h ------------------------------------ */
+/* --- one-sided requests: see the ladders in rma/core/packets.h -------------------------------- */
 
 static size_t bytes_asked(const struct rma_hdr *h, const char *payload, uint64_t *from)
 {
@@ -101,7 +102,8 @@ static void run_one(int peer, const struct rma_hdr *h, const char *payload, int 
         answer(peer, h, &a, a.count, granted);
         return;
     case RMA_PKT_POST: { /* a virtual origin that does nothing in its access epoch */
-        struct rma_hdr c = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE, .win = h->win, .src = (uint32_t)peer};
+        struct rma_hdr c = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE, .win = h->win,
+                            .src = (uint32_t)peer};
         fly(open_tp(), peer, 2, TP_REQUEST, AM_RMA + RMA_PKT_DONE, &c, sizeof c, NULL, 0);
         return;
     }
@@ -143,7 +145,8 @@ static void on_rma(int peer, const char *msg)
 
 static void plain(uint32_t win, int from, enum rma_packet type, unsigned flags)
 {
-    struct rma_hdr h = {.type = (uint8_t)type, .flags = (uint16_t)flags, .win = win, .src = (uint32_t)from, .op = 1, .token = 1};
+    struct rma_hdr h = {.type = (uint8_t)type, .flags = (uint16_t)flags, .win = win,
+                        .src = (uint32_t)from, .op = 1, .token = 1};
     if (type == RMA_PKT_GET) {
         h.dt = (uint32_t)MPI_LONG;
         h.count = 1;
@@ -171,7 +174,7 @@ void virtual_put_refused(uint32_t win, int from)
     plain(win, from, RMA_PKT_PUT, 0);
 }
 
-/* --- collectives: whatever the real rank has posted a receive for ------------------------------ */
+/* --- collectives: whatever the real rank has posted a receive for ----------------------------- */
 
 static int is_flying(const struct tp *t, const struct p2p_req *q)
 {
@@ -181,7 +184,8 @@ static int is_flying(const struct tp *t, const struct p2p_req *q)
     return 0;
 }
 
-/* Zeros: no error, no larger value.  But a broadcast of two context ids is made up by its leader. */
+/* Zeros: no error, no larger value.  But a broadcast of two context ids is made up by its
+ * leader. */
 static void send_expected(struct tp *t, struct p2p_req *q)
 {
     struct p2p_match m = {.ctx = q->ctx, .src = q->src, .tag = q->tag};
@@ -189,9 +193,12 @@ static void send_expected(struct tp *t, struct p2p_req *q)
     if (q->size > AM_MAX - 64)
         sim_fail("a receive of %zu bytes: more than a virtual rank can send", q->size);
     int agrees = q->size == sizeof ids && q->type == dt_find(MPI_BYTE);
-    if (agrees) /* ids of rank `world` have its number in the upper bits: src 0 leads unless it is the real one */
+    /* ids of rank `world` have its number in the upper bits: src 0 leads unless it is the real
+     * one */
+    if (agrees)
         ids[0] = ids[1] = (++t->contexts + 2) * CTX_STEP;
-    fly(t, q->world, 1, TP_REQUEST, P2P_EAGER, &m, sizeof m, agrees ? ids : NULL, q->size)->for_recv = q;
+    fly(t, q->world, 1, TP_REQUEST, P2P_EAGER, &m, sizeof m, agrees ? ids : NULL, q->size)
+        ->for_recv = q;
 }
 
 static void look_for_receives(struct tp *t)
@@ -214,7 +221,8 @@ static int virtual_open(const struct tp_env *env, struct tp **out, struct tp_cap
     struct tp *t = sim_alloc(sizeof *t);
     *t = (struct tp){.env = *env};
     list_init(&t->flying);
-    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_AM_LEAVES, .am_max = (size_t)the_sim->k.am_max,
+    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_AM_LEAVES,
+                             .am_max = (size_t)the_sim->k.am_max,
                              .replies = (unsigned)the_sim->k.replies};
     *out = t;
     return 0;
@@ -260,7 +268,8 @@ static void virtual_close(struct tp *t)
     sim_release(t);
 }
 
-static int virtual_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int virtual_am(struct tp *t, unsigned peer, enum tp_class cls, const struct iovec *iov,
+                      int n, struct tp_done *d)
 {
     char msg[AM_MAX] __attribute__((aligned(8)));
     size_t len = 0;
@@ -314,6 +323,7 @@ static int virtual_fd(struct tp *t, int arm)
     return -1;
 }
 
-const struct tp_ops virtual_tp_ops = {.name = "virtual", .near = 1, .open = virtual_open, .address = virtual_address,
-                                      .connect = virtual_connect, .close = virtual_close, .am = virtual_am,
+const struct tp_ops virtual_tp_ops = {.name = "virtual", .near = 1, .open = virtual_open,
+                                      .address = virtual_address, .connect = virtual_connect,
+                                      .close = virtual_close, .am = virtual_am,
                                       .progress = virtual_progress, .fd = virtual_fd};

@@ -95,7 +95,8 @@ static int job_barrier_begin(int *fd)
 {
     *fd = -1;
     my_round = atomic_load_explicit(&job->round, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&job->arrived, 1, memory_order_acq_rel) + 1 == (unsigned)job->size) {
+    if (atomic_fetch_add_explicit(&job->arrived, 1, memory_order_acq_rel) + 1 ==
+        (unsigned)job->size) {
         atomic_store_explicit(&job->arrived, 0, memory_order_relaxed);
         atomic_fetch_add_explicit(&job->round, 1, memory_order_release);
     }
@@ -141,8 +142,8 @@ static int job_finalize(void)
 
 const struct boot_ops job_ops = {.name = "unit", .init = job_init, .put = job_put, .get = job_get,
                                  .barrier = job_barrier, .barrier_begin = job_barrier_begin,
-                                 .barrier_test = job_barrier_test, .node_map = job_node_map, .job_id = job_id,
-                                 .abort = job_abort, .finalize = job_finalize};
+                                 .barrier_test = job_barrier_test, .node_map = job_node_map,
+                                 .job_id = job_id, .abort = job_abort, .finalize = job_finalize};
 
 uint64_t *job_words(void)
 {
@@ -186,8 +187,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Collect the children until `end` (ms); the first that fails leaves the others a second.  Collected ones become 0.
- * Number of failures among them. */
+/* Collect the children until `end` (ms); the first that fails leaves the others a second.
+ * Collected ones become 0.  Number of failures among them. */
 static int reap(pid_t *pid, int n, int64_t end)
 {
     const struct timespec nap = {0, 2000000};

@@ -19,8 +19,8 @@
 
 extern const struct boot_ops job_ops;
 
-/* Run `body` in `size` processes; sets is NULL or "NAME=VALUE" texts ending with NULL, given to cvar_set.
- * Number of processes that did not leave with 0; all are killed after `seconds`. */
+/* Run `body` in `size` processes; sets is NULL or "NAME=VALUE" texts ending with NULL, given to
+ * cvar_set.  Number of processes that did not leave with 0; all are killed after `seconds`. */
 int job_run(int size, const char *const *sets, void (*body)(void), unsigned seconds);
 
 /* 256 words that all processes of the running job share, zero at its start. */

@@ -1,5 +1,6 @@
-/* keys.h - memory and keys of a network that tests pretend: a key is an address and a length, and nothing is checked but that what
- * was made is given back.  Its gets and puts are the test's own. */
+/* keys.h - memory and keys of a network that tests pretend: a key is an address and a length, and
+ * nothing is checked but that what was made is given back.  Its gets and puts are the test's
+ * own. */
 #ifndef UNIT_KEYS_H
 #define UNIT_KEYS_H
 
@@ -48,7 +49,8 @@ static void keys_dereg(struct tp *tp, struct tp_mem *mem)
     free(mem);
 }
 
-static int keys_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far)
+static int keys_import(struct tp *tp, unsigned peer, const void *key, size_t len,
+                       struct tp_far **far)
 {
     (void)tp;
     if (len != sizeof(struct tp_mem))

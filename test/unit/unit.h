@@ -11,7 +11,8 @@
 /* Run suites made by functions suite_<file>(); exit status for main(). */
 static inline int unit_run(Suite *(*const *suites)(void), int n)
 {
-    /* Against hanging only: Check's 4 s are not enough on a machine with other work, or under an emulator. */
+    /* Against hanging only: Check's 4 s are not enough on a machine with other work, or under an
+     * emulator. */
     setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     SRunner *r = srunner_create(suites[0]());
     for (int i = 1; i < n; i++)

@@ -21,7 +21,8 @@ API_ALIAS(MPI_Bcast);
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Bcast_c", .form = COLLCALL_RUN, .rtype = datatype, .comm = comm,
+    struct collcall x = {.name = "MPI_Bcast_c", .form = COLLCALL_RUN, .rtype = datatype,
+                         .comm = comm,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
@@ -30,8 +31,10 @@ API_ALIAS(MPI_Bcast_c);
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Reduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Reduce);
@@ -39,8 +42,10 @@ API_ALIAS(MPI_Reduce);
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Reduce_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Reduce_c);
@@ -48,8 +53,10 @@ API_ALIAS(MPI_Reduce_c);
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allreduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Allreduce", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allreduce);
@@ -57,8 +64,10 @@ API_ALIAS(MPI_Allreduce);
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allreduce_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Allreduce_c", .form = COLLCALL_RUN, .rtype = datatype,
+                         .op = op, .comm = comm,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allreduce_c);
@@ -66,10 +75,10 @@ API_ALIAS(MPI_Allreduce_c);
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Gather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Gather", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gather);
@@ -77,10 +86,10 @@ API_ALIAS(MPI_Gather);
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Gather_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Gather_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gather_c);
@@ -89,10 +98,11 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                  MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Gatherv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Gatherv", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gatherv);
@@ -101,10 +111,11 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                    int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Gatherv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Gatherv_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gatherv_c);
@@ -112,10 +123,10 @@ API_ALIAS(MPI_Gatherv_c);
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allgather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Allgather", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgather);
@@ -123,10 +134,10 @@ API_ALIAS(MPI_Allgather);
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allgather_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Allgather_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgather_c);
@@ -135,10 +146,11 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                     MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allgatherv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+    struct collcall x = {.name = "MPI_Allgatherv", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgatherv);
@@ -147,10 +159,11 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                       MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Allgatherv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Allgatherv_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgatherv_c);
@@ -158,10 +171,10 @@ API_ALIAS(MPI_Allgatherv_c);
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scatter", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatter", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatter);
@@ -169,10 +182,10 @@ API_ALIAS(MPI_Scatter);
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scatter_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatter_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatter_c);
@@ -181,10 +194,11 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                   int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scatterv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatterv", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatterv);
@@ -193,10 +207,11 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scatterv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatterv_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatterv_c);
@@ -204,10 +219,10 @@ API_ALIAS(MPI_Scatterv_c);
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Alltoall", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Alltoall", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoall);
@@ -215,10 +230,10 @@ API_ALIAS(MPI_Alltoall);
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Alltoall_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Alltoall_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoall_c);
@@ -227,10 +242,11 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Alltoallv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Alltoallv", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -240,10 +256,11 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Alltoallv_c", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Alltoallv_c", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -254,9 +271,11 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallw", .form = COLLCALL_RUN, .comm = comm,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoallw);
@@ -266,9 +285,11 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Alltoallw_c", .form = COLLCALL_RUN, .comm = comm,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoallw_c);
@@ -276,8 +297,8 @@ API_ALIAS(MPI_Alltoallw_c);
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
-                         .comm = comm,
+    struct collcall x = {.name = "MPI_Reduce_scatter", .form = COLLCALL_RUN, .rtype = datatype,
+                         .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
@@ -287,8 +308,8 @@ API_ALIAS(MPI_Reduce_scatter);
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
-                         .comm = comm,
+    struct collcall x = {.name = "MPI_Reduce_scatter_c", .form = COLLCALL_RUN, .rtype = datatype,
+                         .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
@@ -298,8 +319,8 @@ API_ALIAS(MPI_Reduce_scatter_c);
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_block", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
-                         .comm = comm,
+    struct collcall x = {.name = "MPI_Reduce_scatter_block", .form = COLLCALL_RUN,
+                         .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -309,8 +330,8 @@ API_ALIAS(MPI_Reduce_scatter_block);
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_block_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
-                         .comm = comm,
+    struct collcall x = {.name = "MPI_Reduce_scatter_block_c", .form = COLLCALL_RUN,
+                         .rtype = datatype, .op = op, .comm = comm,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -320,8 +341,10 @@ API_ALIAS(MPI_Reduce_scatter_block_c);
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scan", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Scan", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scan);
@@ -329,8 +352,10 @@ API_ALIAS(MPI_Scan);
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Scan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Scan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scan_c);
@@ -338,8 +363,10 @@ API_ALIAS(MPI_Scan_c);
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Exscan", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Exscan", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Exscan);
@@ -347,8 +374,10 @@ API_ALIAS(MPI_Exscan);
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Exscan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op, .comm = comm,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Exscan_c", .form = COLLCALL_RUN, .rtype = datatype, .op = op,
+                         .comm = comm,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Exscan_c);
@@ -356,10 +385,10 @@ API_ALIAS(MPI_Exscan_c);
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgather", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_allgather", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgather);
@@ -368,10 +397,10 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgather_c", .form = COLLCALL_RUN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_allgather_c", .form = COLLCALL_RUN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgather_c);
@@ -382,8 +411,9 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     struct collcall x = {.name = "MPI_Neighbor_allgatherv", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgatherv);
@@ -392,10 +422,11 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgatherv_c", .form = COLLCALL_RUN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Neighbor_allgatherv_c", .form = COLLCALL_RUN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgatherv_c);
@@ -403,10 +434,10 @@ API_ALIAS(MPI_Neighbor_allgatherv_c);
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoall", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_alltoall", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoall);
@@ -417,8 +448,8 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoall_c", .form = COLLCALL_RUN, .stype = sendtype,
                          .rtype = recvtype, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoall_c);
@@ -427,10 +458,11 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
                             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallv", .form = COLLCALL_RUN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Neighbor_alltoallv", .form = COLLCALL_RUN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -441,10 +473,11 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallv_c", .form = COLLCALL_RUN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Neighbor_alltoallv_c", .form = COLLCALL_RUN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -455,9 +488,11 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw", .form = COLLCALL_RUN, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoallw);
@@ -468,14 +503,17 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     struct collcall x = {.name = "MPI_Neighbor_alltoallw_c", .form = COLLCALL_RUN, .comm = comm,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoallw_c);
 
-static int reduce_local(const char *call, const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op h)
+static int reduce_local(const char *call, const void *in, void *inout, MPI_Count count,
+                        MPI_Datatype type, MPI_Op h)
 {
     struct dt_type *t;
     struct dt_op *op;

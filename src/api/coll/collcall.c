@@ -9,8 +9,8 @@ enum side { SEND = 1, RECV = 2 };
 
 static int has_root(enum coll_call call)
 {
-    return call == COLL_BCAST || call == COLL_REDUCE || call == COLL_GATHER || call == COLL_GATHERV ||
-           call == COLL_SCATTER || call == COLL_SCATTERV;
+    return call == COLL_BCAST || call == COLL_REDUCE || call == COLL_GATHER ||
+           call == COLL_GATHERV || call == COLL_SCATTER || call == COLL_SCATTERV;
 }
 
 static int from_root(enum coll_call call)
@@ -38,7 +38,9 @@ static int sides(const struct coll_args *a)
     if (!has_root(a->call))
         return SEND | RECV;
     if (c->remote)
-        return a->root == MPI_PROC_NULL ? 0 : (a->root == MPI_ROOT) == from_root(a->call) ? SEND : RECV;
+        return a->root == MPI_PROC_NULL                      ? 0
+               : (a->root == MPI_ROOT) == from_root(a->call) ? SEND
+                                                             : RECV;
     if (a->root == c->rank)
         return SEND | RECV;
     return from_root(a->call) ? RECV : SEND;
@@ -115,10 +117,12 @@ static int check_send(struct collcall *x)
         return in_place_fits(a) && !from_root(a->call) ? MPI_SUCCESS : in_place_error(x);
     }
     int n = vector_length(a, SEND), err = MPI_SUCCESS;
-    int vector = a->call == COLL_SCATTERV || a->call == COLL_ALLTOALLV || a->call == COLL_NEIGHBOR_ALLTOALLV;
+    int vector = a->call == COLL_SCATTERV || a->call == COLL_ALLTOALLV ||
+                 a->call == COLL_NEIGHBOR_ALLTOALLV;
     if (w_form(a->call)) {
         err = check_vector(a->scounts, a->sdispls, n, SEND);
-        return err || is_neighbor(a->call) ? err : check_types(a->stypes, a->scounts, n, "sendtypes");
+        return err || is_neighbor(a->call) ? err
+                                           : check_types(a->stypes, a->scounts, n, "sendtypes");
     }
     err = api_type_committed(x->stype, &a->stype);
     if (!err && vector)
@@ -133,15 +137,18 @@ static int check_recv(struct collcall *x)
     struct coll_args *a = &x->a;
     if (a->rbuf == MPI_IN_PLACE) {
         a->rtype = NULL;
-        return in_place_fits(a) && (a->call == COLL_SCATTER || a->call == COLL_SCATTERV) ? MPI_SUCCESS
-                                                                                          : in_place_error(x);
+        return in_place_fits(a) && (a->call == COLL_SCATTER || a->call == COLL_SCATTERV)
+                   ? MPI_SUCCESS
+                   : in_place_error(x);
     }
     int n = vector_length(a, RECV), err = MPI_SUCCESS;
-    int vector = a->call == COLL_GATHERV || a->call == COLL_ALLGATHERV || a->call == COLL_ALLTOALLV ||
-                 a->call == COLL_NEIGHBOR_ALLGATHERV || a->call == COLL_NEIGHBOR_ALLTOALLV;
+    int vector = a->call == COLL_GATHERV || a->call == COLL_ALLGATHERV ||
+                 a->call == COLL_ALLTOALLV || a->call == COLL_NEIGHBOR_ALLGATHERV ||
+                 a->call == COLL_NEIGHBOR_ALLTOALLV;
     if (w_form(a->call)) {
         err = check_vector(a->rcounts, a->rdispls, n, RECV);
-        return err || is_neighbor(a->call) ? err : check_types(a->rtypes, a->rcounts, n, "recvtypes");
+        return err || is_neighbor(a->call) ? err
+                                           : check_types(a->rtypes, a->rcounts, n, "recvtypes");
     }
     err = api_type_committed(x->rtype, &a->rtype);
     if (!err && vector)
@@ -153,7 +160,8 @@ static int check_recv(struct collcall *x)
 
 static int alias_error(const struct collcall *x)
 {
-    return err_make(MPI_ERR_BUFFER, "%s: send and receive buffer are the same; use MPI_IN_PLACE", x->name);
+    return err_make(MPI_ERR_BUFFER, "%s: send and receive buffer are the same; use MPI_IN_PLACE",
+                    x->name);
 }
 
 static int reduces_data(const struct coll_args *a)
@@ -171,8 +179,9 @@ static int check_reduction(struct collcall *x, int which)
     if (!err)
         err = api_type_committed(x->rtype, &a->rtype);
     if (!err)
-        err = a->call == COLL_REDUCE_SCATTER ? check_counts(a->rcounts, vector_length(a, RECV), "recvcounts")
-                                             : api_count(a->rcount);
+        err = a->call == COLL_REDUCE_SCATTER
+                  ? check_counts(a->rcounts, vector_length(a, RECV), "recvcounts")
+                  : api_count(a->rcount);
     if (!err)
         err = dt_op_check(a->op, a->rtype, DT_FOR_REDUCE);
     if (err)
@@ -190,7 +199,8 @@ static int check_reduction(struct collcall *x, int which)
 static int check_alias(struct collcall *x, int which)
 {
     const struct coll_args *a = &x->a;
-    if (which != (SEND | RECV) || a->sbuf == MPI_IN_PLACE || a->rbuf == MPI_IN_PLACE || a->comm->remote)
+    if (which != (SEND | RECV) || a->sbuf == MPI_IN_PLACE || a->rbuf == MPI_IN_PLACE ||
+        a->comm->remote)
         return MPI_SUCCESS;
     const char *mine = a->rbuf, *out = a->sbuf;
     switch (a->call) {
@@ -198,7 +208,8 @@ static int check_alias(struct collcall *x, int which)
         return a->sbuf == a->rbuf && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
     case COLL_ALLTOALLV:
     case COLL_ALLTOALLW:
-        return a->sbuf && a->sbuf == a->rbuf && a->scounts.v == a->rcounts.v ? alias_error(x) : MPI_SUCCESS;
+        return a->sbuf && a->sbuf == a->rbuf && a->scounts.v == a->rcounts.v ? alias_error(x)
+                                                                             : MPI_SUCCESS;
     case COLL_GATHER:
     case COLL_ALLGATHER:
         mine += a->comm->rank * a->rcount * a->rtype->extent;
@@ -208,7 +219,8 @@ static int check_alias(struct collcall *x, int which)
         if (!a->rdispls.v)
             return MPI_SUCCESS;
         mine += coll_at(a->rdispls, a->comm->rank) * a->rtype->extent;
-        return mine == out && a->scount && coll_at(a->rcounts, a->comm->rank) ? alias_error(x) : MPI_SUCCESS;
+        return mine == out && a->scount && coll_at(a->rcounts, a->comm->rank) ? alias_error(x)
+                                                                              : MPI_SUCCESS;
     case COLL_SCATTER:
         out += a->comm->rank * a->scount * a->stype->extent;
         return mine == out && a->scount && a->rcount ? alias_error(x) : MPI_SUCCESS;
@@ -216,7 +228,8 @@ static int check_alias(struct collcall *x, int which)
         if (!a->sdispls.v)
             return MPI_SUCCESS;
         out += coll_at(a->sdispls, a->comm->rank) * a->stype->extent;
-        return mine == out && a->rcount && coll_at(a->scounts, a->comm->rank) ? alias_error(x) : MPI_SUCCESS;
+        return mine == out && a->rcount && coll_at(a->scounts, a->comm->rank) ? alias_error(x)
+                                                                              : MPI_SUCCESS;
     default:
         return MPI_SUCCESS;
     }
@@ -230,10 +243,13 @@ static int check(struct collcall *x)
         err = api_pointer(x->request, "request");
     if (!err && has_root(a->call))
         err = api_root(a->root, a->comm);
-    if (!err && a->comm->remote && (a->call == COLL_SCAN || a->call == COLL_EXSCAN || is_neighbor(a->call)))
-        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", x->name, (unsigned)x->comm);
+    if (!err && a->comm->remote &&
+        (a->call == COLL_SCAN || a->call == COLL_EXSCAN || is_neighbor(a->call)))
+        err = err_make(MPI_ERR_COMM, "%s: communicator %#x is an intercommunicator", x->name,
+                       (unsigned)x->comm);
     if (!err && is_neighbor(a->call) && !a->comm->topo)
-        err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has no topology", x->name, (unsigned)x->comm);
+        err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has no topology", x->name,
+                       (unsigned)x->comm);
     if (err)
         return err;
     int which = sides(a);

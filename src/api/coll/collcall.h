@@ -1,6 +1,7 @@
 /* collcall.h - one path for every collective function, whatever its form; private to api/.
  *
- *   MPI_Xxx, MPI_Ixxx, MPI_Xxx_init, and their _c forms: fill in what they were given, call collcall(). */
+ *   MPI_Xxx, MPI_Ixxx, MPI_Xxx_init, and their _c forms: fill in what they were given, call
+ *   collcall(). */
 #ifndef API_COLL_COLLCALL_H
 #define API_COLL_COLLCALL_H
 

@@ -4,8 +4,8 @@
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ibarrier", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
-                         .a = {.call = COLL_BARRIER}};
+    struct collcall x = {.name = "MPI_Ibarrier", .form = COLLCALL_BEGIN, .comm = comm,
+                         .request = request, .a = {.call = COLL_BARRIER}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ibarrier);
@@ -13,8 +13,8 @@ API_ALIAS(MPI_Ibarrier);
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                 MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ibcast", .form = COLLCALL_BEGIN, .rtype = datatype, .comm = comm,
-                         .request = request,
+    struct collcall x = {.name = "MPI_Ibcast", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .comm = comm, .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
@@ -23,8 +23,8 @@ API_ALIAS(MPI_Ibcast);
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                   MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ibcast_c", .form = COLLCALL_BEGIN, .rtype = datatype, .comm = comm,
-                         .request = request,
+    struct collcall x = {.name = "MPI_Ibcast_c", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .comm = comm, .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
@@ -33,9 +33,10 @@ API_ALIAS(MPI_Ibcast_c);
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Ireduce", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ireduce);
@@ -43,9 +44,10 @@ API_ALIAS(MPI_Ireduce);
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Ireduce_c", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ireduce_c);
@@ -53,9 +55,10 @@ API_ALIAS(MPI_Ireduce_c);
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallreduce", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iallreduce", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallreduce);
@@ -63,9 +66,10 @@ API_ALIAS(MPI_Iallreduce);
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallreduce_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iallreduce_c", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallreduce_c);
@@ -74,10 +78,10 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                  MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Igather", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Igather", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Igather);
@@ -86,10 +90,10 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                    MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Igather_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Igather_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Igather_c);
@@ -98,10 +102,11 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Igatherv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Igatherv", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Igatherv);
@@ -110,10 +115,11 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Igatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Igatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Igatherv_c);
@@ -121,10 +127,10 @@ API_ALIAS(MPI_Igatherv_c);
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallgather", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Iallgather", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallgather);
@@ -133,10 +139,10 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallgather_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Iallgather_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallgather_c);
@@ -145,10 +151,11 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
                      const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                      MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallgatherv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+    struct collcall x = {.name = "MPI_Iallgatherv", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallgatherv);
@@ -157,10 +164,11 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iallgatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Iallgatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iallgatherv_c);
@@ -169,10 +177,10 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                   MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscatter", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Iscatter", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscatter);
@@ -181,10 +189,10 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                     MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscatter_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Iscatter_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscatter_c);
@@ -193,10 +201,11 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
                    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscatterv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Iscatterv", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscatterv);
@@ -205,10 +214,11 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscatterv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Iscatterv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscatterv_c);
@@ -216,10 +226,10 @@ API_ALIAS(MPI_Iscatterv_c);
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoall", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ialltoall", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ialltoall);
@@ -228,10 +238,10 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoall_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ialltoall_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ialltoall_c);
@@ -240,10 +250,11 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
                     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoallv", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Ialltoallv", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -254,10 +265,11 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoallv_c", .form = COLLCALL_BEGIN, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Ialltoallv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -268,10 +280,13 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                     MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoallw", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Ialltoallw", .form = COLLCALL_BEGIN, .comm = comm,
+                         .request = request,
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ialltoallw);
@@ -281,10 +296,13 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ialltoallw_c", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Ialltoallw_c", .form = COLLCALL_BEGIN, .comm = comm,
+                         .request = request,
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ialltoallw_c);
@@ -292,8 +310,8 @@ API_ALIAS(MPI_Ialltoallw_c);
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce_scatter", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Ireduce_scatter", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
@@ -303,8 +321,8 @@ API_ALIAS(MPI_Ireduce_scatter);
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce_scatter_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Ireduce_scatter_c", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
@@ -315,8 +333,8 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce_scatter_block", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Ireduce_scatter_block", .form = COLLCALL_BEGIN,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -327,8 +345,8 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                  MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ireduce_scatter_block_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Ireduce_scatter_block_c", .form = COLLCALL_BEGIN,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -338,9 +356,10 @@ API_ALIAS(MPI_Ireduce_scatter_block_c);
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscan);
@@ -348,9 +367,10 @@ API_ALIAS(MPI_Iscan);
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iscan_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iscan_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iscan_c);
@@ -358,9 +378,10 @@ API_ALIAS(MPI_Iscan_c);
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iexscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iexscan", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iexscan);
@@ -368,9 +389,10 @@ API_ALIAS(MPI_Iexscan);
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Iexscan_c", .form = COLLCALL_BEGIN, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Iexscan_c", .form = COLLCALL_BEGIN, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Iexscan_c);
@@ -379,10 +401,10 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
                              void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                              MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_allgather", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ineighbor_allgather", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_allgather);
@@ -391,10 +413,10 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_allgather_c", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ineighbor_allgather_c", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_allgather_c);
@@ -403,10 +425,11 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
                               void *recvbuf, const int recvcounts[], const int displs[],
                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_allgatherv", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+    struct collcall x = {.name = "MPI_Ineighbor_allgatherv", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_allgatherv);
@@ -416,10 +439,11 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_allgatherv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Ineighbor_allgatherv_c", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_allgatherv_c);
@@ -428,10 +452,10 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
                             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                             MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_alltoall", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ineighbor_alltoall", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_alltoall);
@@ -440,10 +464,10 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_alltoall_c", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Ineighbor_alltoall_c", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_alltoall_c);
@@ -453,10 +477,11 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                              MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_alltoallv", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Ineighbor_alltoallv", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -467,10 +492,11 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_alltoallv_c", .form = COLLCALL_BEGIN, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Ineighbor_alltoallv_c", .form = COLLCALL_BEGIN,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -481,10 +507,13 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                              MPI_Comm comm, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Ineighbor_alltoallw", .form = COLLCALL_BEGIN, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Ineighbor_alltoallw", .form = COLLCALL_BEGIN, .comm = comm,
+                         .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_alltoallw);
@@ -497,9 +526,11 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
 {
     struct collcall x = {.name = "MPI_Ineighbor_alltoallw_c", .form = COLLCALL_BEGIN, .comm = comm,
                          .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Ineighbor_alltoallw_c);

@@ -7,8 +7,8 @@
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Barrier_init", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
-                         .a = {.call = COLL_BARRIER}};
+    struct collcall x = {.name = "MPI_Barrier_init", .form = COLLCALL_PREPARE, .comm = comm,
+                         .request = request, .a = {.call = COLL_BARRIER}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Barrier_init);
@@ -16,8 +16,8 @@ API_ALIAS(MPI_Barrier_init);
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                     MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Bcast_init", .form = COLLCALL_PREPARE, .rtype = datatype, .comm = comm,
-                         .request = request,
+    struct collcall x = {.name = "MPI_Bcast_init", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .comm = comm, .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
@@ -26,8 +26,8 @@ API_ALIAS(MPI_Bcast_init);
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                       MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Bcast_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .comm = comm,
-                         .request = request,
+    struct collcall x = {.name = "MPI_Bcast_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .comm = comm, .request = request,
                          .a = {.call = COLL_BCAST, .rbuf = buffer, .rcount = count, .root = root}};
     return collcall(&x);
 }
@@ -36,9 +36,10 @@ API_ALIAS(MPI_Bcast_init_c);
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Reduce_init", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Reduce_init);
@@ -46,9 +47,10 @@ API_ALIAS(MPI_Reduce_init);
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count, .root = root}};
+    struct collcall x = {.name = "MPI_Reduce_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_REDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Reduce_init_c);
@@ -56,9 +58,10 @@ API_ALIAS(MPI_Reduce_init_c);
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Allreduce_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Allreduce_init", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allreduce_init);
@@ -67,9 +70,10 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Allreduce_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Allreduce_init_c", .form = COLLCALL_PREPARE,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLREDUCE, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allreduce_init_c);
@@ -78,10 +82,10 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                      MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Gather_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Gather_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gather_init);
@@ -90,10 +94,10 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Gather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Gather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gather_init_c);
@@ -102,10 +106,11 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Gatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Gatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gatherv_init);
@@ -115,10 +120,11 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Gatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs), .root = root}};
+    struct collcall x = {.name = "MPI_Gatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_GATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs), .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Gatherv_init_c);
@@ -127,10 +133,10 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Allgather_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Allgather_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgather_init);
@@ -139,10 +145,10 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                           MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Allgather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Allgather_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgather_init_c);
@@ -153,8 +159,9 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 {
     struct collcall x = {.name = "MPI_Allgatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+                               .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgatherv_init);
@@ -164,10 +171,11 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                            MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Allgatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Allgatherv_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+                               .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Allgatherv_init_c);
@@ -176,10 +184,10 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                       MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Scatter_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatter_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatter_init);
@@ -188,10 +196,10 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Scatter_init_c", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatter_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTER, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatter_init_c);
@@ -200,10 +208,11 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
                        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Scatterv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+    struct collcall x = {.name = "MPI_Scatterv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatterv_init);
@@ -215,8 +224,9 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
 {
     struct collcall x = {.name = "MPI_Scatterv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(displs), .rbuf = recvbuf, .rcount = recvcount, .root = root}};
+                         .a = {.call = COLL_SCATTERV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(displs),
+                               .rbuf = recvbuf, .rcount = recvcount, .root = root}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scatterv_init_c);
@@ -225,10 +235,10 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                        MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Alltoall_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Alltoall_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoall_init);
@@ -239,8 +249,8 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 {
     struct collcall x = {.name = "MPI_Alltoall_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
                          .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+                         .a = {.call = COLL_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoall_init_c);
@@ -250,10 +260,11 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
                         const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Alltoallv_init", .form = COLLCALL_PREPARE, .stype = sendtype, .rtype = recvtype,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Alltoallv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
+                         .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -264,10 +275,11 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Alltoallv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Alltoallv_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -278,10 +290,13 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
                         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                         MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Alltoallw_init", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Alltoallw_init", .form = COLLCALL_PREPARE, .comm = comm,
+                         .request = request,
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoallw_init);
@@ -292,10 +307,13 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Alltoallw_init_c", .form = COLLCALL_PREPARE, .comm = comm, .request = request,
-                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Alltoallw_init_c", .form = COLLCALL_PREPARE, .comm = comm,
+                         .request = request,
+                         .a = {.call = COLL_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Alltoallw_init_c);
@@ -304,8 +322,8 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                              MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Reduce_scatter_init", .form = COLLCALL_PREPARE,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_ints(recvcounts)}};
     return collcall(&x);
@@ -316,8 +334,8 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Reduce_scatter_init_c", .form = COLLCALL_PREPARE,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcounts = coll_wide(recvcounts)}};
     return collcall(&x);
@@ -328,8 +346,8 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_block_init", .form = COLLCALL_PREPARE, .rtype = datatype,
-                         .op = op, .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Reduce_scatter_block_init", .form = COLLCALL_PREPARE,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -340,8 +358,8 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                      MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Reduce_scatter_block_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
-                         .op = op, .comm = comm, .request = request,
+    struct collcall x = {.name = "MPI_Reduce_scatter_block_init_c", .form = COLLCALL_PREPARE,
+                         .rtype = datatype, .op = op, .comm = comm, .request = request,
                          .a = {.call = COLL_REDUCE_SCATTER_BLOCK, .sbuf = sendbuf, .rbuf = recvbuf,
                                .rcount = recvcount}};
     return collcall(&x);
@@ -351,9 +369,10 @@ API_ALIAS(MPI_Reduce_scatter_block_init_c);
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Scan_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Scan_init", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scan_init);
@@ -361,9 +380,10 @@ API_ALIAS(MPI_Scan_init);
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Scan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Scan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_SCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Scan_init_c);
@@ -371,9 +391,10 @@ API_ALIAS(MPI_Scan_init_c);
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Exscan_init", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Exscan_init", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Exscan_init);
@@ -381,9 +402,10 @@ API_ALIAS(MPI_Exscan_init);
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Exscan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype, .op = op,
-                         .comm = comm, .request = request,
-                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf, .rcount = count}};
+    struct collcall x = {.name = "MPI_Exscan_init_c", .form = COLLCALL_PREPARE, .rtype = datatype,
+                         .op = op, .comm = comm, .request = request,
+                         .a = {.call = COLL_EXSCAN, .sbuf = sendbuf, .rbuf = recvbuf,
+                               .rcount = count}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Exscan_init_c);
@@ -392,10 +414,10 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
                                  void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgather_init", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_allgather_init", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgather_init);
@@ -404,10 +426,10 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
                                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgather_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_allgather_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHER, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgather_init_c);
@@ -417,10 +439,11 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                   MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgatherv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
+    struct collcall x = {.name = "MPI_Neighbor_allgatherv_init", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_ints(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgatherv_init);
@@ -430,10 +453,11 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                                     const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_allgatherv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf, .scount = sendcount,
-                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
+    struct collcall x = {.name = "MPI_Neighbor_allgatherv_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLGATHERV, .sbuf = sendbuf,
+                               .scount = sendcount, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(displs)}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_allgatherv_init_c);
@@ -442,10 +466,10 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
                                 void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoall_init", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_alltoall_init", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoall_init);
@@ -454,10 +478,10 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoall_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount, .rbuf = recvbuf,
-                               .rcount = recvcount}};
+    struct collcall x = {.name = "MPI_Neighbor_alltoall_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALL, .sbuf = sendbuf, .scount = sendcount,
+                               .rbuf = recvbuf, .rcount = recvcount}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoall_init_c);
@@ -467,10 +491,11 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
                                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallv_init", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_ints(sdispls), .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
+    struct collcall x = {.name = "MPI_Neighbor_alltoallv_init", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_ints(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_ints(recvcounts),
                                .rdispls = coll_ints(rdispls)}};
     return collcall(&x);
 }
@@ -482,10 +507,11 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallv_init_c", .form = COLLCALL_PREPARE, .stype = sendtype,
-                         .rtype = recvtype, .comm = comm, .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
+    struct collcall x = {.name = "MPI_Neighbor_alltoallv_init_c", .form = COLLCALL_PREPARE,
+                         .stype = sendtype, .rtype = recvtype, .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLV, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .rbuf = recvbuf, .rcounts = coll_wide(recvcounts),
                                .rdispls = coll_wide(rdispls)}};
     return collcall(&x);
 }
@@ -497,11 +523,13 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
                                  const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                                  MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallw_init", .form = COLLCALL_PREPARE, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_ints(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Neighbor_alltoallw_init", .form = COLLCALL_PREPARE,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_ints(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_ints(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoallw_init);
@@ -512,11 +540,13 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    struct collcall x = {.name = "MPI_Neighbor_alltoallw_init_c", .form = COLLCALL_PREPARE, .comm = comm,
-                         .request = request,
-                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf, .scounts = coll_wide(sendcounts),
-                               .sdispls = coll_wide(sdispls), .stypes = sendtypes, .rbuf = recvbuf,
-                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls), .rtypes = recvtypes}};
+    struct collcall x = {.name = "MPI_Neighbor_alltoallw_init_c", .form = COLLCALL_PREPARE,
+                         .comm = comm, .request = request,
+                         .a = {.call = COLL_NEIGHBOR_ALLTOALLW, .sbuf = sendbuf,
+                               .scounts = coll_wide(sendcounts), .sdispls = coll_wide(sdispls),
+                               .stypes = sendtypes, .rbuf = recvbuf,
+                               .rcounts = coll_wide(recvcounts), .rdispls = coll_wide(rdispls),
+                               .rtypes = recvtypes}};
     return collcall(&x);
 }
 API_ALIAS(MPI_Neighbor_alltoallw_init_c);

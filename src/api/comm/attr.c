@@ -58,7 +58,8 @@ void api_attrs_init(struct api_attrs *a)
     a->appnum = boot_appnum();
 }
 
-/* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not set. */
+/* A predefined keyval of communicators: *value to stable memory, NULL where the attribute is not
+ * set. */
 static int comm_builtin(int keyval, void **value)
 {
     struct api_attrs *a = &proc->api->attrs;
@@ -80,14 +81,15 @@ static int is_builtin(int keyval)
 }
 
 /* Integers to Fortran, whose numbers of the predefined keys follow C's by one. */
-static int get_builtin(const struct holder *h, int keyval, void *value, int *flag, enum attr_form form)
+static int get_builtin(const struct holder *h, int keyval, void *value, int *flag,
+                       enum attr_form form)
 {
     void *v = NULL;
     if (form != ATTR_POINTER && keyval % 2 == 0)
         keyval--;
     if (h->kind != OBJ_COMM || !comm_builtin(keyval, &v))
-        return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object", proc->call,
-                        (unsigned)keyval);
+        return err_make(MPI_ERR_KEYVAL, "%s: predefined keyval %#x is not for this kind of object",
+                        proc->call, (unsigned)keyval);
     *flag = v != NULL;
     if (v && form == ATTR_POINTER)
         *(void **)value = v;
@@ -98,7 +100,8 @@ static int get_builtin(const struct holder *h, int keyval, void *value, int *fla
 
 /* --- the calls ---------------------------------------------------------------------- */
 
-static int do_create(const char *call, enum obj_kind kind, void *copy, void *del, int *keyval, void *extra)
+static int do_create(const char *call, enum obj_kind kind, void *copy, void *del, int *keyval,
+                     void *extra)
 {
     api_enter(call);
     int err = api_pointer(keyval, "keyval");
@@ -118,20 +121,22 @@ static int do_free(const char *call, enum obj_kind kind, int *keyval)
     return api_leave(MPI_COMM_NULL, err);
 }
 
-static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value, enum attr_form form)
+static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value,
+                  enum attr_form form)
 {
     struct holder h;
     api_enter(call);
     int err = find_holder(kind, handle, &h);
     if (!err && is_builtin(keyval))
-        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be set", call, (unsigned)keyval);
+        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be set", call,
+                       (unsigned)keyval);
     if (!err)
         err = attr_set_as(kind, handle, h.attrs, keyval, value, form, call);
     return leave(kind, handle, err);
 }
 
-static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, void *value, int *flag,
-                  enum attr_form form)
+static int do_get(const char *call, enum obj_kind kind, int handle, int keyval, void *value,
+                  int *flag, enum attr_form form)
 {
     struct holder h;
     api_enter(call);
@@ -152,7 +157,8 @@ static int do_delete(const char *call, enum obj_kind kind, int handle, int keyva
     api_enter(call);
     int err = find_holder(kind, handle, &h);
     if (!err && is_builtin(keyval))
-        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be deleted", call, (unsigned)keyval);
+        err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be deleted", call,
+                       (unsigned)keyval);
     if (!err)
         err = attr_delete(kind, handle, h.attrs, keyval, call);
     return leave(kind, handle, err);

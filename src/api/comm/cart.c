@@ -8,7 +8,8 @@
 #include "coll/newcomm.h"
 #include "obj/topo.h"
 
-static int cart_args(const struct comm *c, int ndims, const int *dims, const int *periods, int *nodes)
+static int cart_args(const struct comm *c, int ndims, const int *dims, const int *periods,
+                     int *nodes)
 {
     long long product = 1;
     int err = topocall_array(dims, ndims, "dims");
@@ -18,7 +19,8 @@ static int cart_args(const struct comm *c, int ndims, const int *dims, const int
         if (dims[i] < 1)
             err = err_make(MPI_ERR_DIMS, "%s: dims[%d] is %d, less than 1", proc->call, i, dims[i]);
         else if ((product *= dims[i]) > c->size)
-            err = err_make(MPI_ERR_DIMS, "%s: the grid is larger than the group of %d processes", proc->call, c->size);
+            err = err_make(MPI_ERR_DIMS, "%s: the grid is larger than the group of %d processes",
+                           proc->call, c->size);
     }
     *nodes = (int)product;
     return err;
@@ -30,7 +32,8 @@ static struct comm_topo *cart_make(int ndims, const int *dims, const int *period
     if (!t)
         return NULL;
     t->ndims = ndims;
-    if (topocall_copy_ints(&t->dims, dims, ndims) || topocall_copy_ints(&t->periods, periods, ndims)) {
+    if (topocall_copy_ints(&t->dims, dims, ndims) ||
+        topocall_copy_ints(&t->periods, periods, ndims)) {
         topo_drop(t);
         return NULL;
     }
@@ -89,9 +92,10 @@ API_ALIAS(MPI_Cartdim_get);
 
 static int maxdims_arg(const struct comm_topo *t, int maxdims)
 {
-    return maxdims >= t->ndims ? MPI_SUCCESS
-                               : err_make(MPI_ERR_ARG, "%s: maxdims is %d, the grid has %d dimensions", proc->call,
-                                          maxdims, t->ndims);
+    return maxdims >= t->ndims
+               ? MPI_SUCCESS
+               : err_make(MPI_ERR_ARG, "%s: maxdims is %d, the grid has %d dimensions", proc->call,
+                          maxdims, t->ndims);
 }
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
@@ -127,8 +131,10 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
         err = api_pointer(rank, "rank");
     for (int i = 0; !err && i < c->topo->ndims; i++)
         if (!c->topo->periods[i] && (coords[i] < 0 || coords[i] >= c->topo->dims[i]))
-            err = err_make(MPI_ERR_ARG, "MPI_Cart_rank: coords[%d] is %d, outside 0 to %d of a dimension without period",
-                           i, coords[i], c->topo->dims[i] - 1);
+            err = err_make(
+                MPI_ERR_ARG,
+                "MPI_Cart_rank: coords[%d] is %d, outside 0 to %d of a dimension without period", i,
+                coords[i], c->topo->dims[i] - 1);
     if (!err)
         *rank = topo_cart_rank(c->topo, coords);
     return api_leave(comm, err);
@@ -172,8 +178,8 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *source, int *de
     struct comm *c;
     int err = topocall_arg(comm, TOPO_CART, &c);
     if (!err && (direction < 0 || direction >= c->topo->ndims))
-        err = err_make(MPI_ERR_ARG, "MPI_Cart_shift: direction is %d, the grid has %d dimensions", direction,
-                       c->topo->ndims);
+        err = err_make(MPI_ERR_ARG, "MPI_Cart_shift: direction is %d, the grid has %d dimensions",
+                       direction, c->topo->ndims);
     if (!err)
         err = api_pointer(source, "rank_source");
     if (!err)
@@ -186,7 +192,8 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *source, int *de
 }
 API_ALIAS(MPI_Cart_shift);
 
-/* Where this process goes in MPI_Cart_sub: color by the coordinates that are dropped, key by those kept. */
+/* Where this process goes in MPI_Cart_sub: color by the coordinates that are dropped, key by those
+ * kept. */
 static struct comm_topo *cart_sub(const struct comm *c, const int *remain, int *color, int *key)
 {
     const struct comm_topo *t = c->topo;

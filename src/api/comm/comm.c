@@ -211,7 +211,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 }
 API_ALIAS(MPI_Comm_dup_with_info);
 
-static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm,
+                MPI_Request *request)
 {
     api_enter(call);
     struct comm *c, *n = NULL;
@@ -289,7 +290,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!err)
         err = api_pointer(newcomm, "newcomm");
     if (!err && color < 0 && color != MPI_UNDEFINED)
-        err = err_make(MPI_ERR_ARG, "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
+        err = err_make(MPI_ERR_ARG,
+                       "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
     if (!err)
         err = newcomm_split(c, color, key, &n);
     return api_leave_new(comm, err, n, newcomm);
@@ -300,8 +302,8 @@ API_ALIAS(MPI_Comm_split);
 static int is_node(const struct info *i)
 {
     const char *kind = info_value(i, "mpi_hw_resource_type");
-    return kind && (!strcmp(kind, "mpi_shared_memory") || !strcmp(kind, "node") || !strcmp(kind, "Machine") ||
-                    !strcmp(kind, "hwloc://Machine"));
+    return kind && (!strcmp(kind, "mpi_shared_memory") || !strcmp(kind, "node") ||
+                    !strcmp(kind, "Machine") || !strcmp(kind, "hwloc://Machine"));
 }
 
 /* Is there a member of c on another node?  Then nodes divide it. */
@@ -365,7 +367,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     struct comm *local, *peer = NULL, *n = NULL;
     int err = api_intracomm(local_comm, &local);
     if (!err && (local_leader < 0 || local_leader >= local->size))
-        err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: local_leader %d is not in the group of %d processes",
+        err = err_make(MPI_ERR_RANK,
+                       "MPI_Intercomm_create: local_leader %d is not in the group of %d processes",
                        local_leader, local->size);
     if (!err)
         err = api_tag(tag, 0);
@@ -376,7 +379,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
         if (!err)
             err = api_rank(remote_leader, comm_peer_size(peer), 0);
         if (!err && !peer->remote && remote_leader == peer->rank)
-            err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: remote_leader %d is this process", remote_leader);
+            err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: remote_leader %d is this process",
+                           remote_leader);
     }
     if (!err)
         err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
@@ -423,8 +427,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
 }
 API_ALIAS(MPI_Comm_free);
 
-/* Unlike MPI_Comm_free it waits for pending communication, which has ended when the requests were waited for; what
- * else goes on belongs to nobody outside this library. */
+/* Unlike MPI_Comm_free it waits for pending communication, which has ended when the requests were
+ * waited for; what else goes on belongs to nobody outside this library. */
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     return release("MPI_Comm_disconnect", comm);

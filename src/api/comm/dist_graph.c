@@ -14,11 +14,13 @@ static int weights_arg(const int *weights, int n, const char *name)
     if (weights == MPI_UNWEIGHTED || n == 0)
         return MPI_SUCCESS;
     if (weights == MPI_WEIGHTS_EMPTY)
-        return err_make(MPI_ERR_ARG, "%s: %s is MPI_WEIGHTS_EMPTY for %d edges", proc->call, name, n);
+        return err_make(MPI_ERR_ARG, "%s: %s is MPI_WEIGHTS_EMPTY for %d edges", proc->call, name,
+                        n);
     int err = api_pointer(weights, name);
     for (int i = 0; i < n && !err; i++)
         if (weights[i] < 0)
-            err = err_make(MPI_ERR_ARG, "%s: %s[%d] is %d, less than 0", proc->call, name, i, weights[i]);
+            err = err_make(MPI_ERR_ARG, "%s: %s[%d] is %d, less than 0", proc->call, name, i,
+                           weights[i]);
     return err;
 }
 
@@ -27,13 +29,13 @@ static int ranks_arg(const struct comm *c, const int *ranks, int n, const char *
     int err = topocall_array(ranks, n, name);
     for (int i = 0; i < n && !err; i++)
         if (ranks[i] < 0 || ranks[i] >= c->size)
-            err = err_make(MPI_ERR_RANK, "%s: %s[%d] is %d, not in the group of %d processes", proc->call, name, i,
-                           ranks[i], c->size);
+            err = err_make(MPI_ERR_RANK, "%s: %s[%d] is %d, not in the group of %d processes",
+                           proc->call, name, i, ranks[i], c->size);
     return err;
 }
 
-static int adjacent(const int *sources, int in, const int *sw, const int *destinations, int out, const int *dw,
-                    struct comm_topo *t)
+static int adjacent(const int *sources, int in, const int *sw, const int *destinations, int out,
+                    const int *dw, struct comm_topo *t)
 {
     t->indegree = in;
     t->outdegree = out;
@@ -68,15 +70,18 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     if (!err)
         err = weights_arg(destweights, outdegree, "destweights");
     if (!err && (sourceweights == MPI_UNWEIGHTED) != (destweights == MPI_UNWEIGHTED))
-        err = err_make(MPI_ERR_ARG, "MPI_Dist_graph_create_adjacent: only one of sourceweights and destweights is "
-                                    "MPI_UNWEIGHTED");
+        err = err_make(
+            MPI_ERR_ARG,
+            "MPI_Dist_graph_create_adjacent: only one of sourceweights and destweights is "
+            "MPI_UNWEIGHTED");
     if (!err)
         err = api_info(info, &i);
     if (!err)
         err = api_pointer(comm_dist_graph, "comm_dist_graph");
     if (!err && !(t = topo_make(TOPO_DIST)))
         err = topocall_no_memory();
-    if (!err && (err = adjacent(sources, indegree, sourceweights, destinations, outdegree, destweights, t)) != 0)
+    if (!err && (err = adjacent(sources, indegree, sourceweights, destinations, outdegree,
+                                destweights, t)) != 0)
         topo_drop(t);
     else if (!err)
         err = topocall_first_n(c, c->size, t, 0, &n);
@@ -85,7 +90,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 API_ALIAS(MPI_Dist_graph_create_adjacent);
 
 /* MPI_Dist_graph_create: each edge is known to some process; it tells both ends. */
-enum { EDGE_OUT, EDGE_IN, EDGE_INTS = 3 }; /* what it is for the receiver, the other end, the weight */
+/* what it is for the receiver, the other end, the weight */
+enum { EDGE_OUT, EDGE_IN, EDGE_INTS = 3 };
 
 struct edges { /* for an exchange: ints to and from each process */
     int *scounts, *sdispls, *rcounts, *rdispls;
@@ -122,8 +128,8 @@ static void put_edge(struct edges *e, int to, int kind, int other, int weight)
     e->scounts[to] += EDGE_INTS;
 }
 
-static int edges_fill(struct edges *e, const struct comm *c, int n, const int *sources, const int *degrees,
-                      const int *destinations, const int *weights)
+static int edges_fill(struct edges *e, const struct comm *c, int n, const int *sources,
+                      const int *degrees, const int *destinations, const int *weights)
 {
     int total = 0, P = c->size;
     if (!(e->scounts = calloc((size_t)P * 4 + 1, sizeof *e->scounts)))
@@ -155,7 +161,8 @@ static int edges_fill(struct edges *e, const struct comm *c, int n, const int *s
 static int edges_missing(const struct comm *c)
 {
     return err_make(rankmap_dead(c->map, 0) >= 0 ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER,
-                    "%s: what came from other processes are no edges: one has met an error", proc->call);
+                    "%s: what came from other processes are no edges: one has met an error",
+                    proc->call);
 }
 
 static int edges_exchange(struct edges *e, struct comm *c)
@@ -171,15 +178,18 @@ static int edges_exchange(struct edges *e, struct comm *c)
         err = topocall_no_memory();
     if (err)
         return err;
-    memset(e->recv, 0xff, (size_t)e->total * sizeof *e->recv); /* no edges; less than announced may come */
-    struct coll_args a = {.call = COLL_ALLTOALLV, .comm = c, .sbuf = e->send, .rbuf = e->recv, .stype = integer,
-                          .rtype = integer, .scounts = coll_ints(e->scounts), .sdispls = coll_ints(e->sdispls),
-                          .rcounts = coll_ints(e->rcounts), .rdispls = coll_ints(e->rdispls)};
+    /* no edges; less than announced may come */
+    memset(e->recv, 0xff, (size_t)e->total * sizeof *e->recv);
+    struct coll_args a = {.call = COLL_ALLTOALLV, .comm = c, .sbuf = e->send, .rbuf = e->recv,
+                          .stype = integer, .rtype = integer, .scounts = coll_ints(e->scounts),
+                          .sdispls = coll_ints(e->sdispls), .rcounts = coll_ints(e->rcounts),
+                          .rdispls = coll_ints(e->rdispls)};
     return coll_run(&a);
 }
 
 /* What was received becomes the neighbours of this process. */
-static int edges_take(const struct edges *e, const struct comm *c, int weighted, struct comm_topo *t)
+static int edges_take(const struct edges *e, const struct comm *c, int weighted,
+                      struct comm_topo *t)
 {
     int n[2] = {0, 0};
     for (int k = 0; k < e->total; k += EDGE_INTS) {
@@ -210,8 +220,8 @@ static int edges_take(const struct edges *e, const struct comm *c, int weighted,
     return MPI_SUCCESS;
 }
 
-static int dist_args(const struct comm *c, int n, const int *sources, const int *degrees, const int *destinations,
-                     const int *weights)
+static int dist_args(const struct comm *c, int n, const int *sources, const int *degrees,
+                     const int *destinations, const int *weights)
 {
     long long total = 0;
     int err = ranks_arg(c, sources, n, "sources");
@@ -219,7 +229,8 @@ static int dist_args(const struct comm *c, int n, const int *sources, const int 
         err = topocall_array(degrees, n, "degrees");
     for (int i = 0; i < n && !err; i++) {
         if (degrees[i] < 0)
-            err = err_make(MPI_ERR_ARG, "%s: degrees[%d] is %d, less than 0", proc->call, i, degrees[i]);
+            err = err_make(MPI_ERR_ARG, "%s: degrees[%d] is %d, less than 0", proc->call, i,
+                           degrees[i]);
         else if ((total += degrees[i]) > 0x7fffffff / (2 * EDGE_INTS))
             err = err_make(MPI_ERR_ARG, "%s: more edges than the library can count", proc->call);
     }
@@ -280,15 +291,16 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 }
 API_ALIAS(MPI_Dist_graph_neighbors_count);
 
-static int give(int max, int n, const int *list, const int *list_weights, int weighted, int *out, int *out_weights,
-                const char *name)
+static int give(int max, int n, const int *list, const int *list_weights, int weighted, int *out,
+                int *out_weights, const char *name)
 {
     int m = max < n ? max : n; /* the first ones when there is not room for all (MPI-3.1 7.5.5) */
     int err = topocall_array(out, m, name);
     if (err || m <= 0)
         return err;
     memcpy(out, list, (size_t)m * sizeof *out);
-    if (weighted && out_weights && out_weights != MPI_UNWEIGHTED && out_weights != MPI_WEIGHTS_EMPTY)
+    if (weighted && out_weights && out_weights != MPI_UNWEIGHTED &&
+        out_weights != MPI_WEIGHTS_EMPTY)
         memcpy(out_weights, list_weights, (size_t)m * sizeof *out_weights);
     return MPI_SUCCESS;
 }
@@ -300,11 +312,12 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     struct comm *c;
     int err = topocall_arg(comm, TOPO_DIST, &c);
     if (!err)
-        err = give(maxindegree, c->topo->indegree, c->topo->sources, c->topo->source_weights, c->topo->weighted,
-                   sources, sourceweights, "sources");
+        err = give(maxindegree, c->topo->indegree, c->topo->sources, c->topo->source_weights,
+                   c->topo->weighted, sources, sourceweights, "sources");
     if (!err)
-        err = give(maxoutdegree, c->topo->outdegree, c->topo->destinations, c->topo->destination_weights,
-                   c->topo->weighted, destinations, destweights, "destinations");
+        err = give(maxoutdegree, c->topo->outdegree, c->topo->destinations,
+                   c->topo->destination_weights, c->topo->weighted, destinations, destweights,
+                   "destinations");
     return api_leave(comm, err);
 }
 API_ALIAS(MPI_Dist_graph_neighbors);

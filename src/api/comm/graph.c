@@ -11,16 +11,18 @@ static int graph_args(const struct comm *c, int nnodes, const int *index, const 
 {
     int err = topocall_array(index, nnodes, "index"), last = 0;
     if (!err && nnodes > c->size)
-        err = err_make(MPI_ERR_ARG, "%s: the graph has %d nodes, the group %d processes", proc->call, nnodes, c->size);
+        err = err_make(MPI_ERR_ARG, "%s: the graph has %d nodes, the group %d processes",
+                       proc->call, nnodes, c->size);
     for (int i = 0; i < nnodes && !err; last = index[i++])
         if (index[i] < last)
-            err = err_make(MPI_ERR_ARG, "%s: index[%d] is %d, less than the one before", proc->call, i, index[i]);
+            err = err_make(MPI_ERR_ARG, "%s: index[%d] is %d, less than the one before", proc->call,
+                           i, index[i]);
     if (!err)
         err = topocall_array(edges, last, "edges");
     for (int i = 0; i < last && !err; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            err = err_make(MPI_ERR_ARG, "%s: edges[%d] is %d, the graph has %d nodes", proc->call, i, edges[i],
-                           nnodes);
+            err = err_make(MPI_ERR_ARG, "%s: edges[%d] is %d, the graph has %d nodes", proc->call,
+                           i, edges[i], nnodes);
     return err;
 }
 
@@ -89,9 +91,9 @@ API_ALIAS(MPI_Graphdims_get);
 /* The room that the user has must hold all: a graph cut short is none. */
 static int room_arg(int room, int need, const char *name)
 {
-    return room >= need
-               ? MPI_SUCCESS
-               : err_make(MPI_ERR_ARG, "%s: %s is %d, less than the %d of the graph", proc->call, name, room, need);
+    return room >= need ? MPI_SUCCESS
+                        : err_make(MPI_ERR_ARG, "%s: %s is %d, less than the %d of the graph",
+                                   proc->call, name, room, need);
 }
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])

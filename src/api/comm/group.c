@@ -72,7 +72,8 @@ static int two_groups(MPI_Group h1, MPI_Group h2, struct group **g1, struct grou
     return err ? err : api_group(h2, g2);
 }
 
-static int translate(const struct group *g1, int n, const int *ranks1, const struct group *g2, int *ranks2)
+static int translate(const struct group *g1, int n, const int *ranks1, const struct group *g2,
+                     int *ranks2)
 {
     struct rankindex x = {.map = g2->map};
     /* An index pays when many ranks are asked for. */
@@ -87,7 +88,8 @@ static int translate(const struct group *g1, int n, const int *ranks1, const str
         err = api_rank(ranks1[i], g1->map->size, 0);
         if (err)
             break;
-        int r = g1->map == g2->map ? ranks1[i] : rankindex_find(&x, rankmap_world(g1->map, ranks1[i]));
+        int r = g1->map == g2->map ? ranks1[i]
+                                   : rankindex_find(&x, rankmap_world(g1->map, ranks1[i]));
         ranks2[i] = r < 0 ? MPI_UNDEFINED : r;
     }
     rankindex_destroy(&x);
@@ -150,7 +152,8 @@ API_ALIAS(MPI_Group_compare);
 
 enum set_op { UNION, INTERSECTION, DIFFERENCE };
 
-/* Union: all of a, then those of b that are not in a.  The others: those of a that are (not) in b. */
+/* Union: all of a, then those of b that are not in a.  The others: those of a that are (not) in
+ * b. */
 static struct rankmap *combine(const struct rankmap *a, const struct rankmap *b, enum set_op op)
 {
     const struct rankmap *walk = op == UNION ? b : a, *look = op == UNION ? a : b;
@@ -176,7 +179,8 @@ static struct rankmap *combine(const struct rankmap *a, const struct rankmap *b,
     return m;
 }
 
-static int set_call(const char *call, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup, enum set_op op)
+static int set_call(const char *call, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
+                    enum set_op op)
 {
     api_enter(call);
     struct group *g1, *g2;
@@ -208,7 +212,8 @@ API_ALIAS(MPI_Group_difference);
 
 /* --- by lists of ranks --------------------------------------------------------------- */
 
-/* Marks the ranks of a list that must be valid and distinct; seen has one byte per rank of the group. */
+/* Marks the ranks of a list that must be valid and distinct; seen has one byte per rank of the
+ * group. */
 static int mark(const struct group *g, int n, const int *ranks, char *seen)
 {
     for (int i = 0; i < n; i++) {
@@ -243,7 +248,8 @@ static int excl(const struct group *g, const char *seen, MPI_Group *out)
     return publish(m, out);
 }
 
-static int list_call(const char *call, MPI_Group group, int n, const int *ranks, MPI_Group *newgroup, int in)
+static int list_call(const char *call, MPI_Group group, int n, const int *ranks,
+                     MPI_Group *newgroup, int in)
 {
     api_enter(call);
     struct group *g;
@@ -287,12 +293,13 @@ static int expand(const struct group *g, int n, int ranges[][3], int **list, int
     if (!ranks || !seen)
         err = no_memory();
     for (int i = 0; i < n && !err; i++) {
-        int64_t first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2]; /* sums stay below 2^33 */
+        /* sums stay below 2^33 */
+        int64_t first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
         if (stride == 0)
             err = err_make(MPI_ERR_ARG, "%s: the stride of range %d is 0", proc->call, i);
         else if (stride > 0 ? first > last : first < last)
-            err = err_make(MPI_ERR_ARG, "%s: range %d from %d to %d by %d is empty", proc->call, i, ranges[i][0],
-                           ranges[i][1], ranges[i][2]);
+            err = err_make(MPI_ERR_ARG, "%s: range %d from %d to %d by %d is empty", proc->call, i,
+                           ranges[i][0], ranges[i][1], ranges[i][2]);
         for (int64_t r = first; !err && (stride > 0 ? r <= last : r >= last); r += stride) {
             int rank = (int)r;
             err = mark(g, 1, &rank, seen);
@@ -321,7 +328,8 @@ static int range_excl(const struct group *g, int n, const int *ranks, MPI_Group 
     return err;
 }
 
-static int range_call(const char *call, MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup, int in)
+static int range_call(const char *call, MPI_Group group, int n, int ranges[][3],
+                      MPI_Group *newgroup, int in)
 {
     api_enter(call);
     struct group *g;

@@ -28,11 +28,13 @@ int topocall_copy_ints(int **to, const int *from, int n)
 int topocall_array(const void *p, int n, const char *name)
 {
     if (n < 0)
-        return err_make(MPI_ERR_ARG, "%s: the length of %s is %d, less than 0", proc->call, name, n);
+        return err_make(MPI_ERR_ARG, "%s: the length of %s is %d, less than 0", proc->call, name,
+                        n);
     return n > 0 ? api_pointer(p, name) : MPI_SUCCESS;
 }
 
-/* The first n processes of c with topology t (which it takes over); NULL for the others.  tag: 0 or COLL_WITHIN. */
+/* The first n processes of c with topology t (which it takes over); NULL for the others.  tag: 0 or
+ * COLL_WITHIN. */
 int topocall_first_n(struct comm *c, int n, struct comm_topo *t, int tag, struct comm **out)
 {
     int *world = malloc(((size_t)n + 1) * sizeof *world);
@@ -58,8 +60,8 @@ int topocall_arg(MPI_Comm comm, enum topo_kind kind, struct comm **c)
         [TOPO_CART] = "a Cartesian", [TOPO_GRAPH] = "a graph", [TOPO_DIST] = "a distributed graph"};
     int err = api_comm(comm, c);
     if (!err && (!(*c)->topo || (*c)->topo->kind != kind))
-        err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has not %s topology", proc->call, (unsigned)comm,
-                       names[kind]);
+        err = err_make(MPI_ERR_TOPOLOGY, "%s: communicator %#x has not %s topology", proc->call,
+                       (unsigned)comm, names[kind]);
     return err;
 }
 
@@ -72,16 +74,19 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
         err = err_make(MPI_ERR_ARG, "MPI_Dims_create: nnodes is %d, less than 1", nnodes);
     for (int i = 0; i < ndims && !err; i++) {
         if (dims[i] < 0)
-            err = err_make(MPI_ERR_DIMS, "MPI_Dims_create: dims[%d] is %d, less than 0", i, dims[i]);
+            err = err_make(MPI_ERR_DIMS, "MPI_Dims_create: dims[%d] is %d, less than 0", i,
+                           dims[i]);
         else if (dims[i] == 0)
             nfree++;
         else if ((fixed *= dims[i]) > nnodes)
             fixed = 1LL + nnodes; /* no divisor; keeps the product small */
     }
     if (!err && (nnodes % fixed || (nfree == 0 && fixed != nnodes && ndims > 0)))
-        err = err_make(MPI_ERR_DIMS, "MPI_Dims_create: the given dimensions do not divide nnodes, %d", nnodes);
+        err = err_make(MPI_ERR_DIMS,
+                       "MPI_Dims_create: the given dimensions do not divide nnodes, %d", nnodes);
     if (!err && ndims == 0 && nnodes != 1)
-        err = err_make(MPI_ERR_DIMS, "MPI_Dims_create: %d nodes do not fit a grid of no dimension", nnodes);
+        err = err_make(MPI_ERR_DIMS, "MPI_Dims_create: %d nodes do not fit a grid of no dimension",
+                       nnodes);
     if (!err && nfree && !topo_dims_fill((int)(nnodes / fixed), ndims, dims))
         err = topocall_no_memory();
     return api_leave(MPI_COMM_NULL, err);
@@ -92,7 +97,8 @@ API_ALIAS(MPI_Dims_create);
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
-    static const int kinds[] = {[TOPO_CART] = MPI_CART, [TOPO_GRAPH] = MPI_GRAPH, [TOPO_DIST] = MPI_DIST_GRAPH};
+    static const int kinds[] = {
+        [TOPO_CART] = MPI_CART, [TOPO_GRAPH] = MPI_GRAPH, [TOPO_DIST] = MPI_DIST_GRAPH};
     api_enter("MPI_Topo_test");
     struct comm *c;
     int err = api_comm(comm, &c);

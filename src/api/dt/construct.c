@@ -33,10 +33,11 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
 }
 API_ALIAS(MPI_Type_contiguous_c);
 
-static int vector(int64_t count, int64_t blocklen, int64_t stride, MPI_Datatype oldtype, MPI_Datatype *newtype,
-                  int bytes, int large)
+static int vector(int64_t count, int64_t blocklen, int64_t stride, MPI_Datatype oldtype,
+                  MPI_Datatype *newtype, int bytes, int large)
 {
-    struct typecall a = {.combiner = bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, .large = large};
+    struct typecall a = {.combiner = bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR,
+                         .large = large};
     struct dt_type *old = NULL, *t = NULL;
     int err = typecall_common(count, oldtype, newtype, &old);
     if (!err)
@@ -95,8 +96,8 @@ API_ALIAS(MPI_Type_hvector);
 
 /* --- indexed ------------------------------------------------------------------------ */
 /* lens NULL: `len` for all (the _block constructors). Displacements in bytes or in extents. */
-static int indexed(int64_t count, const int64_t *lens, int64_t len, const int64_t *displs, MPI_Datatype oldtype,
-                   MPI_Datatype *newtype, int bytes, int large)
+static int indexed(int64_t count, const int64_t *lens, int64_t len, const int64_t *displs,
+                   MPI_Datatype oldtype, MPI_Datatype *newtype, int bytes, int large)
 {
     static const int combiner[2][2] = {{MPI_COMBINER_INDEXED, MPI_COMBINER_INDEXED_BLOCK},
                                        {MPI_COMBINER_HINDEXED, MPI_COMBINER_HINDEXED_BLOCK}};
@@ -104,7 +105,8 @@ static int indexed(int64_t count, const int64_t *lens, int64_t len, const int64_
     struct dt_type *old = NULL, *t = NULL;
     int err = typecall_common(count, oldtype, newtype, &old);
     if (!err)
-        err = lens ? typecall_lens(lens, count, "array_of_blocklengths") : typecall_len(len, "blocklength");
+        err = lens ? typecall_lens(lens, count, "array_of_blocklengths")
+                   : typecall_len(len, "blocklength");
     if (!err && count)
         err = api_pointer(displs, "array_of_displacements");
     if (!err)
@@ -125,14 +127,16 @@ static int indexed(int64_t count, const int64_t *lens, int64_t len, const int64_
 }
 
 /* The int forms: one or two arrays of ints. */
-static int indexed_int(int count, const int *lens, int len, const int *displs, const MPI_Aint *displs_b,
-                       MPI_Datatype oldtype, MPI_Datatype *newtype, int block)
+static int indexed_int(int count, const int *lens, int len, const int *displs,
+                       const MPI_Aint *displs_b, MPI_Datatype oldtype, MPI_Datatype *newtype,
+                       int block)
 {
     int err = api_count(count);
     int64_t *l = block ? NULL : typecall_widen(lens, count, "array_of_blocklengths", &err);
     int64_t *d = displs_b ? NULL : typecall_widen(displs, count, "array_of_displacements", &err);
     err = err ? typecall_fail(err)
-              : indexed(count, l, len, displs_b ? (const int64_t *)displs_b : d, oldtype, newtype, displs_b != NULL, 0);
+              : indexed(count, l, len, displs_b ? (const int64_t *)displs_b : d, oldtype, newtype,
+                        displs_b != NULL, 0);
     free(l);
     free(d);
     return err;
@@ -148,12 +152,13 @@ int PMPI_Type_indexed(int count, const int blocklengths[], const int displacemen
 }
 API_ALIAS(MPI_Type_indexed);
 
-static int hindexed(int count, const int *blocklengths, int len, const MPI_Aint *displs, MPI_Datatype oldtype,
-                    MPI_Datatype *newtype, int block)
+static int hindexed(int count, const int *blocklengths, int len, const MPI_Aint *displs,
+                    MPI_Datatype oldtype, MPI_Datatype *newtype, int block)
 {
     int err = count > 0 ? api_pointer(displs, "array_of_displacements") : MPI_SUCCESS;
     return err ? typecall_fail(err)
-               : indexed_int(count, blocklengths, len, NULL, displs ? displs : no_displs, oldtype, newtype, block);
+               : indexed_int(count, blocklengths, len, NULL, displs ? displs : no_displs, oldtype,
+                             newtype, block);
 }
 
 int PMPI_Type_create_hindexed(int count, const int blocklengths[], const MPI_Aint displacements[],
@@ -189,11 +194,12 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int displac
 API_ALIAS(MPI_Type_create_indexed_block);
 
 /* The large forms with lengths per block: none missing. */
-static int indexed_large(MPI_Count count, const MPI_Count *lens, const MPI_Count *displs, MPI_Datatype oldtype,
-                         MPI_Datatype *newtype, int bytes)
+static int indexed_large(MPI_Count count, const MPI_Count *lens, const MPI_Count *displs,
+                         MPI_Datatype oldtype, MPI_Datatype *newtype, int bytes)
 {
     int err = count > 0 ? api_pointer(lens, "array_of_blocklengths") : MPI_SUCCESS;
-    return err ? typecall_fail(err) : indexed(count, lens ? lens : no_displs, 0, displs, oldtype, newtype, bytes, 1);
+    return err ? typecall_fail(err)
+               : indexed(count, lens ? lens : no_displs, 0, displs, oldtype, newtype, bytes, 1);
 }
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count blocklengths[],
@@ -246,8 +252,8 @@ static struct dt_type **find_types(const MPI_Datatype *h, int64_t n, int *err)
     return t;
 }
 
-static int structure(int64_t count, const int64_t *lens, const int64_t *displs, const MPI_Datatype *types,
-                     MPI_Datatype *newtype, int large)
+static int structure(int64_t count, const int64_t *lens, const int64_t *displs,
+                     const MPI_Datatype *types, MPI_Datatype *newtype, int large)
 {
     struct typecall a = {.combiner = MPI_COMBINER_STRUCT, .large = large};
     struct dt_type *t = NULL;
@@ -280,7 +286,8 @@ static int struct_int(int count, const int *lens, const MPI_Aint *displs, const 
 {
     int err = api_count(count);
     int64_t *l = typecall_widen(lens, count, "array_of_blocklengths", &err);
-    err = err ? typecall_fail(err) : structure(count, l, (const int64_t *)displs, types, newtype, 0);
+    err = err ? typecall_fail(err)
+              : structure(count, l, (const int64_t *)displs, types, newtype, 0);
     free(l);
     return err;
 }
@@ -310,7 +317,8 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count blocklengths[],
 }
 API_ALIAS(MPI_Type_create_struct_c);
 
-static int resized(MPI_Datatype oldtype, int64_t lb, int64_t extent, MPI_Datatype *newtype, int large)
+static int resized(MPI_Datatype oldtype, int64_t lb, int64_t extent, MPI_Datatype *newtype,
+                   int large)
 {
     struct typecall a = {.combiner = MPI_COMBINER_RESIZED, .large = large};
     struct dt_type *old = NULL, *t = NULL;

@@ -12,25 +12,30 @@ static int check_order(int order)
 {
     return order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN
                ? MPI_SUCCESS
-               : err_make(MPI_ERR_ARG, "%s: order is %d, neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", proc->call, order);
+               : err_make(MPI_ERR_ARG, "%s: order is %d, neither MPI_ORDER_C nor MPI_ORDER_FORTRAN",
+                          proc->call, order);
 }
 
 static int check_ndims(int ndims)
 {
-    return ndims > 0 ? MPI_SUCCESS : err_make(MPI_ERR_DIMS, "%s: ndims is %d, less than 1", proc->call, ndims);
+    return ndims > 0 ? MPI_SUCCESS
+                     : err_make(MPI_ERR_DIMS, "%s: ndims is %d, less than 1", proc->call, ndims);
 }
 
-static int check_subarray(int ndims, const int64_t *sizes, const int64_t *sub, const int64_t *starts, int order)
+static int check_subarray(int ndims, const int64_t *sizes, const int64_t *sub,
+                          const int64_t *starts, int order)
 {
     for (int d = 0; d < ndims; d++)
-        if (sizes[d] < 1 || sub[d] < 1 || starts[d] < 0 || sub[d] > sizes[d] || starts[d] > sizes[d] - sub[d])
-            return err_make(MPI_ERR_ARG, "%s: dimension %d: %lld elements from %lld on are no part of %lld", proc->call,
-                            d, (long long)sub[d], (long long)starts[d], (long long)sizes[d]);
+        if (sizes[d] < 1 || sub[d] < 1 || starts[d] < 0 || sub[d] > sizes[d] ||
+            starts[d] > sizes[d] - sub[d])
+            return err_make(
+                MPI_ERR_ARG, "%s: dimension %d: %lld elements from %lld on are no part of %lld",
+                proc->call, d, (long long)sub[d], (long long)starts[d], (long long)sizes[d]);
     return check_order(order);
 }
 
-static int subarray(int ndims, const int64_t *sizes, const int64_t *sub, const int64_t *starts, int order,
-                    MPI_Datatype oldtype, MPI_Datatype *newtype, int large)
+static int subarray(int ndims, const int64_t *sizes, const int64_t *sub, const int64_t *starts,
+                    int order, MPI_Datatype oldtype, MPI_Datatype *newtype, int large)
 {
     struct typecall a = {.combiner = MPI_COMBINER_SUBARRAY, .large = large};
     struct dt_type *old = NULL, *t = NULL;
@@ -74,7 +79,8 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count sizes[], const MPI_Co
     int err = check_ndims(ndims);
     if (!err && !(sizes && subsizes && starts))
         err = api_pointer(NULL, "array_of_sizes, array_of_subsizes or array_of_starts");
-    return err ? typecall_fail(err) : subarray(ndims, sizes, subsizes, starts, order, oldtype, newtype, 1);
+    return err ? typecall_fail(err)
+               : subarray(ndims, sizes, subsizes, starts, order, oldtype, newtype, 1);
 }
 API_ALIAS(MPI_Type_create_subarray_c);
 
@@ -92,21 +98,26 @@ static int check_distribution(const struct darray *d, int i, int64_t gsize)
         wrong = "the global size is less than 1";
     else if (p < 1)
         wrong = "the number of processes is less than 1";
-    else if (kind != MPI_DISTRIBUTE_BLOCK && kind != MPI_DISTRIBUTE_CYCLIC && kind != MPI_DISTRIBUTE_NONE)
+    else if (kind != MPI_DISTRIBUTE_BLOCK && kind != MPI_DISTRIBUTE_CYCLIC &&
+             kind != MPI_DISTRIBUTE_NONE)
         wrong = "the distribution is no MPI_DISTRIBUTE_ value";
     else if (kind == MPI_DISTRIBUTE_NONE && p != 1)
         wrong = "MPI_DISTRIBUTE_NONE wants one process";
     else if (kind != MPI_DISTRIBUTE_NONE && darg != MPI_DISTRIBUTE_DFLT_DARG && darg < 1)
         wrong = "the distribution argument is less than 1";
-    else if (kind == MPI_DISTRIBUTE_BLOCK && darg != MPI_DISTRIBUTE_DFLT_DARG && (int64_t)darg * p < gsize)
+    else if (kind == MPI_DISTRIBUTE_BLOCK && darg != MPI_DISTRIBUTE_DFLT_DARG &&
+             (int64_t)darg * p < gsize)
         wrong = "blocks of that length do not cover the array";
-    return wrong ? err_make(MPI_ERR_ARG, "%s: dimension %d: %s", proc->call, i, wrong) : MPI_SUCCESS;
+    return wrong ? err_make(MPI_ERR_ARG, "%s: dimension %d: %s", proc->call, i, wrong)
+                 : MPI_SUCCESS;
 }
 
 static int check_darray(const struct darray *d, const int64_t *gsizes)
 {
     int64_t all = 1;
-    int err = d->distribs && d->dargs && d->psizes && gsizes ? MPI_SUCCESS : api_pointer(NULL, "an array argument");
+    int err = d->distribs && d->dargs && d->psizes && gsizes
+                  ? MPI_SUCCESS
+                  : api_pointer(NULL, "an array argument");
     for (int i = 0; i < d->ndims && !err; i++) {
         err = check_distribution(d, i, gsizes[i]);
         all = all <= INT_MAX ? all * (err ? 1 : d->psizes[i]) : all;
@@ -114,13 +125,16 @@ static int check_darray(const struct darray *d, const int64_t *gsizes)
     if (!err && d->size < 1)
         err = err_make(MPI_ERR_ARG, "%s: size is %d, less than 1", proc->call, d->size);
     if (!err && (d->rank < 0 || d->rank >= d->size))
-        err = err_make(MPI_ERR_RANK, "%s: rank %d is not one of %d processes", proc->call, d->rank, d->size);
+        err = err_make(MPI_ERR_RANK, "%s: rank %d is not one of %d processes", proc->call, d->rank,
+                       d->size);
     if (!err && all != d->size)
-        err = err_make(MPI_ERR_ARG, "%s: the process grid has not %d processes", proc->call, d->size);
+        err = err_make(MPI_ERR_ARG, "%s: the process grid has not %d processes", proc->call,
+                       d->size);
     return err ? err : check_order(d->order);
 }
 
-static int darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype oldtype, MPI_Datatype *newtype, int large)
+static int darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype oldtype,
+                  MPI_Datatype *newtype, int large)
 {
     struct typecall a = {.combiner = MPI_COMBINER_DARRAY, .large = large};
     struct dt_type *old = NULL, *t = NULL;
@@ -128,7 +142,8 @@ static int darray(const struct darray *d, const int64_t *gsizes, MPI_Datatype ol
     if (!err)
         err = check_darray(d, gsizes);
     if (!err)
-        err = dt_make_darray(d->size, d->rank, d->ndims, gsizes, d->distribs, d->dargs, d->psizes, d->order, old, &t);
+        err = dt_make_darray(d->size, d->rank, d->ndims, gsizes, d->distribs, d->dargs, d->psizes,
+                             d->order, old, &t);
     if (!err) {
         const int head[3] = {d->size, d->rank, d->ndims};
         typecall_ints(&a, head, 3);

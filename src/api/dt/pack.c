@@ -47,23 +47,26 @@ enum form { NATIVE, EXTERNAL32 };
 
 static int packed_bytes(enum form form, const struct dt_type *t, int64_t count, size_t *bytes)
 {
-    return form == NATIVE ? dt_total(t, (size_t)count, bytes) : dt_ext_size(t, (size_t)count, bytes);
+    return form == NATIVE ? dt_total(t, (size_t)count, bytes)
+                          : dt_ext_size(t, (size_t)count, bytes);
 }
 
 /* `bytes` at *position of a packed buffer of `size` bytes. */
 static int check_window(const void *buf, int64_t size, const int64_t *position, size_t bytes)
 {
     int err = api_pointer(position, "position");
-    if (!err && (*position < 0 || size < 0 || *position > size || bytes > (size_t)(size - *position)))
-        err = err_make(MPI_ERR_ARG, "%s: %zu bytes at position %lld do not fit the packed buffer of %lld bytes",
+    if (!err &&
+        (*position < 0 || size < 0 || *position > size || bytes > (size_t)(size - *position)))
+        err = err_make(MPI_ERR_ARG,
+                       "%s: %zu bytes at position %lld do not fit the packed buffer of %lld bytes",
                        proc->call, bytes, (long long)*position, (long long)size);
     if (!err && bytes && !buf)
         err = err_make(MPI_ERR_BUFFER, "%s: the packed buffer is a null pointer", proc->call);
     return err;
 }
 
-static int check_data(const void *buf, int64_t count, MPI_Datatype type, enum form form, struct dt_type **t,
-                      size_t *bytes)
+static int check_data(const void *buf, int64_t count, MPI_Datatype type, enum form form,
+                      struct dt_type **t, size_t *bytes)
 {
     int err = api_count(count);
     if (!err)
@@ -73,8 +76,8 @@ static int check_data(const void *buf, int64_t count, MPI_Datatype type, enum fo
     return err ? err : packed_bytes(form, *t, count, bytes);
 }
 
-static int pack(enum form form, const void *in, int64_t count, MPI_Datatype type, void *out, int64_t size,
-                int64_t *position)
+static int pack(enum form form, const void *in, int64_t count, MPI_Datatype type, void *out,
+                int64_t size, int64_t *position)
 {
     struct dt_type *t;
     size_t bytes;
@@ -92,8 +95,8 @@ static int pack(enum form form, const void *in, int64_t count, MPI_Datatype type
     return err;
 }
 
-static int unpack(enum form form, const void *in, int64_t size, int64_t *position, void *out, int64_t count,
-                  MPI_Datatype type)
+static int unpack(enum form form, const void *in, int64_t size, int64_t *position, void *out,
+                  int64_t count, MPI_Datatype type)
 {
     struct dt_type *t;
     size_t bytes;
@@ -130,7 +133,8 @@ static int size_of(enum form form, int64_t count, MPI_Datatype type, int64_t *si
 static int narrow(int64_t wide, int *position)
 {
     if (wide > INT_MAX)
-        return err_make(MPI_ERR_COUNT, "%s: %lld bytes do not fit an int", proc->call, (long long)wide);
+        return err_make(MPI_ERR_COUNT, "%s: %lld bytes do not fit an int", proc->call,
+                        (long long)wide);
     *position = (int)wide;
     return MPI_SUCCESS;
 }
@@ -227,12 +231,13 @@ static int check_datarep(const char *datarep)
 {
     int err = api_pointer(datarep, "datarep");
     if (!err && strcmp(datarep, "external32") != 0)
-        err = err_make(MPI_ERR_ARG, "%s: data representation '%.40s' is not known: external32 is", proc->call, datarep);
+        err = err_make(MPI_ERR_ARG, "%s: data representation '%.40s' is not known: external32 is",
+                       proc->call, datarep);
     return err;
 }
 
-static int pack_external(const char *datarep, const void *in, int64_t count, MPI_Datatype type, void *out,
-                         int64_t size, int64_t *position)
+static int pack_external(const char *datarep, const void *in, int64_t count, MPI_Datatype type,
+                         void *out, int64_t size, int64_t *position)
 {
     int err = check_datarep(datarep);
     if (!err)
@@ -240,8 +245,8 @@ static int pack_external(const char *datarep, const void *in, int64_t count, MPI
     return api_leave(MPI_COMM_NULL, err);
 }
 
-static int unpack_external(const char *datarep, const void *in, int64_t size, int64_t *position, void *out,
-                           int64_t count, MPI_Datatype type)
+static int unpack_external(const char *datarep, const void *in, int64_t size, int64_t *position,
+                           void *out, int64_t count, MPI_Datatype type)
 {
     int err = check_datarep(datarep);
     if (!err)

@@ -1,4 +1,5 @@
-/* Datatypes: duplicates, life, queries, names (MPI-3.1 4.1); construct.c and construct_array.c make them. */
+/* Datatypes: duplicates, life, queries, names (MPI-3.1 4.1); construct.c and construct_array.c make
+ * them. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -14,7 +15,8 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *type)
     api_enter("MPI_Type_match_size");
     int err = api_pointer(type, "datatype");
     if (!err && (typeclass < MPI_TYPECLASS_REAL || typeclass > MPI_TYPECLASS_COMPLEX))
-        err = err_make(MPI_ERR_ARG, "%s: typeclass is %d, no MPI_TYPECLASS_ value", proc->call, typeclass);
+        err = err_make(MPI_ERR_ARG, "%s: typeclass is %d, no MPI_TYPECLASS_ value", proc->call,
+                       typeclass);
     struct dt_type *t = err ? NULL : dt_match_size(typeclass, size);
     if (!err && !t)
         err = err_make(MPI_ERR_ARG, "%s: no type of that class has %d bytes", proc->call, size);
@@ -78,7 +80,7 @@ int PMPI_Type_free(MPI_Datatype *type)
 }
 API_ALIAS(MPI_Type_free);
 
-/* --- sizes and bounds -------------------------------------------------------------------------- */
+/* --- sizes and bounds ------------------------------------------------------------------------- */
 enum what { SIZE, EXTENT, TRUE_EXTENT };
 
 /* The one or two numbers asked for. */
@@ -218,7 +220,7 @@ int PMPI_Type_ub(MPI_Datatype type, MPI_Aint *displacement)
 }
 API_ALIAS(MPI_Type_ub);
 
-/* --- envelope and contents ------------------------------------------------------------------------ */
+/* --- envelope and contents -------------------------------------------------------------------- */
 static const struct dt_contents named = {.combiner = MPI_COMBINER_NAMED};
 
 static int contents_of(MPI_Datatype type, const struct dt_contents **out)
@@ -232,9 +234,10 @@ static int contents_of(MPI_Datatype type, const struct dt_contents **out)
 
 static int no_large(MPI_Datatype type, const struct dt_contents *c)
 {
-    return c->ncounts ? err_make(MPI_ERR_TYPE, "%s: datatype %#x was made with large counts: use %s_c", proc->call,
-                                 (unsigned)type, proc->call)
-                      : MPI_SUCCESS;
+    return c->ncounts
+               ? err_make(MPI_ERR_TYPE, "%s: datatype %#x was made with large counts: use %s_c",
+                          proc->call, (unsigned)type, proc->call)
+               : MPI_SUCCESS;
 }
 
 int PMPI_Type_get_envelope(MPI_Datatype type, int *num_integers, int *num_addresses,
@@ -242,8 +245,9 @@ int PMPI_Type_get_envelope(MPI_Datatype type, int *num_integers, int *num_addres
 {
     api_enter("MPI_Type_get_envelope");
     const struct dt_contents *c;
-    int err = num_integers && num_addresses && num_datatypes && combiner ? MPI_SUCCESS
-                                                                         : api_pointer(NULL, "an output argument");
+    int err = num_integers && num_addresses && num_datatypes && combiner
+                  ? MPI_SUCCESS
+                  : api_pointer(NULL, "an output argument");
     if (!err)
         err = contents_of(type, &c);
     if (!err)
@@ -282,8 +286,8 @@ API_ALIAS(MPI_Type_get_envelope_c);
 static int check_room(int64_t max, int64_t n, const void *array, const char *what)
 {
     if (max < n)
-        return err_make(MPI_ERR_ARG, "%s: room for %lld %s, %lld are there", proc->call, (long long)max, what,
-                        (long long)n);
+        return err_make(MPI_ERR_ARG, "%s: room for %lld %s, %lld are there", proc->call,
+                        (long long)max, what, (long long)n);
     return n ? api_pointer(array, what) : MPI_SUCCESS;
 }
 
@@ -298,8 +302,8 @@ static void give_types(const struct dt_contents *c, MPI_Datatype *types)
     }
 }
 
-static int get_contents(MPI_Datatype type, const MPI_Count *max, int *ints, MPI_Aint *aints, MPI_Count *counts,
-                        MPI_Datatype *types)
+static int get_contents(MPI_Datatype type, const MPI_Count *max, int *ints, MPI_Aint *aints,
+                        MPI_Count *counts, MPI_Datatype *types)
 {
     const struct dt_contents *c;
     int err = contents_of(type, &c);
@@ -343,12 +347,13 @@ int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Coun
                              MPI_Datatype datatypes[])
 {
     api_enter("MPI_Type_get_contents_c");
-    const MPI_Count max[4] = {max_integers, max_addresses, max_large_counts < 0 ? 0 : max_large_counts, max_datatypes};
+    const MPI_Count max[4] = {max_integers, max_addresses,
+                              max_large_counts < 0 ? 0 : max_large_counts, max_datatypes};
     return get_contents(type, max, integers, addresses, large_counts, datatypes);
 }
 API_ALIAS(MPI_Type_get_contents_c);
 
-/* --- names -------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 int PMPI_Type_set_name(MPI_Datatype type, const char *name)
 {
     api_enter("MPI_Type_set_name");

@@ -97,7 +97,8 @@ int64_t *typecall_widen(const int *v, int64_t n, const char *name, int *err)
 }
 
 /* The end of every constructor: record the arguments, hand out the handle. */
-int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, int err, MPI_Datatype *newtype)
+int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, int err,
+                    MPI_Datatype *newtype)
 {
     if (!err && a->err) {
         dt_drop(t);
@@ -118,7 +119,8 @@ int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, 
 }
 
 /* Count and newtype of every constructor, and its old type. */
-int typecall_common(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype, struct dt_type **old)
+int typecall_common(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype,
+                    struct dt_type **old)
 {
     int err = api_pointer(newtype, "newtype");
     if (!err)
@@ -129,7 +131,8 @@ int typecall_common(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype, 
 int typecall_len(int64_t v, const char *name)
 {
     return v >= 0 ? MPI_SUCCESS
-                  : err_make(MPI_ERR_ARG, "%s: %s is %lld, less than 0", proc->call, name, (long long)v);
+                  : err_make(MPI_ERR_ARG, "%s: %s is %lld, less than 0", proc->call, name,
+                             (long long)v);
 }
 
 int typecall_lens(const int64_t *v, int64_t n, const char *name)
@@ -137,8 +140,8 @@ int typecall_lens(const int64_t *v, int64_t n, const char *name)
     if (n)
         for (int64_t i = 0; i < n; i++)
             if (v[i] < 0)
-                return err_make(MPI_ERR_ARG, "%s: %s[%lld] is %lld, less than 0", proc->call, name, (long long)i,
-                                (long long)v[i]);
+                return err_make(MPI_ERR_ARG, "%s: %s[%lld] is %lld, less than 0", proc->call, name,
+                                (long long)i, (long long)v[i]);
     return MPI_SUCCESS;
 }
 

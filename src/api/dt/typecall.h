@@ -1,7 +1,7 @@
 /* typecall.h - what the constructors of datatypes share; private to api/.
  *
- * The int and the large-count (_c) form of a constructor share one function over int64: the arguments are widened
- * first, and recorded for MPI_Type_get_contents as the caller gave them. */
+ * The int and the large-count (_c) form of a constructor share one function over int64: the
+ * arguments are widened first, and recorded for MPI_Type_get_contents as the caller gave them. */
 #ifndef API_DT_TYPECALL_H
 #define API_DT_TYPECALL_H
 
@@ -10,9 +10,11 @@
 
 struct dt_type;
 
-_Static_assert(sizeof(MPI_Count) == 8 && sizeof(MPI_Aint) == 8, "counts and addresses are int64_t here");
+_Static_assert(sizeof(MPI_Count) == 8 && sizeof(MPI_Aint) == 8,
+               "counts and addresses are int64_t here");
 
-/* What a constructor was called with, for the envelope. Up to three groups of int or large-count arguments. */
+/* What a constructor was called with, for the envelope. Up to three groups of int or large-count
+ * arguments. */
 struct typecall {
     int combiner;
     int large; /* the _c form: counts go to `counts` */
@@ -37,9 +39,11 @@ void typecall_free(struct typecall *a);
 /* int array to int64; NULL with *err set when memory is out or the array is missing. */
 int64_t *typecall_widen(const int *v, int64_t n, const char *name, int *err);
 /* The end of every constructor: record the arguments, hand out the handle. */
-int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, int err, MPI_Datatype *newtype);
+int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, int err,
+                    MPI_Datatype *newtype);
 /* Count and newtype of every constructor, and its old type. */
-int typecall_common(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype, struct dt_type **old);
+int typecall_common(int64_t count, MPI_Datatype oldtype, MPI_Datatype *newtype,
+                    struct dt_type **old);
 int typecall_len(int64_t v, const char *name);
 int typecall_lens(const int64_t *v, int64_t n, const char *name);
 int typecall_fail(int err);

@@ -1,4 +1,5 @@
-/* Hooks of MPICH's binding libraries that belong to no other file, and the texts of mpichversion. */
+/* Hooks of MPICH's binding libraries that belong to no other file, and the texts of
+ * mpichversion. */
 #include "api/bindings.h"
 
 #include "config.h"

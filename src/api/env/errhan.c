@@ -1,4 +1,5 @@
-/* Error handlers and error codes (MPI-3.1 8.3 to 8.5), the MPI-1 names included.  Those of windows are in win.c. */
+/* Error handlers and error codes (MPI-3.1 8.3 to 8.5), the MPI-1 names included.  Those of windows
+ * are in win.c. */
 #include "api/api.h"
 
 #include <stdio.h>
@@ -124,11 +125,13 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 }
 API_ALIAS(MPI_Comm_call_errhandler);
 
-/* Files: there are none yet, so only MPI_FILE_NULL has a handler, MPI_ERRORS_RETURN at first (MPI-3.1 13.7). */
+/* Files: there are none yet, so only MPI_FILE_NULL has a handler, MPI_ERRORS_RETURN at first
+ * (MPI-3.1 13.7). */
 static int only_null(MPI_File file)
 {
     return file == MPI_FILE_NULL ? MPI_SUCCESS
-                                 : err_make(MPI_ERR_FILE, "%s: file handle %p does not exist", proc->call, (void *)file);
+                                 : err_make(MPI_ERR_FILE, "%s: file handle %p does not exist",
+                                            proc->call, (void *)file);
 }
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
@@ -178,9 +181,10 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     struct errhandler *e = NULL;
     int err = api_pointer(errhandler, "errhandler");
     if (!err && !(e = errhandler_find(*errhandler)))
-        err = err_make(MPI_ERR_ARG, *errhandler == MPI_ERRHANDLER_NULL
-                                        ? "MPI_Errhandler_free: error handler is MPI_ERRHANDLER_NULL"
-                                        : "MPI_Errhandler_free: error handler %#x does not exist",
+        err = err_make(MPI_ERR_ARG,
+                       *errhandler == MPI_ERRHANDLER_NULL
+                           ? "MPI_Errhandler_free: error handler is MPI_ERRHANDLER_NULL"
+                           : "MPI_Errhandler_free: error handler %#x does not exist",
                        (unsigned)*errhandler);
     if (!err) {
         errhandler_drop(e);
@@ -190,7 +194,8 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 }
 API_ALIAS(MPI_Errhandler_free);
 
-/* The following may be called at any time (MPI-4 8.4), so they take no part in api_enter's check. */
+/* The following may be called at any time (MPI-4 8.4), so they take no part in api_enter's
+ * check. */
 static void maybe_lock(void)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)
@@ -227,8 +232,9 @@ API_ALIAS(MPI_Error_class);
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     maybe_lock();
-    int err = !string || !resultlen ? err_make(MPI_ERR_ARG, "MPI_Error_string: %s is a null pointer",
-                                               string ? "resultlen" : "string")
+    int err = !string || !resultlen
+                  ? err_make(MPI_ERR_ARG, "MPI_Error_string: %s is a null pointer",
+                             string ? "resultlen" : "string")
               : !err_valid(errorcode)
                   ? err_make(MPI_ERR_ARG, "MPI_Error_string: %d is no error code", errorcode)
                   : MPI_SUCCESS;
@@ -266,8 +272,9 @@ int PMPI_Add_error_string(int errorcode, const char *string)
     api_enter("MPI_Add_error_string");
     int err = api_pointer(string, "string");
     if (!err && strlen(string) >= MPI_MAX_ERROR_STRING)
-        err = err_make(MPI_ERR_ARG, "MPI_Add_error_string: the text has %zu characters, more than %d", strlen(string),
-                       MPI_MAX_ERROR_STRING - 1);
+        err = err_make(MPI_ERR_ARG,
+                       "MPI_Add_error_string: the text has %zu characters, more than %d",
+                       strlen(string), MPI_MAX_ERROR_STRING - 1);
     if (!err)
         err = err_add_string(errorcode, string);
     return api_leave(MPI_COMM_NULL, err);

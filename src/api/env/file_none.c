@@ -1,6 +1,6 @@
-/* MPI-IO (MPI-3.1 13) is not there: every call returns MPI_ERR_UNSUPPORTED_OPERATION through the error handler of
- * MPI_FILE_NULL, which is MPI_ERRORS_RETURN unless the program sets another.  Programs and libraries that only
- * may use files (HDF5, say) link and start by these names.
+/* MPI-IO (MPI-3.1 13) is not there: every call returns MPI_ERR_UNSUPPORTED_OPERATION through the
+ * error handler of MPI_FILE_NULL, which is MPI_ERRORS_RETURN unless the program sets another.
+ * Programs and libraries that only may use files (HDF5, say) link and start by these names.
  * One row per function, with the prototype of mpi.h; a row goes when its function comes. */
 #include "api/api.h"
 
@@ -10,7 +10,8 @@
 static int no_files(const char *call)
 {
     api_enter(call);
-    return api_leave_file(err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: this library has no MPI-IO", call));
+    return api_leave_file(
+        err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: this library has no MPI-IO", call));
 }
 
 /* A handle that the call would have made is the null handle. */

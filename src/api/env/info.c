@@ -7,8 +7,8 @@
 
 #include "obj/attr.h"
 
-/* Info calls are allowed at any time (MPI-4 11.4.1): outside of MPI_Init to MPI_Finalize the lock is taken always and
- * errors are returned. */
+/* Info calls are allowed at any time (MPI-4 11.4.1): outside of MPI_Init to MPI_Finalize the lock
+ * is taken always and errors are returned. */
 static void enter(const char *call)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT) {
@@ -47,7 +47,8 @@ static int key_arg(const char *key)
         return err_make(MPI_ERR_INFO_KEY, "%s: the key is a null pointer", proc->call);
     size_t n = strnlen(key, MPI_MAX_INFO_KEY);
     if (n == 0 || n == MPI_MAX_INFO_KEY) /* which counts the closing 0 (MPI-3.1 2.5.2) */
-        return err_make(MPI_ERR_INFO_KEY, n ? "%s: the key is longer than MPI_MAX_INFO_KEY" : "%s: the key is empty",
+        return err_make(MPI_ERR_INFO_KEY,
+                        n ? "%s: the key is longer than MPI_MAX_INFO_KEY" : "%s: the key is empty",
                         proc->call);
     return MPI_SUCCESS;
 }
@@ -57,7 +58,8 @@ static int value_arg(const char *value)
     if (!value)
         return err_make(MPI_ERR_INFO_VALUE, "%s: the value is a null pointer", proc->call);
     if (strnlen(value, MPI_MAX_INFO_VAL + 1) > MPI_MAX_INFO_VAL)
-        return err_make(MPI_ERR_INFO_VALUE, "%s: the value is longer than MPI_MAX_INFO_VAL", proc->call);
+        return err_make(MPI_ERR_INFO_VALUE, "%s: the value is longer than MPI_MAX_INFO_VAL",
+                        proc->call);
     return MPI_SUCCESS;
 }
 
@@ -261,7 +263,8 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
         err = api_pointer(key, "key");
     int count = err ? 0 : info_count(i);
     if (!err && (n < 0 || n >= count))
-        err = err_make(MPI_ERR_ARG, "MPI_Info_get_nthkey: n is %d, the object has %d keys", n, count);
+        err = err_make(MPI_ERR_ARG, "MPI_Info_get_nthkey: n is %d, the object has %d keys", n,
+                       count);
     if (!err) {
         struct list *p = i->pairs.next;
         while (n-- > 0)

@@ -29,11 +29,13 @@
 void api_not_running(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
-    log_fatal("%s was called %s", call, phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
+    log_fatal("%s was called %s", call,
+              phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
 }
 
-/* Variables that must be the same everywhere: rank 0 tells its own before the first barrier of the start (in mem/),
- * and each process compares before anything else depends on them.  Else different ones end in a hang. */
+/* Variables that must be the same everywhere: rank 0 tells its own before the first barrier of the
+ * start (in mem/), and each process compares before anything else depends on them.  Else different
+ * ones end in a hang. */
 static const char settings_key[] = "settings.0"; /* rank 0 puts it (boot.h, keys) */
 
 static int settings_tell(void)
@@ -100,11 +102,12 @@ static void start_fails(const char *room, int err)
 {
     char why[512], limit[128], died[BOOT_WHY_MAX + 64] = "";
     if (err == -ENOENT && boot_host_exchanged_elsewhere())
-        boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on another process; "
-                      "it must be the same on all processes");
+        boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on "
+                      "another process; it must be the same on all processes");
     if (boot_dead_count()) { /* it may be what the room misses */
         int dead = boot_dead_last();
-        snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead, boot_dead_why(dead));
+        snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead,
+                 boot_dead_why(dead));
     }
     snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err), limit_of(err, limit, sizeof limit),
              died);
@@ -169,7 +172,8 @@ static int phase(void)
     return atomic_load_explicit(&proc->phase, memory_order_relaxed);
 }
 
-/* Sessions may have started the library before: then MPI_Init only opens the world of MPI_COMM_WORLD. */
+/* Sessions may have started the library before: then MPI_Init only opens the world of
+ * MPI_COMM_WORLD. */
 static int world_start(const char *call, int required, int *provided)
 {
     int world = phase() == PROC_INIT ? proc->api->world : WORLD_NEW;
@@ -195,11 +199,13 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 API_ALIAS(MPI_Init_thread);
 
-/* The job's last barrier, the launcher's, which counts those that live.  Who waits in it still serves the others, whose
- * messages may need us: a network hands them over only while both sides turn. */
+/* The job's last barrier, the launcher's, which counts those that live.  Who waits in it still
+ * serves the others, whose messages may need us: a network hands them over only while both sides
+ * turn. */
 struct last_barrier {
     int fd, result;
-    uint64_t since; /* when a death was seen that the launcher's barrier will wait for (ns); 0: none */
+    uint64_t since; /* when a death was seen that the launcher's barrier will wait for (ns); 0:
+                     * none */
 };
 
 static uint64_t patience(void) /* ns */
@@ -207,8 +213,8 @@ static uint64_t patience(void) /* ns */
     return (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
 }
 
-/* Most launchers' barriers wait for the dead, too.  Then the living are served for as long as it takes the last of them to learn
- * of the death, and after that nobody is waited for. */
+/* Most launchers' barriers wait for the dead, too.  Then the living are served for as long as it
+ * takes the last of them to learn of the death, and after that nobody is waited for. */
 static int waited_enough(struct last_barrier *b)
 {
     uint64_t now;
@@ -261,7 +267,8 @@ int api_stop(void)
     /* Every room serves peers until all have come this far: from here on nobody sends. */
     int met = last_barrier_wait() == 0;
     /* Nobody turns a network any more when the first closes its end (tp.h). */
-    if (met && am_networks()) /* nobody computes on the way to it; who does not come is dead, or its host is cut off */
+    /* nobody computes on the way to it; who does not come is dead, or its host is cut off */
+    if (met && am_networks())
         met = (boot_watch_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
@@ -285,7 +292,8 @@ int PMPI_Finalize(void)
     /* Where sessions were used the library runs until the process ends, since more may come. */
     if (proc->api->sessions_used) {
         proc->api->world = WORLD_CLOSED;
-        return api_leave(MPI_COMM_SELF, attr_delete_all(OBJ_COMM, MPI_COMM_SELF, &proc->obj->self->attrs));
+        return api_leave(MPI_COMM_SELF,
+                         attr_delete_all(OBJ_COMM, MPI_COMM_SELF, &proc->obj->self->attrs));
     }
     int err = api_stop();
     if (err)
@@ -344,12 +352,15 @@ API_ALIAS(MPI_Is_thread_main);
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     char why[160];
-    /* Allowed at any time, also inside an error handler; no lock: a blocked process must be able to end. */
+    /* Allowed at any time, also inside an error handler; no lock: a blocked process must be able to
+     * end. */
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
         log_fatal("MPI_Abort(comm=0x%x, errorcode=%d) was called %s", (unsigned)comm, errorcode,
                   "while MPI is not running");
     snprintf(why, sizeof why, "MPI_Abort(%s, %d)",
-             comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : comm == MPI_COMM_SELF ? "MPI_COMM_SELF" : "a communicator",
+             comm == MPI_COMM_WORLD  ? "MPI_COMM_WORLD"
+             : comm == MPI_COMM_SELF ? "MPI_COMM_SELF"
+                                     : "a communicator",
              errorcode);
     boot_abort(errorcode, why);
 }

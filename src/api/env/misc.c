@@ -30,8 +30,9 @@ int PMPI_Get_library_version(char *version, int *resultlen)
     if (!version || !resultlen)
         return MPI_ERR_ARG;
     *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
-                          "Windrose %s (MPI %d.%d, MPICH ABI %s; hwloc %s, libfabric %s, UCX %s)", PACKAGE_VERSION,
-                          MPI_VERSION, MPI_SUBVERSION, MPICH_VERSION, HWLOC_VERSION, LIBFABRIC_VERSION, UCX_VERSION);
+                          "Windrose %s (MPI %d.%d, MPICH ABI %s; hwloc %s, libfabric %s, UCX %s)",
+                          PACKAGE_VERSION, MPI_VERSION, MPI_SUBVERSION, MPICH_VERSION,
+                          HWLOC_VERSION, LIBFABRIC_VERSION, UCX_VERSION);
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_Get_library_version);
@@ -61,7 +62,8 @@ API_ALIAS(MPI_Wtime);
 double PMPI_Wtick(void)
 {
     struct timespec ts;
-    return clock_getres(CLOCK_MONOTONIC, &ts) ? 1e-9 : (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+    return clock_getres(CLOCK_MONOTONIC, &ts) ? 1e-9
+                                              : (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 API_ALIAS(MPI_Wtick);
 
@@ -73,9 +75,9 @@ int PMPI_Pcontrol(const int level, ...)
 API_ALIAS(MPI_Pcontrol);
 
 /* --- memory ------------------------------------------------------------------------
- * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near peers; small
- * ones are not worth a file.  A segment is known by its address (mem_segment_of), the others are remembered, so that
- * MPI_Free_mem of anything else is an error and no crash. */
+ * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near
+ * peers; small ones are not worth a file.  A segment is known by its address (mem_segment_of), the
+ * others are remembered, so that MPI_Free_mem of anything else is an error and no crash. */
 
 enum { SEGMENT_FROM = 64 * 1024, LINE = 64 }; /* bytes */
 
@@ -127,7 +129,8 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
         if (p)
             *(void **)baseptr = p;
         else
-            err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory, aligned to %zu", (long long)size, align);
+            err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory, aligned to %zu",
+                           (long long)size, align);
     }
     return api_leave(MPI_COMM_NULL, err);
 }
@@ -143,7 +146,8 @@ int PMPI_Free_mem(void *base)
     else if ((seg = mem_segment_of(base, 1)) != NULL && seg->base == base && !seg->moved)
         mem_segment_drop(seg);
     else
-        err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave", base);
+        err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave",
+                       base);
     return api_leave(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Free_mem);

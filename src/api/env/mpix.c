@@ -1,4 +1,5 @@
-/* MPICH's extensions, MPIX_.  What needs a machinery that is not there returns an error that says so. */
+/* MPICH's extensions, MPIX_.  What needs a machinery that is not there returns an error that says
+ * so. */
 #include "api/api.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -27,7 +28,7 @@ int PMPIX_Delete_error_string(int errorcode)
 }
 API_ALIAS(MPIX_Delete_error_string);
 
-/* --- GPUs: memory of none is known here --------------------------------------------------------- */
+/* --- GPUs: memory of none is known here ------------------------------------------------------- */
 
 int PMPIX_GPU_query_support(int gpu_type, int *is_supported)
 {
@@ -60,14 +61,16 @@ int PMPIX_Query_ze_support(void)
 }
 API_ALIAS(MPIX_Query_ze_support);
 
-/* --- generalized requests that the library polls ------------------------------------------------- */
+/* --- generalized requests that the library polls ---------------------------------------------- */
 
 static int no_polling(const char *call)
 {
     api_enter(call);
-    return api_leave(MPI_COMM_NULL, err_make(MPI_ERR_UNSUPPORTED_OPERATION,
-                                             "%s: this library does not poll generalized requests; use MPI_Grequest_start",
-                                             call));
+    return api_leave(
+        MPI_COMM_NULL,
+        err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                 "%s: this library does not poll generalized requests; use MPI_Grequest_start",
+                 call));
 }
 
 int PMPIX_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
@@ -97,7 +100,7 @@ int PMPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_st
 }
 API_ALIAS(MPIX_Grequest_class_allocate);
 
-/* --- communicators after failures ------------------------------------------------------------------ */
+/* --- communicators after failures ------------------------------------------------------------- */
 
 static int no_recovery(const char *call, MPI_Comm comm)
 {
@@ -105,7 +108,8 @@ static int no_recovery(const char *call, MPI_Comm comm)
     struct comm *c;
     int err = api_comm(comm, &c);
     if (!err)
-        err = err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: this library does not repair communicators", call);
+        err = err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                       "%s: this library does not repair communicators", call);
     return api_leave(comm, err);
 }
 

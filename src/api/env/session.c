@@ -1,8 +1,9 @@
 /* Sessions (MPI-4 11.3): a second way to start the library, any number of times.
  *
- * The first session starts it if MPI_Init has not; from then on it runs until the process ends (an exit handler
- * takes it down), so sessions may come and go in any order with MPI_Init and MPI_Finalize.  Process sets are
- * mpi://WORLD and mpi://SELF.  Communicators from groups have MPI_COMM_WORLD's members as their parents. */
+ * The first session starts it if MPI_Init has not; from then on it runs until the process ends (an
+ * exit handler takes it down), so sessions may come and go in any order with MPI_Init and
+ * MPI_Finalize.  Process sets are mpi://WORLD and mpi://SELF.  Communicators from groups have
+ * MPI_COMM_WORLD's members as their parents. */
 #include "api/api.h"
 
 #include <stdio.h>
@@ -27,8 +28,8 @@ struct session {
 static const char *const psets[] = {"mpi://WORLD", "mpi://SELF"};
 enum { PSET_WORLD, PSET_SELF, PSETS };
 
-static const char *const levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
-                                     "MPI_THREAD_MULTIPLE"};
+static const char *const levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
+                                     "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
 
 static int running(void)
 {
@@ -190,7 +191,8 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *le
     if (!err)
         err = api_pointer(len, "pset_len");
     if (!err && (n < 0 || n >= PSETS))
-        err = err_make(MPI_ERR_ARG, "MPI_Session_get_nth_pset: n is %d, there are %d process sets", n, PSETS);
+        err = err_make(MPI_ERR_ARG, "MPI_Session_get_nth_pset: n is %d, there are %d process sets",
+                       n, PSETS);
     if (!err) {
         if (*len > 0 && name)
             snprintf(name, (size_t)*len, "%s", psets[n]);
@@ -226,7 +228,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *name, MPI_Info *
     if (!err) {
         snprintf(text, sizeof text, "%d", pset == PSET_SELF ? 1 : proc->obj->world->size);
         if (!i || info_put(i, "mpi_size", text))
-            err = err_make(MPI_ERR_NO_MEM, "MPI_Session_get_pset_info: no memory for the info object");
+            err = err_make(MPI_ERR_NO_MEM,
+                           "MPI_Session_get_pset_info: no memory for the info object");
     }
     if (!err)
         err = api_info_publish(i, info);
@@ -245,12 +248,13 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *name, MPI_Grou
     if (!err)
         err = api_pointer(newgroup, "newgroup");
     if (!err)
-        err = api_group_publish(pset == PSET_SELF ? proc->obj->self->map : proc->obj->world->map, newgroup);
+        err = api_group_publish(pset == PSET_SELF ? proc->obj->self->map : proc->obj->world->map,
+                                newgroup);
     return leave(s, err, "MPI_Group_from_session_pset");
 }
 API_ALIAS(MPI_Group_from_session_pset);
 
-/* --- communicators from groups ------------------------------------------------------------------ */
+/* --- communicators from groups ---------------------------------------------------------------- */
 
 /* Equal texts give equal tags, which keep simultaneous calls apart. */
 static int tag_of(const char *text)
@@ -261,8 +265,8 @@ static int tag_of(const char *text)
     return (int)(h & 0x7fffffff);
 }
 
-static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, struct group **out,
-                           struct errhandler **e)
+static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info,
+                           MPI_Errhandler errhandler, struct group **out, struct errhandler **e)
 {
     struct group *g = NULL;
     struct info *i;
@@ -279,7 +283,8 @@ static int from_group_args(MPI_Group group, const char *stringtag, MPI_Info info
     return err;
 }
 
-static int from_group(const struct group *g, const char *stringtag, struct errhandler *e, struct comm **out)
+static int from_group(const struct group *g, const char *stringtag, struct errhandler *e,
+                      struct comm **out)
 {
     int err = newcomm_subset(proc->obj->world, g->map, tag_of(stringtag), out);
     if (!err && *out)
@@ -323,12 +328,14 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         err = from_group_args(local_group, stringtag, info, errhandler, &g, &e);
     if (!err && g->map->size)
         err = api_rank(local_leader, g->map->size, 0);
-    if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS && g->rank == local_leader)
+    if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS &&
+        g->rank == local_leader)
         /* The other group's leader waits for this process, whatever befell its own group. */
-        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader), tag_of(stringtag), err);
+        coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader),
+                              tag_of(stringtag), err);
     if (!err && local)
-        err = newcomm_inter(local, local_leader, proc->obj->world, rankmap_world(remote->map, remote_leader),
-                            tag_of(stringtag), &n);
+        err = newcomm_inter(local, local_leader, proc->obj->world,
+                            rankmap_world(remote->map, remote_leader), tag_of(stringtag), &n);
     comm_drop(local);
     if (n)
         comm_set_errhandler(n, e);
@@ -338,7 +345,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 }
 API_ALIAS(MPI_Intercomm_create_from_groups);
 
-/* --- error handlers --------------------------------------------------------------------------------- */
+/* --- error handlers --------------------------------------------------------------------------- */
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errhandler *errhandler)
 {
@@ -352,7 +359,8 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *fn, MPI_Errh
         atexit(end_with_process);
     }
     lock_release(&proc->lock);
-    return api_errhandler_create("MPI_Session_create_errhandler", OBJ_SESSION, (void *)fn, errhandler);
+    return api_errhandler_create("MPI_Session_create_errhandler", OBJ_SESSION, (void *)fn,
+                                 errhandler);
 }
 API_ALIAS(MPI_Session_create_errhandler);
 

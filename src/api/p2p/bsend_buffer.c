@@ -8,7 +8,9 @@
 static int attach_call(const char *call, void *buffer, MPI_Count size)
 {
     api_enter(call);
-    int err = size < 0 ? err_make(MPI_ERR_ARG, "%s: size is %lld, less than 0", call, (long long)size) : MPI_SUCCESS;
+    int err = size < 0
+                  ? err_make(MPI_ERR_ARG, "%s: size is %lld, less than 0", call, (long long)size)
+                  : MPI_SUCCESS;
     if (!err && size)
         err = api_pointer(buffer, "buffer");
     if (!err)

@@ -7,8 +7,8 @@
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
-/* Whose handler answers for an error of a request: a communicator's or a window's, kept by a reference, since the request is
- * gone by the time the handler runs. */
+/* Whose handler answers for an error of a request: a communicator's or a window's, kept by a
+ * reference, since the request is gone by the time the handler runs. */
 struct blame {
     struct comm *comm;
     struct errhandler *of_win; /* NULL: the communicator's */
@@ -77,7 +77,8 @@ static void set_empty(MPI_Status *status)
 {
     if (status == MPI_STATUS_IGNORE)
         return;
-    int error = status->MPI_ERROR; /* only calls that complete several requests set it (MPI-3.1 3.2.5) */
+    /* only calls that complete several requests set it (MPI-3.1 3.2.5) */
+    int error = status->MPI_ERROR;
     status_empty(status);
     status->MPI_ERROR = error;
 }
@@ -91,7 +92,8 @@ static int one_arg(MPI_Request *request, MPI_Status *status, struct request **r)
     if (!err)
         err = api_request(*request, r);
     if (!err && *r && (*r)->kind == REQUEST_MESSAGE)
-        err = err_make(MPI_ERR_REQUEST, "%s: handle %#x is a message, no request", proc->call, (unsigned)*request);
+        err = err_make(MPI_ERR_REQUEST, "%s: handle %#x is a message, no request", proc->call,
+                       (unsigned)*request);
     return err ? err : api_status(status, "status");
 }
 
@@ -202,9 +204,11 @@ int PMPI_Cancel(MPI_Request *request)
     if (!err && !r)
         err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request is MPI_REQUEST_NULL");
     if (!err && !r->ops->cancel)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x cannot be cancelled", (unsigned)*request);
+        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x cannot be cancelled",
+                       (unsigned)*request);
     if (!err && !r->active)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x is not active", (unsigned)*request);
+        err = err_make(MPI_ERR_REQUEST, "MPI_Cancel: request %#x is not active",
+                       (unsigned)*request);
     if (!err)
         err = r->ops->cancel(r);
     return api_leave(MPI_COMM_NULL, err);
@@ -217,9 +221,11 @@ static int start_arg(MPI_Request h, struct request **r)
     if (!err && !*r)
         err = err_make(MPI_ERR_REQUEST, "%s: request is MPI_REQUEST_NULL", proc->call);
     if (!err && !request_is_persistent(*r))
-        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is not persistent", proc->call, (unsigned)h);
+        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is not persistent", proc->call,
+                       (unsigned)h);
     if (!err && (*r)->active)
-        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is active already", proc->call, (unsigned)h);
+        err = err_make(MPI_ERR_REQUEST, "%s: request %#x is active already", proc->call,
+                       (unsigned)h);
     return err;
 }
 
@@ -287,7 +293,8 @@ static int set_open(struct set *s, int n, MPI_Request *requests)
     for (int i = 0; i < n; i++) {
         err = api_request(requests[i], &s->r[i]);
         if (!err && s->r[i] && s->r[i]->kind == REQUEST_MESSAGE)
-            err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request", proc->call, i);
+            err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request",
+                           proc->call, i);
         if (err)
             return err;
         if (!is_active(s->r[i]))
@@ -303,7 +310,8 @@ static void set_close(struct set *s)
         free(s->r);
 }
 
-/* One look at all, after a poll when nothing is done yet: the number of done ones, `need` being enough. */
+/* One look at all, after a poll when nothing is done yet: the number of done ones, `need` being
+ * enough. */
 static int set_test(struct set *s, int need)
 {
     int done = 0;
@@ -325,28 +333,34 @@ static int set_test(struct set *s, int need)
     return done;
 }
 
-/* What came of several requests: with an error the call returns MPI_ERR_IN_STATUS and each status tells
- * (MPI-3.1 3.7.5); without one their error fields are left alone. */
+/* What came of several requests: with an error the call returns MPI_ERR_IN_STATUS and each status
+ * tells (MPI-3.1 3.7.5); without one their error fields are left alone. */
 struct outcome {
-    int first;           /* what the call returns, with the text of the first that failed; 0: none did */
+    int first;           /* what the call returns, with the text of the first that failed; 0: none
+                          * did */
     struct blame blamed;
 };
 
-/* Made before the others are looked at, which are told anew where this took the place of their text. */
+/* Made before the others are looked at, which are told anew where this took the place of their
+ * text. */
 static int in_status(int first)
 {
     char text[ERR_TEXT];
     err_text(first, text, sizeof text);
-    return err_make(MPI_ERR_IN_STATUS, "%s: a request failed, see the statuses; the first error: %s", proc->call, text);
+    return err_make(MPI_ERR_IN_STATUS,
+                    "%s: a request failed, see the statuses; the first error: %s", proc->call,
+                    text);
 }
 
 /* Request i of the set ends; its status is number k of the array, all before are filled. */
-static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *statuses, int k, struct outcome *o)
+static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *statuses, int k,
+                 struct outcome *o)
 {
     MPI_Status *st = nth(statuses, k);
     struct request *r = s->r[i];
     int err = MPI_SUCCESS;
-    if (r && obj_find(OBJ_REQUEST, requests[i]) != r) { /* the same handle stood in the array before */
+    if (r && obj_find(OBJ_REQUEST, requests[i]) != r) {
+        /* the same handle stood in the array before */
         requests[i] = MPI_REQUEST_NULL;
         r = NULL;
     }
@@ -367,7 +381,8 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
         st->MPI_ERROR = err;
 }
 
-static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses, struct blame *blamed)
+static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses,
+                      struct blame *blamed)
 {
     struct outcome o = {0};
     for (int i = 0; i < s->n; i++)
@@ -426,7 +441,8 @@ static int first_done(const struct set *s)
     return -1;
 }
 
-static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status, struct blame *c)
+static int finish_any(struct set *s, MPI_Request *requests, int i, MPI_Status *status,
+                      struct blame *c)
 {
     *c = blame(s->r[i]);
     return finish(s->r[i], &requests[i], status);
@@ -483,8 +499,8 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
 API_ALIAS(MPI_Testany);
 
 /* Those that are done; statuses and indices are filled from the front. */
-static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses,
-                       struct blame *blamed)
+static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices,
+                       MPI_Status *statuses, struct blame *blamed)
 {
     struct outcome o = {0};
     *outcount = 0;
@@ -498,8 +514,8 @@ static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int 
     return o.first;
 }
 
-static int some_args(struct set *s, int n, MPI_Request *requests, const int *outcount, const int *indices,
-                     const MPI_Status *statuses)
+static int some_args(struct set *s, int n, MPI_Request *requests, const int *outcount,
+                     const int *indices, const MPI_Status *statuses)
 {
     int err = set_open(s, n, requests);
     if (!err)

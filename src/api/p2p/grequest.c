@@ -87,14 +87,17 @@ API_ALIAS(MPI_Grequest_start);
 int PMPI_Grequest_complete(MPI_Request request)
 {
     api_enter("MPI_Grequest_complete");
-    /* A request that the user has freed is still known to him by its handle: general requests keep it. */
+    /* A request that the user has freed is still known to him by its handle: general requests keep
+     * it. */
     struct request *r;
     int err = api_request(request, &r);
     if (!err && (!r || r->kind != REQUEST_GENERAL))
-        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is no generalized request",
+        err = err_make(MPI_ERR_REQUEST,
+                       "MPI_Grequest_complete: request %#x is no generalized request",
                        (unsigned)request);
     if (!err && r->done)
-        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is complete already", (unsigned)request);
+        err = err_make(MPI_ERR_REQUEST, "MPI_Grequest_complete: request %#x is complete already",
+                       (unsigned)request);
     if (!err)
         request_complete(r, MPI_SUCCESS);
     return api_leave(MPI_COMM_NULL, err);

@@ -6,8 +6,8 @@
 
 enum { PROBE_TRIES = 1, PROBE_TAKES = 2 }; /* does not wait: flag; takes the message out: message */
 
-static int probe_call(const char *call, int what, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                      MPI_Status *status)
+static int probe_call(const char *call, int what, int source, int tag, MPI_Comm comm, int *flag,
+                      MPI_Message *message, MPI_Status *status)
 {
     struct comm *c;
     struct request *m = NULL;
@@ -59,13 +59,14 @@ API_ALIAS(MPI_Mprobe);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
-    return probe_call("MPI_Improbe", PROBE_TRIES | PROBE_TAKES, source, tag, comm, flag, message, status);
+    return probe_call("MPI_Improbe", PROBE_TRIES | PROBE_TAKES, source, tag, comm, flag, message,
+                      status);
 }
 API_ALIAS(MPI_Improbe);
 
 /* *m: the message, NULL for the one of no process. */
-static int message_args(const void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message, struct dt_type **t,
-                        struct request **m)
+static int message_args(const void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
+                        struct dt_type **t, struct request **m)
 {
     *m = NULL;
     int err = api_pointer(message, "message");
@@ -80,7 +81,8 @@ static int message_args(const void *buf, MPI_Count count, MPI_Datatype type, MPI
     *m = *message == MPI_MESSAGE_NULL ? NULL : obj_find(OBJ_REQUEST, *message);
     if (*m && (*m)->kind == REQUEST_MESSAGE)
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_REQUEST, "%s: handle %#x is no message", proc->call, (unsigned)*message);
+    return err_make(MPI_ERR_REQUEST, "%s: handle %#x is no message", proc->call,
+                    (unsigned)*message);
 }
 
 static MPI_Comm comm_of(const struct request *m)
@@ -88,8 +90,8 @@ static MPI_Comm comm_of(const struct request *m)
     return m && m->comm ? m->comm->obj.handle : MPI_COMM_WORLD;
 }
 
-static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
-                      MPI_Status *status)
+static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                      MPI_Message *message, MPI_Status *status)
 {
     struct dt_type *t;
     struct request *m;
@@ -103,8 +105,8 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     return api_leave(comm, err);
 }
 
-static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *message,
-                       MPI_Request *request)
+static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                       MPI_Message *message, MPI_Request *request)
 {
     struct dt_type *t;
     struct request *m, *r = NULL;

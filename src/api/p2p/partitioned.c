@@ -5,8 +5,9 @@
 #include "obj/attr.h"
 #include "p2p/part.h"
 
-static int part_init(const char *call, void *buf, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag,
-                     MPI_Comm comm, MPI_Info info, int is_send, MPI_Request *request)
+static int part_init(const char *call, void *buf, int partitions, MPI_Count count,
+                     MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Info info,
+                     int is_send, MPI_Request *request)
 {
     api_enter(call);
     struct comm *c;
@@ -21,7 +22,8 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
     if (!err)
         err = api_count(count);
     if (!err && (partitions < 1 || __builtin_mul_overflow(count, (MPI_Aint)partitions, &all)))
-        err = err_make(MPI_ERR_ARG, "%s: %d partitions of %lld elements", call, partitions, (long long)count);
+        err = err_make(MPI_ERR_ARG, "%s: %d partitions of %lld elements", call, partitions,
+                       (long long)count);
     if (!err)
         err = api_rank(peer, comm_peer_size(c), API_PROC_NULL);
     if (!err)
@@ -38,15 +40,16 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest,
                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return part_init("MPI_Psend_init", (void *)(uintptr_t)buf, partitions, count, type, dest, tag, comm, info, 1,
-                     request);
+    return part_init("MPI_Psend_init", (void *)(uintptr_t)buf, partitions, count, type, dest, tag,
+                     comm, info, 1, request);
 }
 API_ALIAS(MPI_Psend_init);
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype type, int source,
                     int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return part_init("MPI_Precv_init", buf, partitions, count, type, source, tag, comm, info, 0, request);
+    return part_init("MPI_Precv_init", buf, partitions, count, type, source, tag, comm, info, 0,
+                     request);
 }
 API_ALIAS(MPI_Precv_init);
 
@@ -59,8 +62,8 @@ static int part_arg(MPI_Request h, int is_send, struct part **p)
         return err;
     *p = r ? part_of(r, is_send) : NULL;
     return *p ? MPI_SUCCESS
-              : err_make(MPI_ERR_REQUEST, "%s: request %#x is no partitioned %s", proc->call, (unsigned)h,
-                         is_send ? "send" : "receive");
+              : err_make(MPI_ERR_REQUEST, "%s: request %#x is no partitioned %s", proc->call,
+                         (unsigned)h, is_send ? "send" : "receive");
 }
 
 int PMPI_Pready(int partition, MPI_Request request)

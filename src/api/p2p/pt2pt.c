@@ -1,4 +1,5 @@
-/* Point-to-point calls (MPI-3.1 chapter 3).  Counts arrive as MPI_Count; the _c forms share everything. */
+/* Point-to-point calls (MPI-3.1 chapter 3).  Counts arrive as MPI_Count; the _c forms share
+ * everything. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -13,16 +14,20 @@ struct ends {
     struct dt_type *t;
 };
 
-/* Nothing is wrong with them, and nothing special: without a call.  What else there may be the checks below tell, one by one. */
-static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm)
+/* Nothing is wrong with them, and nothing special: without a call.  What else there may be the
+ * checks below tell, one by one. */
+static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,
+                                                       MPI_Count count, MPI_Datatype type, int peer,
+                                                       int tag, MPI_Comm comm)
 {
     e->c = obj_find(OBJ_COMM, comm);
     e->t = dt_find(type);
-    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 && tag >= 0 && peer >= 0 &&
-           peer < comm_peer_size(e->c);
+    return e->c && e->t && e->t->holders && (e->t->flags & DT_COMMITTED) && buf && count >= 0 &&
+           tag >= 0 && peer >= 0 && peer < comm_peer_size(e->c);
 }
 
-static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm)
 {
     int err = api_comm(comm, &e->c);
     if (!err)
@@ -36,14 +41,17 @@ static int send_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Dat
     return err ? err : api_buffer(buf, count, e->t);
 }
 
-static inline __attribute__((always_inline)) int send_args(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                            MPI_Comm comm)
+static inline __attribute__((always_inline)) int send_args(struct ends *e, const void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int dest, int tag, MPI_Comm comm)
 {
     int fine = plain(e, buf, count, type, dest, tag, comm);
-    return __builtin_expect(fine, 1) ? MPI_SUCCESS : send_checks(e, buf, count, type, dest, tag, comm);
+    return __builtin_expect(fine, 1) ? MPI_SUCCESS
+                                     : send_checks(e, buf, count, type, dest, tag, comm);
 }
 
-static int recv_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm)
+static int recv_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type,
+                       int source, int tag, MPI_Comm comm)
 {
     int err = api_comm(comm, &e->c);
     if (!err)
@@ -57,11 +65,13 @@ static int recv_checks(struct ends *e, const void *buf, MPI_Count count, MPI_Dat
     return err ? err : api_buffer(buf, count, e->t);
 }
 
-static inline __attribute__((always_inline)) int recv_args(struct ends *e, const void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
-                            MPI_Comm comm)
+static inline __attribute__((always_inline)) int recv_args(struct ends *e, const void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int source, int tag, MPI_Comm comm)
 {
     int fine = plain(e, buf, count, type, source, tag, comm);
-    return __builtin_expect(fine, 1) ? MPI_SUCCESS : recv_checks(e, buf, count, type, source, tag, comm);
+    return __builtin_expect(fine, 1) ? MPI_SUCCESS
+                                     : recv_checks(e, buf, count, type, source, tag, comm);
 }
 
 /* r is where a call of the same argument list leaves the request: read only here. */
@@ -74,8 +84,10 @@ static int publish(int err, struct request *const *r, MPI_Request *out)
     return request_publish(*r, out);
 }
 
-static inline __attribute__((always_inline)) int send_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                            MPI_Comm comm, int mode)
+static inline __attribute__((always_inline)) int send_call(const char *call, const void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int dest, int tag, MPI_Comm comm,
+                                                           int mode)
 {
     struct ends e;
     api_enter(call);
@@ -85,8 +97,8 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
     return api_leave(comm, err);
 }
 
-static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                      MPI_Comm comm, int mode, MPI_Request *request)
+static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
+                      int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -99,8 +111,8 @@ static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Da
     return api_leave(comm, err);
 }
 
-static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                          MPI_Comm comm, int mode, MPI_Request *request)
+static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
+                          int dest, int tag, MPI_Comm comm, int mode, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -113,8 +125,10 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
     return api_leave(comm, err);
 }
 
-static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
-                            MPI_Comm comm, MPI_Status *status)
+static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf,
+                                                           MPI_Count count, MPI_Datatype type,
+                                                           int source, int tag, MPI_Comm comm,
+                                                           MPI_Status *status)
 {
     struct ends e;
     api_enter(call);
@@ -126,8 +140,8 @@ static inline __attribute__((always_inline)) int recv_call(const char *call, voi
     return api_leave(comm, err);
 }
 
-static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
-                      MPI_Comm comm, MPI_Request *request)
+static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
+                      int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -140,8 +154,8 @@ static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
     return api_leave(comm, err);
 }
 
-static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
-                          MPI_Comm comm, MPI_Request *request)
+static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                          int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct ends e;
     struct request *r = NULL;
@@ -209,28 +223,32 @@ API_ALIAS(MPI_Irsend);
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Send_init", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+    return send_init_call("MPI_Send_init", buf, count, datatype, dest, tag, comm, P2P_STANDARD,
+                          request);
 }
 API_ALIAS(MPI_Send_init);
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+    return send_init_call("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, P2P_BUFFERED,
+                          request);
 }
 API_ALIAS(MPI_Bsend_init);
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+    return send_init_call("MPI_Ssend_init", buf, count, datatype, dest, tag, comm, P2P_SYNC,
+                          request);
 }
 API_ALIAS(MPI_Ssend_init);
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+    return send_init_call("MPI_Rsend_init", buf, count, datatype, dest, tag, comm, P2P_READY,
+                          request);
 }
 API_ALIAS(MPI_Rsend_init);
 
@@ -314,28 +332,32 @@ API_ALIAS(MPI_Irsend_c);
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD, request);
+    return send_init_call("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, P2P_STANDARD,
+                          request);
 }
 API_ALIAS(MPI_Send_init_c);
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED, request);
+    return send_init_call("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, P2P_BUFFERED,
+                          request);
 }
 API_ALIAS(MPI_Bsend_init_c);
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, P2P_SYNC, request);
+    return send_init_call("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, P2P_SYNC,
+                          request);
 }
 API_ALIAS(MPI_Ssend_init_c);
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, MPI_Request *request)
 {
-    return send_init_call("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, P2P_READY, request);
+    return send_init_call("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, P2P_READY,
+                          request);
 }
 API_ALIAS(MPI_Rsend_init_c);
 
@@ -386,8 +408,8 @@ static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status
     api_enter(call);
     int err = exchange_args(&x);
     if (!err)
-        err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t, x.source, x.rtag, x.s.c, 0,
-                           status);
+        err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
+                           x.source, x.rtag, x.s.c, 0, status);
     return api_leave(x.comm, err);
 }
 
@@ -399,14 +421,15 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
     if (!err)
         err = exchange_args(&x);
     if (!err)
-        err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t, x.source, x.rtag,
-                                    x.s.c, 0, &r), &r, request);
+        err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount,
+                                    x.r.t, x.source, x.rtag, x.s.c, 0, &r),
+                      &r, request);
     return api_leave(x.comm, err);
 }
 
 /* The outgoing data is packed aside, so that the buffer can be received into. */
-static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest, int stag,
-                        int source, int rtag, MPI_Comm comm, MPI_Status *status)
+static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                        int stag, int source, int rtag, MPI_Comm comm, MPI_Status *status)
 {
     struct ends s, e;
     size_t bytes;
@@ -421,15 +444,15 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a copy of %zu bytes", call, bytes);
     if (!err) {
         dt_pack(s.t, (size_t)count, buf, 0, packed, bytes);
-        err = p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf, count, e.t, source, rtag, s.c, 0,
-                           status);
+        err = p2p_sendrecv(packed, (MPI_Aint)bytes, dt_find(MPI_BYTE), dest, stag, buf, count, e.t,
+                           source, rtag, s.c, 0, status);
     }
     free(packed);
     return api_leave(comm, err);
 }
 
-static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest, int stag,
-                         int source, int rtag, MPI_Comm comm, MPI_Request *request)
+static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                         int stag, int source, int rtag, MPI_Comm comm, MPI_Request *request)
 {
     struct ends s, e;
     struct request *r = NULL;
@@ -440,7 +463,9 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
     if (!err)
         err = recv_args(&e, buf, count, type, source, rtag, comm);
     if (!err)
-        err = publish(p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r), &r, request);
+        err = publish(
+            p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r),
+            &r, request);
     return api_leave(comm, err);
 }
 
@@ -449,9 +474,20 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
                   MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_call("MPI_Sendrecv",
-                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
-                  status);
+                         (struct exchange){sendbuf,
+                                           sendcount,
+                                           sendtype,
+                                           dest,
+                                           sendtag,
+                                           recvbuf,
+                                           recvcount,
+                                           recvtype,
+                                           source,
+                                           recvtag,
+                                           comm,
+                                           {NULL, NULL},
+                                           {NULL, NULL}},
+                         status);
 }
 API_ALIAS(MPI_Sendrecv);
 
@@ -460,23 +496,36 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
                    MPI_Comm comm, MPI_Request *request)
 {
     return isendrecv_call("MPI_Isendrecv",
-                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
-                  request);
+                          (struct exchange){sendbuf,
+                                            sendcount,
+                                            sendtype,
+                                            dest,
+                                            sendtag,
+                                            recvbuf,
+                                            recvcount,
+                                            recvtype,
+                                            source,
+                                            recvtag,
+                                            comm,
+                                            {NULL, NULL},
+                                            {NULL, NULL}},
+                          request);
 }
 API_ALIAS(MPI_Isendrecv);
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
                           int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return replace_call("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    return replace_call("MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, source,
+                        recvtag, comm, status);
 }
 API_ALIAS(MPI_Sendrecv_replace);
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
                            int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    return ireplace_call("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    return ireplace_call("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source,
+                         recvtag, comm, request);
 }
 API_ALIAS(MPI_Isendrecv_replace);
 
@@ -485,9 +534,20 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_call("MPI_Sendrecv_c",
-                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
-                  status);
+                         (struct exchange){sendbuf,
+                                           sendcount,
+                                           sendtype,
+                                           dest,
+                                           sendtag,
+                                           recvbuf,
+                                           recvcount,
+                                           recvtype,
+                                           source,
+                                           recvtag,
+                                           comm,
+                                           {NULL, NULL},
+                                           {NULL, NULL}},
+                         status);
 }
 API_ALIAS(MPI_Sendrecv_c);
 
@@ -496,16 +556,28 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     return isendrecv_call("MPI_Isendrecv_c",
-                  (struct exchange){sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                                    recvtag, comm, {NULL, NULL}, {NULL, NULL}},
-                  request);
+                          (struct exchange){sendbuf,
+                                            sendcount,
+                                            sendtype,
+                                            dest,
+                                            sendtag,
+                                            recvbuf,
+                                            recvcount,
+                                            recvtype,
+                                            source,
+                                            recvtag,
+                                            comm,
+                                            {NULL, NULL},
+                                            {NULL, NULL}},
+                          request);
 }
 API_ALIAS(MPI_Isendrecv_c);
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                             int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return replace_call("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    return replace_call("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source,
+                        recvtag, comm, status);
 }
 API_ALIAS(MPI_Sendrecv_replace_c);
 
@@ -513,6 +585,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
                              int sendtag, int source, int recvtag, MPI_Comm comm,
                              MPI_Request *request)
 {
-    return ireplace_call("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    return ireplace_call("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source,
+                         recvtag, comm, request);
 }
 API_ALIAS(MPI_Isendrecv_replace_c);

@@ -46,7 +46,9 @@ static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *cou
         return err;
     int64_t bytes = status_count(status);
     /* A type without data fits any number of times into nothing: MPI-3.1 3.2.5 says 0. */
-    *count = t->size == 0 ? (bytes ? MPI_UNDEFINED : 0) : bytes % t->size ? MPI_UNDEFINED : bytes / t->size;
+    *count = t->size == 0      ? (bytes ? MPI_UNDEFINED : 0)
+             : bytes % t->size ? MPI_UNDEFINED
+                               : bytes / t->size;
     return MPI_SUCCESS;
 }
 
@@ -102,7 +104,8 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
 }
 API_ALIAS(MPI_Get_elements);
 
-static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatype type,
+                         MPI_Count *count)
 {
     api_enter(call);
     MPI_Count n = 0;
@@ -138,7 +141,8 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type,
     if (!err) {
         int64_t bytes = count == 0 ? 0 : dt_elements_bytes(t, count);
         if (bytes < 0)
-            err = err_make(MPI_ERR_ARG, "%s: %lld basic elements of datatype %#x are no number of bytes", call,
+            err = err_make(MPI_ERR_ARG,
+                           "%s: %lld basic elements of datatype %#x are no number of bytes", call,
                            (long long)count, (unsigned)type);
         else
             status_set_count(status, bytes);

@@ -1,7 +1,7 @@
 /* One-sided operations (MPI-3.1 11.3).
  *
- * MPI_Put and MPI_Get on mapped targets are done right here, without lock or call (rma/near/near.h); whatever the
- * inline path does not take starts again from the top. */
+ * MPI_Put and MPI_Get on mapped targets are done right here, without lock or call
+ * (rma/near/near.h); whatever the inline path does not take starts again from the top. */
 #include "api/api.h"
 
 #include "dt/dt.h"
@@ -11,10 +11,11 @@
 
 /* --- fast ------------------------------------------------------------------------------------ */
 
-/* Each fast function either does it all and returns MPI_SUCCESS, or leaves all to a slow one, which starts from the top.
- * A register that must not be lost for the slow one is missing here, and saving others costs more than the store itself:
- * the ..._same ones, for equal counts and types, get one of each, and what the caller left on the stack by address;
- * the others stand where they stood. */
+/* Each fast function either does it all and returns MPI_SUCCESS, or leaves all to a slow one, which
+ * starts from the top.  A register that must not be lost for the slow one is missing here, and
+ * saving others costs more than the store itself: the ..._same ones, for equal counts and types,
+ * get one of each, and what the caller left on the stack by address; the others stand where they
+ * stood. */
 #define SLOW __attribute__((noinline, cold))
 /* Its parameters stay as they are. */
 #if defined __has_attribute && __has_attribute(noipa)
@@ -26,16 +27,16 @@
 /* By a branch of its own: never computed together with the next condition. */
 #define SPLIT(x) __builtin_expect_with_probability(!!(x), 0, 0.999999)
 
-/* Memory of (rank, disp) for n elements of type t in window `win`, and how many bytes: 1; 0: the slow way.  A count that
- * is negative as an int makes more bytes than any window has. */
-static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t, struct rma_win_near **w,
-                             char **at, uint64_t *bytes)
+/* Memory of (rank, disp) for n elements of type t in window `win`, and how many bytes: 1; 0: the
+ * slow way.  A count that is negative as an int makes more bytes than any window has. */
+static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
+                             struct rma_win_near **w, char **at, uint64_t *bytes)
 {
     struct rma_near_room *room = rma_near_room();
     struct rma_near *to;
     uint64_t off;
-    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) || UNLIKELY(!(*w = rma_near_win(room, win))) ||
-        UNLIKELY(!rma_near_target(*w, rank, &to)))
+    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) ||
+        UNLIKELY(!(*w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(*w, rank, &to)))
         return 0;
     *bytes = (uint64_t)(int64_t)n * rma_near_bytes(t);
     if (UNLIKELY(!rma_near_at(to, disp, *bytes, &off)))
@@ -53,12 +54,14 @@ static inline int can_compare(const struct dt_type *t)
 }
 
 /* One element: where, and of which type. */
-static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, struct rma_win_near **w,
-                                 struct rma_near **n, const struct dt_type **t, uint64_t *off)
+static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type,
+                                 struct rma_win_near **w, struct rma_near **n,
+                                 const struct dt_type **t, uint64_t *off)
 {
     struct rma_near_room *room = rma_near_room();
-    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, type)) || UNLIKELY(!(*w = rma_near_win(room, win))) ||
-        UNLIKELY(!rma_near_target(*w, rank, n)) || UNLIKELY(!rma_near_at(*n, disp, rma_near_bytes(type), off)))
+    if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, type)) ||
+        UNLIKELY(!(*w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(*w, rank, n)) ||
+        UNLIKELY(!rma_near_at(*n, disp, rma_near_bytes(type), off)))
         return 0;
     *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
     return 1;
@@ -72,11 +75,12 @@ static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
 
 /* --- less fast ---------------------------------------------------------------------------------
  *
- * For the slow functions to begin with: one element of near memory that is not mapped.  op: an index below `end`, or RMA_SWAP.
- * As above: it is all done, and counted, or nothing. */
+ * For the slow functions to begin with: one element of near memory that is not mapped.  op: an
+ * index below `end`, or RMA_SWAP.  As above: it is all done, and counted, or nothing. */
 
-static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op, unsigned end, const void *origin,
-                       const void *compare, void *result, enum pvar_id counter)
+static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
+                       unsigned end, const void *origin, const void *compare, void *result,
+                       enum pvar_id counter)
 {
     struct rma_near_room *room = rma_near_room();
     struct rma_win_near *w;
@@ -85,20 +89,25 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
         !rma_near_target(w, rank, &n) || n->kind != RMA_NEAR_CMA)
         return 0;
     const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
-    if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)) || !rma_near_one(w, n, disp, t, op, origin, compare, result))
+    if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)) ||
+        !rma_near_one(w, n, disp, t, op, origin, compare, result))
         return 0;
     pvar_set_add(&w->pvars, counter, 1);
     pvar_set_add(&w->pvars, PVAR_RMA_BYTES, rma_near_bytes(type));
     return 1;
 }
 
-/* The same of the next of many to a far target.  Where one is under way what they have in common was checked at its beginning. */
-static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type, struct dt_op *op, const void *origin)
+/* The same of the next of many to a far target.  Where one is under way what they have in common
+ * was checked at its beginning. */
+static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type,
+                          struct dt_op *op, const void *origin)
 {
     struct rma_near_room *room = rma_near_room();
     struct rma_win_near *w;
-    return room && !proc->threaded && origin && rma_near_plain(room, type) && (w = rma_near_win(room, win)) != NULL &&
-           rma_near_train(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op, origin);
+    return room && !proc->threaded && origin && rma_near_plain(room, type) &&
+           (w = rma_near_win(room, win)) != NULL &&
+           rma_near_train(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op,
+                          origin);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -123,10 +132,12 @@ struct side {
 static inline struct dt_type *plain_type(MPI_Datatype type)
 {
     const struct rma_near_room *room = rma_near_room();
-    return room && rma_near_plain(room, type) ? proc->obj->table[OBJ_TYPE].builtin[type & 0xff] : NULL;
+    return room && rma_near_plain(room, type) ? proc->obj->table[OBJ_TYPE].builtin[type & 0xff]
+                                              : NULL;
 }
 
-/* MPI_Type_create_f90_* make predefined types (MPI-3.1 17.1.9) whose handles other processes do not know: as their basic type. */
+/* MPI_Type_create_f90_* make predefined types (MPI-3.1 17.1.9) whose handles other processes do not
+ * know: as their basic type. */
 static int known_everywhere(int err, struct dt_type **t)
 {
     if (!err && ((*t)->flags & DT_PREDEFINED) && (*t)->basic)
@@ -155,12 +166,15 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
 }
 
 /* A side must have the elements of the target.  One without data has none. */
-static int same_elements(const struct dt_type *t, MPI_Aint count, const struct dt_type *target, const char *side)
+static int same_elements(const struct dt_type *t, MPI_Aint count, const struct dt_type *target,
+                         const char *side)
 {
     if (!t || !count || !t->size || t->basic == target->basic)
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_TYPE, "%s: the elements of the %s are %s, those of the target %s", proc->call, side,
-                    t->basic ? dt_default_name(t->basic) : "of more than one type", dt_default_name(target->basic));
+    return err_make(MPI_ERR_TYPE, "%s: the elements of the %s are %s, those of the target %s",
+                    proc->call, side,
+                    t->basic ? dt_default_name(t->basic) : "of more than one type",
+                    dt_default_name(target->basic));
 }
 
 /* Accumulates: one predefined element type, the same on all sides. */
@@ -195,11 +209,11 @@ static int run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
 
 /* --- put, get --------------------------------------------------------------------------------- */
 
-static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n, MPI_Datatype type, MPI_Win win,
-               MPI_Request *req)
+static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,
+               MPI_Datatype type, MPI_Win win, MPI_Request *req)
 {
-    struct rma_args a = {.kind = RMA_PUT, .rank = rank, .origin = o.buf, .ocount = (MPI_Aint)o.count, .disp = disp,
-                         .tcount = (MPI_Aint)n};
+    struct rma_args a = {.kind = RMA_PUT, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .disp = disp, .tcount = (MPI_Aint)n};
     api_enter(call);
     int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : check_side(&o, &a.otype);
     if (!err && rank != MPI_PROC_NULL)
@@ -210,8 +224,8 @@ static int put(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Cou
 static int get(const char *call, struct side r, void *result, int rank, MPI_Aint disp, MPI_Count n,
                MPI_Datatype type, MPI_Win win, MPI_Request *req)
 {
-    struct rma_args a = {.kind = RMA_GET, .rank = rank, .result = result, .rcount = (MPI_Aint)r.count, .disp = disp,
-                         .tcount = (MPI_Aint)n};
+    struct rma_args a = {.kind = RMA_GET, .rank = rank, .result = result,
+                         .rcount = (MPI_Aint)r.count, .disp = disp, .tcount = (MPI_Aint)n};
     api_enter(call);
     int err = rank == MPI_PROC_NULL ? MPI_SUCCESS : check_side(&r, &a.rtype);
     if (!err && rank != MPI_PROC_NULL)
@@ -222,13 +236,14 @@ static int get(const char *call, struct side r, void *result, int rank, MPI_Aint
 #define SIDE(buf, count, type) ((struct side){buf, count, type, &origin_args})
 #define RESULT(buf, count, type) ((struct side){buf, count, type, &result_args})
 
-static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                         MPI_Datatype ttype, MPI_Win win)
+static SLOW int put_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
 {
     return put("MPI_Put", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
 
-static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp, int count)
+static SAME int put_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, int count)
 {
     if (far_one(*win, rank, disp, count, *type, NULL, origin))
         return MPI_SUCCESS;
@@ -259,7 +274,8 @@ int PMPI_Put_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int ran
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
         fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
         rma_near_count(w, PVAR_RMA_PUT, bytes);
-        return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS : rma_near_put(origin, at, bytes);
+        return bytes == 8 && rma_near_copy8(at, origin) ? MPI_SUCCESS
+                                                        : rma_near_put(origin, at, bytes);
     }
     return put("MPI_Put_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, win, NULL);
 }
@@ -283,13 +299,15 @@ int PMPI_Rput_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int ra
 }
 API_ALIAS(MPI_Rput_c);
 
-static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                         MPI_Datatype ttype, MPI_Win win)
+static SLOW int get_slow(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp,
+                         int tcount, MPI_Datatype ttype, MPI_Win win)
 {
-    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
+    return get("MPI_Get", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               NULL);
 }
 
-static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp, int count)
+static SAME int get_same(void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, int count)
 {
     return get_slow(origin, count, *type, rank, disp, count, *type, *win);
 }
@@ -318,9 +336,11 @@ int PMPI_Get_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MPI
     if (origin && otype == ttype && ocount == tcount && tcount == (int)tcount &&
         fast_place(win, rank, disp, (int)tcount, ttype, &w, &at, &bytes)) {
         rma_near_count(w, PVAR_RMA_GET, bytes);
-        return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS : rma_near_get(origin, at, bytes);
+        return bytes == 8 && rma_near_copy8(origin, at) ? MPI_SUCCESS
+                                                        : rma_near_get(origin, at, bytes);
     }
-    return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, NULL);
+    return get("MPI_Get_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               NULL);
 }
 API_ALIAS(MPI_Get_c);
 
@@ -329,7 +349,8 @@ int PMPI_Rget(void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint d
 {
     if (!request)
         return no_request("MPI_Rget", win);
-    return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
+    return get("MPI_Rget", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               request);
 }
 API_ALIAS(MPI_Rget);
 
@@ -338,17 +359,18 @@ int PMPI_Rget_c(void *origin, MPI_Count ocount, MPI_Datatype otype, int rank, MP
 {
     if (!request)
         return no_request("MPI_Rget_c", win);
-    return get("MPI_Rget_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win, request);
+    return get("MPI_Rget_c", SIDE(origin, ocount, otype), origin, rank, disp, tcount, ttype, win,
+               request);
 }
 API_ALIAS(MPI_Rget_c);
 
-/* --- accumulate --------------------------------------------------------------------------------- */
+/* --- accumulate ------------------------------------------------------------------------------- */
 
-static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n, MPI_Datatype type, MPI_Op op,
-               MPI_Win win, MPI_Request *req)
+static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Count n,
+               MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request *req)
 {
-    struct rma_args a = {.kind = RMA_ACC, .rank = rank, .origin = o.buf, .ocount = (MPI_Aint)o.count, .disp = disp,
-                         .tcount = (MPI_Aint)n};
+    struct rma_args a = {.kind = RMA_ACC, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .disp = disp, .tcount = (MPI_Aint)n};
     api_enter(call);
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
@@ -363,11 +385,13 @@ static int acc(const char *call, struct side o, int rank, MPI_Aint disp, MPI_Cou
     return run(win, &a, req, err);
 }
 
-static int gacc(const char *call, struct side o, struct side r, void *result, int rank, MPI_Aint disp, MPI_Count n,
-                MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request *req)
+static int gacc(const char *call, struct side o, struct side r, void *result, int rank,
+                MPI_Aint disp, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                MPI_Request *req)
 {
-    struct rma_args a = {.kind = RMA_GACC, .rank = rank, .origin = o.buf, .ocount = (MPI_Aint)o.count,
-                         .result = result, .rcount = (MPI_Aint)r.count, .disp = disp, .tcount = (MPI_Aint)n};
+    struct rma_args a = {.kind = RMA_GACC, .rank = rank, .origin = o.buf,
+                         .ocount = (MPI_Aint)o.count, .result = result, .rcount = (MPI_Aint)r.count,
+                         .disp = disp, .tcount = (MPI_Aint)n};
     api_enter(call);
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
@@ -384,19 +408,22 @@ static int gacc(const char *call, struct side o, struct side r, void *result, in
     return run(win, &a, req, err);
 }
 
-static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank, MPI_Aint disp, int tcount,
-                         MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+static SLOW int acc_slow(const void *origin, int ocount, MPI_Datatype otype, int rank,
+                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
+    return acc("MPI_Accumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               NULL);
 }
 
-static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank, MPI_Aint disp,
-                         const MPI_Op *op)
+static SAME int acc_same(const void *origin, const MPI_Win *win, const MPI_Datatype *type, int rank,
+                         MPI_Aint disp, const MPI_Op *op)
 {
-    if (private_one(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL, NULL, PVAR_RMA_ACC))
+    if (private_one(*win, rank, disp, *type, dt_op_handle_index(*op), DT_NO_OP, origin, NULL, NULL,
+                    PVAR_RMA_ACC))
         return MPI_SUCCESS;
     unsigned o = dt_op_handle_index(*op);
-    if (o && o < DT_NO_OP && far_one(*win, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
+    if (o && o < DT_NO_OP &&
+        far_one(*win, rank, disp, 1, *type, proc->obj->table[OBJ_OP].builtin[o], origin))
         return MPI_SUCCESS;
     return acc_slow(origin, 1, *type, rank, disp, 1, *type, *op, *win);
 }
@@ -422,7 +449,8 @@ API_ALIAS(MPI_Accumulate);
 int PMPI_Accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype, int rank,
                       MPI_Aint disp, MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    return acc("MPI_Accumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, NULL);
+    return acc("MPI_Accumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               NULL);
 }
 API_ALIAS(MPI_Accumulate_c);
 
@@ -431,7 +459,8 @@ int PMPI_Raccumulate(const void *origin, int ocount, MPI_Datatype otype, int ran
 {
     if (!request)
         return no_request("MPI_Raccumulate", win);
-    return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
+    return acc("MPI_Raccumulate", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               request);
 }
 API_ALIAS(MPI_Raccumulate);
 
@@ -441,7 +470,8 @@ int PMPI_Raccumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype otype,
 {
     if (!request)
         return no_request("MPI_Raccumulate_c", win);
-    return acc("MPI_Raccumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win, request);
+    return acc("MPI_Raccumulate_c", SIDE(origin, ocount, otype), rank, disp, tcount, ttype, op, win,
+               request);
 }
 API_ALIAS(MPI_Raccumulate_c);
 
@@ -454,16 +484,19 @@ int PMPI_Get_accumulate(const void *origin, int ocount, MPI_Datatype otype, void
     const struct dt_type *t;
     unsigned o;
     uint64_t off;
-    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result && origin &&
-        fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) && fast_op(o = dt_op_handle_index(op), DT_OPS, t)) {
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
+        origin && fast_place_one(win, rank, disp, ttype, &w, &n, &t, &off) &&
+        fast_op(o = dt_op_handle_index(op), DT_OPS, t)) {
         rma_near_count(w, PVAR_RMA_GACC, rma_near_bytes(ttype));
         return acc_near(n, off, t, origin, result, o);
     }
-    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result && origin &&
-        private_one(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL, result, PVAR_RMA_GACC))
+    if (ocount == 1 && rcount == 1 && tcount == 1 && otype == ttype && rtype == ttype && result &&
+        origin &&
+        private_one(win, rank, disp, ttype, dt_op_handle_index(op), DT_OPS, origin, NULL, result,
+                    PVAR_RMA_GACC))
         return MPI_SUCCESS;
-    return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
-                tcount, ttype, op, win, NULL);
+    return gacc("MPI_Get_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, NULL);
 }
 API_ALIAS(MPI_Get_accumulate);
 
@@ -471,8 +504,8 @@ int PMPI_Get_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype oty
                           MPI_Count rcount, MPI_Datatype rtype, int rank, MPI_Aint disp,
                           MPI_Count tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-    return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
-                tcount, ttype, op, win, NULL);
+    return gacc("MPI_Get_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, NULL);
 }
 API_ALIAS(MPI_Get_accumulate_c);
 
@@ -482,8 +515,8 @@ int PMPI_Rget_accumulate(const void *origin, int ocount, MPI_Datatype otype, voi
 {
     if (!request)
         return no_request("MPI_Rget_accumulate", win);
-    return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
-                tcount, ttype, op, win, request);
+    return gacc("MPI_Rget_accumulate", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, request);
 }
 API_ALIAS(MPI_Rget_accumulate);
 
@@ -494,27 +527,30 @@ int PMPI_Rget_accumulate_c(const void *origin, MPI_Count ocount, MPI_Datatype ot
 {
     if (!request)
         return no_request("MPI_Rget_accumulate_c", win);
-    return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype), result, rank, disp,
-                tcount, ttype, op, win, request);
+    return gacc("MPI_Rget_accumulate_c", SIDE(origin, ocount, otype), RESULT(result, rcount, rtype),
+                result, rank, disp, tcount, ttype, op, win, request);
 }
 API_ALIAS(MPI_Rget_accumulate_c);
 
-/* --- one element ----------------------------------------------------------------------------------- */
+/* --- one element ------------------------------------------------------------------------------ */
 
 static int check_one(MPI_Datatype type, struct dt_type **t)
 {
     int err = known_everywhere(api_type(type, t), t);
     if (!err && (!((*t)->flags & DT_PREDEFINED) || (*t)->basic != *t))
-        err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not predefined", proc->call, (unsigned)type);
+        err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is not predefined", proc->call,
+                       (unsigned)type);
     return err;
 }
 
-static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
-                         MPI_Win win)
+static SLOW int fop_slow(const void *origin, void *result, MPI_Datatype type, int rank,
+                         MPI_Aint disp, MPI_Op op, MPI_Win win)
 {
-    struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
-                         .disp = disp, .tcount = 1};
-    if (origin && result && private_one(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL, result, PVAR_RMA_FOP))
+    struct rma_args a = {.kind = RMA_FOP, .rank = rank, .origin = origin, .ocount = 1,
+                         .result = result, .rcount = 1, .disp = disp, .tcount = 1};
+    if (origin && result &&
+        private_one(win, rank, disp, type, dt_op_handle_index(op), DT_OPS, origin, NULL, result,
+                    PVAR_RMA_FOP))
         return MPI_SUCCESS;
     api_enter("MPI_Fetch_and_op");
     int err = MPI_SUCCESS;
@@ -550,12 +586,14 @@ int PMPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int r
 }
 API_ALIAS(MPI_Fetch_and_op);
 
-static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
-                         MPI_Aint disp, MPI_Win win)
+static SLOW int cas_slow(const void *origin, const void *compare, void *result, MPI_Datatype type,
+                         int rank, MPI_Aint disp, MPI_Win win)
 {
-    struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1, .result = result, .rcount = 1,
-                         .compare = compare, .disp = disp, .tcount = 1};
-    if (origin && compare && result && private_one(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
+    struct rma_args a = {.kind = RMA_CAS, .rank = rank, .origin = origin, .ocount = 1,
+                         .result = result, .rcount = 1, .compare = compare, .disp = disp,
+                         .tcount = 1};
+    if (origin && compare && result &&
+        private_one(win, rank, disp, type, RMA_SWAP, 0, origin, compare, result, PVAR_RMA_CAS))
         return MPI_SUCCESS;
     api_enter("MPI_Compare_and_swap");
     int err = MPI_SUCCESS;
@@ -563,7 +601,8 @@ static SLOW int cas_slow(const void *origin, const void *compare, void *result, 
         err = check_one(type, &a.ttype);
         a.otype = a.rtype = a.ttype;
         if (!err && !can_compare(a.ttype))
-            err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is no integer, logical or byte", proc->call, (unsigned)type);
+            err = err_make(MPI_ERR_TYPE, "%s: datatype %#x is no integer, logical or byte",
+                           proc->call, (unsigned)type);
         if (!err)
             err = api_pointer(origin, "origin_addr");
         if (!err)
@@ -582,7 +621,8 @@ int PMPI_Compare_and_swap(const void *origin, const void *compare, void *result,
     const struct dt_type *t;
     uint64_t off;
     if (UNLIKELY(!origin) || UNLIKELY(!compare) || UNLIKELY(!result) ||
-        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) || UNLIKELY(!can_compare(t)))
+        UNLIKELY(!fast_place_one(win, rank, disp, type, &w, &n, &t, &off)) ||
+        UNLIKELY(!can_compare(t)))
         return cas_slow(origin, compare, result, type, rank, disp, win);
     rma_near_count(w, PVAR_RMA_CAS, rma_near_bytes(type));
     return acc_near_cas(n, off, t, origin, compare, result);

@@ -1,4 +1,5 @@
-/* Windows and their synchronization (MPI-3.1 11.2, 11.5), their names, attributes, hints and error handlers. */
+/* Windows and their synchronization (MPI-3.1 11.2, 11.5), their names, attributes, hints and error
+ * handlers. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -16,8 +17,10 @@
 int api_win(MPI_Win h, struct rma_win **out)
 {
     struct rma_near_room *room = rma_near_room();
-    struct rma_win_near *known = rma_near_win(room, h); /* for handle 0 the one that stands where there is no window */
-    *out = known && known != &room->none ? (struct rma_win *)known : obj_find(OBJ_WIN, h); /* which begins with it */
+    /* for handle 0 the one that stands where there is no window */
+    struct rma_win_near *known = rma_near_win(room, h);
+    /* which begins with it */
+    *out = known && known != &room->none ? (struct rma_win *)known : obj_find(OBJ_WIN, h);
     if (*out)
         return MPI_SUCCESS;
     if (h == MPI_WIN_NULL)
@@ -53,9 +56,10 @@ static int handle_of(struct rma_win *w)
     return ((struct obj *)w)->handle;
 }
 
-/* --- creation ------------------------------------------------------------------------------------ */
+/* --- creation --------------------------------------------------------------------------------- */
 
-typedef int maker(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out);
+typedef int maker(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                  struct rma_win **out);
 
 static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
 {
@@ -64,8 +68,8 @@ static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
     return api_leave(comm, err);
 }
 
-static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
-                MPI_Win *win)
+static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_Info info,
+                MPI_Comm comm, void *base, MPI_Win *win)
 {
     api_enter(call);
     struct info *i;
@@ -81,24 +85,28 @@ static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_I
     return made(comm, win, w, err);
 }
 
-static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                  struct rma_win **out)
 {
     return rma_win_create(base, size, unit, info, c, out);
 }
 
-static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                    struct rma_win **out)
 {
     int err = api_pointer(base, "baseptr");
     return err ? err : rma_win_allocate(size, unit, info, c, base, out);
 }
 
-static int shared(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+static int shared(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                  struct rma_win **out)
 {
     int err = api_pointer(base, "baseptr");
     return err ? err : rma_win_allocate_shared(size, unit, info, c, base, out);
 }
 
-static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base, struct rma_win **out)
+static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
+                   struct rma_win **out)
 {
     (void)size, (void)unit, (void)base;
     return rma_win_create_dynamic(info, c, out);
@@ -168,7 +176,7 @@ int PMPI_Win_free(MPI_Win *win)
 }
 API_ALIAS(MPI_Win_free);
 
-/* --- memory -------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
@@ -196,12 +204,14 @@ API_ALIAS(MPI_Win_detach);
 int api_unit_fits(MPI_Aint unit)
 {
     return unit <= INT_MAX ? MPI_SUCCESS
-                           : err_make(MPI_ERR_VALUE_TOO_LARGE, "%s: the displacement unit is %lld, more than an int holds", proc->call,
-                                      (long long)unit);
+                           : err_make(MPI_ERR_VALUE_TOO_LARGE,
+                                      "%s: the displacement unit is %lld, more than an int holds",
+                                      proc->call, (long long)unit);
 }
 
 /* as_int: where the unit goes to, in the call without _c. */
-static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, const int *as_int, void *baseptr)
+static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                 const int *as_int, void *baseptr)
 {
     api_enter(call);
     struct rma_win *w;
@@ -238,7 +248,7 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 }
 API_ALIAS(MPI_Win_shared_query_c);
 
-/* --- active target --------------------------------------------------------------------------------------------- */
+/* --- active target ---------------------------------------------------------------------------- */
 
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
@@ -314,7 +324,7 @@ int PMPI_Win_test(MPI_Win win, int *flag)
 }
 API_ALIAS(MPI_Win_test);
 
-/* --- passive target ---------------------------------------------------------------------------------------------- */
+/* --- passive target --------------------------------------------------------------------------- */
 
 BARE int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
 BARE int PMPI_Win_unlock(int rank, MPI_Win win);
@@ -365,8 +375,8 @@ int PMPI_Win_unlock_all(MPI_Win win)
 }
 API_ALIAS(MPI_Win_unlock_all);
 
-/* One full fence and nothing else, where that is all a flush is.  Now and then the slow path, which lets others in:
- * programs spin on flush. */
+/* One full fence and nothing else, where that is all a flush is.  Now and then the slow path, which
+ * lets others in: programs spin on flush. */
 static inline int fast_flush(MPI_Win win, int rank)
 {
     struct rma_near_room *room = rma_near_room();

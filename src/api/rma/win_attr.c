@@ -96,8 +96,8 @@ static int predefined(int keyval)
 
 static int fixed(int keyval)
 {
-    return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be changed", proc->call,
-                    (unsigned)keyval);
+    return err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined and cannot be changed",
+                    proc->call, (unsigned)keyval);
 }
 
 static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
@@ -112,11 +112,14 @@ static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
     return api_leave_win(win, err);
 }
 
-/* What Fortran gets is the number itself: the base is an address, the size an MPI_Aint, the others are ints. */
+/* What Fortran gets is the number itself: the base is an address, the size an MPI_Aint, the others
+ * are ints. */
 static MPI_Aint fixed_number(struct rma_win *w, int keyval)
 {
     const void *value = rma_win_attr(w, keyval);
-    return keyval == MPI_WIN_BASE ? (MPI_Aint)value : keyval == MPI_WIN_SIZE ? *(const MPI_Aint *)value : *(const int *)value;
+    return keyval == MPI_WIN_BASE   ? (MPI_Aint)value
+           : keyval == MPI_WIN_SIZE ? *(const MPI_Aint *)value
+                                    : *(const int *)value;
 }
 
 static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_form form)
@@ -128,7 +131,8 @@ static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_f
         err = api_pointer(value, "attribute_val");
     if (!err)
         err = api_pointer(flag, "flag");
-    if (form != ATTR_POINTER && predefined(keyval - 1)) /* Fortran's numbers of these keys follow C's by one */
+    /* Fortran's numbers of these keys follow C's by one */
+    if (form != ATTR_POINTER && predefined(keyval - 1))
         keyval--;
     int fixed_one = !err && predefined(keyval);
     if (fixed_one && keyval == MPI_WIN_DISP_UNIT)

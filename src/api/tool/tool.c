@@ -1,11 +1,12 @@
 /* MPI_T, the tool information interface (MPI-3.1 14.3).
  *
- * Control and performance variables are the rows of var/; a category is a room.  Handles and sessions are
- * pointers, looked up in lists before they are used.  Everything works before MPI_Init and after MPI_Finalize, so
- * errors are returned, never handled.  proc->lock is taken always, since nobody says how many threads there are.
+ * Control and performance variables are the rows of var/; a category is a room.  Handles and
+ * sessions are pointers, looked up in lists before they are used.  Everything works before MPI_Init
+ * and after MPI_Finalize, so errors are returned, never handled.  proc->lock is taken always, since
+ * nobody says how many threads there are.
  *
- * Variables of scope LIVE may be written at any time; all others until MPI_Init, after which their scope is
- * MPI_T_SCOPE_READONLY. */
+ * Variables of scope LIVE may be written at any time; all others until MPI_Init, after which their
+ * scope is MPI_T_SCOPE_READONLY. */
 #include "api/api.h"
 
 #include <stdio.h>
@@ -49,7 +50,9 @@ int PMPI_T_init_thread(int required, int *provided)
         proc->tool->users++;
     lock_release(&proc->lock);
     if (provided)
-        *provided = required >= MPI_THREAD_SINGLE && required <= MPI_THREAD_MULTIPLE ? required : MPI_THREAD_MULTIPLE;
+        *provided = required >= MPI_THREAD_SINGLE && required <= MPI_THREAD_MULTIPLE
+                        ? required
+                        : MPI_THREAD_MULTIPLE;
     return err;
 }
 API_ALIAS(MPI_T_init_thread);
@@ -70,7 +73,8 @@ static void tool_end(struct tool *t)
         free(LIST_OBJ(p, struct MPIR_T_cvar_handle_s, link));
     proc->tool = NULL;
     free(t);
-    if (tool_phase() == PROC_FINALIZED) /* else MPI_Finalize will: what was set counts for MPI_Init */
+    /* else MPI_Finalize will: what was set counts for MPI_Init */
+    if (tool_phase() == PROC_FINALIZED)
         var_finalize();
 }
 
@@ -101,7 +105,8 @@ int tool_leave(int err)
     return err;
 }
 
-/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it needs. */
+/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it
+ * needs. */
 void tool_give_text(const char *text, char *out, int *len)
 {
     if (!len)

@@ -41,7 +41,8 @@ enum { TEXT_MAX = 1024 }; /* bytes of a text variable, the closing 0 included */
 /* Every other call: 0 and locked, or the error. */
 int tool_enter(void);
 int tool_leave(int err);
-/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it needs. */
+/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it
+ * needs. */
 void tool_give_text(const char *text, char *out, int *len);
 void tool_give(int *out, int value);
 int tool_on_list(const struct list *head, const struct list *item);

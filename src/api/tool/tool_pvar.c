@@ -13,8 +13,8 @@
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* The variables that windows keep are there twice: index i sums over all windows, and one after the table, with
- * "_win" after its name, is bound to a window. */
+/* The variables that windows keep are there twice: index i sums over all windows, and one after the
+ * table, with "_win" after its name, is bound to a window. */
 static int pvar_total(void)
 {
     int n = PVAR_COUNT;
@@ -224,7 +224,8 @@ static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
 {
     if (h->window != MPI_WIN_NULL) {
         struct rma_win *w = proc->obj ? obj_find(OBJ_WIN, h->window) : NULL;
-        return w ? atomic_load_explicit(&rma_win_pvars(w)->v[h->index], memory_order_relaxed) : h->base;
+        return w ? atomic_load_explicit(&rma_win_pvars(w)->v[h->index], memory_order_relaxed)
+                 : h->base;
     }
     /* Windows count for themselves. */
     if (proc->rma && pvar_table[h->index].bind == PVAR_WIN)

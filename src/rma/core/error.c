@@ -1,4 +1,5 @@
-/* error.c - the errors that several sub-rooms return: a process died, a process cannot be reached, a target refused. */
+/* error.c - the errors that several sub-rooms return: a process died, a process cannot be reached,
+ * a target refused. */
 #include "rma/core/core.h"
 
 #include <stdio.h>
@@ -53,8 +54,9 @@ int rma_take_err(int *slot)
 static const char *why(const struct rma_fault *f)
 {
     switch (f->cls) {
-    case MPI_ERR_RMA_RANGE: return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
-                                                                : "it does not lie in the window there";
+    case MPI_ERR_RMA_RANGE:
+        return f->bytes == RMA_FAULT_DYNAMIC ? "it does not lie in memory attached there"
+                                             : "it does not lie in the window there";
     case MPI_ERR_TYPE: return "its datatype does not fit there";
     case MPI_ERR_COUNT: return "its count does not fit there";
     case MPI_ERR_OP: return "its operation is not defined for its datatype";
@@ -66,9 +68,12 @@ static const char *why(const struct rma_fault *f)
 /* With what the target says of it. */
 int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what, const char *call)
 {
-    static const char *const names[RMA_PKTS] = {
-        [RMA_PKT_PUT] = "a put",   [RMA_PKT_GET] = "a get",   [RMA_PKT_ACC] = "an accumulate", [RMA_PKT_GACC] = "a fetching accumulate",
-        [RMA_PKT_CAS] = "a compare and swap", [RMA_PKT_BATCH] = "a packet of operations"};
+    static const char *const names[RMA_PKTS] = {[RMA_PKT_PUT] = "a put",
+                                                [RMA_PKT_GET] = "a get",
+                                                [RMA_PKT_ACC] = "an accumulate",
+                                                [RMA_PKT_GACC] = "a fetching accumulate",
+                                                [RMA_PKT_CAS] = "a compare and swap",
+                                                [RMA_PKT_BATCH] = "a packet of operations"};
     int rank = (int)h->src;
     struct rma_fault f;
     if (!h->aop)
@@ -92,7 +97,8 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
                     (unsigned long long)f.count, of, (long long)f.disp, rank, rma_win_text(w), why(&f), size);
 }
 
-/* Operations that are refused one by one, or in many parts, are told with the text of the first: there is room for so many texts. */
+/* Operations that are refused one by one, or in many parts, are told with the text of the first:
+ * there is room for so many texts. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
 {
     int had = op->err || op->req ? op->err : op->t->err;

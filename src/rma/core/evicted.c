@@ -1,14 +1,18 @@
 /* evicted.c - what is kept of the evicted elements of a passive epoch (rma.md 5.11).
  *
- * So that calls on ranks that are not locked, and double locks, are errors with starved pools, too, and an UNLOCK goes only where a
- * LOCK went: a target that counts its readers without names would take an unmatched one for somebody's.
+ * So that calls on ranks that are not locked, and double locks, are errors with starved pools, too,
+ * and an UNLOCK goes only where a LOCK went: a target that counts its readers without names would
+ * take an unmatched one for somebody's.
  *
- *   locked    rank / GONE_BITS + 1 -> that many bits, one for each rank without element that is locked: all of a million ranks
- *             are 15625 entries of 16 bytes, half a megabyte with the table's free places; scattered ones an entry each, of the
- *             locks that the program itself has open
- *   cut       rank + 1 -> 1 - errno: it could not be reached, holds no lock of ours, and nothing goes there before the epoch is over
+ *   locked    rank / GONE_BITS + 1 -> that many bits, one for each rank without element that is
+ *             locked: all of a million ranks are 15625 entries of 16 bytes, half a megabyte with
+ *             the table's free places; scattered ones an entry each, of the locks that the program
+ *             itself has open
+ *   cut       rank + 1 -> 1 - errno: it could not be reached, holds no lock of ours, and nothing
+ *             goes there before the epoch is over
  *
- * There is no bound: where there is no memory for a record the element stays, and the call that wanted its place fails. */
+ * There is no bound: where there is no memory for a record the element stays, and the call that
+ * wanted its place fails. */
 #include "rma/core/core.h"
 
 #include <errno.h>
@@ -46,7 +50,8 @@ void rma_gone_init(struct rma_gone *g)
 int rma_gone_put(struct rma_gone *g, int rank, int cut)
 {
     WR_ASSERT(!rma_gone(g, rank));
-    int err = cut ? map_put(&g->cut, (uint64_t)rank + 1, (void *)((intptr_t)1 - cut)) : put_locked(g, rank);
+    int err = cut ? map_put(&g->cut, (uint64_t)rank + 1, (void *)((intptr_t)1 - cut))
+                  : put_locked(g, rank);
     g->count += !err;
     return err;
 }

@@ -1,5 +1,5 @@
-/* key.c - what is known of the window at a rank, and of the network's way there: a bounded cache by rank, so that there is no table of
- * all ranks.  The records that an element uses stay. */
+/* key.c - what is known of the window at a rank, and of the network's way there: a bounded cache by
+ * rank, so that there is no table of all ranks.  The records that an element uses stay. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -37,7 +37,8 @@ size_t rma_pays_from(const struct tp_caps *c)
     return put < get ? put : get;
 }
 
-/* The operations that make sense on the bits of an element, whatever its type: the network is asked for unsigned integers. */
+/* The operations that make sense on the bits of an element, whatever its type: the network is asked
+ * for unsigned integers. */
 static const struct {
     MPI_Op op;
     enum dt_op_index index;
@@ -51,15 +52,18 @@ static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
             for (int fetch = RMA_ATOMIC_PLAIN; fetch <= RMA_ATOMIC_FETCH; fetch++)
                 if (ops->atomic_ok(a->tp, asked[i].op, 2 + wide, 1, fetch))
                     a->ok[wide][fetch] |= (uint16_t)(1u << asked[i].index);
-        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1, RMA_ATOMIC_CAS) != 0;
+        a->ok[wide][RMA_ATOMIC_CAS] = ops->atomic_ok(a->tp, MPI_OP_NULL, 2 + wide, 1,
+                                                     RMA_ATOMIC_CAS) != 0;
     }
 }
 
 /* What the atomics of a transport can do; NULL: they are not to be used. */
-const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops, const struct tp_caps *c)
+const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops,
+                                         const struct tp_caps *c)
 {
     const unsigned need = TP_ATOMIC | TP_CPU_COHERENT;
-    if ((c->flags & need) != need || !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
+    if ((c->flags & need) != need ||
+        !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
         return NULL;
     for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
         if (!a->tp) {
@@ -91,7 +95,8 @@ void rma_native_close(struct rma_win *w)
     }
 }
 
-/* Most epochs want the one that was used last, or, where they go round, the one that was not for longest. */
+/* Most epochs want the one that was used last, or, where they go round, the one that was not for
+ * longest. */
 struct rma_key *rma_key_find(const struct rma_win *w, int rank)
 {
     const struct list *old = w->keys.next, *young = w->keys.prev;
@@ -117,7 +122,8 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
         struct rma_key *old = NULL;
         for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
             struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
-            if (!k->refs && (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
+            if (!k->refs &&
+                (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
                 old = k;
         }
         if (!old)
@@ -127,7 +133,9 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     struct rma_key *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
-    *k = (struct rma_key){.rank = t->rank, .state = leads ? KEY_NEW : KEY_NONE, .leaves = (caps.flags & TP_AM_LEAVES) != 0};
+    *k = (struct rma_key){.rank = t->rank,
+                          .state = leads ? KEY_NEW : KEY_NONE,
+                          .leaves = (caps.flags & TP_AM_LEAVES) != 0};
     list_init(&k->link);
     list_push(&w->keys, &k->link);
     w->nkeys++;
@@ -175,7 +183,9 @@ void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
 
 void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
 {
-    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? rma_key_of(t, 1) : NULL;
+    struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC
+                            ? rma_key_of(t, 1)
+                            : NULL;
     if (!k)
         return;
     k->base = told->base; /* the one that was used last, of several */

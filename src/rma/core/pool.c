@@ -1,9 +1,10 @@
-/* pool.c - two-level pools of operation and target elements ([design] Operation and Target Element Pools).
+/* pool.c - two-level pools of operation and target elements ([design] Operation and Target Element
+ * Pools).
  *
- * A new element comes from the window's share, then from the shared one; a freed element goes back to the
- * window's share until that is full, then to the shared one.  So no window can starve another: its own
- * share comes back to it first.  The shares are counts; the memory is slabs of the process, which grow to the
- * most that was ever in use and never beyond the sum of the shares. */
+ * A new element comes from the window's share, then from the shared one; a freed element goes back
+ * to the window's share until that is full, then to the shared one.  So no window can starve
+ * another: its own share comes back to it first.  The shares are counts; the memory is slabs of the
+ * process, which grow to the most that was ever in use and never beyond the sum of the shares. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -63,7 +64,8 @@ static int op_grow(struct rma *r)
     if ((r->op_slabs + 1) * RMA_SLAB > ID_INDEX_MASK)
         return 0;
     if ((r->op_slabs & (r->op_slabs - 1)) == 0) {
-        struct rma_op **more = realloc(r->op_slab, (r->op_slabs ? 2 * r->op_slabs : 1) * sizeof *more);
+        struct rma_op **more = realloc(r->op_slab,
+                                       (r->op_slabs ? 2 * r->op_slabs : 1) * sizeof *more);
         if (!more)
             return 0;
         r->op_slab = more;
@@ -90,7 +92,9 @@ struct rma_op *rma_op_alloc(struct rma_win *w)
     /* What the caller fills in is not cleared first. */
     op->flags = op->aop = 0;
     memset(&op->elem, 0, sizeof *op - offsetof(struct rma_op, elem));
-    uint64_t used = atomic_load_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED], memory_order_relaxed) + 1;
+    uint64_t used = atomic_load_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED],
+                                         memory_order_relaxed) +
+                    1;
     atomic_store_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED], used, memory_order_relaxed);
     pvar_set_max(&w->near.pvars, PVAR_RMA_OPS_HIGH, used);
     return op;
@@ -123,7 +127,8 @@ struct rma_op *rma_op_by_id(uint32_t id)
 static int target_grow(struct rma *r)
 {
     if ((r->target_slabs & (r->target_slabs - 1)) == 0) {
-        void **more = realloc(r->target_slab, (r->target_slabs ? 2 * r->target_slabs : 1) * sizeof *more);
+        void **more = realloc(r->target_slab,
+                              (r->target_slabs ? 2 * r->target_slabs : 1) * sizeof *more);
         if (!more)
             return 0;
         r->target_slab = more;

@@ -10,8 +10,8 @@ int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t si
     if (disp > INT64_MAX || __builtin_mul_overflow(disp, unit, &start) || start > INT64_MAX)
         return -ERANGE;
     int64_t first, end;
-    if (__builtin_add_overflow((int64_t)start, lo, &first) || __builtin_add_overflow((int64_t)start, hi, &end) ||
-        first < 0 || (uint64_t)end > size)
+    if (__builtin_add_overflow((int64_t)start, lo, &first) ||
+        __builtin_add_overflow((int64_t)start, hi, &end) || first < 0 || (uint64_t)end > size)
         return -ERANGE;
     *off = start;
     return 0;
@@ -19,7 +19,8 @@ int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t si
 
 int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 {
-    /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it is at it. */
+    /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it
+     * is at it. */
     unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
     sched_point();
     unsigned n = atomic_load_explicit(&p->nregions, memory_order_relaxed);
@@ -61,16 +62,19 @@ unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
 const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr)
 {
     unsigned i = rma_region_above(w, addr);
-    return i > 0 && addr - w->regions[i - 1].base < w->regions[i - 1].size ? &w->regions[i - 1] : NULL;
+    return i > 0 && addr - w->regions[i - 1].base < w->regions[i - 1].size ? &w->regions[i - 1]
+                                                                           : NULL;
 }
 
 /* Memory may lie across regions that follow each other without a gap. */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
 {
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off : NULL;
+        return off <= (uint64_t)w->bytes && len <= (uint64_t)w->bytes - off ? (char *)w->base + off
+                                                                            : NULL;
     uint64_t at = off, left = len;
-    for (unsigned i = rma_region_above(w, off); i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
+    for (unsigned i = rma_region_above(w, off);
+         i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
         const struct rma_attached *g = &w->regions[i - 1];
         uint64_t here = at - g->base < g->size ? g->size - (at - g->base) : 0;
         if (left <= here)
@@ -83,8 +87,10 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
     return NULL;
 }
 
-/* A layout may leave out what lies between attached regions: only its blocks count.  addr: of its buffer, perhaps MPI_BOTTOM. */
-int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count, size_t from, size_t len)
+/* A layout may leave out what lies between attached regions: only its blocks count.  addr: of its
+ * buffer, perhaps MPI_BOTTOM. */
+int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count,
+                  size_t from, size_t len)
 {
     enum { BLOCKS = 32 };
     struct iovec v[BLOCKS];

@@ -1,7 +1,7 @@
 /* slot.c - rank -> slot -> target element ([design] Data structures).
  *
- * The slot array has a fixed size; ranks are dealt to it round robin.  Slots that hold something are on one
- * list, so that walking all targets costs what is there and nothing else. */
+ * The slot array has a fixed size; ranks are dealt to it round robin.  Slots that hold something
+ * are on one list, so that walking all targets costs what is there and nothing else. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static void transport_of(struct rma_target *t)
     size_t most = am_max(t->world);
     t->packet = (uint32_t)(most < (size_t)cvar.rma_packet ? most : (size_t)cvar.rma_packet);
     t->ordered = (uint8_t)am_ordered(t->world);
-    /* Half of the answers that this process can have under way: a packet never waits for all of them. */
+    /* Half of the answers that this process can have under way: a packet never waits for all of
+     * them. */
     t->most_replies = 1;
     t->gather = t->small = 0;
     t->keep = UINT32_MAX;
@@ -146,7 +147,8 @@ void rma_targets_drop(struct rma_win *w)
 
 int rma_target_idle(const struct rma_target *t)
 {
-    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY) && !t->native_out;
+    return !t->pins && !t->nops && !t->sync && !t->tokens_out && !(t->flags & TARGET_DIRTY) &&
+           !t->native_out;
 }
 
 void rma_targets_drop_idle(struct rma_win *w)
@@ -154,7 +156,8 @@ void rma_targets_drop_idle(struct rma_win *w)
     struct rma_target *next;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = next) {
         next = rma_target_next(w, t);
-        /* When some member died nobody waits for the others either; late answers will find no element. */
+        /* When some member died nobody waits for the others either; late answers will find no
+         * element. */
         if (w->dead && !t->pins && !t->nops) {
             t->tokens_out = t->sync = 0;
             t->native_out = t->flushing = 0;

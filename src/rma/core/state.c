@@ -1,4 +1,5 @@
-/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  The only writer of states.
+/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  The only
+ * writer of states.
  *
  *                      fence                      fence barrier done
  *           .------> FENCE_ISSUED --------------------------------> FENCE_GRANTED
@@ -8,16 +9,18 @@
  *         UNSET <------+---------------------------------------------------'
  *           |   start                  all posts seen                complete
  *           |------> PSCW_ISSUED --------------------> PSCW_GRANTED ----------> UNSET
- *           |   lock_all                out of target elements        all locks held
- *           |------> LOCK_ALL_CALLED -----------------> LOCK_ALL_ISSUED -------> LOCK_ALL_GRANTED --> UNSET
- *           |              '---------unlock_all---> UNSET                             ^
- *           |   lock_all, NOCHECK                                                      |
- *           |--------------------------------------------------------------------------'
+ *           |   lock_all            out of target elements        all locks held
+ *           |------> LOCK_ALL_CALLED -----------> LOCK_ALL_ISSUED -------> LOCK_ALL_GRANTED
+ *           |              '-----unlock_all---> UNSET <---unlock_all-----------'    ^
+ *           |   lock_all, NOCHECK                                                   |
+ *           |-----------------------------------------------------------------------'
  *           |   lock                    last unlock
  *           '------> PER_TARGET ---------------------> UNSET
  *
  *    target element (its lock):
- *        born CALLED ---LOCK leaves---> ISSUED ---GRANTED comes---> GRANTED --(NOCHECK, to be evicted)--> ISSUED
+ *        born CALLED ---LOCK leaves---> ISSUED ---GRANTED comes---> GRANTED
+ *                                         ^                           |
+ *                                         '--(NOCHECK, to be evicted)-'
  *        born GRANTED: fence, PSCW, window protocol, NOCHECK, evicted before, near lock words
  *
  *    exposure:   NONE ---post---> POSTED ---wait, test---> NONE
@@ -26,13 +29,17 @@
  *  E1 UNSET             no element, no answer outstanding; operations are refused
  *  E2 FENCE_ISSUED      at least one fence barrier is outstanding; operations queue, near ones too
  *  E3 FENCE_GRANTED     every member has arrived at the opening fence; operations on all
- *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group queue
+ *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group
+ *                       queue
  *  E5 PSCW_GRANTED      all have; operations on the group
- *  E6 LOCK_ALL_CALLED   near locks are held (unless a member died) but those of n->lazy, w->lazies in number, which the first
- *                       operation asks for; a far target is locked by its element (CALLED until then)
+ *  E6 LOCK_ALL_CALLED   near locks are held (unless a member died) but those of n->lazy, w->lazies
+ *                       in number, which the first operation asks for; a far target is locked by
+ *                       its element (CALLED until then)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
- *  E8 LOCK_ALL_GRANTED  every target but the lazy near ones is locked (or NOCHECK); elements come and go
- *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in w->gone
+ *  E8 LOCK_ALL_GRANTED  every target but the lazy near ones is locked (or NOCHECK); elements come
+ *                       and go
+ *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in
+ *                       w->gone
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations that ride with the LOCK
  *
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
@@ -42,9 +49,9 @@
 
 #define BIT(s) (1u << (s))
 /* From any state in which no epoch is pending the next synchronization opens its own. */
-#define OPENERS                                                                                                  \
-    (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) | BIT(WIN_LOCK_ALL_GRANTED) | \
-     BIT(WIN_PER_TARGET))
+#define OPENERS                                                                                    \
+    (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) |                     \
+     BIT(WIN_LOCK_ALL_GRANTED) | BIT(WIN_PER_TARGET))
 
 /* maint/gen-states reads these three tables. */
 static const uint16_t win_next[WIN_STATES] = {
@@ -71,7 +78,8 @@ static const uint16_t expo_next[EXPO_STATES] = {
 static const char *const win_name[WIN_STATES] = {
     "UNSET",           "FENCE_ISSUED",    "FENCE_GRANTED",    "PSCW_ISSUED", "PSCW_GRANTED",
     "LOCK_ALL_CALLED", "LOCK_ALL_ISSUED", "LOCK_ALL_GRANTED", "PER_TARGET"};
-static const char *const target_name[TARGET_STATES] = {"LOCK_CALLED", "LOCK_ISSUED", "LOCK_GRANTED"};
+static const char *const target_name[TARGET_STATES] = {"LOCK_CALLED", "LOCK_ISSUED",
+                                                       "LOCK_GRANTED"};
 
 const char *rma_state_name(const struct rma_win *w)
 {
@@ -97,10 +105,13 @@ const char *rma_end_first(const struct rma_win *w)
 int rma_not_admitted(const struct rma_win *w, int rank)
 {
     if (rma_ask(w, ASK_IN_PSCW))
-        return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is not in the group that was given to MPI_Win_start", rma_call(), rank,
-                        rma_win_text(w));
-    return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch is open for rank %d of %s: call %s first", rma_call(), rank, rma_win_text(w),
-                    rma_ask(w, ASK_PER_TARGET) ? "MPI_Win_lock for this rank" : "MPI_Win_fence, MPI_Win_lock or MPI_Win_start");
+        return err_make(MPI_ERR_RMA_SYNC,
+                        "%s: rank %d of %s is not in the group that was given to MPI_Win_start",
+                        rma_call(), rank, rma_win_text(w));
+    return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch is open for rank %d of %s: call %s first",
+                    rma_call(), rank, rma_win_text(w),
+                    rma_ask(w, ASK_PER_TARGET) ? "MPI_Win_lock for this rank"
+                                               : "MPI_Win_fence, MPI_Win_lock or MPI_Win_start");
 }
 
 const char *rma_target_state_name(const struct rma_target *t)
@@ -112,22 +123,26 @@ const char *rma_target_state_name(const struct rma_target *t)
 
 void rma_near_opened(struct rma_win *w, struct rma_near *n)
 {
-    int open = n->lock != RMA_UNLOCKED || (w->state == WIN_PSCW_GRANTED && n->started && !w->kicking);
-    /* Release here and in rma_win_goto() pairs with the acquire in near.h: threads without the lock go on from here. */
+    int open = n->lock != RMA_UNLOCKED ||
+               (w->state == WIN_PSCW_GRANTED && n->started && !w->kicking);
+    /* Release here and in rma_win_goto() pairs with the acquire in near.h: threads without the lock
+     * go on from here. */
     atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
 void rma_near_units_set(struct rma_near *n, int on)
 {
     /* Release pairs with rma_near_units(). */
-    __atomic_store_n(&n->units, on && n->base && n->disp_unit ? n->size / n->disp_unit : 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&n->units, on && n->base && n->disp_unit ? n->size / n->disp_unit : 0,
+                     __ATOMIC_RELEASE);
 }
 
 void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
     int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !rma_unsure(w);
-    /* Release pairs with the acquire in near.h: also what answers brought is here when no element is left. */
+    /* Release pairs with the acquire in near.h: also what answers brought is here when no element
+     * is left. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
     atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
@@ -144,7 +159,8 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
     unsigned both = BIT(w->state) | BIT(s);
     if (!w->all_near) /* LOCK_ALL that far members know nothing of yet: rma_called_grant() */
-        rma_room()->lazy_alls += (rma_yes(ASK_ALL_PENDING) >> s & 1) - (rma_yes(ASK_ALL_PENDING) >> w->state & 1);
+        rma_room()->lazy_alls += (rma_yes(ASK_ALL_PENDING) >> s & 1) -
+                                 (rma_yes(ASK_ALL_PENDING) >> w->state & 1);
     w->state = s;
     rma_near_admit(w);
     if (both & BIT(WIN_PSCW_GRANTED))
@@ -160,11 +176,13 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     }
 }
 
-/* Most locks and unlocks open and close the epoch, and are of a near target: rma_win_goto() and rma_near_opened() in one, without
- * what these two states have in common (operations are not admitted on all; UNSET has no elements, E1). */
+/* Most locks and unlocks open and close the epoch, and are of a near target: rma_win_goto() and
+ * rma_near_opened() in one, without what these two states have in common (operations are not
+ * admitted on all; UNSET has no elements, E1). */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held)
 {
-    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks && !w->ntargets);
+    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks &&
+              !w->ntargets);
     w->state = WIN_PER_TARGET;
     w->locks = 1;
     w->age = w->seen;
@@ -176,7 +194,8 @@ void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock he
 
 void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 {
-    WR_ASSERT((win_next[w->state] & BIT(WIN_UNSET)) && w->state == WIN_PER_TARGET && w->locks == 1 && !w->ntargets && !w->gone.count);
+    WR_ASSERT((win_next[w->state] & BIT(WIN_UNSET)) && w->state == WIN_PER_TARGET &&
+              w->locks == 1 && !w->ntargets && !w->gone.count);
     atomic_store_explicit(&n->open, 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, 0, memory_order_release);
     n->lock = RMA_UNLOCKED;
@@ -230,7 +249,8 @@ static enum verdict of_lock(const struct rma_target *t)
     }
 }
 
-enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t)
+enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n,
+                       const struct rma_target *t)
 {
     switch (w->state) {
     case WIN_FENCE_ISSUED:

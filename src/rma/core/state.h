@@ -5,18 +5,29 @@
 
 #include "rma/core/types.h"
 
-int rma_fence_pending(const struct rma_win *w); /* operations were called since the fence that opened this epoch */
+/* operations were called since the fence that opened this epoch */
+int rma_fence_pending(const struct rma_win *w);
 
 enum win_question {
-    ASK_FENCE_MAY,     /* MPI_Win_fence is legal       */ ASK_START_MAY,   /* MPI_Win_start             */
-    ASK_LOCK_MAY,      /* MPI_Win_lock                 */ ASK_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
-    ASK_IN_PSCW,       /* an access epoch of PSCW      */ ASK_IN_LOCK_ALL, /* LOCK_ALL, either protocol */
-    ASK_IN_PASSIVE,    /* lock or lock_all             */ ASK_FREE_MAY,    /* MPI_Win_free              */
-    ASK_BARRIER_OUT,   /* FENCE_ISSUED                 */ ASK_POSTS_OUT,   /* PSCW_ISSUED               */
-    ASK_SWITCHING,     /* LOCK_ALL_ISSUED              */ ASK_LAZY_ALL,    /* LOCK_ALL_CALLED           */
-    ASK_ALL_LOCKED,    /* LOCK_ALL_GRANTED             */ ASK_PER_TARGET, ASK_ACTIVE, /* fence or PSCW, granted */
-    ASK_UNSET, ASK_IN_FENCE,
-    ASK_ON_ALL,        /* operations on every target   */ ASK_ALL_PENDING, /* LOCK_ALL, not granted     */
+    ASK_FENCE_MAY,
+    /* MPI_Win_fence is legal       */ ASK_START_MAY, /* MPI_Win_start             */
+    ASK_LOCK_MAY,
+    /* MPI_Win_lock                 */ ASK_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
+    ASK_IN_PSCW,
+    /* an access epoch of PSCW      */ ASK_IN_LOCK_ALL, /* LOCK_ALL, either protocol */
+    ASK_IN_PASSIVE,
+    /* lock or lock_all             */ ASK_FREE_MAY, /* MPI_Win_free              */
+    ASK_BARRIER_OUT,
+    /* FENCE_ISSUED                 */ ASK_POSTS_OUT, /* PSCW_ISSUED               */
+    ASK_SWITCHING,
+    /* LOCK_ALL_ISSUED              */ ASK_LAZY_ALL, /* LOCK_ALL_CALLED           */
+    ASK_ALL_LOCKED,
+    /* LOCK_ALL_GRANTED             */ ASK_PER_TARGET,
+    ASK_ACTIVE, /* fence or PSCW, granted */
+    ASK_UNSET,
+    ASK_IN_FENCE,
+    ASK_ON_ALL,
+    /* operations on every target   */ ASK_ALL_PENDING, /* LOCK_ALL, not granted     */
     WIN_QUESTIONS
 };
 
@@ -58,29 +69,33 @@ static inline int rma_ask(const struct rma_win *w, enum win_question q)
 {
     if (rma_yes(q) >> w->state & 1)
         return 1;
-    int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY || q == ASK_FREE_MAY;
+    int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY ||
+                q == ASK_FREE_MAY;
     return opens && (rma_yes(ASK_IN_FENCE) >> w->state & 1) && !rma_fence_pending(w);
 }
 
-/* --- transitions ------------------------------------------------------------------------------------ */
+/* --- transitions ------------------------------------------------------------------------------ */
 void rma_win_goto(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
 void rma_near_units_set(struct rma_near *n, int on); /* may near.h reach its memory? */
-void rma_near_admit(struct rma_win *w); /* recompute what near.h compares, after a change of state or of ntargets */
+/* recompute what near.h compares, after a change of state or of ntargets */
+void rma_near_admit(struct rma_win *w);
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
-/* UNSET to PER_TARGET by a near lock, and back when no other is open and no element left: the caller holds the lock, gives it up. */
+/* UNSET to PER_TARGET by a near lock, and back when no other is open and no element left: the
+ * caller holds the lock, gives it up. */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held);
 void rma_unlock_last(struct rma_win *w, struct rma_near *n);
-/* There was a synchronization that did not take the inline way of a flush; not in the count of that, whose end means more. */
+/* There was a synchronization that did not take the inline way of a flush; not in the count of
+ * that, whose end means more. */
 static inline void rma_synced(struct rma_win *w)
 {
     w->syncs++;
 }
 
-/* --- what a call may do now with operations on one target ------------------------------------------- */
+/* --- what a call may do now with operations on one target ------------------------------------- */
 enum verdict {
     ADMIT_NO,         /* no epoch admits it: MPI_ERR_RMA_SYNC                         */
     ADMIT_ISSUE,      /* may be sent (or done, when near) now                         */
@@ -89,7 +104,8 @@ enum verdict {
     ADMIT_WAIT        /* another thread switches the protocol: wait, then ask again  */
 };
 /* t may be NULL (no element). */
-enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n, const struct rma_target *t);
+enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near *n,
+                       const struct rma_target *t);
 /* May packets of t leave: ADMIT_ISSUE, ADMIT_LOCK_FIRST or ADMIT_QUEUE. */
 enum verdict rma_may_issue(const struct rma_target *t);
 int rma_in_start(const struct rma_win *w, int rank); /* in the group of the PSCW access epoch */
@@ -100,7 +116,8 @@ const char *rma_end_first(const struct rma_win *w);
 int rma_not_admitted(const struct rma_win *w, int rank); /* ADMIT_NO as an error */
 const char *rma_target_state_name(const struct rma_target *t);
 uint64_t rma_ops_total(const struct rma_win *w);
-/* Of an element that was evicted something may be under way.  Answers are counted until a member dies (engine/failure.c, rma_mourn). */
+/* Of an element that was evicted something may be under way.  Answers are counted until a member
+ * dies (engine/failure.c, rma_mourn). */
 static inline int rma_unsure(const struct rma_win *w)
 {
     return w->acks || w->dead;

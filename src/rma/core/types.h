@@ -3,14 +3,15 @@
  *   rma ---- windows by id --- slot[rank % n] --- target elements --- operation elements
  *       \--- lists: active windows (work for the hook), LOCK_CALLED elements in call order
  *
- * R1  An operation element is on the list of exactly one target element; next points to the first one of the list
- *     that has not left completely, or to the list's head.  Those before it wait for answers.
+ * R1  An operation element is on the list of exactly one target element; next points to the first
+ *     one of the list that has not left completely, or to the list's head.  Those before it wait
+ *     for answers.
  * R2  nops of a window is the sum over its targets; used elements of a pool never exceed its size.
  * R3  A slot is on w->slots_used exactly while its list of targets is not empty.
  * R4  A target element on w->ready has something that may be sent now, and each that has is on it.
  * R5  A pinned target element (a thread waits on it) is not freed.
- * R6  Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on rma->called, in the
- *     order of the calls.
+ * R6  Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
+ *     rma->called, in the order of the calls.
  * R7  w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
  * R8  t->natives is the sum over its operations; while it, t->native_out or t->flushing is not 0 no DONE, UNLOCK or
  *     COMPLETE leaves for t, and t is not freed.
@@ -57,8 +58,8 @@
 
 /* --- states: written by state.c only ------------------------------------------- */
 enum win_state {
-    WIN_UNSET, WIN_FENCE_ISSUED, WIN_FENCE_GRANTED, WIN_PSCW_ISSUED, WIN_PSCW_GRANTED, WIN_LOCK_ALL_CALLED,
-    WIN_LOCK_ALL_ISSUED, WIN_LOCK_ALL_GRANTED, WIN_PER_TARGET, WIN_STATES
+    WIN_UNSET, WIN_FENCE_ISSUED, WIN_FENCE_GRANTED, WIN_PSCW_ISSUED, WIN_PSCW_GRANTED,
+    WIN_LOCK_ALL_CALLED, WIN_LOCK_ALL_ISSUED, WIN_LOCK_ALL_GRANTED, WIN_PER_TARGET, WIN_STATES
 };
 enum target_state { TARGET_LOCK_CALLED, TARGET_LOCK_ISSUED, TARGET_LOCK_GRANTED, TARGET_STATES };
 enum expo_state { EXPO_NONE, EXPO_POSTED, EXPO_STATES };
@@ -72,7 +73,8 @@ enum op_flag {
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
     OP_BEGUN = 64,   /* an accumulate of which elements have left natively                   */
-    OP_FETCHING = 128 /* the target fetches its data (fetch_target.c): it stays first of the queue   */
+    OP_FETCHING = 128 /* the target fetches its data (fetch_target.c): it stays first of the
+                       * queue */
 };
 
 struct rma_op {
@@ -94,7 +96,8 @@ struct rma_op {
     size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
     struct rma_request *req;
     int err;
-    char *train;          /* coalesce.c: the operations that this element stands for, as they travel; NULL: it is one */
+    char *train;          /* coalesce.c: the operations that this element stands for, as they
+                           * travel; NULL: it is one */
     uint32_t train_ops;
     uint32_t train_each, train_step, train_room; /* bytes of data of one, of one in all, of all */
 };
@@ -134,7 +137,8 @@ struct rma_target {
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
     uint32_t gather;   /* bytes of small operations to wait for before a packet leaves */
-    uint32_t small;    /* operations up to so many bytes are among these, whatever cvar.rma_small says */
+    uint32_t small;    /* operations up to so many bytes are among these, whatever cvar.rma_small
+                        * says */
     uint32_t most_replies; /* that one packet may ask for */
     uint8_t ordered;   /* am_ordered() */
     int rank, world;
@@ -154,7 +158,8 @@ struct rma_target {
     uint32_t out_token; /* youngest token that left */
     uint32_t answered; /* last token that was answered */
     uint8_t loose;     /* those that are out left in another order than they were given out */
-    uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of another */
+    uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of
+                        * another */
     unsigned tokens_out;
     uint32_t early, early_for; /* R12 */
     uint8_t unasked;   /* an early answer came, and nobody has flushed since it was asked for */
@@ -162,7 +167,8 @@ struct rma_target {
     uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
     uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
-    struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for it */
+    struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for
+                          * it */
     struct rma_offer *offer; /* of the operation that it fetches; NULL: none */
     unsigned natives;  /* R8 */
     unsigned kept;     /* R13 */
@@ -174,8 +180,8 @@ struct rma_target {
     int err;           /* first error since the last synchronization */
 };
 
-/* What is known of the window at one rank, and what native access needs; outlives the target element, so that the next epoch
- * finds it.  KEY_NONE: no native access. */
+/* What is known of the window at one rank, and what native access needs; outlives the target
+ * element, so that the next epoch finds it.  KEY_NONE: no native access. */
 enum key_state { KEY_NEW, KEY_ASKED, KEY_NONE, KEY_READY };
 struct rma_key {
     struct list link;  /* w->keys, last used at the end */
@@ -189,18 +195,21 @@ struct rma_key {
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_far *far;
-    uint64_t base;     /* dynamic: first displacement of the attached region that is known; else 0 */
+    uint64_t base;     /* dynamic: first displacement of the attached region that is known; else
+                        * 0 */
     uint64_t size;     /* of the window there, or of that region (bytes) */
     uint64_t unit;     /* displacement unit there (bytes); 0: neither is known */
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
     size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
     uint8_t lone_put, lone_get; /* for one that is flushed at once it pays always */
-    uint32_t detached; /* dynamic: regions detached there when the region was told; another number in a POST: it may be gone */
+    uint32_t detached; /* dynamic: regions detached there when the region was told; another number
+                        * in a POST: it may be gone */
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
 };
 _Static_assert(sizeof(struct rma_key) <= 128, "what rma.md states of a window's memory");
-/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic], bit enum dt_op_index. */
+/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic],
+ * bit enum dt_op_index. */
 enum rma_atomic { RMA_ATOMIC_PLAIN, RMA_ATOMIC_FETCH, RMA_ATOMIC_CAS, RMA_ATOMICS };
 struct rma_atomics {
     struct tp *tp;
@@ -227,8 +236,8 @@ struct rma_quota {
 enum { RMA_SLAB = 64 };
 
 /* --- waits for answers ------------------------------------------------------------ */
-/* A BATCH that the transport refused lies packed where it was made, and grows there until it goes: while a peer takes nothing each
- * further operation is packed once. */
+/* A BATCH that the transport refused lies packed where it was made, and grows there until it goes:
+ * while a peer takes nothing each further operation is packed once. */
 struct rma_packed {
     const struct rma_target *t; /* NULL: nothing */
     uint32_t first;             /* its first operation (id) */
@@ -238,7 +247,8 @@ struct rma_packed {
     size_t bytes;
 };
 
-/* A thread that flushes: DONE packets carry its token, answers count it down.  Lives on the thread's stack. */
+/* A thread that flushes: DONE packets carry its token, answers count it down.  Lives on the
+ * thread's stack. */
 struct rma_resp {
     struct list link; /* w->resps */
     uint32_t token;

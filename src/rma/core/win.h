@@ -30,7 +30,8 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     struct rma_region region[RMA_REGIONS]; /* sorted by base */
 };
 
-/* A node segment whose window is gone, kept for the next window of the same processes (segment.c). */
+/* A node segment whose window is gone, kept for the next window of the same processes
+ * (segment.c). */
 struct rma_kept {
     struct mem_segment *seg;
     uint64_t cookie;         /* the same in all members; 0: none kept */
@@ -60,7 +61,8 @@ struct rma_gone {     /* evicted.c */
 };
 
 /* --- window --------------------------------------------------------------------------- */
-enum { RMA_PAGE = 4096 }; /* bytes; what memory made for a window is aligned to, whatever the pages of the system */
+/* bytes; what memory made for a window is aligned to, whatever the pages of the system */
+enum { RMA_PAGE = 4096 };
 struct rma_win {
     struct rma_win_near near; /* near.obj is the object */
     struct comm *comm;        /* own duplicate */
@@ -73,16 +75,21 @@ struct rma_win {
     uint8_t freed;
     uint8_t all_near;         /* every member is on this node */
     uint8_t lock_all_nocheck;
-    uint8_t loads;            /* the program loads and stores near peers' memory: rma_loads_begin() */
-    uint8_t shown;            /* peers' memory may be loaded and stored here: LOCK_ALL takes near locks at the call */
+    uint8_t loads;            /* the program loads and stores near peers' memory:
+                               * rma_loads_begin() */
+    uint8_t shown;            /* peers' memory may be loaded and stored here: LOCK_ALL takes near
+                               * locks at the call */
     uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
     uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
-    uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by itself (R12) */
-    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that cannot be reached */
+    uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by
+                               * itself (R12) */
+    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that
+                               * cannot be reached */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
     void *heap;               /* base lies in this memory of ours, or NULL */
     uint8_t dead;             /* a member died */
-    int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which; 0: none */
+    int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which;
+                               * 0: none */
     uint8_t leaving;          /* in MPI_Win_free */
     struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
     uint8_t leave_told;       /* free_after_failure.c: that process has answered ... */
@@ -93,7 +100,8 @@ struct rma_win {
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
     uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
-    size_t align;             /* info key: of memory made here (bytes), the largest that a member wants, at least RMA_PAGE */
+    size_t align;             /* info key: of memory made here (bytes), the largest that a member
+                               * wants, at least RMA_PAGE */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
     struct list link;         /* rma->windows */
     struct list active;       /* rma->active */
@@ -113,7 +121,8 @@ struct rma_win {
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
-    uint32_t detached;          /* dynamic: how often a region went, modulo 2^32: POST and the answer to COMPLETE tell it (R11) */
+    uint32_t detached;          /* dynamic: how often a region went, modulo 2^32: POST and the
+                                 * answer to COMPLETE tell it (R11) */
     uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
     unsigned nempties;
     /* native access */
@@ -140,16 +149,20 @@ struct rma_win {
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
     unsigned lazies;            /* near members that an open LOCK_ALL has not asked yet */
-    uint64_t age, seen;         /* rma.md 5.3: of the locks held now; the clock, as far as it is known */
+    uint64_t age, seen;         /* rma.md 5.3: of the locks held now; the clock, as far as it is
+                                 * known */
     uint32_t asked;             /* number of the last question (delegate.c); never 0 */
     uint32_t read_to;           /* of those up to this one none is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
-    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round (delegate.c) */
+    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round
+                                 * (delegate.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
-    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 .. node.bars */
+    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 ..
+                                 * node.bars */
     uint64_t ops_at_fence;      /* operations counted when the fence epoch began */
-    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen.  NULL: no such epoch */
+    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen.  NULL: no
+     * such epoch */
     int *start;
     uint8_t *waiting;
     unsigned nstart, nwaiting;
@@ -170,7 +183,8 @@ struct rma_win {
     struct map far_errors;      /* rank + 1 -> struct rma_fault, told with the next answer */
 };
 
-/* Polls of higher sub-rooms, registered by rma_init(): the house's own upcalls, called by rma_poll().  Events. */
+/* Polls of higher sub-rooms, registered by rma_init(): the house's own upcalls, called by
+ * rma_poll().  Events. */
 enum rma_poll_index {
     RMA_POLL_LOCKQ, /* far lock requests at this target */
     RMA_POLL_FENCE, /* barriers of fences               */
@@ -187,7 +201,8 @@ struct rma {
     uint8_t no_locks_told;      /* rma_no_locks() has warned */
     uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
     struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
-    unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it yet, and those with near ones */
+    unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it
+                                 * yet, and those with near ones */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */

@@ -1,8 +1,11 @@
 /* cma.c - put and get by CMA (process_vm_readv, process_vm_writev).
  *
- * The kernel looks up the page of every remote piece, about 0.4 us each, so the number of remote pieces decides:
- *   get   a stretch of memory with many pieces is read whole, gaps included, and the pieces are picked here
- *   put   must not touch the gaps: piece by piece, or by message where the target listens (rma_by_message) */
+ * The kernel looks up the page of every remote piece, about 0.4 us each, so the number of remote
+ * pieces decides:
+ *   get   a stretch of memory with many pieces is read whole, gaps included, and the pieces are
+ *         picked here
+ *   put   must not touch the gaps: piece by piece, or by message where the target listens
+ *         (rma_by_message) */
 #include "rma/near/near_types.h"
 
 #include <errno.h>
@@ -11,8 +14,10 @@
 
 enum { CMA_BLOCKS = 256, CMA_STRETCH = 128 << 10, CMA_FEW = 4, CMA_GAPS = 32 };
 
-/* Read all of r[0..n), which ascend, by one piece that spans them, if that is worth it: 1 done, 0 not, or -errno. */
-static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const struct iovec *r, size_t nr, size_t bytes)
+/* Read all of r[0..n), which ascend, by one piece that spans them, if that is worth it: 1 done, 0
+ * not, or -errno. */
+static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const struct iovec *r,
+                            size_t nr, size_t bytes)
 {
     uintptr_t first = (uintptr_t)r[0].iov_base, at = first;
     for (size_t i = 0; i < nr; i++) {
@@ -39,8 +44,9 @@ static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const st
 }
 
 /* Copy between two layouts across processes. */
-int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt, const void *remote,
-                    size_t rcount, const struct dt_type *rt, size_t bytes, int write)
+int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt,
+                 const void *remote, size_t rcount, const struct dt_type *rt, size_t bytes,
+                 int write)
 {
     struct iovec l[CMA_BLOCKS], r[CMA_BLOCKS];
     for (size_t at = 0, n, m; at < bytes; at += n) {
@@ -65,19 +71,21 @@ int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_typ
 int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes)
 {
     int put = a->kind == RMA_PUT;
-    void *here = put ? (char *)(uintptr_t)dt_start(a->otype, a->origin) : (char *)dt_start(a->rtype, a->result);
+    void *here = put ? (char *)(uintptr_t)dt_start(a->otype, a->origin)
+                     : (char *)dt_start(a->rtype, a->result);
     struct iovec l = {here, bytes}, r = {(char *)(uintptr_t)dt_start(a->ttype, there), bytes};
     return put ? mem_cma_write(host, &l, 1, &r, 1) : mem_cma_read(host, &l, 1, &r, 1);
 }
 
-/* Memory reached by CMA of a target that is inside MPI: its handler is faster than two system calls for an accumulate,
- * or than one look-up per piece; if much is to be done, even when it has to be woken.  A target that computes is
- * not asked. */
+/* Memory reached by CMA of a target that is inside MPI: its handler is faster than two system calls
+ * for an accumulate, or than one look-up per piece; if much is to be done, even when it has to be
+ * woken.  A target that computes is not asked. */
 int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes)
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
     enum mem_attention there, least = MEM_SPINS;
-    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY || a->kind == RMA_GET)
+    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY ||
+        a->kind == RMA_GET)
         return 0;
     if (a->kind == RMA_PUT) {
         size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);

@@ -1,31 +1,39 @@
-/* delegate.c - an accumulate on one element of a near process's private memory: by its own hand where it has one free.
+/* delegate.c - an accumulate on one element of a near process's private memory: by its own hand
+ * where it has one free.
  *
- *     asker                                                owner
- *     ONE (40 bytes: one cache line with what is below) => takes the stripe; taken back? else does it, and answers in
- *     looks at its word of the node segment <------------- the asker's record (acc_answer): two lines travel, as for any message
- *     no answer within some microseconds: takes it back    the next time it polls it finds nothing to do, and says so
- *     under the stripe (acc_take_back), and does it by CMA
+ *     asker                                         owner
+ *     ONE (40 bytes: one line with what is below) => takes the stripe; taken back? else does it,
+ *                                                    and answers in the asker's record (acc_answer)
+ *     looks at its word of the node segment <------- two lines travel, as for any message
+ *     no answer within some microseconds: takes it
+ *     back under the stripe (acc_take_back), and     the next time it polls it finds nothing to do,
+ *     does it by CMA                                 and says so
  *
- * So nobody depends on the owner: what it is asked is answered at once or not at all, and when the call returns the operation is
- * done, as by CMA: no element, nothing for a flush to wait for.  While a question that was taken back has not been read the owner
- * is asked none: it computes, and costs no more than that once.  It says in a word of the pair which one it has read. */
+ * So nobody depends on the owner: what it is asked is answered at once or not at all, and when the
+ * call returns the operation is done, as by CMA: no element, nothing for a flush to wait for.
+ * While a question that was taken back has not been read the owner is asked none: it computes, and
+ * costs no more than that once.  It says in a word of the pair which one it has read. */
 #include "rma/near/near_types.h"
 
 #include <string.h>
 
 #include "base/proc.h"
 
-/* From the first look at the clock on: a time in which it would have been done by CMA, and one after which it is taken back, twice as
- * long, for an owner that is just doing something else (ns).  Each turn of waiting serves others, such as one who asks us meanwhile,
- * and the clock, which costs as much as that, is looked at after some: most answers have come by then. */
+/* From the first look at the clock on: a time in which it would have been done by CMA, and one
+ * after which it is taken back, twice as long, for an owner that is just doing something else (ns).
+ * Each turn of waiting serves others, such as one who asks us meanwhile, and the clock, which costs
+ * as much as that, is looked at after some: most answers have come by then. */
 enum { LATE_NS = 5000, PATIENCE_NS = 2 * LATE_NS, LOOKS = 8 };
-/* Operations by CMA after an answer that came late or not, unless the owner waits in MPI: 1, then twice as many, at most 2^this. */
+/* Operations by CMA after an answer that came late or not, unless the owner waits in MPI: 1, then
+ * twice as many, at most 2^this. */
 enum { MISSES = 4 };
-/* Operations in a row, with less than PAUSE_NS between them, after which an owner that sleeps in MPI is woken: that costs as much as
- * some of them.  Twice as many each time that no answer in time came of it, at most 2^KNOCKS times as many: who was woken then is a thread
- * that serves a computing process, say, and found no core to spin on. */
+/* Operations in a row, with less than PAUSE_NS between them, after which an owner that sleeps in
+ * MPI is woken: that costs as much as some of them.  Twice as many each time that no answer in time
+ * came of it, at most 2^KNOCKS times as many: who was woken then is a thread that serves a
+ * computing process, say, and found no core to spin on. */
 enum { NAPS = 16, KNOCKS = 3, PAUSE_NS = 50000 };
-/* Numbers go round: 2^31 later a question that was taken back looks like one that was not, and must have been read. */
+/* Numbers go round: 2^31 later a question that was taken back looks like one that was not, and must
+ * have been read. */
 static const uint32_t TOO_OLD = 1u << 30;
 
 /* So many accumulates that fetch nothing, with no synchronization between them, are a burst. */
@@ -48,7 +56,8 @@ static void knock(struct rma_near *n)
 static int unread(const struct rma_win *w, struct rma_near *n)
 {
     /* Acquire pairs with the release in rma_on_one(). */
-    if (n->unread && atomic_load_explicit(rma_read_word(w, n, rma_near_of(w, w->rank)), memory_order_acquire) == n->unread)
+    if (n->unread && atomic_load_explicit(rma_read_word(w, n, rma_near_of(w, w->rank)),
+                                          memory_order_acquire) == n->unread)
         n->unread = 0;
     return n->unread != 0;
 }
@@ -69,7 +78,8 @@ static int listens(const struct rma_win *w, struct rma_near *n)
     return 0;
 }
 
-/* 1: the next number is far from all that may yet be read.  Somebody may compute, or be dead, for longer: then all goes by CMA. */
+/* 1: the next number is far from all that may yet be read.  Somebody may compute, or be dead, for
+ * longer: then all goes by CMA. */
 static int number_free(struct rma_win *w)
 {
     if (__builtin_expect(w->asked - w->read_to < TOO_OLD, 1))
@@ -82,7 +92,8 @@ static int number_free(struct rma_win *w)
     return oldest < TOO_OLD;
 }
 
-/* ns until the answer, or PATIENCE_NS or more.  Other threads of this process have their turns, too. */
+/* ns until the answer, or PATIENCE_NS or more.  Other threads of this process have their turns,
+ * too. */
 static uint64_t await(int world, const struct acc_asked *mine, uint32_t number)
 {
     const char *call = proc->call;
@@ -112,7 +123,8 @@ static void learn(struct rma_near *n, int late)
 
 int rma_burst(const struct rma_win *w, struct rma_near *n)
 {
-    uint8_t syncs = (uint8_t)(w->syncs + atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
+    uint8_t syncs = (uint8_t)(w->syncs +
+                              atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
     n->burst = n->syncs != syncs ? 1 : n->burst < BURST ? (uint8_t)(n->burst + 1) : BURST;
     n->syncs = syncs;
     return n->burst == BURST;
@@ -122,7 +134,8 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
 {
     struct acc_asked *mine = &rma_peer_of(w, w->node.n.me)->asked;
     size_t e = q->elem->elem.bytes;
-    if (w->asking || !listens(w, n) || !number_free(w)) { /* asking: another thread; one record, one question */
+    if (w->asking || !listens(w, n) || !number_free(w)) {
+        /* asking: another thread; one record, one question */
         progress_poll(); /* so that others who ask us need not wait for long */
         return 0;
     }
@@ -137,7 +150,9 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     struct iovec v = {&m, sizeof m};
     int world = rma_world(w, n->rank);
     if (am_request(world, AM_RMA + RMA_PKT_ONE, &v, 1, 0)) {
-        learn(n, 1); /* no room: it reads nothing.  That we wanted some is forgotten with the next message to it, or before we sleep */
+        /* no room: it reads nothing.  That we wanted some is forgotten with the next message to it,
+         * or before we sleep */
+        learn(n, 1);
         return 0;
     }
     rma_count(w, PVAR_RMA_MSGS, 1);
@@ -165,20 +180,24 @@ static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma
     return rma_region_shown(n->peer, q->off, e) == 1;
 }
 
-/* As a call does it, where nothing is queued or under way that it would pass (in_order() in op.c) and it lies in the window. */
-int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp, const struct dt_type *elem, unsigned op,
-                 const void *origin, const void *compare, void *result)
+/* As a call does it, where nothing is queued or under way that it would pass (in_order() in op.c)
+ * and it lies in the window. */
+int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp,
+                 const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
+                 void *result)
 {
     struct rma_win *w = (struct rma_win *)near;
-    struct rma_question q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare, .result = result,
-                             .origin = op == DT_NO_OP ? NULL : origin};
-    if (w->ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) || !acc_askable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
+    struct rma_question q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
+                             .result = result, .origin = op == DT_NO_OP ? NULL : origin};
+    if (w->ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) ||
+        !acc_askable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
         return 0;
     if (rma_one(w, n, &q))
         return 1;
     struct acc_target at = acc_by_cma(n->acc, n->remote, n->host_index);
-    if (op == RMA_SWAP ? acc_cas(&at, q.off, elem, origin, compare, result)
-                       : acc_one(&at, q.off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result))
+    if (op == RMA_SWAP
+            ? acc_cas(&at, q.off, elem, origin, compare, result)
+            : acc_one(&at, q.off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result))
         return 0;
     rma_count(w, PVAR_RMA_CMA, 1);
     return 1;

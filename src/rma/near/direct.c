@@ -1,4 +1,5 @@
-/* direct.c - an operation on a near target, done here and now: by load and store, by CMA, or by the owner (delegate.c). */
+/* direct.c - an operation on a near target, done here and now: by load and store, by CMA, or by the
+ * owner (delegate.c). */
 #include "rma/near/near_types.h"
 
 #include <errno.h>
@@ -6,37 +7,45 @@
 
 static int range_error(const struct rma_args *a, uint64_t size)
 {
-    return err_make(MPI_ERR_RMA_RANGE, "%s: %lld elements at displacement %lld do not lie in the %llu bytes of rank %d",
-                    rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
+    return err_make(
+        MPI_ERR_RMA_RANGE,
+        "%s: %lld elements at displacement %lld do not lie in the %llu bytes of rank %d",
+        rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
 }
 
-/* Where the operation acts, as seen from here: *off in the window (an address in dynamic ones). MPI code or NOT_HERE. */
-static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_args *a, uint64_t *off)
+/* Where the operation acts, as seen from here: *off in the window (an address in dynamic ones). MPI
+ * code or NOT_HERE. */
+static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                  uint64_t *off)
 {
     int64_t lo, hi;
     int err = dt_bounds(a->ttype, (size_t)a->tcount, &lo, &hi);
     if (err)
         return err;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off) ? range_error(a, n->size)
-                                                                                 : MPI_SUCCESS;
+        return rma_offset((uint64_t)a->disp, n->disp_unit, lo, hi, n->size, off)
+                   ? range_error(a, n->size)
+                   : MPI_SUCCESS;
     *off = (uint64_t)a->disp;
     uint64_t first = *off + (uint64_t)lo, len = (uint64_t)(hi - lo);
     int one_block = dt_is_block(a->ttype, (size_t)a->tcount), shown;
     size_t bytes;
     if (n->rank == w->rank)
-        shown = rma_win_local(w, first, len) || (!one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
-                                                 rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes));
+        shown = rma_win_local(w, first, len) ||
+                (!one_block && !dt_total(a->ttype, (size_t)a->tcount, &bytes) &&
+                 rma_win_holds(w, *off, a->ttype, (size_t)a->tcount, 0, bytes));
     else
         shown = rma_region_shown(n->peer, first, len);
     if (shown == 0 && (one_block || n->rank == w->rank))
-        return err_make(MPI_ERR_RMA_RANGE, "%s: displacement %lld (address 0x%llx) is not attached at rank %d", rma_call(),
-                        (long long)a->disp, (unsigned long long)a->disp, a->rank);
+        return err_make(MPI_ERR_RMA_RANGE,
+                        "%s: displacement %lld (address 0x%llx) is not attached at rank %d",
+                        rma_call(), (long long)a->disp, (unsigned long long)a->disp, a->rank);
     /* Several blocks may lie in several regions: the owner looks. */
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
 
-static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off, int mapped)
+static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off,
+                int mapped)
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
@@ -49,16 +58,21 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
     }
     const void *there = (const void *)(uintptr_t)(n->remote + off);
     if (dt_is_block(a->ttype, tcount) &&
-        (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount) : dt_is_block(a->rtype, (size_t)a->rcount)))
+        (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount)
+                            : dt_is_block(a->rtype, (size_t)a->rcount)))
         return rma_cma_block(n->host_index, a, there, bytes);
     if (a->kind == RMA_PUT)
-        return rma_cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount, a->ttype, bytes, 1);
-    return rma_cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount, a->ttype, bytes, 0);
+        return rma_cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount,
+                            a->ttype, bytes, 1);
+    return rma_cma_copy(n->host_index, a->result, (size_t)a->rcount, a->rtype, there, tcount,
+                        a->ttype, bytes, 0);
 }
 
-static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off, int mapped)
+static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t bytes,
+                      uint64_t off, int mapped)
 {
-    const struct acc_target at = mapped ? acc_mapped(n->acc, n->base) : acc_by_cma(n->acc, n->remote, n->host_index);
+    const struct acc_target at = mapped ? acc_mapped(n->acc, n->base)
+                                        : acc_by_cma(n->acc, n->remote, n->host_index);
     if (a->kind == RMA_CAS)
         return acc_cas(&at, off, a->ttype, a->origin, a->compare, a->result);
     if (a->kind == RMA_FOP)
@@ -83,17 +97,21 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t
 }
 
 /* One element of memory that its owner has for itself?  Then *q says what to ask of him. */
-static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off, struct rma_question *q)
+static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off,
+                  struct rma_question *q)
 {
-    if (n->kind != RMA_NEAR_CMA || a->kind == RMA_PUT || a->kind == RMA_GET || a->tcount != 1 || a->ttype->basic != a->ttype ||
-        !acc_askable(n->acc, off, a->ttype) || (a->otype && (a->otype != a->ttype || a->ocount != 1)) ||
+    if (n->kind != RMA_NEAR_CMA || a->kind == RMA_PUT || a->kind == RMA_GET || a->tcount != 1 ||
+        a->ttype->basic != a->ttype || !acc_askable(n->acc, off, a->ttype) ||
+        (a->otype && (a->otype != a->ttype || a->ocount != 1)) ||
         (a->rtype && (a->rtype != a->ttype || a->rcount != 1)))
         return 0;
     *q = (struct rma_question){.elem = a->ttype,
-                               .aop = a->kind == RMA_CAS ? (unsigned)RMA_SWAP : (unsigned)a->op->index,
+                               .aop = a->kind == RMA_CAS ? (unsigned)RMA_SWAP
+                                                         : (unsigned)a->op->index,
                                .disp = (uint64_t)a->disp,
                                .off = off,
-                               .origin = a->otype ? a->origin : NULL, /* MPI_NO_OP: ignored, whatever it is */
+                               /* MPI_NO_OP: ignored, whatever it is */
+                               .origin = a->otype ? a->origin : NULL,
                                .compare = a->compare,
                                .result = a->result};
     return 1;
@@ -105,12 +123,15 @@ static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int e
     int world = rma_world(w, rank);
     if (boot_dead_count() && boot_dead(world))
         return rma_dead_error(w, rank);
-    int cls = err == -ESRCH ? MPIX_ERR_PROC_FAILED : err == -EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER;
+    int cls = err == -ESRCH    ? MPIX_ERR_PROC_FAILED
+              : err == -EFAULT ? MPI_ERR_RMA_RANGE
+                               : MPI_ERR_OTHER;
     return err_make(cls, "%s: memory of rank %d (process %d): %s", rma_call(), rank, world,
                     strerror(-err));
 }
 
-int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes, int called)
+int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, size_t bytes,
+               int called)
 {
     int self = n->rank == w->rank;
     int mapped = n->kind == RMA_NEAR_MAPPED || self;
@@ -127,7 +148,8 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
         return NOT_HERE;
     if (one && rma_one(w, n, &q))
         return MPI_SUCCESS;
-    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped) : accumulate(n, a, bytes, off, mapped);
+    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped)
+                                                   : accumulate(n, a, bytes, off, mapped);
     if (err)
         return memory_error(w, a->rank, err);
     rma_count(w, mapped ? PVAR_RMA_MAPPED : PVAR_RMA_CMA, 1);
@@ -140,11 +162,14 @@ static inline int near_move(void *to, const void *from, size_t n)
     if (n == 8 && rma_near_copy8(to, from))
         return 0;
     if (n == 4 && !(both & 3))
-        __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+        __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
     else if (n == 2 && !(both & 1))
-        __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+        __atomic_store_n((uint16_t *)to, __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
     else if (n == 1)
-        __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+        __atomic_store_n((uint8_t *)to, __atomic_load_n((const uint8_t *)from, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
     else
         memmove(to, from, n);
     return 0;

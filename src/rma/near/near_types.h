@@ -6,8 +6,9 @@
 
 /* --- cma.c: 0 or -errno ---- */
 /* Copy between two layouts across processes. */
-int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt, const void *remote, size_t rcount,
-                 const struct dt_type *rt, size_t bytes, int write);
+int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_type *lt,
+                 const void *remote, size_t rcount, const struct dt_type *rt, size_t bytes,
+                 int write);
 /* Contiguous on both sides: the common case, one call. */
 int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes);
 /* Would a message to the target, which listens, be faster? */
@@ -24,7 +25,8 @@ struct rma_question {
 };
 /* Ask the owner: 1 done; 0: not done, and it will not be. */
 int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
-/* One more accumulate that fetches nothing: does it follow many without a synchronization between? */
+/* One more accumulate that fetches nothing: does it follow many without a synchronization
+ * between? */
 int rma_burst(const struct rma_win *w, struct rma_near *n);
 
 #endif

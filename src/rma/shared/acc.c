@@ -6,10 +6,12 @@
 
 #include "mem/mem.h"
 
-/* Work is cut into batches: pieces of the target that lie in one stripe (or one element that crosses
- * into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
+/* Work is cut into batches: pieces of the target that lie in one stripe (or one element that
+ * crosses into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at
+ * most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
  *
- *   range of packed bytes --dt_iov--> blocks --cut at stripes--> batch --lock--> fetch old, apply --unlock-->
+ *   range of packed bytes --dt_iov--> blocks --cut at stripes--> batch
+ *     --lock--> fetch old, apply --unlock-->
  *
  * Mapped memory is worked on in place.  By CMA the batch is read, worked on and written back. */
 
@@ -31,9 +33,10 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 4.6 ns under a stripe, 2.9 by an atomic, 33.3 and
-     * 16.2 with two processes at it; 64 KiB 5639.2 ns under stripes of 4 KiB, 24903.3 by atomics.  So stripes, unless the user
-     * says that single elements are all there will be. */
+    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 4.6 ns under a stripe, 2.9 by
+     * an atomic, 33.3 and 16.2 with two processes at it; 64 KiB 5639.2 ns under stripes of 4 KiB,
+     * 24903.3 by atomics.  So stripes, unless the user says that single elements are all there will
+     * be. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)
         atomic_init(&c->stripe[i].word, 0);
@@ -45,12 +48,15 @@ void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 __attribute__((noinline)) void acc_stripe_wait(struct stripe *s, unsigned me)
 {
     for (unsigned turn = 0;; turn++) {
-        unsigned seen = atomic_load_explicit(&s->word, memory_order_relaxed); /* no locked instruction while it is held */
-        if (!seen && atomic_compare_exchange_weak_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+        /* no locked instruction while it is held */
+        unsigned seen = atomic_load_explicit(&s->word, memory_order_relaxed);
+        if (!seen && atomic_compare_exchange_weak_explicit(
+                         &s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
         if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
-            atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+            atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire,
+                                                    memory_order_relaxed))
             return;
         if (seen)
             thread_pause(turn);
@@ -83,7 +89,8 @@ void acc_batch_lock(const struct batch *b, int take)
 
 /* --- origin and result of a packed range ----------------------------------------------------- */
 
-/* Origin data of packed bytes [pos, pos+len): in place where it is contiguous, else packed into buf. */
+/* Origin data of packed bytes [pos, pos+len): in place where it is contiguous, else packed into
+ * buf. */
 static const char *origin_at(const struct acc_args *a, size_t pos, size_t len, char *buf)
 {
     if (!a->otype)
@@ -125,8 +132,9 @@ static int batch_cma(struct batch *b, const char *in)
     char work[ACC_STRIPE_BYTES + ELEM_MAX];
     struct iovec local = {work, b->bytes}, remote[PIECES];
     for (unsigned i = 0; i < b->n; i++)
-        remote[i] = (struct iovec){(void *)(uintptr_t)(b->t->remote + (uintptr_t)b->piece[i].iov_base),
-                                   b->piece[i].iov_len};
+        remote[i] = (struct iovec){
+            (void *)(uintptr_t)(b->t->remote + (uintptr_t)b->piece[i].iov_base),
+            b->piece[i].iov_len};
     int read = a->fetches || (a->op->index != DT_REPLACE && a->op->index != DT_NO_OP);
     int err = read ? mem_cma_read(b->t->host_index, &local, 1, remote, b->n) : 0;
     if (err)
@@ -162,7 +170,8 @@ static int batch_run(struct batch *b)
 /* Add a piece that lies in stripes [first, last]. */
 static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, uint64_t last)
 {
-    if (b->n && (b->first != first || b->last != last || b->n == PIECES || b->bytes + len > ACC_STRIPE_BYTES)) {
+    if (b->n && (b->first != first || b->last != last || b->n == PIECES ||
+                 b->bytes + len > ACC_STRIPE_BYTES)) {
         int err = batch_run(b);
         if (err)
             return err;
@@ -174,15 +183,18 @@ static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, 
     return 0;
 }
 
-/* A block of whole elements at window offset off: cut at stripe boundaries, an element across one by itself. */
+/* A block of whole elements at window offset off: cut at stripe boundaries, an element across one
+ * by itself. */
 static int batch_block(struct batch *b, uint64_t off, size_t len)
 {
     size_t e = b->a->elem->elem.bytes;
-    /* What needs no buffer takes a few stripes at a time: a locked instruction waits for all stores before it. */
+    /* What needs no buffer takes a few stripes at a time: a locked instruction waits for all stores
+     * before it. */
     int in_place = b->t->host_index < 0 && (!b->a->otype || dt_is_block(b->a->otype, b->a->ocount));
     while (len > 0) {
         uint64_t s = off / ACC_STRIPE_BYTES;
-        uint64_t room = (s + (in_place ? ACC_AT_ONCE : 1)) * ACC_STRIPE_BYTES - off; /* to the end of the last stripe */
+        /* to the end of the last stripe */
+        uint64_t room = (s + (in_place ? ACC_AT_ONCE : 1)) * ACC_STRIPE_BYTES - off;
         size_t whole = len < room ? len : (size_t)(room / e) * e;
         size_t part = whole ? whole : e; /* none fits: the element crosses */
         int err = batch_add(b, off, part, s, (off + part - 1) / ACC_STRIPE_BYTES);
@@ -196,14 +208,16 @@ static int batch_block(struct batch *b, uint64_t off, size_t len)
 
 /* --- elements by the processor's atomics ----------------------------------------------------- */
 
-static int apply_atomics(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t len, size_t pos)
+static int apply_atomics(const struct acc_target *t, const struct acc_args *a, uint64_t off,
+                         size_t len, size_t pos)
 {
     size_t e = a->elem->elem.bytes;
     char buf[ELEM_MAX], old[ELEM_MAX];
     for (size_t i = 0; i < len; i += e) {
         char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off + i);
         const char *in = a->op->index == DT_NO_OP ? NULL : origin_at(a, pos + i, e, buf);
-        if ((uintptr_t)mem % e) { /* misaligned: reached so by everybody, hence under the stripe by everybody */
+        if ((uintptr_t)mem % e) {
+            /* misaligned: reached so by everybody, hence under the stripe by everybody */
             struct batch b = {.t = t, .a = a, .pos = pos + i};
             int err = batch_block(&b, off + i, e);
             if (!err)
@@ -221,9 +235,10 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
 
 /* --- pair types: value and index with a gap, element by element ------------------------------ */
 
-/* One element to or from its place in `work`, by its blocks: what lies in a gap, or behind a value whose extent is padded, is another's
- * to store at any time, or is no memory at all. */
-static int pair_cma(const struct acc_target *t, const struct dt_type *elem, uint64_t off, char *work, int write)
+/* One element to or from its place in `work`, by its blocks: what lies in a gap, or behind a value
+ * whose extent is padded, is another's to store at any time, or is no memory at all. */
+static int pair_cma(const struct acc_target *t, const struct dt_type *elem, uint64_t off,
+                    char *work, int write)
 {
     enum { BLOCKS = 2 };
     struct iovec local[BLOCKS], remote[BLOCKS];
@@ -232,14 +247,16 @@ static int pair_cma(const struct acc_target *t, const struct dt_type *elem, uint
         uint64_t at = (uint64_t)((char *)local[i].iov_base - work);
         remote[i] = (struct iovec){(void *)(uintptr_t)(t->remote + off + at), local[i].iov_len};
     }
-    return write ? mem_cma_write(t->host_index, local, n, remote, n) : mem_cma_read(t->host_index, local, n, remote, n);
+    return write ? mem_cma_write(t->host_index, local, n, remote, n)
+                 : mem_cma_read(t->host_index, local, n, remote, n);
 }
 
 static int pair_one(const struct acc_target *t, const struct acc_args *a, uint64_t off, size_t pos)
 {
     const struct dt_type *elem = a->elem;
     size_t span = (size_t)elem->true_ub, bytes = elem->elem.bytes; /* its data begin at 0 */
-    struct batch b = {.t = t, .a = a, .first = off / ACC_STRIPE_BYTES, .last = (off + span - 1) / ACC_STRIPE_BYTES};
+    struct batch b = {.t = t, .a = a, .first = off / ACC_STRIPE_BYTES,
+                      .last = (off + span - 1) / ACC_STRIPE_BYTES};
     char work[ELEM_MAX], packed[ELEM_MAX], in_buf[ELEM_MAX];
     int cma = t->host_index >= 0, changes = a->op->index != DT_NO_OP;
     char *mem = cma ? work : (char *)((uintptr_t)t->base + (uintptr_t)off);
@@ -267,7 +284,8 @@ static int apply_pairs(const struct acc_target *t, const struct acc_args *a)
     for (size_t pos = a->pos; pos < a->pos + a->len; pos += bytes) {
         struct iovec iov;
         size_t got;
-        /* The value comes first in an element, so its first block starts where the element starts. */
+        /* The value comes first in an element, so its first block starts where the element
+         * starts. */
         if (dt_iov(a->ttype, a->tcount, NULL, pos, bytes, &iov, 1, &got) == 0)
             return -EFAULT;
         int err = pair_one(t, a, a->off + (uint64_t)(uintptr_t)iov.iov_base, pos);
@@ -296,7 +314,8 @@ int acc_apply(const struct acc_target *t, const struct acc_args *a)
         size_t at = pos;
         for (size_t i = 0; i < n; i++) {
             uint64_t off = a->off + (uint64_t)(uintptr_t)iov[i].iov_base;
-            int err = atomics ? apply_atomics(t, a, off, iov[i].iov_len, at) : batch_block(&b, off, iov[i].iov_len);
+            int err = atomics ? apply_atomics(t, a, off, iov[i].iov_len, at)
+                              : batch_block(&b, off, iov[i].iov_len);
             if (err)
                 return err;
             at += iov[i].iov_len;

@@ -6,23 +6,26 @@
  *                                  +-- stripes in the node segment of the TARGET (struct acc_ctl)
  *
  * Two mechanisms, fixed per window and element kind when the control block is made (acc_ctl_init):
- *   ACC_STRIPE   a stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the window's start; by
- *                absolute address in dynamic windows); the lock's holder works with plain (vector) code.  Taken by
- *                everybody, the owner included.  The only mechanism for memory that some peer reaches by CMA.
- *   ACC_ATOMIC   the processor's own atomics on naturally aligned elements of 1, 2, 4, 8 bytes; a misaligned
- *                element of such a kind takes the stripe AND uses no atomics, which is right only because
- *                the same misaligned bytes can be reached aligned by nobody legally (one element, one address).
- * An element that crosses a stripe boundary takes both stripes, in ascending order of their index in the table;
- * stripes beyond the table wrap around (offset / ACC_STRIPE_BYTES) & mask.
+ *   ACC_STRIPE   a stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the
+ *                window's start; by absolute address in dynamic windows); the lock's holder works
+ *                with plain (vector) code.  Taken by everybody, the owner included.  The only
+ *                mechanism for memory that some peer reaches by CMA.
+ *   ACC_ATOMIC   the processor's own atomics on naturally aligned elements of 1, 2, 4, 8 bytes; a
+ *                misaligned element of such a kind takes the stripe AND uses no atomics, which is
+ *                right only because the same misaligned bytes can be reached aligned by nobody
+ *                legally (one element, one address).
+ * An element that crosses a stripe boundary takes both stripes, in ascending order of their index
+ * in the table; stripes beyond the table wrap around (offset / ACC_STRIPE_BYTES) & mask.
  *
- * Waiting.  A stripe's critical section is bounded (at most one stripe of bytes, no call that blocks), so a handler
- * may wait for one: spin, then thread_pause().  The word records the holder's host index; when the
- * launcher says that the holder is dead the waiter takes the stripe over (the data may be torn: MPI promises nothing
- * for it).  proc->lock is not needed: threads of one process exclude each other by the stripe, too.  In the simulator no fiber is
- * switched inside a critical section, so a stripe is never found held.
+ * Waiting.  A stripe's critical section is bounded (at most one stripe of bytes, no call that
+ * blocks), so a handler may wait for one: spin, then thread_pause().  The word records the holder's
+ * host index; when the launcher says that the holder is dead the waiter takes the stripe over (the
+ * data may be torn: MPI promises nothing for it).  proc->lock is not needed: threads of one process
+ * exclude each other by the stripe, too.  In the simulator no fiber is switched inside a critical
+ * section, so a stripe is never found held.
  *
- * Ordering: acquire on taking, release on leaving; flush/unlock's full fence is the caller's business.
- * The bounds of the window have been checked by the caller; acc_ never looks at sizes.
+ * Ordering: acquire on taking, release on leaving; flush/unlock's full fence is the caller's
+ * business.  The bounds of the window have been checked by the caller; acc_ never looks at sizes.
  * private to rma/ */
 #ifndef RMA_ACC_H
 #define RMA_ACC_H
@@ -39,30 +42,34 @@ enum { ACC_STRIPE_BYTES = 4096, ACC_STRIPES_MAX = 64 };
 /* In shared memory, one per target and window, cache-line aligned; the layout is in acc_types.h. */
 struct acc_ctl;
 
-/* Stripes a window of `size` bytes should have (a power of two, 1..ACC_STRIPES_MAX); dynamic windows: the maximum. */
+/* Stripes a window of `size` bytes should have (a power of two, 1..ACC_STRIPES_MAX); dynamic
+ * windows: the maximum. */
 unsigned acc_stripes(uint64_t size, int dynamic);
 /* Bytes of a control block with that many stripes (a multiple of 64). */
 size_t acc_ctl_bytes(unsigned stripes);
 
 enum acc_hint {
-    ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC may be chosen                       */
-    ACC_SINGLE_ELEMENTS = 2  /* info mpi_accumulate_granularity says single elements: prefer ACC_ATOMIC         */
+    ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC may be chosen */
+    ACC_SINGLE_ELEMENTS = 2  /* info mpi_accumulate_granularity says single elements: prefer
+                              * ACC_ATOMIC */
 };
 /* Set up in zeroed memory, by the target, before any peer looks. */
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
 
-/* By the processor's atomics, whoever acts: naturally aligned elements of such a type, whatever the operation, in memory
- * whose control block says so, and no others.  The one predicate of it, for those who have no control block (a far origin,
- * route.c), too. */
+/* By the processor's atomics, whoever acts: naturally aligned elements of such a type, whatever the
+ * operation, in memory whose control block says so, and no others.  The one predicate of it, for
+ * those who have no control block (a far origin, route.c), too. */
 int acc_type_atomic(const struct dt_type *elem);
 int acc_ctl_atomic(const struct acc_ctl *c);
 
 /* One target's memory as this process reaches it. */
 struct acc_target {
     struct acc_ctl *ctl;
-    char *base;      /* mapped: byte `off` of the window is at base + off (NULL for one's own dynamic window)  */
-    uint64_t remote; /* CMA: address of window byte 0 in the target's address space (0 for dynamic windows) */
-    int host_index;  /* CMA: of the target; < 0: mapped                                                     */
+    char *base;      /* mapped: byte `off` of the window is at base + off (NULL for one's own
+                      * dynamic window) */
+    uint64_t remote; /* CMA: address of window byte 0 in the target's address space (0 for dynamic
+                      * windows) */
+    int host_index;  /* CMA: of the target; < 0: mapped */
 };
 
 static inline struct acc_target acc_mapped(struct acc_ctl *ctl, char *base)
@@ -75,8 +82,9 @@ static inline struct acc_target acc_by_cma(struct acc_ctl *ctl, uint64_t remote,
 }
 
 /* One accumulate, or a segment of one.
- * The target side is a layout: tcount of ttype at window offset `off`; [pos, pos+len) is the range of its packed bytes
- * to work on, a multiple of the element size (whole operation: 0, tcount * size).
+ * The target side is a layout: tcount of ttype at window offset `off`; [pos, pos+len) is the range
+ * of its packed bytes to work on, a multiple of the element size (whole operation: 0, tcount *
+ * size).
  * origin/result: otype (rtype) given: ocount (rcount) of it at that address, the same packed range;
  *                NULL type: exactly `len` contiguous bytes for this range (a packet's payload).
  * op MPI_NO_OP: origin is not read. */
@@ -99,16 +107,18 @@ struct acc_args {
 /* Element-wise atomic against every other acc_ call on this target and element kind.
  * 0; -EPERM, -EFAULT, -ESRCH from CMA (an unknown part has been done). */
 int acc_apply(const struct acc_target *t, const struct acc_args *a);
-/* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be NULL).  Fast. */
-int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
-            void *result);
+/* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be
+ * NULL).  Fast. */
+int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+            const struct dt_op *op, const void *origin, void *result);
 /* Compare and swap of one element; result gets the old value. */
-int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
-            void *result);
+int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+            const void *origin, const void *compare, void *result);
 
 /* --- by the owner, when asked (delegate.c) ---
- * A question has a number.  Until it is answered the asker may take it back; who is first is decided by the stripe of the
- * element, under which the owner answers and the asker takes back.  In shared memory, one per asker. */
+ * A question has a number.  Until it is answered the asker may take it back; who is first is
+ * decided by the stripe of the element, under which the owner answers and the asker takes back.  In
+ * shared memory, one per asker. */
 struct acc_asked {
     _Alignas(64) atomic_uint answered; /* by owners: number of the question answered last; */
     uint64_t old;                      /* what stood there, in the element's first bytes   */
@@ -126,8 +136,8 @@ struct acc_question {
     uint32_t number;
     int asker;               /* process */
 };
-/* Owner: one element of its mapped memory.  1 done and answered; 0: it was taken back, or the asker is dead: what it held may be
- * another's now. */
+/* Owner: one element of its mapped memory.  1 done and answered; 0: it was taken back, or the asker
+ * is dead: what it held may be another's now. */
 int acc_answer(const struct acc_target *t, const struct acc_question *q);
 /* Asker: has it been answered?  Then a->old is there. */
 static inline int acc_answered(const struct acc_asked *a, uint32_t number)

@@ -1,5 +1,5 @@
-/* acc_atomic.c - one element at a time: by the processor's atomics, or under its stripe.  acc_near() and acc_near_cas() are the near
- * path's. */
+/* acc_atomic.c - one element at a time: by the processor's atomics, or under its stripe.
+ * acc_near() and acc_near_cas() are the near path's. */
 #include "rma/shared/acc_types.h"
 
 #include <string.h>
@@ -17,7 +17,13 @@ int acc_ctl_atomic(const struct acc_ctl *c)
 int acc_type_atomic(const struct dt_type *elem)
 {
     switch (elem->elem.kind) {
-    case DT_SIGNED: case DT_UNSIGNED: case DT_FLOAT: case DT_LOGICAL: case DT_BYTE: case DT_CHAR: break;
+    case DT_SIGNED:
+    case DT_UNSIGNED:
+    case DT_FLOAT:
+    case DT_LOGICAL:
+    case DT_BYTE:
+    case DT_CHAR:
+        break;
     default: return 0;
     }
     unsigned n = elem->elem.bytes;
@@ -26,8 +32,8 @@ int acc_type_atomic(const struct dt_type *elem)
 
 /* --- read, modify, write --------------------------------------------------------------------- */
 
-/* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an element is
- * ordered with other data only by synchronization calls, whose full fences do that. */
+/* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an
+ * element is ordered with other data only by synchronization calls, whose full fences do that. */
 #define ACC_LOOP(T)                                                                              \
     do {                                                                                         \
         _Atomic(T) *p = (_Atomic(T) *)(void *)mem;                                               \
@@ -41,7 +47,8 @@ int acc_type_atomic(const struct dt_type *elem)
         memcpy(old, &seen, sizeof seen);                                                         \
     } while (0)
 
-void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, char *old)
+void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem,
+                     char *old)
 {
     int integer = elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED;
     switch (elem->elem.bytes) {
@@ -52,7 +59,8 @@ void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const c
         if (integer && op->index == DT_SUM) { /* the counter everybody has */
             uint64_t v;
             memcpy(&v, in, 8);
-            v = atomic_fetch_add_explicit((_Atomic(uint64_t) *)(void *)mem, v, memory_order_acq_rel);
+            v = atomic_fetch_add_explicit((_Atomic(uint64_t) *)(void *)mem, v,
+                                          memory_order_acq_rel);
             memcpy(old, &v, 8);
         } else {
             ACC_LOOP(uint64_t);
@@ -60,7 +68,8 @@ void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const c
     }
 }
 
-static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
+static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const void *origin,
+                       char *mem, void *result)
 {
     char old[ELEM_MAX];
     acc_elem_atomic(op, elem, origin, mem, old);
@@ -71,22 +80,24 @@ static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const
 /* --- the near path --------------------------------------------------------------------------- */
 
 /* Whatever the element, the operation and whoever holds the stripe. */
-static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
-                                              const void *origin, void *result, unsigned op)
+static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off,
+                                              const struct dt_type *elem, const void *origin,
+                                              void *result, unsigned op)
 {
     struct acc_target t = acc_mapped(n->acc, n->base);
     return acc_one(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
 }
 
-static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
-                                                  const void *origin, const void *compare, void *result)
+static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off,
+                                                  const struct dt_type *elem, const void *origin,
+                                                  const void *compare, void *result)
 {
     struct acc_target t = acc_mapped(n->acc, n->base);
     return acc_cas(&t, off, elem, origin, compare, result);
 }
 
-/* Take the stripe of an element of e bytes that lies in one, if it is free; else NULL, and then the long way, which
- * waits.  Never in the simulator: no other runs between taking and giving here. */
+/* Take the stripe of an element of e bytes that lies in one, if it is free; else NULL, and then the
+ * long way, which waits.  Never in the simulator: no other runs between taking and giving here. */
 static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, size_t e)
 {
     struct acc_ctl *c = n->acc;
@@ -96,8 +107,12 @@ static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, s
         return NULL;
     struct stripe *s = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
     /* As in stripe_take(). */
-    return __builtin_expect(atomic_compare_exchange_strong_explicit(&s->word, &seen, (unsigned)n->me, memory_order_acquire,
-                                                                    memory_order_relaxed), 1) ? s : NULL;
+    return __builtin_expect(
+               atomic_compare_exchange_strong_explicit(&s->word, &seen, (unsigned)n->me,
+                                                       memory_order_acquire, memory_order_relaxed),
+               1)
+               ? s
+               : NULL;
 }
 
 /* One element of type T; x: the origin's, y: the window's. */
@@ -116,12 +131,14 @@ static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, s
         return 0;                                                                 \
     } while (0)
 
-int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin, void *result,
-             unsigned op)
+int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
+             void *result, unsigned op)
 {
     const uint8_t *e = &elem->elem.kind; /* kind and bytes */
     enum { KIND = 0, BYTES = 1 };
-    _Static_assert(offsetof(struct dt_elem, kind) == KIND && offsetof(struct dt_elem, bytes) == BYTES, "dt_elem");
+    _Static_assert(offsetof(struct dt_elem, kind) == KIND &&
+                       offsetof(struct dt_elem, bytes) == BYTES,
+                   "dt_elem");
     if (op == DT_SUM && e[BYTES] == 8) {
         if (e[KIND] == DT_SIGNED || e[KIND] == DT_UNSIGNED)
             NEAR(uint64_t, x + y);
@@ -136,8 +153,8 @@ int acc_near(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
     return near_any(n, off, elem, origin, result, op);
 }
 
-int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem, const void *origin,
-                 const void *compare, void *result)
+int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *elem,
+                 const void *origin, const void *compare, void *result)
 {
     size_t e = elem->elem.bytes;
     struct stripe *lock = e == 8 || e == 4 ? near_take(n, off, e) : NULL;
@@ -153,8 +170,8 @@ int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *e
 
 /* --- one element ----------------------------------------------------------------------------- */
 
-int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const struct dt_op *op, const void *origin,
-            void *result)
+int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+            const struct dt_op *op, const void *origin, void *result)
 {
     size_t e = elem->elem.bytes;
     uint64_t s = off / ACC_STRIPE_BYTES;
@@ -164,9 +181,10 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
         return 0;
     }
     if (elem->elem.kind == DT_PAIR || t->host_index >= 0 || (off + e - 1) / ACC_STRIPE_BYTES != s) {
-        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e,
-                             .origin = origin, .ocount = 1, .otype = elem, .fetches = result != NULL, .result = result,
-                             .rcount = 1, .rtype = elem};
+        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem,
+                             .len = e, .origin = origin, .ocount = 1, .otype = elem,
+                             .fetches = result != NULL, .result = result, .rcount = 1,
+                             .rtype = elem};
         return acc_apply(t, &a);
     }
     struct stripe *lock = &t->ctl->stripe[s & t->ctl->mask];
@@ -177,18 +195,18 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
 }
 
 /* Compare and swap by one locked instruction where elements go by atomics. */
-#define ACC_SWAP(T)                                                                                          \
-    do {                                                                                                     \
-        T want, expect;                                                                                      \
-        memcpy(&want, origin, sizeof want);                                                                  \
-        memcpy(&expect, compare, sizeof expect);                                                             \
-        atomic_compare_exchange_strong_explicit((_Atomic(T) *)(void *)mem, &expect, want,                    \
-                                                memory_order_acq_rel, memory_order_acquire);                 \
-        memcpy(result, &expect, sizeof expect);                                                              \
+#define ACC_SWAP(T)                                                                                \
+    do {                                                                                           \
+        T want, expect;                                                                            \
+        memcpy(&want, origin, sizeof want);                                                        \
+        memcpy(&expect, compare, sizeof expect);                                                   \
+        atomic_compare_exchange_strong_explicit((_Atomic(T) *)(void *)mem, &expect, want,          \
+                                                memory_order_acq_rel, memory_order_acquire);       \
+        memcpy(result, &expect, sizeof expect);                                                    \
     } while (0)
 
-int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem, const void *origin, const void *compare,
-            void *result)
+int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+            const void *origin, const void *compare, void *result)
 {
     size_t e = elem->elem.bytes;
     char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off), work[ELEM_MAX];
@@ -209,7 +227,8 @@ int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem
         stripe_give(lock);
         return 0;
     }
-    struct batch b = {.t = t, .first = off / ACC_STRIPE_BYTES, .last = (off + e - 1) / ACC_STRIPE_BYTES};
+    struct batch b = {.t = t, .first = off / ACC_STRIPE_BYTES,
+                      .last = (off + e - 1) / ACC_STRIPE_BYTES};
     struct iovec local = {work, e}, remote = {(void *)(uintptr_t)(t->remote + off), e};
     int cma = t->host_index >= 0, err = 0;
     acc_batch_lock(&b, 1);

@@ -14,7 +14,8 @@ void acc_asked_init(struct acc_asked *a)
 
 int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
 {
-    return !c->atomics && acc_type_atomic(elem) && off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
+    return !c->atomics && acc_type_atomic(elem) &&
+           off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
 }
 
 int acc_answer(const struct acc_target *t, const struct acc_question *q)
@@ -23,7 +24,8 @@ int acc_answer(const struct acc_target *t, const struct acc_question *q)
     char *mem = (char *)((uintptr_t)t->base + (uintptr_t)q->off);
     sched_point(); /* it may be taken back yet */
     stripe_take(lock, (unsigned)mem_host_index() + 1);
-    int open = !acc_taken_back(q->asked, q->number); /* now for good: the stripe orders it with the store in acc_take_back() */
+    /* now for good: the stripe orders it with the store in acc_take_back() */
+    int open = !acc_taken_back(q->asked, q->number);
     if (open && boot_dead_count() && boot_dead(q->asker))
         open = 0;
     if (open && q->op)
@@ -43,7 +45,8 @@ int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t
     stripe_take(lock, (unsigned)mem_host_index() + 1);
     int open = !acc_answered(a, number);
     if (open)
-        atomic_store_explicit(&a->back, number, memory_order_relaxed); /* ordered by the stripe, too */
+        /* ordered by the stripe, too */
+        atomic_store_explicit(&a->back, number, memory_order_relaxed);
     stripe_give(lock);
     return open;
 }

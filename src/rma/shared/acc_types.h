@@ -1,4 +1,5 @@
-/* acc_types.h - stripes and what is done under them: what acc.c, acc_atomic.c and acc_delegate.c share (private). */
+/* acc_types.h - stripes and what is done under them: what acc.c, acc_atomic.c and acc_delegate.c
+ * share (private). */
 #ifndef RMA_ACC_TYPES_H
 #define RMA_ACC_TYPES_H
 
@@ -44,7 +45,8 @@ static inline void stripe_take(struct stripe *s, unsigned me)
 {
     unsigned seen = 0;
     /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
-    if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire,
+                                                 memory_order_relaxed))
         acc_stripe_wait(s, me);
 }
 
@@ -55,7 +57,8 @@ static inline void stripe_give(struct stripe *s)
 
 /* --- one element ---------------------------------------------------------------- */
 
-static inline void apply_plain(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, size_t len)
+static inline void apply_plain(const struct dt_op *op, const struct dt_type *elem, const char *in,
+                               char *mem, size_t len)
 {
     if (op->index == DT_REPLACE)
         memcpy(mem, in, len);
@@ -63,17 +66,20 @@ static inline void apply_plain(const struct dt_op *op, const struct dt_type *ele
         dt_op_elems(op, elem, in, mem, len / elem->elem.bytes);
 }
 
-/* Memory that some peer does not map has no atomics (acc_ctl_init), so none is reached by CMA here. */
+/* Memory that some peer does not map has no atomics (acc_ctl_init), so none is reached by CMA
+ * here. */
 static inline int by_atomics(const struct acc_target *t, const struct dt_type *elem)
 {
     return t->ctl->atomics && t->host_index < 0 && acc_type_atomic(elem);
 }
 
 /* acc_atomic.c: one read-modify-write by the processor's atomics */
-void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem, char *old);
+void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem,
+                     char *old);
 
 /* Under its stripe: an element that lies in one. */
-static inline void one_locked(const struct dt_op *op, const struct dt_type *elem, const void *origin, char *mem, void *result)
+static inline void one_locked(const struct dt_op *op, const struct dt_type *elem,
+                              const void *origin, char *mem, void *result)
 {
     if (result)
         memcpy(result, mem, elem->elem.bytes);
@@ -81,8 +87,8 @@ static inline void one_locked(const struct dt_op *op, const struct dt_type *elem
     apply_plain(op, elem, origin, mem, elem->elem.bytes);
 }
 
-static inline __attribute__((always_inline)) void swap_locked(char *mem, const void *origin, const void *compare,
-                                                              void *result, size_t e)
+static inline __attribute__((always_inline)) void
+swap_locked(char *mem, const void *origin, const void *compare, void *result, size_t e)
 {
     int same = memcmp(mem, compare, e) == 0;
     memcpy(result, mem, e);
@@ -90,7 +96,8 @@ static inline __attribute__((always_inline)) void swap_locked(char *mem, const v
         memcpy(mem, origin, e);
 }
 
-static inline void swap_any(char *mem, const void *origin, const void *compare, void *result, size_t e)
+static inline void swap_any(char *mem, const void *origin, const void *compare, void *result,
+                            size_t e)
 {
     switch (e) {
     case 4: swap_locked(mem, origin, compare, result, 4); break;

@@ -10,7 +10,9 @@
 void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
 {
     atomic_uint *count = &b->count[number % 4];
-    fence_full(); /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival; pairs with the fence in rma_fence_poll() */
+    /* MEM_SYNC before PROC_SYNC: stores to the window come before the arrival; pairs with the fence
+     * in rma_fence_poll() */
+    fence_full();
     sched_point();
     /* acq_rel: the last one has seen everybody's stores, and publishes them with `done`. */
     if (atomic_fetch_add_explicit(count, 1, memory_order_acq_rel) + 1 != n->peers)
@@ -27,7 +29,8 @@ void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
 
 int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number)
 {
-    /* Acquire pairs with the release store of the last arrival; the difference stands wrap-around. */
+    /* Acquire pairs with the release store of the last arrival; the difference stands
+     * wrap-around. */
     if ((int)(atomic_load_explicit(&b->done, memory_order_acquire) - number) >= 0)
         return 1;
     if (boot_dead_count())

@@ -9,7 +9,8 @@
 
 static int pair_take(atomic_uint *given, atomic_uint *taken, const struct shmnode *n, unsigned peer)
 {
-    unsigned t = atomic_load_explicit(taken, memory_order_relaxed); /* written by this process only */
+    /* written by this process only */
+    unsigned t = atomic_load_explicit(taken, memory_order_relaxed);
     /* Acquire pairs with the release store of the giver. */
     if (atomic_load_explicit(given, memory_order_acquire) != t) {
         atomic_store_explicit(taken, t + 1, memory_order_relaxed);
@@ -22,7 +23,8 @@ static void pair_give(atomic_uint *given, const struct shmnode *n, unsigned peer
 {
     fence_full(); /* MEM_SYNC before PROC_SYNC; pairs with the full fence after the taker's wait */
     sched_point();
-    atomic_store_explicit(given, atomic_load_explicit(given, memory_order_relaxed) + 1, memory_order_release);
+    atomic_store_explicit(given, atomic_load_explicit(given, memory_order_relaxed) + 1,
+                          memory_order_release);
     if (peer != n->me)
         mem_wake(n->host_index[peer]);
 }

@@ -1,9 +1,10 @@
 /* access.c - POST, START, COMPLETE, WAIT, TEST ([design] Algorithm for POST-START-COMPLETE-WAIT).
  *
- * Posts and completes are matched per (poster, starter): counters in the node segment between near peers, POST packets
- * counted in w->posts and a mark per far starter, set by its COMPLETE, between far ones.  START does not wait: until all
- * posts are seen operations queue (PSCW_ISSUED).  Exception: where the program loads and stores near
- * peers' memory (w->loads), START waits for the posts of near members, because a load cannot be queued. */
+ * Posts and completes are matched per (poster, starter): counters in the node segment between near
+ * peers, POST packets counted in w->posts and a mark per far starter, set by its COMPLETE, between
+ * far ones.  START does not wait: until all posts are seen operations queue (PSCW_ISSUED).
+ * Exception: where the program loads and stores near peers' memory (w->loads), START waits for the
+ * posts of near members, because a load cannot be queued. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
@@ -11,21 +12,24 @@
 
 #include "base/atomic.h"
 
-/* The number of posts of a far rank that are not used up, and what the last of them says was detached there: w->posts. */
+/* The number of posts of a far rank that are not used up, and what the last of them says was
+ * detached there: w->posts. */
 _Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "a pointer holds both");
 enum { POSTS_BITS = 32 };
 
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached)
 {
     uint32_t posts = (uint32_t)(uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
-    return map_put(&w->posts, (uint64_t)rank + 1, (void *)((uintptr_t)detached << POSTS_BITS | (posts + (posts != UINT32_MAX))));
+    return map_put(&w->posts, (uint64_t)rank + 1,
+                   (void *)((uintptr_t)detached << POSTS_BITS | (posts + (posts != UINT32_MAX))));
 }
 
 /* A post of rank is there: use it up. 1, 0, or < 0: it will not come. */
 static int take_post(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
-    int gone = rma_has_gone(w, rank), got = n ? shmpair_start(w->node.pairs, &w->node.n, rma_near_index(w, n)) : 0;
+    int gone = rma_has_gone(w, rank),
+        got = n ? shmpair_start(w->node.pairs, &w->node.n, rma_near_index(w, n)) : 0;
     if (n)
         return got ? got : -gone;
     uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
@@ -73,7 +77,8 @@ static int near_posts_seen(void *arg)
     return 1;
 }
 
-/* A post that a failed process owes ends the wait.  MPI_Win_complete reports it: the epoch is open. */
+/* A post that a failed process owes ends the wait.  MPI_Win_complete reports it: the epoch is
+ * open. */
 void rma_near_posts_wait(struct rma_win *w)
 {
     if (!rma_ask(w, ASK_POSTS_OUT))
@@ -90,7 +95,8 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
     if (!rma_ask(w, ASK_START_MAY))
         return rma_sync_error(w, "another access epoch is open on", rma_end_first(w));
     unsigned n = rma_group_size(g);
-    int *ranks = rma_scratch_take(&w->start_mem, (size_t)n * (sizeof *w->start + sizeof *w->waiting) + 1);
+    int *ranks = rma_scratch_take(&w->start_mem,
+                                  (size_t)n * (sizeof *w->start + sizeof *w->waiting) + 1);
     if (!ranks)
         return rma_no_memory(n);
     int err = rma_group_ranks(w, g, ranks);
@@ -123,8 +129,8 @@ static int posts_seen(void *arg)
     return !rma_ask(arg, ASK_POSTS_OUT);
 }
 
-/* Tell the posters that got no operation a COMPLETE could ride on, or whose operations could not leave: perhaps this can now, and
- * they wait for it. */
+/* Tell the posters that got no operation a COMPLETE could ride on, or whose operations could not
+ * leave: perhaps this can now, and they wait for it. */
 static int complete_far(struct rma_win *w)
 {
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};

@@ -1,23 +1,28 @@
-/* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win elements back.
+/* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win
+ * elements back.
  *
- * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening fence or the
- * posts of the start (the calls that opened the epoch may wait for these), the grant of a lock already called,
- * answers that the target's progress engine sends.  Never for a further call of some user.  While a window is short of elements nothing
- * of it is held back for piggybacking (w->starved, until the epoch ends).
+ * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening
+ * fence or the posts of the start (the calls that opened the epoch may wait for these), the grant
+ * of a lock already called, answers that the target's progress engine sends.  Never for a further
+ * call of some user.  While a window is short of elements nothing of it is held back for
+ * piggybacking (w->starved, until the epoch ends).
  *
- *   epoch                     what is waited for                                       then
- *   FENCE/PSCW_ISSUED         until granted, or an element is idle
- *   FENCE/PSCW_GRANTED,       a victim's operations have left and are answered         DONE leaves, the window counts
- *   LOCK_ALL_GRANTED          (FLUSH_LOCAL)                                            its answer (w->acks); after a death
- *                                                                                      of a member the answer is awaited
- *   LOCK_ALL_CALLED           the switch to the window protocol (lock_all.c)
- *   PER_TARGET                FLUSH of a victim: GRANTED, then ISSUED, then CALLED     DONE answered; a NOCHECK lock is
- *                             in the order of the calls                                really taken first (rma.md 5.5, 5.6)
+ *   epoch                what is waited for                     then
+ *   FENCE/PSCW_ISSUED    until granted, or an element is idle
+ *   FENCE/PSCW_GRANTED,  a victim's operations have left and    DONE leaves, the window counts its
+ *   LOCK_ALL_GRANTED     are answered (FLUSH_LOCAL)             answer (w->acks); after a death of
+ *                                                               a member the answer is awaited
+ *   LOCK_ALL_CALLED      the switch to the window protocol
+ *                        (lock_all.c)
+ *   PER_TARGET           FLUSH of a victim: GRANTED, then       DONE answered; a NOCHECK lock is
+ *                        ISSUED, then CALLED in the order of    really taken first (rma.md 5.5,
+ *                        the calls                              5.6)
  *
- * Threads.  What waits for a lock may be another thread's, and the lock be held by a process whose other thread waits
- * for one that this thread holds: a circle that the user's locks do not have.  So with MPI_THREAD_MULTIPLE nobody waits
- * for elements that hang on an ungranted lock or on a pinning thread: if there are no others, one element beyond
- * the pool is given out.  Ungranted locks are at most one per thread, so the excess is bounded by the threads. */
+ * Threads.  What waits for a lock may be another thread's, and the lock be held by a process whose
+ * other thread waits for one that this thread holds: a circle that the user's locks do not have.
+ * So with MPI_THREAD_MULTIPLE nobody waits for elements that hang on an ungranted lock or on a
+ * pinning thread: if there are no others, one element beyond the pool is given out.  Ungranted
+ * locks are at most one per thread, so the excess is bounded by the threads. */
 #include "rma/sync/sync_types.h"
 
 static int target_free_now(const struct rma_win *w)
@@ -56,7 +61,8 @@ static int better(const struct rma_target *a, const struct rma_target *b)
 
 static struct rma_target *victim_of(struct rma_win *w)
 {
-    /* CALLED ones in the order of the calls: the first on the list of the process that is of this window. */
+    /* CALLED ones in the order of the calls: the first on the list of the process that is of this
+     * window. */
     struct rma_target *best = NULL, *called = NULL;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (!t->pins && !t->leaving && better(t, best))
@@ -125,11 +131,13 @@ static int settled(void *arg)
     return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
 }
 
-/* What tells of the element when it has gone, made before it goes: without memory for it the element stays. */
+/* What tells of the element when it has gone, made before it goes: without memory for it the
+ * element stays. */
 static int remember(struct rma_win *w, const struct rma_target *t, int cut)
 {
     return rma_gone_put(&w->gone, t->rank, cut)
-               ? err_make(MPI_ERR_NO_MEM, "%s: no memory to give up the element of rank %d", rma_call(), t->rank)
+               ? err_make(MPI_ERR_NO_MEM, "%s: no memory to give up the element of rank %d",
+                          rma_call(), t->rank)
                : MPI_SUCCESS;
 }
 
@@ -159,7 +167,8 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
         if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_DEAD))
             rma_target_fail(t, x.err);
     }
-    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) { /* since before, or only now */
+    if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
+        /* since before, or only now */
         int err = rma_complete_target(w, t, RMA_F_DONE);
         w->err = w->err ? w->err : err;
     }
@@ -175,7 +184,8 @@ struct really {
     int sent;
 };
 
-/* Its epoch may be ending in another thread, which then knows of no lock that had to be given back. */
+/* Its epoch may be ending in another thread, which then knows of no lock that had to be given
+ * back. */
 static int is_ours(const struct rma_target *t, int pins)
 {
     return t->pins == pins && !t->leaving;
@@ -190,14 +200,17 @@ static int lock_sent(void *arg)
     return x->sent;
 }
 
-/* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK finds a lock. */
+/* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK
+ * finds a lock. */
 static int take_really(struct rma_target *t)
 {
     struct really x = {t, 0};
     t->pins++;
     if (!lock_sent(&x))
         progress_wait(lock_sent, &x, "room for a message", t->world);
-    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : x.sent ? rma_grant_wait(t) : MPI_SUCCESS;
+    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank)
+              : x.sent               ? rma_grant_wait(t)
+                                     : MPI_SUCCESS;
     t->pins--;
     return err;
 }
@@ -219,7 +232,8 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
         return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
-        err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut); /* leaving: its lock has been given back */
+        /* leaving: its lock has been given back */
+        err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut);
         if (err)
             return err;
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
@@ -228,7 +242,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     return MPI_SUCCESS;
 }
 
-/* --- the two calls ------------------------------------------------------------------------------- */
+/* --- the two calls ---------------------------------------------------------------------------- */
 
 static int forget_idle(struct rma_win *w)
 {

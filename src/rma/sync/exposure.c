@@ -36,10 +36,11 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     if (rma_ask(w, ASK_IN_FENCE) && rma_fence_pending(w))
         return rma_sync_error(w, "a fence epoch with operations is open on", rma_end_first(w));
     if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s", rma_call(),
-                        w->rank, rma_win_text(w), rma_end_first(w));
+        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s",
+                        rma_call(), w->rank, rma_win_text(w), rma_end_first(w));
     unsigned n = rma_group_size(g);
-    struct rma_starter *far = rma_scratch_take(&w->expo_mem, n * (sizeof *far + 2 * sizeof(int)) + 1);
+    struct rma_starter *far = rma_scratch_take(&w->expo_mem,
+                                               n * (sizeof *far + 2 * sizeof(int)) + 1);
     if (!far)
         return rma_no_memory(n);
     int *ranks = (int *)(far + n) + n;
@@ -96,7 +97,8 @@ static int completes_seen(void *arg)
     struct rma_win *w = arg;
     unsigned open = 0;
     for (unsigned i = 0; i < w->nexpo_near; i++) {
-        int rank = w->expo_near[i] < 0 ? -1 : w->near.near[w->expo_near[i]].rank, gone = rank >= 0 && rma_has_gone(w, rank);
+        int rank = w->expo_near[i] < 0 ? -1 : w->near.near[w->expo_near[i]].rank,
+            gone = rank >= 0 && rma_has_gone(w, rank);
         int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
         if (got < 0 || (!got && gone)) {
             rma_gone_error(w, rank);
@@ -137,7 +139,8 @@ int rma_test(struct rma_win *w, int *flag)
     if (w->expo == EXPO_NONE)
         return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
     progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
-    *flag = w->expo == EXPO_NONE || completes_seen(w); /* none: another thread has looked and ended it meanwhile */
+    /* none: another thread has looked and ended it meanwhile */
+    *flag = w->expo == EXPO_NONE || completes_seen(w);
     if (!*flag) {
         progress_test();
         *flag = w->expo == EXPO_NONE || completes_seen(w);

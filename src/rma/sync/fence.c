@@ -1,10 +1,11 @@
 /* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE).
  *
- * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the hook, finds it done.
- * Where the program loads and stores near peers' memory (w->loads) it is waited for, because a load cannot be queued.
- * Else: everything out and acknowledged, then a barrier, waited for.
- * The barrier: counters in the node segment when all members are near, coll_ibarrier_members() otherwise.  At most two
- * are outstanding (rma.md 5.12). */
+ * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the
+ * hook, finds it done.  Where the program loads and stores near peers' memory (w->loads) it is
+ * waited for, because a load cannot be queued.  Else: everything out and acknowledged, then a
+ * barrier, waited for.
+ * The barrier: counters in the node segment when all members are near, coll_ibarrier_members()
+ * otherwise.  At most two are outstanding (rma.md 5.12). */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -84,8 +85,8 @@ static int barrier_start(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* Closing half: all operations called before are out and acknowledged.  What other threads called meanwhile, or wait to
- * call, belongs to the next epoch and keeps its element (rma.md 5.8). */
+/* Closing half: all operations called before are out and acknowledged.  What other threads called
+ * meanwhile, or wait to call, belongs to the next epoch and keeps its element (rma.md 5.8). */
 static int close_epoch(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
@@ -101,15 +102,19 @@ int rma_fence(struct rma_win *w, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     if (assert & ~known)
-        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(), (unsigned)assert);
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(),
+                        (unsigned)assert);
     if (!rma_ask(w, ASK_FENCE_MAY) || w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
-                        w->expo != EXPO_NONE && rma_ask(w, ASK_FENCE_MAY) ? "call MPI_Win_wait first" : rma_end_first(w));
-    /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us arrive; pairs with the fence
-     * in rma_fence_poll() of those who have seen all arrive. */
+        return err_make(
+            MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
+            w->expo != EXPO_NONE && rma_ask(w, ASK_FENCE_MAY) ? "call MPI_Win_wait first"
+                                                              : rma_end_first(w));
+    /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us
+     * arrive; pairs with the fence in rma_fence_poll() of those who have seen all arrive. */
     fence_full();
     rma_synced(w);
-    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks, waits = closes || w->loads;
+    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
+    int waits = closes || w->loads;
     int err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);
     err = err ? err : e;
@@ -128,7 +133,8 @@ int rma_fence(struct rma_win *w, int assert)
     return err;
 }
 
-/* Loads in a fence or PSCW epoch that did not wait for its peers: it does so now.  Other epochs hold near locks already. */
+/* Loads in a fence or PSCW epoch that did not wait for its peers: it does so now.  Other epochs
+ * hold near locks already. */
 void rma_loads_begin(struct rma_win *w)
 {
     if (w->loads)

@@ -1,9 +1,10 @@
 /* flush.c - FLUSH family, SYNC, and the waiting for answers that every synchronization shares.
  *
- *     thread: resp on its stack --- token ---> DONE on the tail ---> target ---> ACK (token) ---> resp counted down
+ *     thread: resp on its stack --- token ---> DONE on the tail ---> target
+ *             resp counted down <--- ACK (token) <--------------------'
  *
- * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes late, or for
- * another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
+ * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes
+ * late, or for another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
 #include "rma/sync/sync_types.h"
 
 #include <errno.h>
@@ -28,8 +29,8 @@ struct wait {
     uint64_t mark;
 };
 
-/* A death ends the wait for all answers (rma_resp_bury), not the sending: what asks for one has yet to leave for the living,
- * who would stay locked otherwise. */
+/* A death ends the wait for all answers (rma_resp_bury), not the sending: what asks for one has yet
+ * to leave for the living, who would stay locked otherwise. */
 static int unsent(const struct wait *x, const struct rma_target *t)
 {
     return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_DEAD);
@@ -74,11 +75,12 @@ static void sync_turn(struct rma_target *t)
         progress_wait(sync_free, t, "another thread's flush", t->world);
 }
 
-/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was never taken (unless an eviction
- * is taking it now: then UNLOCK waits for the grant). */
+/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was
+ * never taken (unless an eviction is taking it now: then UNLOCK waits for the grant). */
 static unsigned sync_for(const struct rma_target *t, unsigned sync)
 {
-    if ((t->flags & TARGET_NEAR) || ((sync & RMA_F_UNLOCK) && (t->flags & TARGET_NOCHECK) && t->state == TARGET_LOCK_GRANTED))
+    if ((t->flags & TARGET_NEAR) ||
+        ((sync & RMA_F_UNLOCK) && (t->flags & TARGET_NOCHECK) && t->state == TARGET_LOCK_GRANTED))
         return RMA_F_DONE;
     return sync;
 }
@@ -166,9 +168,13 @@ void rma_look_around(struct rma_win *w)
 static int no_epoch(const struct rma_win *w, int rank /* -1: all */)
 {
     if (rank < 0)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open on %s: call MPI_Win_lock or MPI_Win_lock_all first", rma_call(),
-                        rma_win_text(w));
-    return err_make(MPI_ERR_RMA_SYNC, "%s: no passive-target epoch is open for rank %d of %s: call MPI_Win_lock or MPI_Win_lock_all first",
+        return err_make(MPI_ERR_RMA_SYNC,
+                        "%s: no passive-target epoch is open on %s: call MPI_Win_lock or "
+                        "MPI_Win_lock_all first",
+                        rma_call(), rma_win_text(w));
+    return err_make(MPI_ERR_RMA_SYNC,
+                    "%s: no passive-target epoch is open for rank %d of %s: call MPI_Win_lock or "
+                    "MPI_Win_lock_all first",
                     rma_call(), rank, rma_win_text(w));
 }
 
@@ -176,7 +182,8 @@ static int check_rank(const struct rma_win *w, int rank)
 {
     if (rank >= 0 && rank < w->size)
         return MPI_SUCCESS;
-    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+    return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank,
+                    w->size - 1);
 }
 
 /* The epoch admits a flush of rank; *t_out: its element or NULL. */
@@ -251,20 +258,24 @@ int rma_flush(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
-    /* Of an element that was evicted messages may be under way: DONE is behind them, where what the network did needs none. */
+    /* Of an element that was evicted messages may be under way: DONE is behind them, where what the
+     * network did needs none. */
     if (t && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED) && !(t->flags & TARGET_DEAD))
         t->flags |= TARGET_DIRTY;
     int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
+    /* what was done there has gone with its element */
     else if (rma_gone_err(&w->gone, rank))
-        err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank)); /* what was done there has gone with its element */
-    else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED)) /* near ranks, too, which get accumulates by message */
+        err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
+    else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED))
+        /* near ranks, too, which get accumulates by message */
         err = rma_ask_alone(w, rank, RMA_F_DONE);
     else if (dead && !rma_near_of(w, rank))
         err = rma_dead_error(w, rank); /* what was done there has gone with its element */
-    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with the one in another's
-     * flush.  Last: what the target did for us, by message, comes before what we read next, too. */
+    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with
+     * the one in another's flush.  Last: what the target did for us, by message, comes before what
+     * we read next, too. */
     fence_full();
     return err;
 }
@@ -277,7 +288,8 @@ int rma_flush_local(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
-    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are complete at the target, too. */
+    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are
+     * complete at the target, too. */
     fence_full();
     if (t)
         rma_local_wait(w, t);
@@ -290,7 +302,9 @@ int rma_flush_all(struct rma_win *w)
         return no_epoch(w, -1);
     rma_synced(w);
     int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
-    rma_look_around(w); /* programs spin on this call; before the fence, as what handlers do here comes before what is read next */
+    /* programs spin on this call; before the fence, as what handlers do here comes before what is
+     * read next */
+    rma_look_around(w);
     fence_full(); /* as in rma_flush() */
     return err;
 }
@@ -311,10 +325,12 @@ int rma_flush_local_all(struct rma_win *w)
 int rma_sync(struct rma_win *w)
 {
     (void)w; /* outside an epoch it is meaningless and harmless */
-    /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our core. */
+    /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our
+     * core. */
     progress_test();
-    /* MEM_SYNC: pairs with the same call, or the flush, of whoever shares this memory.  Stores before it come before those
-     * after it for him, and what we read after it is no older than the sign by which he told us. */
+    /* MEM_SYNC: pairs with the same call, or the flush, of whoever shares this memory.  Stores
+     * before it come before those after it for him, and what we read after it is no older than the
+     * sign by which he told us. */
     fence_full();
     return MPI_SUCCESS;
 }

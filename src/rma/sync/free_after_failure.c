@@ -1,11 +1,13 @@
 /* free_after_failure.c - MPI_Win_free where a member of the window is dead.
  *
- * The barrier by which all leave ends at once then, for everybody who knows of the death; but who does not yet may still
- * be in an epoch, wait for answers from here, or copy into this memory by itself.  So each survivor asks every other
- * whether it is in MPI_Win_free, too, or past it (or in MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after
- * a while where it is not.  Who asks is there, and need not be asked; a post or complete of it for which somebody waits does not
- * come any more (access.c).  Nobody waits for an answer in order to give one, so there is no circle; a process that dies meanwhile ends
- * the wait for it.  O(P) messages, but only after a death. */
+ * The barrier by which all leave ends at once then, for everybody who knows of the death; but who
+ * does not yet may still be in an epoch, wait for answers from here, or copy into this memory by
+ * itself.  So each survivor asks every other whether it is in MPI_Win_free, too, or past it (or in
+ * MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after a while
+ * where it is not.  Who asks is there, and need not be asked; a post or complete of it for which
+ * somebody waits does not come any more (access.c).  Nobody waits for an answer in order to give
+ * one, so there is no circle; a process that dies meanwhile ends the wait for it.  O(P) messages,
+ * but only after a death. */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -97,7 +99,8 @@ void rma_leave(struct rma_win *w)
     int dead = 0;
     for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
         dead = boot_dead(rma_world(w, r));
-    /* First all at once, whatever they answer: one may wait for a post that does not come, for whom another waits who is asked before. */
+    /* First all at once, whatever they answer: one may wait for a post that does not come, for whom
+     * another waits who is asked before. */
     w->leave_rank = w->rank;
     if (dead && !all_asked(&x))
         progress_wait(all_asked, &x, "room for a message to the others in MPI_Win_free", -1);

@@ -1,4 +1,5 @@
-/* group.c - what both halves of PSCW share: groups, their lists, errors, who does not come any more. */
+/* group.c - what both halves of PSCW share: groups, their lists, errors, who does not come any
+ * more. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ int rma_group_ranks(const struct rma_win *w, const struct group *g, int *ranks)
     for (unsigned i = 0; i < n; i++) {
         ranks[i] = rankmap_find(w->map, rankmap_world(g->map, (int)i));
         if (ranks[i] < 0)
-            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window", rma_call(), (int)i);
+            return err_make(MPI_ERR_GROUP, "%s: member %d of the group is not in the window",
+                            rma_call(), (int)i);
         sorted &= !i || ranks[i - 1] < ranks[i];
     }
     if (!sorted)
@@ -58,7 +60,8 @@ void rma_pscw_free(struct rma_win *w)
 
 int rma_assert_error(int assert)
 {
-    return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(), (unsigned)assert);
+    return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for this call", rma_call(),
+                    (unsigned)assert);
 }
 
 int rma_sync_error(const struct rma_win *w, const char *what, const char *todo)
@@ -71,11 +74,12 @@ unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)
     return (unsigned)(n - w->near.near);
 }
 
-/* rank died, or is in MPI_Win_free after a death (free_after_failure.c): what it has not sent does not come any more.  Asked before one looks
- * for that. */
+/* rank died, or is in MPI_Win_free after a death (free_after_failure.c): what it has not sent does
+ * not come any more.  Asked before one looks for that. */
 int rma_has_gone(const struct rma_win *w, int rank)
 {
-    return boot_dead_count() && (boot_dead(rma_world(w, rank)) || (rma_has_left(w, rank) && am_ordered(rma_world(w, rank))));
+    return boot_dead_count() && (boot_dead(rma_world(w, rank)) ||
+                                 (rma_has_left(w, rank) && am_ordered(rma_world(w, rank))));
 }
 
 void rma_gone_error(struct rma_win *w, int rank)

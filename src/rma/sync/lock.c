@@ -1,11 +1,12 @@
 /* lock.c - LOCK and UNLOCK ([design] Algorithm for LOCK-UNLOCK; rma.md 5.2, 5.5).
  *
- * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first operation.  The
- * next MPI_Win_lock of this process, on any window, first gets the earlier ones granted, in the order of the calls.
- * A near lock is taken at the call from the word in the node segment.
+ * A far lock sends nothing by itself: the element is CALLED, and the LOCK leaves with the first
+ * operation.  The next MPI_Win_lock of this process, on any window, first gets the earlier ones
+ * granted, in the order of the calls.  A near lock is taken at the call from the word in the node
+ * segment.
  *
- * Age (rma.md 5.3).  w->age is the age of the locks of the window that are held now: what the clock was known to be (w->seen)
- * when the first of them was asked for.  It goes with each request. */
+ * Age (rma.md 5.3).  w->age is the age of the locks of the window that are held now: what the clock
+ * was known to be (w->seen) when the first of them was asked for.  It goes with each request. */
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
@@ -57,9 +58,10 @@ static struct rma_win *lazy_all(void)
     return NULL;
 }
 
-/* Other threads' locks are no business of this one: waiting for them could close a circle that the user's order of
- * locks does not have.  In a process with one thread these are all locks (rma.md 5.2).  At most one call is
- * lazy at a time, since each begins here, so LOCK and LOCK_ALL come in the order of the calls. */
+/* Other threads' locks are no business of this one: waiting for them could close a circle that the
+ * user's order of locks does not have.  In a process with one thread these are all locks (rma.md
+ * 5.2).  At most one call is lazy at a time, since each begins here, so LOCK and LOCK_ALL come in
+ * the order of the calls. */
 int rma_called_grant(void)
 {
     int err = MPI_SUCCESS, e;
@@ -83,7 +85,7 @@ int rma_called_grant(void)
     return err;
 }
 
-/* --- near -------------------------------------------------------------------------------------- */
+/* --- near ------------------------------------------------------------------------------------- */
 
 /* No process has an age above the clock of its node. */
 static void saw(struct rma_win *w, uint64_t clock)
@@ -131,13 +133,17 @@ BARE int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type 
         int holder = shmlock_holder(n->lockword, &w->node.n);
         n->asked = 1;
         progress_wait(near_got, &x, "a window lock",
-                      holder < 0 || (unsigned)holder >= w->nears ? -1 : rma_world(w, w->near.near[holder].rank));
+                      holder < 0 || (unsigned)holder >= w->nears
+                          ? -1
+                          : rma_world(w, w->near.near[holder].rank));
         n->asked = 0;
         if (x.result < 0)
-            return err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d of %s, or that rank, died",
+            return err_make(MPIX_ERR_PROC_FAILED,
+                            "%s: a process that held the lock of rank %d of %s, or that rank, died",
                             rma_call(), n->rank, rma_win_text(w));
         if (type == SHMLOCK_EXCLUSIVE)
-            pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT, shmlock_grants(n->lockword) - grants - 1);
+            pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT,
+                         shmlock_grants(n->lockword) - grants - 1);
     }
     near_locked(w, n, type);
     return MPI_SUCCESS;
@@ -156,7 +162,8 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
             saw(w, shmlock_clock(n->lockword));
     }
     if (n->rank == w->rank && w->lockq.count)
-        rma_poll(w, RMA_POLL_LOCKQ); /* far ones have the next turn, and nobody else of this process may look soon */
+        /* far ones have the next turn, and nobody else of this process may look soon */
+        rma_poll(w, RMA_POLL_LOCKQ);
 }
 
 void rma_near_unlock(struct rma_win *w, struct rma_near *n)
@@ -168,11 +175,12 @@ void rma_near_unlock(struct rma_win *w, struct rma_near *n)
     near_left(w, n, held);
 }
 
-/* --- the calls ------------------------------------------------------------------------------------ */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 static int sync_error(const struct rma_win *w, int rank, const char *how, const char *todo)
 {
-    return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is %s: %s", rma_call(), rank, rma_win_text(w), how, todo);
+    return err_make(MPI_ERR_RMA_SYNC, "%s: rank %d of %s is %s: %s", rma_call(), rank,
+                    rma_win_text(w), how, todo);
 }
 
 /* NOCHECK breaks the promise of the key as well, but takes no lock: nothing depends on it. */
@@ -202,20 +210,25 @@ static int locked_already(const struct rma_win *w, int rank)
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)
 {
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
-        return err_make(MPI_ERR_LOCKTYPE, "%s: lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+        return err_make(MPI_ERR_LOCKTYPE,
+                        "%s: lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
                         rma_call(), type);
     if (assert & ~MPI_MODE_NOCHECK)
-        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(), (unsigned)assert);
+        return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(),
+                        (unsigned)assert);
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
     int err = rma_no_locks(w, assert);
     if (err)
         return err;
     if (!rma_ask(w, ASK_LOCK_MAY))
-        return err_make(MPI_ERR_RMA_SYNC, "%s: another kind of epoch is open on %s: %s", rma_call(), rma_win_text(w), rma_end_first(w));
+        return err_make(MPI_ERR_RMA_SYNC, "%s: another kind of epoch is open on %s: %s", rma_call(),
+                        rma_win_text(w), rma_end_first(w));
     if (rank == w->rank && w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
-                        rma_call(), rank, rma_win_text(w));
+        return err_make(
+            MPI_ERR_RMA_CONFLICT,
+            "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
+            rma_call(), rank, rma_win_text(w));
     if (rank != MPI_PROC_NULL && locked_already(w, rank))
         return sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
     return MPI_SUCCESS;
@@ -259,16 +272,18 @@ static inline void near_unchecked(struct rma_win *w, struct rma_near *n)
     rma_near_opened(w, n);
 }
 
-/* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be taken first.
- * 1: held.  0: nothing happened; everything else, errors included, is for the long way. */
+/* Most locks: no epoch is open, nobody holds the word, and no other lock of this process is to be
+ * taken first.  1: held.  0: nothing happened; everything else, errors included, is for the long
+ * way. */
 static int lock_free(struct rma_win *w, int type, int rank, int assert)
 {
     struct rma_near *n = rma_near_of(w, rank);
     int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     const struct rma *r = rma_room();
     if (!n || n->asked || !rma_ask(w, ASK_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
-        w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) || !list_empty(&r->called) ||
-        r->lazy_alls || (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
+        w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) ||
+        !list_empty(&r->called) || r->lazy_alls ||
+        (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
         return 0;
     if (assert) { /* ordered as near_unchecked() says */
         rma_lock_first(w, n, RMA_LOCKED_NOCHECK);
@@ -322,11 +337,13 @@ static int left_alone(void *arg)
     return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD)));
 }
 
-/* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked yet (R5), or be
- * evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an answer that this element is to ask for, or has:
- * with the element that would be forgotten, and an answer that finds the next element of the rank be taken for nobody's.
- * From here on nobody asks it anew: the answer to the end of the epoch was the last that there is to know, and who asks
- * without a pause would keep it for ever.  Nor is it evicted, which would take a NOCHECK lock really, that nobody gives back. */
+/* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked
+ * yet (R5), or be evicting the element, which is then gone.  Or its MPI_Win_flush_all counts on an
+ * answer that this element is to ask for, or has: with the element that would be forgotten, and an
+ * answer that finds the next element of the rank be taken for nobody's.  From here on nobody asks
+ * it anew: the answer to the end of the epoch was the last that there is to know, and who asks
+ * without a pause would keep it for ever.  Nor is it evicted, which would take a NOCHECK lock
+ * really, that nobody gives back. */
 static void element_drop(struct rma_win *w, int rank)
 {
     struct drop d = {w, rank};
@@ -349,7 +366,9 @@ static int unlock_far(struct rma_win *w, int rank)
         err = rma_cut_error(w, rank, cut);
     else if (boot_dead_count() && boot_dead(rma_world(w, rank)))
         err = rma_dead_error(w, rank);
-    else /* all that was done there has been answered for: it needs no element, nor memory to get one */
+    else
+        /* all that was done there has been answered for: it needs no element, nor memory to get
+         * one */
         err = rma_ask_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
     rma_gone_del(&w->gone, rank);
@@ -357,12 +376,14 @@ static int unlock_far(struct rma_win *w, int rank)
     return err ? err : e;
 }
 
-/* Most unlocks: no other lock is open, and everything was done by load and store.  1: done.  0: nothing happened. */
+/* Most unlocks: no other lock is open, and everything was done by load and store.  1: done.  0:
+ * nothing happened. */
 static int unlock_only(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
     int held = n ? n->lock : RMA_UNLOCKED;
-    if (held == RMA_UNLOCKED || w->locks != 1 || w->ntargets || w->err || !rma_ask(w, ASK_PER_TARGET))
+    if (held == RMA_UNLOCKED || w->locks != 1 || w->ntargets || w->err ||
+        !rma_ask(w, ASK_PER_TARGET))
         return 0;
     sched_point();
     rma_unlock_last(w, n);
@@ -378,7 +399,8 @@ int rma_unlock(struct rma_win *w, int rank)
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (rank < 0 || rank >= w->size)
-        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
+                        rank, w->size - 1);
     if (!rma_ask(w, ASK_PER_TARGET))
         return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
     struct rma_near *n = rma_near_of(w, rank);

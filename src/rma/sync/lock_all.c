@@ -1,11 +1,12 @@
 /* lock_all.c - LOCK_ALL and UNLOCK_ALL with both protocols, and the switch between them
  * ([design] Algorithm for LOCK_ALL-UNLOCK_ALL; rma.md 5.3).
  *
- * A near lock is taken by the first operation (n->lazy), which waits for it.  Two kinds are taken at the call, since they guard loads
- * and stores that nobody sees: one's own, and all where peers' memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).
- * Far ones: by their elements with the first operation (per-target protocol) until no
- * target element is to be had; then the switch locks everybody, with a constant number of messages under
- * way, counted here on the stack (window protocol). */
+ * A near lock is taken by the first operation (n->lazy), which waits for it.  Two kinds are taken
+ * at the call, since they guard loads and stores that nobody sees: one's own, and all where peers'
+ * memory is shown (MPI_Win_allocate_shared, MPI_Win_shared_query).  Far ones: by their elements
+ * with the first operation (per-target protocol) until no target element is to be had; then the
+ * switch locks everybody, with a constant number of messages under way, counted here on the stack
+ * (window protocol). */
 #include "rma/sync/sync_types.h"
 
 #include <errno.h>
@@ -42,7 +43,8 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
             continue;
         }
         int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->age);
-        if (err && !boot_dead(rma_world(w, n->rank))) /* a dead member's lock is nobody's, as with a far one */
+        /* a dead member's lock is nobody's, as with a far one */
+        if (err && !boot_dead(rma_world(w, n->rank)))
             return err;
         lazy_set(w, n, 0);
     }
@@ -78,8 +80,10 @@ int rma_lock_all(struct rma_win *w, int assert)
     if (!rma_ask(w, ASK_LOCK_ALL_MAY))
         return rma_sync_error(w, "another epoch is open on", rma_end_first(w));
     if (w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
-                        rma_call(), w->rank, rma_win_text(w));
+        return err_make(
+            MPI_ERR_RMA_CONFLICT,
+            "%s: rank %d locks %s, which it exposes by MPI_Win_post: call MPI_Win_wait first",
+            rma_call(), w->rank, rma_win_text(w));
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
     w->lock_all_caller = thread_self();
@@ -99,7 +103,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     return err;
 }
 
-/* --- the switch -------------------------------------------------------------------------------- */
+/* --- the switch ------------------------------------------------------------------------------- */
 
 struct lockall_switch {
     struct rma_win *w;
@@ -132,10 +136,13 @@ static void place_send(struct lockall_switch *s, struct place *p)
     int err = rma_lock_plain(s->w, p->rank, &h);
     if (err == AM_AGAIN)
         return;
-    if (err) { /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization tells */
+    if (err) {
+        /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization
+         * tells */
         if (err != -ENOTCONN && !boot_dead(rma_world(s->w, p->rank))) {
-            /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there is no memory to remember that it is
-             * tried again, as if there were none for the message. */
+            /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there
+             * is no memory to remember that it is tried again, as if there were none for the
+             * message. */
             if (rma_gone_put(&s->w->gone, p->rank, err))
                 return;
             s->w->cut = err;
@@ -250,7 +257,7 @@ int rma_switch_wait(struct rma_win *w)
     return 1;
 }
 
-/* --- the end ------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static int few_out(void *arg)
 {
@@ -297,7 +304,8 @@ BARE int rma_unlock_all(struct rma_win *w)
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
     w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
-    rma_switch_wait(w); /* another thread, which locks another window, gets this one granted first */
+    /* another thread, which locks another window, gets this one granted first */
+    rma_switch_wait(w);
     if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck && !w->all_near)
         err = unlock_others(w);
     if (w->ntargets || w->acks || w->err) {
@@ -307,7 +315,9 @@ BARE int rma_unlock_all(struct rma_win *w)
     if (w->ntargets)
         rma_targets_drop(w);
     if (w->lock_all_nocheck)
-        fence_full(); /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as in rma_near_unlock() */
+        /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as
+         * in rma_near_unlock() */
+        fence_full();
     else
         near_unlock_all(w); /* with a fence for each */
     rma_win_goto(w, WIN_UNSET);

@@ -1,4 +1,5 @@
-/* replies.c - answers that come back to the origin: data, acknowledgements, granted and refused locks. */
+/* replies.c - answers that come back to the origin: data, acknowledgements, granted and refused
+ * locks. */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 
 /* --- locks -------------------------------------------------------------------------------- */
 
-/* Operations that left with the LOCK go back into the queue.  (A NOCHECK lock that is really taken late finds others, which left
- * before it: theirs are answers of their own.) */
+/* Operations that left with the LOCK go back into the queue.  (A NOCHECK lock that is really taken
+ * late finds others, which left before it: theirs are answers of their own.) */
 static void ride_again(struct rma_target *t)
 {
     struct list *first = t->next;
@@ -64,8 +65,8 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
     list_del(&t->called);
-    /* With the state: whoever unlocks next owes the target an UNLOCK (sync_for), also before the thread that took a NOCHECK lock
-     * really (take_really) runs again. */
+    /* With the state: whoever unlocks next owes the target an UNLOCK (sync_for), also before the
+     * thread that took a NOCHECK lock really (take_really) runs again. */
     t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_NOCHECK);
     t->retry_ns = 0;
     if (dropped) {
@@ -119,14 +120,16 @@ static int answered_before(const struct rma_target *t, uint32_t token)
     return t->ordered && !t->loose && (int32_t)(token - t->answered) <= 0;
 }
 
-/* A token for which nobody waits, because a death has sent him on, counts only if it can be one that left for t and was not
- * answered: else a forged one would take the place of an answer that somebody waits for. */
+/* A token for which nobody waits, because a death has sent him on, counts only if it can be one
+ * that left for t and was not answered: else a forged one would take the place of an answer that
+ * somebody waits for. */
 static int may_be_due(const struct rma_target *t, uint32_t token)
 {
     return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
 }
 
-/* The answer to what asked early: for the flush that has taken it, or an error for the next one (R12). */
+/* The answer to what asked early: for the flush that has taken it, or an error for the next one
+ * (R12). */
 static void early_answered(struct rma_target *t, int err)
 {
     uint32_t token = t->early_for;
@@ -142,17 +145,25 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
 {
     struct rma_target *t = rma_target_find(w, (int)h->src);
     int early = t && h->token && h->token == t->early;
-    enum rma_asked asked = early ? RMA_ASKED : h->token ? rma_token_asked(w, (int)h->src, h->token) : RMA_ASKED_NOBODY;
+    enum rma_asked asked = early      ? RMA_ASKED
+                           : h->token ? rma_token_asked(w, (int)h->src, h->token)
+                                      : RMA_ASKED_NOBODY;
     if (h->token && !t && asked != RMA_ASKED_ALONE)
-        return; /* elements stay until they are answered: this one asked nothing, and another has yet to answer its flush_all */
+        /* elements stay until they are answered: this one asked nothing, and another has yet to
+         * answer its flush_all */
+        return;
     if (t && h->token) {
         int older = (int32_t)(h->token - t->born) <= 0;
         if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
-            return; /* the answer to an element before t, whose waiter a death has sent on; or a forged one */
+            /* the answer to an element before t, whose waiter a death has sent on; or a forged
+             * one */
+            return;
         if (asked == RMA_ASKED && !older && answered_before(t, h->token))
-            return; /* forged: it would take the place of another rank's answer to the same flush_all */
+            /* forged: it would take the place of another rank's answer to the same flush_all */
+            return;
         t->doubt |= asked == RMA_ASKED_NOBODY;
-        /* One asked past any element says nothing of what t has out, though t may have been made since. */
+        /* One asked past any element says nothing of what t has out, though t may have been made
+         * since. */
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
             return; /* it was asked nothing: not an answer for another rank either */
         t->tokens_out -= asked != RMA_ASKED_ALONE;
@@ -176,7 +187,8 @@ static void settle(struct rma_op *op)
         rma_op_finish(op);
 }
 
-/* A part of it was refused, so the others would be: no more is asked for, or sent.  What has left is answered yet. */
+/* A part of it was refused, so the others would be: no more is asked for, or sent.  What has left
+ * is answered yet. */
 static void no_more(struct rma_op *op)
 {
     struct rma_target *t = op->t;
@@ -239,8 +251,9 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         earlier = rma_far_error(w, &told, (const char *)&f, NULL);
     }
     /* Never more than was asked for by message: what comes goes into the user's memory. */
-    if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) && !(op->flags & OP_DONE) &&
-        h->count <= op->sent - op->answered - op->native_bytes && h->disp <= op->bytes && len <= op->bytes - h->disp) {
+    if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) &&
+        !(op->flags & OP_DONE) && h->count <= op->sent - op->answered - op->native_bytes &&
+        h->disp <= op->bytes && len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
         /* Refused before it was known how much that is: no more comes of what has left. */
@@ -263,7 +276,8 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
 }
 
 /* A reply by itself, for the window that it names. */
-static int reply_came(int src, const void *msg, size_t len, void (*take)(struct rma_win *, int, const struct rma_hdr *, const char *))
+static int reply_came(int src, const void *msg, size_t len,
+                      void (*take)(struct rma_win *, int, const struct rma_hdr *, const char *))
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
@@ -282,7 +296,8 @@ int rma_on_data(int src, const void *msg, size_t len)
     return reply_came(src, msg, len, data_came);
 }
 
-/* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given back. */
+/* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given
+ * back. */
 int rma_on_answers(int src, const void *msg, size_t len)
 {
     struct rma_hdr all;

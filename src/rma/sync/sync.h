@@ -1,11 +1,15 @@
-/* sync.h - the contract of rma/sync/: the synchronization calls, the waits that they share, and answers that come to the origin.
+/* sync.h - the contract of rma/sync/: the synchronization calls, the waits that they share, and
+ * answers that come to the origin.
  *
- * rma.h declares the MPI calls that are defined here: fence, start, complete, post, wait, test, lock, unlock, flush and their kin.
+ * rma.h declares the MPI calls that are defined here: fence, start, complete, post, wait, test,
+ * lock, unlock, flush and their kin.
  *
  *   ownership  epochs own their target elements: the call that ends an epoch gives them back
- *   blocking   what waits says so; it waits by progress_wait(), which gives proc->lock up.  Polls and handlers never wait
+ *   blocking   what waits says so; it waits by progress_wait(), which gives proc->lock up.  Polls
+ *              and handlers never wait
  *   lock       all under proc->lock
- *   errors     MPI error codes; errors of evicted elements and of deaths gather in w->err, which the next synchronization returns
+ *   errors     MPI error codes; errors of evicted elements and of deaths gather in w->err, which
+ *              the next synchronization returns
  *   upcalls    rma_near_unlock() polls the target's lock queue (RMA_POLL_LOCKQ) */
 #ifndef RMA_SYNC_H
 #define RMA_SYNC_H
@@ -17,7 +21,8 @@ int rma_fence_poll(struct rma_win *w);
 int rma_start_poll(struct rma_win *w);
 
 /* --- pools ran dry (evict.c) ---- */
-/* Waits; on return the caller starts again from the top (the state may have changed). MPI error code. */
+/* Waits; on return the caller starts again from the top (the state may have changed). MPI error
+ * code. */
 int rma_restore_target(struct rma_win *w);
 int rma_restore_op(struct rma_win *w);
 /* Waits until another thread's switch of the LOCK_ALL protocol is over; 1: there was one. */
@@ -30,11 +35,12 @@ int rma_lockall_near(struct rma_win *w);
 
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
-void rma_leave(struct rma_win *w); /* after the last barrier: waits for the living, if somebody is dead */
+/* after the last barrier: waits for the living, if somebody is dead */
+void rma_leave(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 
-/* The program may load and store near peers' memory from here on.  Waits until the open access epoch
- * permits it. */
+/* The program may load and store near peers' memory from here on.  Waits until the open access
+ * epoch permits it. */
 void rma_loads_begin(struct rma_win *w);
 
 /* --- PSCW: what the target's handlers tell ---- */

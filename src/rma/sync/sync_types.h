@@ -7,18 +7,22 @@
 /* --- flush.c ---- */
 /* Send a packet of header only, waiting for room. MPI error code. */
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
-/* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error code. */
+/* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error
+ * code. */
 int rma_ask_alone(struct rma_win *w, int rank, unsigned flag);
-/* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where needed. */
+/* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where
+ * needed. */
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
 int rma_complete_all(struct rma_win *w, unsigned sync);
 /* Wait until all operations of t up to now have left and are answered. */
 void rma_local_wait(struct rma_win *w, struct rma_target *t);
-/* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such epochs. */
+/* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such
+ * epochs. */
 void rma_look_around(struct rma_win *w);
 
 /* --- access.c ---- */
-void rma_near_posts_wait(struct rma_win *w); /* START, with loads: the posts of near members. Waits */
+/* START, with loads: the posts of near members. Waits */
+void rma_near_posts_wait(struct rma_win *w);
 
 /* --- lock.c, lock_all.c ---- */
 int rma_called_grant(void);           /* decision 2: waits */
@@ -38,7 +42,8 @@ int rma_switch_granted(struct rma_win *w, int rank);
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 
 /* --- free_after_failure.c ---- */
-int rma_has_left(const struct rma_win *w, int rank); /* it said that it is in MPI_Win_free, after a death */
+/* it said that it is in MPI_Win_free, after a death */
+int rma_has_left(const struct rma_win *w, int rank);
 
 /* --- group.c: both halves of PSCW ---- */
 /* Most epochs are of the group of the one before: their lists are not allocated again. */
@@ -48,7 +53,8 @@ unsigned rma_group_size(const struct group *g);
 /* Ranks in the window of the members of g, ascending. */
 int rma_group_ranks(const struct rma_win *w, const struct group *g, int *ranks);
 unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n);
-/* rank died, or is in MPI_Win_free after a death: what it has not sent does not come any more.  Asked before one looks for that. */
+/* rank died, or is in MPI_Win_free after a death: what it has not sent does not come any more.
+ * Asked before one looks for that. */
 int rma_has_gone(const struct rma_win *w, int rank);
 void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that has room */
 int rma_no_memory(unsigned n);

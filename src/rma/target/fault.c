@@ -1,11 +1,14 @@
-/* fault.c - errors that the target tells: what was refused, and the first of an origin until its next answer. */
+/* fault.c - errors that the target tells: what was refused, and the first of an origin until its
+ * next answer. */
 #include "rma/target/place.h"
 
 #include <stdlib.h>
 
-struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls)
+struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
+                              const struct place *p, int cls)
 {
-    struct rma_fault f = {.disp = h->disp, .count = p && p->count ? p->count : h->count, .type = h->type, .cls = (uint8_t)cls};
+    struct rma_fault f = {.disp = h->disp, .count = p && p->count ? p->count : h->count,
+                          .type = h->type, .cls = (uint8_t)cls};
     if (p && p->t && p->t->flags & DT_PREDEFINED)
         f.dt = (uint32_t)p->t->obj.handle;
     else if (!(h->flags & RMA_F_EXT))
@@ -29,7 +32,8 @@ void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
 /* 1 and *f: what was kept of that origin. */
 int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
 {
-    struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1) : NULL;
+    struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1)
+                                                 : NULL;
     if (!kept)
         return 0;
     *f = *kept;

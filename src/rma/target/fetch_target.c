@@ -1,24 +1,30 @@
-/* fetch_target.c - the data of a long operation by the network's own get and put, from the target's side.
+/* fetch_target.c - the data of a long operation by the network's own get and put, from the target's
+ * side.
  *
- *   origin: registers its buffers --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
- *                                                    get, get ...  <-- origin's memory
- *                                                    piece by piece, in order, while the next ones come: accumulate, put
- *                                       result buffer --> put, put ... (get_accumulate, get)
- *   origin: deregisters          <-----------FETCHED(bytes done)---- nothing of it is the network's any more
+ *   origin: registers its buffers
+ *           --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
+ *           origin's memory --> get, get ...                 piece by piece, in order, while the
+ *                                                            next ones come: accumulate, put
+ *           result buffer <-- put, put ...                   (get_accumulate, get)
+ *   origin: deregisters <------FETCHED(bytes done)-------- nothing of it is the network's any more
  *
- * For accumulates, and for puts and gets where the origin has no key of the window: of dynamic windows, say.  One block at both
- * ends, of a predefined type without gaps.  Who has no place for it (records and memory of a process are
- * bounded), no such network, or loses it in the middle says how far it came, and the rest comes by message: a failure here is
- * never one of the operation, but for old values that did not arrive, since those accumulates cannot be done again.
+ * For accumulates, and for puts and gets where the origin has no key of the window: of dynamic
+ * windows, say.  One block at both ends, of a predefined type without gaps.  Who has no place for
+ * it (records and memory of a process are bounded), no such network, or loses it in the middle says
+ * how far it came, and the rest comes by message: a failure here is never one of the operation, but
+ * for old values that did not arrive, since those accumulates cannot be done again.
  *
- * Order.  The operation stays the first of the queue until it is answered (OP_FETCHING), so that nothing passes it, no flag
- * leaves before it is over, and eviction waits for it: it has not left.  It counts as a native piece (R8), because its memory
- * is the network's until then: when the target dies native.c waits for that, too.  So a target has one at a time.
+ * Order.  The operation stays the first of the queue until it is answered (OP_FETCHING), so that
+ * nothing passes it, no flag leaves before it is over, and eviction waits for it: it has not left.
+ * It counts as a native piece (R8), because its memory is the network's until then: when the target
+ * dies native.c waits for that, too.  So a target has one at a time.
  *
- * F1  While F->out is not 0 the network reads or writes the pieces of F, or memory of its origin: F is not answered, its pieces
- *     are not used again or freed.  That holds when the origin dies, and past MPI_Finalize.
- * F2  Pieces act on the window in the order of the stream, each looked up and checked anew: the window may have gone, since a
- *     dead origin's keep nobody from freeing it.  Nothing of a process that is known to be dead acts.
+ * F1  While F->out is not 0 the network reads or writes the pieces of F, or memory of its origin: F
+ *     is not answered, its pieces are not used again or freed.  That holds when the origin dies,
+ *     and past MPI_Finalize.
+ * F2  Pieces act on the window in the order of the stream, each looked up and checked anew: the
+ *     window may have gone, since a dead origin's keep nobody from freeing it.  Nothing of a
+ *     process that is known to be dead acts.
  * F3  Each FETCH is answered once, when F ends (its reply has been reserved). */
 #include "rma/target/target_types.h"
 
@@ -53,7 +59,8 @@ struct rma_fetch {
     unsigned out;     /* F1 */
     uint8_t busy;     /* it is somebody's; else free for the next */
     uint8_t again;    /* the network had no room: the hook tries again */
-    uint8_t then_am, unflushed; /* TP_PUT_THEN_AM; results that neither that nor a flush has confirmed */
+    uint8_t then_am, unflushed; /* TP_PUT_THEN_AM; results that neither that nor a flush has
+                                 * confirmed */
     int err;          /* -errno: no more is fetched */
     int cls;          /* MPI error class: for the origin */
     struct piece piece[PIECES];
@@ -92,12 +99,20 @@ static void let_go(struct rma_fetch *f)
     f->data = f->result = NULL;
 }
 
-static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint64_t count, int results, size_t done, int cls)
+static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint64_t count,
+                 int results, size_t done, int cls)
 {
-    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .disp = done, .op = asked->op};
-    struct rma_fault f = {.disp = asked->disp, .count = count, .dt = asked->dt, .cls = (uint8_t)cls,
-                          .type = asked->aop ? results ? RMA_PKT_GACC : RMA_PKT_ACC : results ? RMA_PKT_GET : RMA_PKT_PUT,
-                          .bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC : (uint64_t)w->bytes};
+    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .disp = done,
+                        .op = asked->op};
+    struct rma_fault f = {.disp = asked->disp,
+                          .count = count,
+                          .dt = asked->dt,
+                          .cls = (uint8_t)cls,
+                          .type = asked->aop ? results ? RMA_PKT_GACC : RMA_PKT_ACC
+                                  : results  ? RMA_PKT_GET
+                                             : RMA_PKT_PUT,
+                          .bytes = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? RMA_FAULT_DYNAMIC
+                                                                       : (uint64_t)w->bytes};
     rma_reply(w, world, &h, &f, cls ? sizeof f : 0);
 }
 
@@ -106,7 +121,8 @@ static void finish(struct rma_fetch *f)
 {
     struct rma_win *w = rma_win_find(f->win);
     int results = f->result != NULL;
-    size_t done = !f->data && f->err ? 0 : f->applied; /* a get can be done anew; which piece did not come is not kept */
+    /* a get can be done anew; which piece did not come is not kept */
+    size_t done = !f->data && f->err ? 0 : f->applied;
     let_go(f);
     f->busy = 0;
     sched_point(); /* near processes may look before the end is told */
@@ -129,7 +145,8 @@ static void lost(struct rma_fetch *f, int err)
 }
 
 /* What the network said of a call for p.  Has it been taken? */
-static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state under_way, enum piece_state over)
+static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state under_way,
+                 enum piece_state over)
 {
     if (rc == TP_AGAIN) {
         f->again = 1;
@@ -184,7 +201,9 @@ static int move(struct rma_fetch *f, struct piece *p)
     p->len = f->bytes - f->asked < f->most ? f->bytes - f->asked : f->most;
     if (!f->data)
         p->state = HERE;
-    else if (!taken(f, p, f->ops->get(f->tp, f->data, p->at, data_of(f, p), p->len, f->local, &p->d), GETTING, HERE))
+    else if (!taken(f, p,
+                    f->ops->get(f->tp, f->data, p->at, data_of(f, p), p->len, f->local, &p->d),
+                    GETTING, HERE))
         return 0;
     f->asked += p->len;
     return 1;
@@ -216,7 +235,8 @@ static void run(struct rma_fetch *f)
         moved = 0;
         for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
             moved |= move(f, p);
-        if (moved && ++turns == TURNS) { /* a network that is done at once: others shall be served, too */
+        if (moved && ++turns == TURNS) {
+            /* a network that is done at once: others shall be served, too */
             f->again = 1;
             progress_hook_add(&f->r->fetch_hook);
         }
@@ -274,7 +294,8 @@ static int again(void *arg)
     return events;
 }
 
-/* A record with room for pieces of `most` bytes, twice if there are results of what they do; NULL: none is free. */
+/* A record with room for pieces of `most` bytes, twice if there are results of what they do; NULL:
+ * none is free. */
 static struct rma_fetch *record(struct rma *r, size_t most, int both)
 {
     struct rma_fetch *f = NULL;
@@ -295,13 +316,15 @@ static struct rma_fetch *record(struct rma *r, size_t most, int both)
     size_t room = most * PIECES * (both ? 2 : 1);
     if (f->room < room) {
         free(f->mem);
-        f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE); /* as windows lie: vector code does not cross lines */
+        /* as windows lie: vector code does not cross lines */
+        f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE);
         f->room = f->mem ? room : 0;
     }
     return f->mem ? f : NULL;
 }
 
-/* Elements of a piece: as few pieces as have at most `limit` elements (at least one), all of a length. */
+/* Elements of a piece: as few pieces as have at most `limit` elements (at least one), all of a
+ * length. */
 static size_t pieces_of(uint64_t count, size_t limit)
 {
     uint64_t pieces = limit < 2 ? count : (count + limit - 1) / limit;
@@ -309,7 +332,8 @@ static size_t pieces_of(uint64_t count, size_t limit)
 }
 
 /* 0: it will be answered; else it is not begun. */
-static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const struct rma_fetch_data *d, const char *keys)
+static int begin(struct rma_win *w, int src, const struct rma_hdr *h,
+                 const struct rma_fetch_data *d, const char *keys)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
@@ -317,9 +341,11 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h, const stru
     struct tp *tp = rma_fetch_network(src, d->key != 0, d->result != 0, bytes, &ops, &caps);
     if (!tp || strncmp(d->transport, ops->name, sizeof d->transport) != 0)
         return -1;
-    size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes : caps.rma_max;
+    size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes
+                                                               : caps.rma_max;
     size_t most = pieces_of(d->count, limit / unit) * unit;
-    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->key && d->result) : NULL;
+    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->key && d->result)
+                                               : NULL;
     if (!f)
         return -1;
     f->h = *h;
@@ -359,10 +385,12 @@ int rma_on_fetch(int src, const void *msg, size_t len)
         return 0;
     }
     memcpy(&d, payload, sizeof d);
-    /* An accumulate has data; what has none and brings nothing, or has no operation and does both, is nothing. */
+    /* An accumulate has data; what has none and brings nothing, or has no operation and does both,
+     * is nothing. */
     int shape = h.aop ? d.key != 0 : !d.key != !d.result;
-    int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key ? MPI_ERR_OTHER
-                                                                              : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
+    int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key
+                  ? MPI_ERR_OTHER
+                  : rma_part(w, &h, d.count, 0, 0, NULL, NULL);
     if (!cls && begin(w, src, &h, &d, payload + sizeof d) == 0)
         return 0;
     tell(w, src, &h, d.count, d.result != 0, 0, cls);

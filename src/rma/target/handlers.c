@@ -1,6 +1,8 @@
-/* handlers.c - packets that act at the target.  Everything in them is checked before memory is touched (rma.md 5.10).
+/* handlers.c - packets that act at the target.  Everything in them is checked before memory is
+ * touched (rma.md 5.10).
  *
- * An error is told with the packet's own answer, or kept for its origin until the next answer goes there. */
+ * An error is told with the packet's own answer, or kept for its origin until the next answer goes
+ * there. */
 #include "rma/target/place.h"
 
 #include <string.h>
@@ -62,7 +64,7 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
     x->n++;
 }
 
-/* --- one packet ------------------------------------------------------------------------------------ */
+/* --- one packet ------------------------------------------------------------------------------- */
 
 static void keep_fault(struct turn *x, const struct rma_hdr *h, const struct place *p, int cls)
 {
@@ -105,7 +107,8 @@ static void reply_send(struct turn *x, struct reply *r)
     answer(x, &r->h, r->data, r->len);
 }
 
-/* An earlier fault of that origin, behind the data.  What the answer says itself is none the worse for it. */
+/* An earlier fault of that origin, behind the data.  What the answer says itself is none the worse
+ * for it. */
 static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply *r)
 {
     struct rma *room = rma_room();
@@ -125,7 +128,8 @@ static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply 
 }
 
 /* The operation of a packet that brings data: they go into r, or why not. */
-static void answered_run(struct turn *x, const struct rma_hdr *h, const char *payload, struct place *p, struct reply *r)
+static void answered_run(struct turn *x, const struct rma_hdr *h, const char *payload,
+                         struct place *p, struct reply *r)
 {
     struct rma *room = rma_room();
     const char *data = room->reply;
@@ -135,9 +139,11 @@ static void answered_run(struct turn *x, const struct rma_hdr *h, const char *pa
     if (!cls && h->type == RMA_PKT_GET)
         data = rma_run_get(p, room->reply);
     else if (!cls)
-        cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, p, room->reply) : rma_run_acc(x->w, h, p, room->reply);
+        cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, p, room->reply)
+                                     : rma_run_acc(x->w, h, p, room->reply);
     if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != room->reply)
-        data = memcpy(room->reply, data, p->len); /* once given up, the window's memory is others' to change */
+        /* once given up, the window's memory is others' to change */
+        data = memcpy(room->reply, data, p->len);
     r->data = data;
     r->len = p->len;
     if (cls) {
@@ -160,14 +166,16 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
         reply_earlier(x, h, &r);
     }
     struct rma_ext e;
-    if (h->flags & RMA_F_EXT && r.cls && h->len >= sizeof e) { /* what the origin asked for, however wrong the rest was */
+    if (h->flags & RMA_F_EXT && r.cls && h->len >= sizeof e) {
+        /* what the origin asked for, however wrong the rest was */
         memcpy(&e, payload, sizeof e);
         r.h.count = (uint32_t)e.want;
     }
     reply_send(x, &r);
 }
 
-/* So that the origin need not ask again (R11).  at: displacement of the last operation.  Bytes of payload, which are in *told. */
+/* So that the origin need not ask again (R11).  at: displacement of the last operation.  Bytes of
+ * payload, which are in *told. */
 static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_told *told)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
@@ -185,8 +193,10 @@ static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, str
     return 0;
 }
 
-/* A put, an accumulate or several: MPI error class or 0, and *f.  *at: displacement of the last operation. */
-static int silent_run(struct turn *x, const struct rma_hdr *h, const char *payload, uint64_t *at, struct rma_fault *f)
+/* A put, an accumulate or several: MPI error class or 0, and *f.  *at: displacement of the last
+ * operation. */
+static int silent_run(struct turn *x, const struct rma_hdr *h, const char *payload, uint64_t *at,
+                      struct rma_fault *f)
 {
     struct rma_hdr bad = *h;
     struct place p;
@@ -214,7 +224,8 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
     struct rma_fault f;
     struct rma_told told;
     uint64_t at = h->disp;
-    int own = h->flags & RMA_F_ACK, cls = 0; /* own: an answer of its own, which says nothing of others */
+    /* own: an answer of its own, which says nothing of others */
+    int own = h->flags & RMA_F_ACK, cls = 0;
     if (rma_brings_data(h->type)) {
         run_answered(x, h, payload);
         return;
@@ -266,7 +277,8 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
     x->room = 0; /* what else there is to say goes by itself */
 }
 
-void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, int granted)
+void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
+                    int granted)
 {
     struct turn x = {.w = w, .src = src, .granted = granted};
     if (h->type == RMA_PKT_BATCH)
@@ -309,7 +321,8 @@ int rma_on_op(int src, const void *msg, size_t len)
     return 0;
 }
 
-/* One element, asked of this process by a near one (delegate.c).  What does not fit is not answered: the asker takes it back. */
+/* One element, asked of this process by a near one (delegate.c).  What does not fit is not
+ * answered: the asker takes it back. */
 int rma_on_one(int src, const void *msg, size_t len)
 {
     struct rma_one q;
@@ -331,13 +344,16 @@ int rma_on_one(int src, const void *msg, size_t len)
         return nonsense(src, "a question");
     /* Before its place is looked at, which may have been detached since. */
     int open = !acc_taken_back(&n->peer->asked, q.number);
-    if (open && (!rma_window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) || !acc_askable(at.ctl, off, e)))
+    if (open && (!rma_window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) ||
+                 !acc_askable(at.ctl, off, e)))
         return nonsense(src, "a question");
-    struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value, .compare = &q.compare,
-                             .asked = &n->peer->asked, .number = q.number, .asker = src};
+    struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value,
+                             .compare = &q.compare, .asked = &n->peer->asked, .number = q.number,
+                             .asker = src};
     /* Release pairs with the acquire in listens() (delegate.c): it is looked at no more. */
     if (!open || !acc_answer(&at, &x))
-        atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), n), q.number, memory_order_release);
+        atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), n), q.number,
+                              memory_order_release);
     return 0;
 }
 

@@ -1,12 +1,16 @@
-/* lockq.c - far lock requests at the target: granted, queued within bounds, or refused with a stamp (rma.md 5.3, 5.4).
+/* lockq.c - far lock requests at the target: granted, queued within bounds, or refused with a stamp
+ * (rma.md 5.3, 5.4).
  *
- *   request -> free, nobody before it          -> taken from the lock word, packet run, GRANTED rides on its answer
- *           -> queue has a place               -> waits; its data are kept while they fit, else DROPPED at the grant
- *           -> full                            -> REFUSED with stamp n; comes again with it
+ *   request -> free, nobody before it -> taken from the lock word, packet run, GRANTED rides on its
+ *                                        answer
+ *           -> queue has a place      -> waits; its data are kept while they fit, else DROPPED at
+ *                                        the grant
+ *           -> full                   -> REFUSED with stamp n; comes again with it
  *
- * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no newcomer
- * passes, and of the stamped ones those below admitted + size of the queue may enter.  Two counters, no memory per refused
- * request.  A JOIN request stands where its age puts it (rma.md 5.3): it passes younger writers, and those that were refused. */
+ * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no
+ * newcomer passes, and of the stamped ones those below admitted + size of the queue may enter.  Two
+ * counters, no memory per refused request.  A JOIN request stands where its age puts it (rma.md
+ * 5.3): it passes younger writers, and those that were refused. */
 #include "rma/target/target_types.h"
 
 #include <stdlib.h>
@@ -55,11 +59,14 @@ static struct shmlock *word_of(const struct rma_win *w)
 
 static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
 {
-    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more.  Processes of this node do not
-     * come here, as they take the word; one that does is named, so that its death gives up what it holds. */
-    if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries && !boot_same_node(src))
+    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more.
+     * Processes of this node do not come here, as they take the word; one that does is named, so
+     * that its death gives up what it holds. */
+    if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries &&
+        !boot_same_node(src))
         q->anonymous++;
-    else if (map_put(&q->holders, (uint64_t)src + 1, (void *)(uintptr_t)type) && type == SHMLOCK_SHARED)
+    else if (map_put(&q->holders, (uint64_t)src + 1, (void *)(uintptr_t)type) &&
+             type == SHMLOCK_SHARED)
         q->anonymous++;
 }
 
@@ -77,7 +84,8 @@ int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
             shmlock_doubt(word_of(w), &w->node.n, 0);
         }
     }
-    /* The hook grants the next: a handler that ran queued packets from here would go as deep as the queue is long. */
+    /* The hook grants the next: a handler that ran queued packets from here would go as deep as the
+     * queue is long. */
     if (shmlock_far_leave(word_of(w), &w->node.n, type))
         *clock = (uint32_t)shmlock_clock(word_of(w));
     return 0;
@@ -103,13 +111,15 @@ static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t
 static void insert(struct rma_lockq *q, struct lock_entry *e)
 {
     struct list *after = q->entries.prev;
-    while (after != &q->entries && shmlock_before(e->key, LIST_OBJ(after, struct lock_entry, link)->key))
+    while (after != &q->entries &&
+           shmlock_before(e->key, LIST_OBJ(after, struct lock_entry, link)->key))
         after = after->prev;
     list_push(after->next, &e->link); /* before that one */
     q->count++;
 }
 
-static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, uint64_t age)
+static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
+                   uint64_t age)
 {
     struct rma_lockq *q = &w->lockq;
     struct lock_entry *e = calloc(1, sizeof *e);
@@ -153,27 +163,34 @@ static void second(struct rma_win *w, int src)
 static int is_oldest(const struct rma_win *w, uint64_t age)
 {
     const struct list *l = list_first(&w->lockq.entries);
-    return !l || shmlock_before(shmlock_reader_key(word_of(w), age), LIST_OBJ(l, struct lock_entry, link)->key);
+    return !l || shmlock_before(shmlock_reader_key(word_of(w), age),
+                                LIST_OBJ(l, struct lock_entry, link)->key);
 }
 
 /* age: of the requester's locks of the window, as it says. */
-void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload, uint64_t age)
+void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
+                   uint64_t age)
 {
     struct rma_lockq *q = &w->lockq;
     enum shmlock_type type = type_of(h);
     int join = joins(h), got = 0;
     shmlock_clock_raise(word_of(w), age);
-    if (boot_dead_count() && boot_dead(src)) /* sent before it died, taken in after it was buried: nobody would give it back */
+    /* sent before it died, taken in after it was buried: nobody would give it back */
+    if (boot_dead_count() && boot_dead(src))
         return;
-    /* A stamp that was never given out, or that nobody waits for any more (its time passed with a death), is none. */
-    int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps && q->admitted < q->stamps;
+    /* A stamp that was never given out, or that nobody waits for any more (its time passed with a
+     * death), is none. */
+    int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps &&
+                  q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) {
         second(w, src);
         return;
     }
-    int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries : q->stamps == q->admitted;
+    int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries
+                       : q->stamps == q->admitted;
     if (join || (turn && q->count == 0))
-        got = shmlock_far_try(word_of(w), &w->node.n, type, !join || is_oldest(w, age), join ? age + 1 : 0);
+        got = shmlock_far_try(word_of(w), &w->node.n, type, !join || is_oldest(w, age),
+                              join ? age + 1 : 0);
     if (!got && (!turn || q->count >= (unsigned)cvar.rma_lock_entries ||
                  enqueue(w, src, h, payload, join ? age : SHMLOCK_NOW) != 0)) {
         refuse(w, src, h, stamped ? h->disp : ++q->stamps);
@@ -212,29 +229,34 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     struct lock_entry mine = *e;
     hold(q, e->src, type_of(&e->hdr));
     if (type_of(&e->hdr) == SHMLOCK_EXCLUSIVE)
-        pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT, shmlock_grants(word_of(w)) - e->grants - 1);
+        pvar_set_max(&w->near.pvars, PVAR_RMA_LOCK_WAIT,
+                     shmlock_grants(word_of(w)) - e->grants - 1);
     entry_take(q, e, &mine.packet);
     tell_waiting(w);
     if (!mine.broken && (mine.packet || mine.hdr.type == RMA_PKT_LOCK)) {
         rma_run_packet(w, mine.src, &mine.hdr, mine.packet, 1);
     } else {
-        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = mine.broken ? MPIX_ERR_PROC_FAILED : 0};
+        struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED,
+                            .aop = mine.broken ? MPIX_ERR_PROC_FAILED : 0};
         rma_reply(w, mine.src, &r, NULL, 0);
     }
     free(mine.packet);
 }
 
-/* A writer that waits for a reader who may have died: told so, with a reader's grant, which its UNLOCK gives back. */
+/* A writer that waits for a reader who may have died: told so, with a reader's grant, which its
+ * UNLOCK gives back. */
 static int in_spite(struct rma_win *w, struct lock_entry *e)
 {
-    if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE || !shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 1, 0))
+    if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE ||
+        !shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 1, 0))
         return 0;
     e->hdr.flags &= (uint16_t)~RMA_F_EXCLUSIVE;
     e->broken = 1;
     return 1;
 }
 
-/* Two requests of one process were queued, and the other was granted: held once, it is given back once. */
+/* Two requests of one process were queued, and the other was granted: held once, it is given back
+ * once. */
 static int doubled(struct rma_win *w, struct lock_entry *e)
 {
     struct rma_lockq *q = &w->lockq;

@@ -1,4 +1,5 @@
-/* place.c - where an operation of a packet acts, and the operation itself.  Everything is checked before memory is touched. */
+/* place.c - where an operation of a packet acts, and the operation itself.  Everything is checked
+ * before memory is touched. */
 #include "rma/target/place.h"
 
 #include <stdlib.h>
@@ -75,8 +76,10 @@ static int place_ext(const struct rma_hdr *h, const char *payload, struct place 
     return 0;
 }
 
-/* Does [disp + lo, disp + hi) lie in the window?  *at: where disp is in memory, which may be NULL: MPI_BOTTOM. */
-int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off, char **at)
+/* Does [disp + lo, disp + hi) lie in the window? *at: where disp is in memory, which may be NULL:
+ * MPI_BOTTOM. */
+int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
+                  char **at)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         *off = disp;
@@ -96,7 +99,8 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
         int64_t lo = p->runs[i].disp, hi;
         uint64_t off;
         char *at;
-        if (p->runs[i].len > INT64_MAX || __builtin_add_overflow(lo, (int64_t)p->runs[i].len, &hi) ||
+        if (p->runs[i].len > INT64_MAX ||
+            __builtin_add_overflow(lo, (int64_t)p->runs[i].len, &hi) ||
             p->runs[i].len > p->len - sum || (p->elem && p->runs[i].len % p->elem->elem.bytes))
             return MPI_ERR_RMA_RANGE;
         /* An element of a pair type spans more bytes than it has. */
@@ -113,7 +117,8 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
     return sum == p->len ? 0 : MPI_ERR_COUNT;
 }
 
-/* A pair spans more bytes than it has, and what came as a layout of pairs may have other blocks: is room for each in the window? */
+/* A pair spans more bytes than it has, and what came as a layout of pairs may have other blocks: is
+ * room for each in the window? */
 static int pairs_fit(struct rma_win *w, const struct rma_hdr *h, const struct place *p)
 {
     size_t bytes = p->elem->elem.bytes;
@@ -123,10 +128,12 @@ static int pairs_fit(struct rma_win *w, const struct rma_hdr *h, const struct pl
         uint64_t off;
         char *at;
         int64_t lo, hi;
-        if (dt_iov(p->t, p->count, NULL, pos, bytes, &iov, 1, &got) == 0 || dt_bounds(p->elem, 1, &lo, &hi))
+        if (dt_iov(p->t, p->count, NULL, pos, bytes, &iov, 1, &got) == 0 ||
+            dt_bounds(p->elem, 1, &lo, &hi))
             return 0;
         int64_t first = (int64_t)(uintptr_t)iov.iov_base;
-        if (__builtin_add_overflow(lo, first, &lo) || __builtin_add_overflow(hi, first, &hi) || !rma_window_at(w, h->disp, lo, hi, &off, &at))
+        if (__builtin_add_overflow(lo, first, &lo) || __builtin_add_overflow(hi, first, &hi) ||
+            !rma_window_at(w, h->disp, lo, hi, &off, &at))
             return 0;
     }
     return 1;
@@ -161,16 +168,18 @@ int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *paylo
     if (dt_bounds(p->t, p->count, &lo, &hi))
         return MPI_ERR_COUNT;
     if (!rma_window_at(w, h->disp, lo, hi, &p->off, &p->at) &&
-        !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC && rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)))
+        !(w->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
+          rma_win_holds(w, h->disp, p->t, p->count, p->from, p->len)))
         return MPI_ERR_RMA_RANGE;
     if (!acc || p->t == p->elem || p->elem->elem.kind != DT_PAIR)
         return 0;
-    if (p->len > p->data_len && p->len > rma_room()->reply_bytes) /* more than came, and more than an answer has room for */
+    /* more than came, and more than an answer has room for */
+    if (p->len > p->data_len && p->len > rma_room()->reply_bytes)
         return MPI_ERR_COUNT;
     return pairs_fit(w, h, p) ? 0 : MPI_ERR_RMA_RANGE;
 }
 
-/* --- operations -------------------------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------------------- */
 
 int rma_run_put(const struct place *p)
 {
@@ -213,17 +222,20 @@ struct acc_target rma_own_memory(const struct rma_win *w)
 
 int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *p, char *result)
 {
-    struct dt_op *op = h->aop > 0 && h->aop < DT_OPS ? dt_op_find((MPI_Op)(0x58000000 | h->aop)) : NULL;
+    struct dt_op *op = h->aop > 0 && h->aop < DT_OPS ? dt_op_find((MPI_Op)(0x58000000 | h->aop))
+                                                     : NULL;
     if (!op || dt_op_check(op, p->elem, DT_FOR_ACC))
         return MPI_ERR_OP;
     if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
         return MPI_ERR_COUNT;
     struct acc_target at = rma_own_memory(w);
-    /* acc_one() has the element as it lies in memory, a packet has it packed: pair types may differ. */
-    if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes && p->elem->elem.bytes == p->elem->elem.stride)
+    /* acc_one() has the element as it lies in memory, a packet has it packed: pair types may
+     * differ. */
+    if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes &&
+        p->elem->elem.bytes == p->elem->elem.stride)
         return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
-    struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data, .fetches = result != NULL,
-                         .result = result};
+    struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data,
+                         .fetches = result != NULL, .result = result};
     if (p->t) {
         a.tcount = p->count;
         a.ttype = p->t;
@@ -246,15 +258,18 @@ int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *
     return 0;
 }
 
-int rma_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len, const void *data, char *result)
+int rma_part(struct rma_win *w, const struct rma_hdr *h, uint64_t count, size_t from, size_t len,
+             const void *data, char *result)
 {
     int64_t lo, hi;
     size_t total;
     struct dt_type *e = rma_predefined(h->dt);
-    struct place p = {.t = e, .elem = e, .count = count, .from = from, .len = len, .data = data, .data_len = len};
+    struct place p = {.t = e, .elem = e, .count = count, .from = from, .len = len, .data = data,
+                      .data_len = len};
     if (!e || e->basic != e || e->elem.bytes != e->elem.stride)
         return MPI_ERR_TYPE;
-    if (count > SIZE_MAX || dt_total(e, count, &total) || from > total || len > total - from || dt_bounds(e, count, &lo, &hi))
+    if (count > SIZE_MAX || dt_total(e, count, &total) || from > total || len > total - from ||
+        dt_bounds(e, count, &lo, &hi))
         return MPI_ERR_COUNT;
     if (!rma_window_at(w, h->disp, lo, hi, &p.off, &p.at))
         return MPI_ERR_RMA_RANGE;
@@ -275,8 +290,9 @@ int rma_run_cas(struct rma_win *w, const struct place *p, char *result)
     return acc_cas(&at, p->off, p->elem, p->data + size, p->data, result) ? MPI_ERR_OTHER : 0;
 }
 
-/* Many operations that are all alike: what they have in common is looked at once, each place by itself.  One out of range keeps
- * no other from being done; *bad: the displacement of the first that failed, else of the last. */
+/* Many operations that are all alike: what they have in common is looked at once, each place by
+ * itself.  One out of range keeps no other from being done; *bad: the displacement of the first
+ * that failed, else of the last. */
 int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
 {
     struct dt_type *e = rma_predefined(h->dt);
@@ -290,7 +306,8 @@ int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, st
         if (!op || dt_op_check(op, e, DT_FOR_ACC))
             return MPI_ERR_OP;
     }
-    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len || dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len)
+    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len ||
+        dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len)
         return MPI_ERR_COUNT;
     step = sizeof(uint64_t) + rma_pad(bytes);
     if (h->len % step || h->len / step != h->count)

@@ -17,10 +17,13 @@ struct place {
 };
 
 /* --- place.c: MPI error classes or 0 ---- */
-int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload, struct place *p);
+int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload,
+                   struct place *p);
 struct dt_type *rma_predefined(uint32_t handle); /* NULL: none */
-/* Does [disp + lo, disp + hi) lie in the window?  *at: where disp is in memory, which may be NULL: MPI_BOTTOM. */
-int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off, char **at);
+/* Does [disp + lo, disp + hi) lie in the window? *at: where disp is in memory, which may be NULL:
+ * MPI_BOTTOM. */
+int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
+                  char **at);
 struct acc_target rma_own_memory(const struct rma_win *w);
 int rma_run_put(const struct place *p);
 /* Data for the answer: in place when contiguous, else packed. */
@@ -31,7 +34,8 @@ int rma_run_cas(struct rma_win *w, const struct place *p, char *result);
 int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad);
 
 /* --- fault.c ---- */
-struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h, const struct place *p, int cls);
+struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
+                              const struct place *p, int cls);
 /* The first error of an origin is kept for its next answer. */
 void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f);
 /* 1 and *f: what was kept of that origin. */

@@ -1,9 +1,13 @@
-/* target.h - the contract of rma/target/: packets that act at the target, and lock requests that wait there.
+/* target.h - the contract of rma/target/: packets that act at the target, and lock requests that
+ * wait there.
  *
- *   ownership  a waiting lock request owns its kept packet; a record of fetch_target.c stays while the network has its memory (F1)
- *   blocking   nothing here waits: handlers and hooks.  A stripe of an accumulate is waited for, some microseconds
+ *   ownership  a waiting lock request owns its kept packet; a record of fetch_target.c stays while
+ *              the network has its memory (F1)
+ *   blocking   nothing here waits: handlers and hooks.  A stripe of an accumulate is waited for,
+ *              some microseconds
  *   lock       all under proc->lock
- *   errors     told to the origin, with the packet's own answer or the next one; what is malformed is dropped and counted */
+ *   errors     told to the origin, with the packet's own answer or the next one; what is malformed
+ *              is dropped and counted */
 #ifndef RMA_TARGET_H
 #define RMA_TARGET_H
 

@@ -1,5 +1,6 @@
-/* The transport that does nothing: copy this folder to start a new one (doc/howto/add-a-transport.md).
- * It opens, has an address of no bytes, reaches nobody, and is idle. */
+/* The transport that does nothing: copy this folder to start a new one
+ * (doc/howto/add-a-transport.md).  It opens, has an address of no bytes, reaches nobody, and is
+ * idle. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -39,7 +40,8 @@ static void none_close(struct tp *tp)
     free(tp);
 }
 
-static int none_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int none_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                   struct tp_done *d)
 {
     return tp_iov_bytes(iov, n) > 0 ? -EMSGSIZE : -ENOTCONN; /* am_max is 0 */
 }
@@ -55,6 +57,12 @@ static int none_fd(struct tp *tp, int arm)
 }
 
 const struct tp_ops tp_none_ops = {
-    .name = "none", .open = none_open, .address = none_address, .connect = none_connect, .close = none_close,
-    .am = none_am, .progress = none_progress, .fd = none_fd,
+    .name = "none",
+    .open = none_open,
+    .address = none_address,
+    .connect = none_connect,
+    .close = none_close,
+    .am = none_am,
+    .progress = none_progress,
+    .fd = none_fd,
 };

@@ -1,5 +1,5 @@
-/* Messages of a process to itself: two bounded queues, emptied from progress() only, so that a handler never runs
- * inside a send. */
+/* Messages of a process to itself: two bounded queues, emptied from progress() only, so that a
+ * handler never runs inside a send. */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ static int self_open(const struct tp_env *env, struct tp **tp, struct tp_caps *c
     s->rank = (unsigned)boot_rank();
     list_init(&s->queue[TP_REQUEST]);
     list_init(&s->queue[TP_REPLY]);
-    *caps = (struct tp_caps){.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = AM_MAX, .replies = QUEUE_MAX};
+    *caps = (struct tp_caps){
+        .flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = AM_MAX, .replies = QUEUE_MAX};
     *tp = (struct tp *)s;
     return 0;
 }
@@ -65,7 +66,8 @@ static void self_close(struct tp *tp)
     free(s);
 }
 
-static int self_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int self_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                   struct tp_done *d)
 {
     struct self *s = (struct self *)tp;
     size_t len = tp_iov_bytes(iov, n);
@@ -122,6 +124,13 @@ static int self_fd(struct tp *tp, int arm)
 }
 
 const struct tp_ops tp_self_ops = {
-    .name = "self", .near = 1, .open = self_open, .address = self_address, .connect = self_connect, .close = self_close,
-    .am = self_am, .progress = self_progress, .fd = self_fd,
+    .name = "self",
+    .near = 1,
+    .open = self_open,
+    .address = self_address,
+    .connect = self_connect,
+    .close = self_close,
+    .am = self_am,
+    .progress = self_progress,
+    .fd = self_fd,
 };

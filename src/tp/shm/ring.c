@@ -5,8 +5,8 @@
 
 enum { LINE = 64 };
 
-/* Cells are one line further apart than their size: at a distance of a power of two all headers would compete for
- * the same few cache sets. */
+/* Cells are one line further apart than their size: at a distance of a power of two all headers
+ * would compete for the same few cache sets. */
 static size_t stride_of(size_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE + LINE;
@@ -58,7 +58,8 @@ static inline int room_at(struct ring_out *o, uint64_t t)
         if ((int64_t)(t - o->head_seen) >= (int64_t)o->v.count)
             return 0;
     }
-    unsigned others = atomic_load_explicit(&r->waiting, memory_order_relaxed) - (unsigned)o->waiting;
+    unsigned others = atomic_load_explicit(&r->waiting, memory_order_relaxed) -
+                      (unsigned)o->waiting;
     return others == 0 || !over_share(o, others);
 }
 
@@ -74,9 +75,10 @@ void ring_want(struct ring_out *o, int want)
         return;
     o->waiting = want;
     atomic_store_explicit(&r->sender[o->self].want, (unsigned)want, memory_order_relaxed);
-    /* Relaxed: what counts is the fence in mem_wake_arm(), between this and the last look before sleep.  It pairs with
-     * the receiver's between its store of head and its load of waiting (shm.c settle()): either it sees both words,
-     * or we see the room.  A locked add alone would not order our later load of head everywhere. */
+    /* Relaxed: what counts is the fence in mem_wake_arm(), between this and the last look before
+     * sleep.  It pairs with the receiver's between its store of head and its load of waiting (shm.c
+     * settle()): either it sees both words, or we see the room.  A locked add alone would not order
+     * our later load of head everywhere. */
     atomic_fetch_add_explicit(&r->waiting, want ? 1u : -1u, memory_order_relaxed);
 }
 
@@ -92,10 +94,12 @@ static int64_t reserve(struct ring_out *o)
             atomic_store_explicit(&me->intent, 0, memory_order_release);
             return -1;
         }
-        /* Release: who sees that the intent moved on sees what was published before (ring_is_hole). */
+        /* Release: who sees that the intent moved on sees what was published before
+         * (ring_is_hole). */
         atomic_store_explicit(&me->intent, t + 1, memory_order_release);
         /* Release: who sees the new tail (ring_is_hole) sees the intent. */
-    } while (!atomic_compare_exchange_weak_explicit(&r->tail, &t, t + 1, memory_order_release, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&r->tail, &t, t + 1, memory_order_release,
+                                                    memory_order_relaxed));
     return (int64_t)t;
 }
 
@@ -112,8 +116,8 @@ int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes)
     c->src = o->self;
     /* Release pairs with the acquire in ring_peek(). */
     atomic_store_explicit(&c->seq, (uint32_t)pos + 1, memory_order_release);
-    /* Fetch the next cell for writing.  Seen in an interleaved comparison: no difference for 8 bytes, about a sixth
-     * less half round trip at 1 KiB (doc/design/tp.md). */
+    /* Fetch the next cell for writing.  Seen in an interleaved comparison: no difference for 8
+     * bytes, about a sixth less half round trip at 1 KiB (doc/design/tp.md). */
     __builtin_prefetch(ring_cell_at(&o->v, (uint64_t)pos + 1), 1, 3);
     o->history[o->sent++ & (RING_HISTORY - 1)] = (uint32_t)pos;
     if (o->waiting)
@@ -121,7 +125,8 @@ int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes)
     return 0;
 }
 
-int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index), void *arg)
+int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index),
+                 void *arg)
 {
     /* Acquire pairs with the release in reserve(). */
     uint64_t tail = atomic_load_explicit(&v->ring->tail, memory_order_acquire);

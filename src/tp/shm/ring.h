@@ -43,8 +43,8 @@ struct ring_sender { /* written by one sender, read by the receiver when it is i
 };
 
 struct ring {
-    /* A line pair each: tail moves between senders, waiting is read by everybody and seldom written, head is written
-     * by the receiver and seldom read. */
+    /* A line pair each: tail moves between senders, waiting is read by everybody and seldom
+     * written, head is written by the receiver and seldom read. */
     _Alignas(128) _Atomic uint64_t tail; /* next position to reserve */
     _Alignas(128) atomic_uint waiting;   /* senders with `want` set */
     _Alignas(128) _Atomic uint64_t head; /* next position to read */
@@ -75,7 +75,8 @@ size_t ring_bytes(uint32_t senders, uint32_t count, size_t bytes);
 /* View of the ring at `at` (zeroed by its owner: that is an empty ring). */
 struct ring_view ring_view(void *at, uint32_t senders, uint32_t count, size_t bytes);
 
-/* 0, or 1 if there is no room now: `want` is set then.  bytes is the sum over iov and at most v.room. */
+/* 0, or 1 if there is no room now: `want` is set then.  bytes is the sum over iov and at most
+ * v.room. */
 int ring_send(struct ring_out *o, const struct iovec *iov, int n, size_t bytes);
 /* Set or clear this sender's `want`. */
 void ring_want(struct ring_out *o, int want);
@@ -102,8 +103,9 @@ static inline void ring_advance(const struct ring_view *v, uint64_t pos)
     atomic_store_explicit(&v->ring->head, pos, memory_order_release);
 }
 
-/* R4: 1 if position pos was reserved, is not published, and only senders for which dead(arg, index) holds may have
- * reserved it. */
-int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index), void *arg);
+/* R4: 1 if position pos was reserved, is not published, and only senders for which dead(arg, index)
+ * holds may have reserved it. */
+int ring_is_hole(const struct ring_view *v, uint64_t pos, int (*dead)(void *arg, uint32_t index),
+                 void *arg);
 
 #endif

@@ -2,10 +2,10 @@
  *
  *   inbox (one segment per process, its own):   head | stop flags | request ring | reply ring
  *
- * A process attaches the inbox of a peer when it first talks to it.  Requests that the room above refuses are moved
- * out of the ring into a list per peer, so that nothing of other peers waits behind them; the peer's stop flag is
- * set, so what such a list may hold is bounded by what that peer had in the ring already (at most shm_cells and the
- * one being sent). */
+ * A process attaches the inbox of a peer when it first talks to it.  Requests that the room above
+ * refuses are moved out of the ring into a list per peer, so that nothing of other peers waits
+ * behind them; the peer's stop flag is set, so what such a list may hold is bounded by what that
+ * peer had in the ring already (at most shm_cells and the one being sent). */
 #include "tp/tp_types.h"
 
 #include <errno.h>
@@ -70,7 +70,8 @@ struct shm {
 static size_t ring_at(uint32_t senders, enum tp_class cls)
 {
     size_t first = (sizeof(struct inbox) + senders + 127) / 128 * 128;
-    return first + (size_t)cls * ring_bytes(senders, (uint32_t)cvar.shm_cells, (size_t)cvar.shm_cell_bytes);
+    return first +
+           (size_t)cls * ring_bytes(senders, (uint32_t)cvar.shm_cells, (size_t)cvar.shm_cell_bytes);
 }
 
 static struct ring_view view_of(struct inbox *b, uint32_t senders, enum tp_class cls)
@@ -118,7 +119,8 @@ static int inbox_make(struct shm *s)
     if (err)
         return mem_file_limit(bytes) ? -EFBIG : err;
     s->inbox = s->seg->base;
-    *s->inbox = (struct inbox){INBOX_MAGIC, s->count, (uint32_t)cvar.shm_cells, (uint32_t)cvar.shm_cell_bytes};
+    *s->inbox = (struct inbox){INBOX_MAGIC, s->count, (uint32_t)cvar.shm_cells,
+                               (uint32_t)cvar.shm_cell_bytes};
     s->in[TP_REQUEST] = view_of(s->inbox, s->count, TP_REQUEST);
     s->in[TP_REPLY] = view_of(s->inbox, s->count, TP_REPLY);
     return 0;
@@ -168,7 +170,8 @@ static int shm_address(struct tp *tp, void *buf, size_t *len)
     return 0;
 }
 
-/* Host index of a world rank, -1 elsewhere.  Ranks of a host are mostly consecutive: one compare. */
+/* Host index of a world rank, -1 elsewhere.  Ranks of a host are mostly consecutive: one
+ * compare. */
 static int index_of(const struct shm *s, unsigned peer)
 {
     unsigned i = peer - (unsigned)s->ranks[0];
@@ -201,14 +204,16 @@ static int shm_connect(struct tp *tp, unsigned peer, const void *addr, size_t le
     if (t->seg->size < ring_at(s->count, TP_REPLY + 1) || t->inbox->magic != INBOX_MAGIC ||
         t->inbox->senders != s->count || t->inbox->cells != (uint32_t)cvar.shm_cells ||
         t->inbox->cell_bytes != (uint32_t)cvar.shm_cell_bytes) {
-        log_warn("the inbox of rank %u has another shape: MPIR_CVAR_SHM_CELLS and _SHM_CELL_BYTES must be the same "
-                 "everywhere", peer);
+        log_warn("the inbox of rank %u has another shape: MPIR_CVAR_SHM_CELLS and _SHM_CELL_BYTES "
+                 "must be the same everywhere",
+                 peer);
         mem_segment_drop(t->seg);
         free(t);
         return -EPROTO;
     }
     for (int cls = 0; cls < 2; cls++) {
-        t->out[cls] = (struct ring_out){.v = view_of(t->inbox, s->count, (enum tp_class)cls), .self = s->self};
+        t->out[cls] = (struct ring_out){.v = view_of(t->inbox, s->count, (enum tp_class)cls),
+                                        .self = s->self};
         list_init(&t->blocked[cls]);
     }
     s->targets[i] = t;
@@ -228,10 +233,12 @@ static int refuse(struct shm *s, struct target *t, enum tp_class cls)
 static int stopped(const struct shm *s, const struct target *t, enum tp_class cls)
 {
     /* Relaxed: a late look costs one more held message. */
-    return cls == TP_REQUEST && atomic_load_explicit(&t->inbox->stop[s->self], memory_order_relaxed);
+    return cls == TP_REQUEST &&
+           atomic_load_explicit(&t->inbox->stop[s->self], memory_order_relaxed);
 }
 
-static int shm_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int shm_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                  struct tp_done *d)
 {
     (void)d;
     struct shm *s = (struct shm *)tp;
@@ -256,7 +263,9 @@ static int shm_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct 
 static void warn_once(struct shm *s, const char *what, unsigned v)
 {
     if (!s->warned)
-        log_warn("a message in the inbox is damaged (%s %u); it is dropped, others are not reported", what, v);
+        log_warn(
+            "a message in the inbox is damaged (%s %u); it is dropped, others are not reported",
+            what, v);
     s->warned = 1;
 }
 
@@ -284,7 +293,8 @@ static int offer_held(struct shm *s, struct source *from, int budget)
     int events = 0;
     while (events < budget && !list_empty(&from->held)) {
         struct held *h = LIST_OBJ(from->held.next, struct held, link);
-        if (s->env.recv(s->env.up, (unsigned)s->ranks[src], TP_REQUEST, h->bytes, h->len) == TP_AGAIN)
+        if (s->env.recv(s->env.up, (unsigned)s->ranks[src], TP_REQUEST, h->bytes, h->len) ==
+            TP_AGAIN)
             return events;
         list_del(&h->link);
         free(h);
@@ -318,7 +328,8 @@ static int deliver(struct shm *s, enum tp_class cls, const struct ring_cell *c)
         warn_once(s, src >= s->count ? "source" : "length", src >= s->count ? src : len);
         return 0;
     }
-    if (cls == TP_REQUEST && !list_empty(&s->sources[src].held)) /* behind what is held of this peer */
+    /* behind what is held of this peer */
+    if (cls == TP_REQUEST && !list_empty(&s->sources[src].held))
         return hold(s, src, c->payload, len);
     int ret = s->env.recv(s->env.up, (unsigned)s->ranks[src], cls, c->payload, len);
     return ret == TP_AGAIN && cls == TP_REQUEST ? hold(s, src, c->payload, len) : 0;
@@ -337,12 +348,13 @@ static int take(struct shm *s, enum tp_class cls)
     return events;
 }
 
-/* Wake the senders that were refused; called when idle or every few cells, so that its fence costs little. */
+/* Wake the senders that were refused; called when idle or every few cells, so that its fence costs
+ * little. */
 static void settle(struct shm *s)
 {
     s->owed = 0;
-    /* Head and stop flags were stored before; pairs with the fence in mem_wake_arm(), which stands between a sender's
-     * ring_want() and its last look at them. */
+    /* Head and stop flags were stored before; pairs with the fence in mem_wake_arm(), which stands
+     * between a sender's ring_want() and its last look at them. */
     fence_full();
     for (int cls = 0; cls < 2; cls++) {
         struct ring *r = s->in[cls].ring;
@@ -386,14 +398,16 @@ static int shm_progress(struct tp *tp)
     return events;
 }
 
-/* Whether a peer that refused us has room now.  It is forgotten then: who still wants to send tries again. */
+/* Whether a peer that refused us has room now.  It is forgotten then: who still wants to send tries
+ * again. */
 static int room_came(struct shm *s)
 {
     int came = 0;
     for (uint32_t i = 0; i < s->count; i++)
         for (int cls = 0; s->targets[i] && cls < 2; cls++) {
             struct target *t = s->targets[i];
-            if (list_empty(&t->blocked[cls]) || stopped(s, t, (enum tp_class)cls) || !ring_has_room(&t->out[cls]))
+            if (list_empty(&t->blocked[cls]) || stopped(s, t, (enum tp_class)cls) ||
+                !ring_has_room(&t->out[cls]))
                 continue;
             list_del(&t->blocked[cls]);
             ring_want(&t->out[cls], 0);
@@ -411,14 +425,23 @@ static int shm_fd(struct tp *tp, int arm)
     mem_wake_arm();
     if (s->owed)
         settle(s);
-    if (ring_peek(&s->in[TP_REPLY], s->head[TP_REPLY]) || ring_peek(&s->in[TP_REQUEST], s->head[TP_REQUEST]))
+    if (ring_peek(&s->in[TP_REPLY], s->head[TP_REPLY]) ||
+        ring_peek(&s->in[TP_REQUEST], s->head[TP_REQUEST]))
         return TP_AGAIN;
-    if (boot_dead_count() > 0 && skip_holes(s)) /* a process that sleeps polls too seldom to come to it by idle turns */
+    /* a process that sleeps polls too seldom to come to it by idle turns */
+    if (boot_dead_count() > 0 && skip_holes(s))
         return TP_AGAIN;
     return !list_empty(&s->blocked) && room_came(s) ? TP_AGAIN : 0;
 }
 
 const struct tp_ops tp_shm_ops = {
-    .name = "shm", .near = 1, .open = shm_open_, .address = shm_address, .connect = shm_connect, .close = shm_close,
-    .am = shm_am, .progress = shm_progress, .fd = shm_fd,
+    .name = "shm",
+    .near = 1,
+    .open = shm_open_,
+    .address = shm_address,
+    .connect = shm_connect,
+    .close = shm_close,
+    .am = shm_am,
+    .progress = shm_progress,
+    .fd = shm_fd,
 };

@@ -1,4 +1,5 @@
-/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6 in ucx_types.h). */
+/* Messages: window and numbers at the sender, key, order and refusal at the receiver (U1-U6 in
+ * ucx_types.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +29,16 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     u->lib.ucp_request_free(request);
     if (d) { /* last: it may send */
         u->events++;
-        /* A connection that breaks says so to what is under way in words of its own, before it calls on_failure(). */
+        /* A connection that breaks says so to what is under way in words of its own, before it
+         * calls on_failure(). */
         d->fn(d, err && err != -ENOMEM ? -ENOTCONN : err);
     }
 }
 
-/* A short message goes as a type of ours, so that UCX calls us to put it where it sends from: what is contiguous it hands to
- * its tcp in three pieces, and a system call for pieces costs 0.2 to 0.4 us more than one for bytes that lie together.  Beyond
- * 8 KiB it would send such a type in parts. */
+/* A short message goes as a type of ours, so that UCX calls us to put it where it sends from: what
+ * is contiguous it hands to its tcp in three pieces, and a system call for pieces costs 0.2 to 0.4
+ * us more than one for bytes that lie together.  Beyond 8 KiB it would send such a type in
+ * parts. */
 static void *pack_start(void *context, const void *buffer, size_t count)
 {
     return (void *)buffer;
@@ -91,27 +94,37 @@ static ucs_status_t unpack(void *state, size_t offset, const void *from, size_t 
     return UCS_ERR_UNSUPPORTED;
 }
 
-const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack = unpack_start, .packed_size = pack_bytes,
-                                         .pack = pack, .unpack = unpack, .finish = pack_finish};
+const ucp_generic_dt_ops_t ucx_packer = {.start_pack = pack_start, .start_unpack = unpack_start,
+                                         .packed_size = pack_bytes, .pack = pack, .unpack = unpack,
+                                         .finish = pack_finish};
 
-/* What stands in front of a message to p, written to o; its bytes.  `pad` of them are the last (U6). */
-static inline size_t put_head(struct ucx_out *o, struct ucx_peer *p, enum ucx_class cls, size_t pad, size_t tail)
+/* What stands in front of a message to p, written to o; its bytes.  `pad` of them are the last
+ * (U6). */
+static inline size_t put_head(struct ucx_out *o, struct ucx_peer *p, enum ucx_class cls, size_t pad,
+                              size_t tail)
 {
     const struct ucx *u = p->u;
-    const size_t greeting = p->greeted ? 0 : u->addr_bytes, head = sizeof(struct ucx_hdr) + greeting + pad;
-    *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key, .src = u->rank, .seq = cls < UCX_TAKEN ? p->seq[cls] : 0,
-                                                   .taken = p->next[UCX_REQUEST], .cls = (uint8_t)cls, .fill = UCX_FILL(pad, tail),
+    const size_t greeting = p->greeted ? 0 : u->addr_bytes,
+                 head = sizeof(struct ucx_hdr) + greeting + pad;
+    *(struct ucx_hdr *)o->bytes = (struct ucx_hdr){.key = p->key,
+                                                   .src = u->rank,
+                                                   .seq = cls < UCX_TAKEN ? p->seq[cls] : 0,
+                                                   .taken = p->next[UCX_REQUEST],
+                                                   .cls = (uint8_t)cls,
+                                                   .fill = UCX_FILL(pad, tail),
                                                    .addr_bytes = (uint16_t)greeting};
     if (greeting)
         memcpy(o->bytes + sizeof(struct ucx_hdr), u->addr, greeting);
-    memset(o->bytes + head - pad, 0, 8); /* in one store; what lies behind the pad comes later, or is in no message */
+    /* in one store; what lies behind the pad comes later, or is in no message */
+    memset(o->bytes + head - pad, 0, 8);
     return head;
 }
 
 static inline ucp_request_param_t param_of(struct ucx_out *o)
 {
     ucp_request_param_t param; /* what the mask does not name is not read */
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                         UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
     param.memory_type = UCS_MEMORY_TYPE_HOST; /* else it would ask for each */
     param.flags = UCP_AM_SEND_FLAG_EAGER;
     param.cb.send = on_sent;
@@ -120,7 +133,8 @@ static inline ucp_request_param_t param_of(struct ucx_out *o)
 }
 
 /* What UCX answered: 1: it has not finished with o, which on_sent() gives back; 0; or -errno. */
-static inline int handed_over(struct ucx_peer *p, enum ucx_class cls, struct ucx_out *o, uint32_t taken, ucs_status_ptr_t r)
+static inline int handed_over(struct ucx_peer *p, enum ucx_class cls, struct ucx_out *o,
+                              uint32_t taken, ucs_status_ptr_t r)
 {
     const int under_way = UCS_PTR_IS_PTR(r);
     if (under_way) {
@@ -144,7 +158,8 @@ static inline size_t greeting_of(const struct ucx_peer *p)
 }
 
 /* Hand one message to UCX, which takes any number: what bounds them is U3 and, for replies, am/. */
-static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len)
+static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
+                    size_t len)
 {
     struct ucx *u = p->u;
     int err;
@@ -177,10 +192,12 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
     return err > 0 ? 0 : err;
 }
 
-/* The same of a long message whose last piece UCX sends from where it lies: the receiver's copy and the kernel's two are enough.  0: it has
- * left; TP_PENDING.  Copied where nothing would tell UCX to leave it alone (U7), and where UCX cannot read it: a card may refuse to
- * register what can only be read. */
-static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n, size_t len, struct tp_done *d)
+/* The same of a long message whose last piece UCX sends from where it lies: the receiver's copy and
+ * the kernel's two are enough.  0: it has left; TP_PENDING.  Copied where nothing would tell UCX to
+ * leave it alone (U7), and where UCX cannot read it: a card may refuse to register what can only be
+ * read. */
+static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
+                         size_t len, struct tp_done *d)
 {
     struct ucx *u = p->u;
     int err;
@@ -190,7 +207,8 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
         return transmit(p, cls, iov, n, len);
     const struct iovec *kept = &iov[n - 1];
     const size_t pad = p->pad[ucx_is_long(len)], tail = -len & 7, front = len - kept->iov_len;
-    struct ucx_out *o = ucx_out_get(u, sizeof(struct ucx_hdr) + greeting_of(p) + pad + front + tail);
+    struct ucx_out *o = ucx_out_get(u,
+                                    sizeof(struct ucx_hdr) + greeting_of(p) + pad + front + tail);
     if (!o)
         return TP_AGAIN;
     const uint32_t taken = p->next[UCX_REQUEST];
@@ -207,7 +225,8 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
     param.datatype = UCP_DATATYPE_IOV;
     u->inside++;
-    ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->piece, tail ? 3 : 2, &param);
+    ucs_status_ptr_t r = u->lib.ucp_am_send_nbx(p->ep, UCX_AM_ID, NULL, 0, o->piece, tail ? 3 : 2,
+                                                &param);
     u->inside--;
     err = handed_over(p, cls, o, taken, r);
     if (err < 0)
@@ -217,7 +236,8 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
     return err ? TP_PENDING : 0;
 }
 
-int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+           struct tp_done *d)
 {
     struct ucx *u = (struct ucx *)tp;
     size_t len = tp_iov_bytes(iov, n);
@@ -233,8 +253,8 @@ int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     return transmit(p, (enum ucx_class)cls, iov, n, len);
 }
 
-/* Tell the peer how far its requests are taken, when it has not heard for half a window.  It cannot run dry: with its
- * window full all of it is taken at some time, and that is more than a half. */
+/* Tell the peer how far its requests are taken, when it has not heard for half a window.  It cannot
+ * run dry: with its window full all of it is taken at some time, and that is more than a half. */
 static void tell_taken(struct ucx_peer *p)
 {
     if (p->next[UCX_REQUEST] - p->told >= UCX_WINDOW / 2 && p->addr && !p->failed)
@@ -250,11 +270,13 @@ static __attribute__((cold)) void warn_once(struct ucx *u, enum ucx_warn bit, co
     u->warned |= bit;
 }
 
-/* Keep a message that cannot be delivered now, sorted by number.  Lost only without memory, and then said. */
+/* Keep a message that cannot be delivered now, sorted by number.  Lost only without memory, and
+ * then said. */
 static void hold(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg, size_t len)
 {
     struct list *at = &p->held[cls];
-    while (at->prev != &p->held[cls] && (int32_t)(LIST_OBJ(at->prev, struct ucx_held, link)->seq - seq) > 0)
+    while (at->prev != &p->held[cls] &&
+           (int32_t)(LIST_OBJ(at->prev, struct ucx_held, link)->seq - seq) > 0)
         at = at->prev;
     if (at->prev != &p->held[cls] && LIST_OBJ(at->prev, struct ucx_held, link)->seq == seq) {
         warn_once(p->u, WARN_SHAPE, "a message came twice");
@@ -274,7 +296,8 @@ static void hold(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const voi
 static int take(struct ucx_peer *p, enum ucx_class cls, const void *msg, size_t len)
 {
     struct ucx *u = p->u;
-    if (u->env.recv(u->env.up, p->rank, (enum tp_class)cls, msg, len) == TP_AGAIN && cls == UCX_REQUEST)
+    if (u->env.recv(u->env.up, p->rank, (enum tp_class)cls, msg, len) == TP_AGAIN &&
+        cls == UCX_REQUEST)
         return TP_AGAIN;
     p->next[cls]++;
     u->events++;
@@ -284,7 +307,8 @@ static int take(struct ucx_peer *p, enum ucx_class cls, const void *msg, size_t 
 }
 
 /* A message with its header checked. */
-static void arrive(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg, size_t len)
+static void arrive(struct ucx_peer *p, enum ucx_class cls, uint32_t seq, const void *msg,
+                   size_t len)
 {
     struct ucx *u = p->u;
     if (seq == p->next[cls] && !u->inside) {
@@ -315,8 +339,8 @@ static const char *wrong_shape(const struct ucx *u, const struct ucx_hdr *h, siz
     return NULL;
 }
 
-ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
-                            const ucp_am_recv_param_t *param)
+ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data,
+                            size_t len, const ucp_am_recv_param_t *param)
 {
     struct ucx *u = arg;
     struct ucx_hdr h;
@@ -333,7 +357,8 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
         return UCS_OK;
     }
     struct ucx_peer *p = (wrong = wrong_shape(u, &h, len)) ? NULL : ucx_peer(u, h.src);
-    if (p && h.cls < UCX_TAKEN && h.seq - p->next[h.cls] >= (h.cls == UCX_REQUEST ? UCX_WINDOW : UCX_REPLIES))
+    if (p && h.cls < UCX_TAKEN &&
+        h.seq - p->next[h.cls] >= (h.cls == UCX_REQUEST ? UCX_WINDOW : UCX_REPLIES))
         wrong = "a message has a number far from the one expected";
     /* Older than what we know: it was overtaken, which U2 allows, and is as good as any. */
     uint32_t more = p ? h.taken - p->acked : 0;
@@ -350,9 +375,11 @@ ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, 
         warn_once(u, WARN_SHAPE, "a message brings an address that is none");
     body += h.addr_bytes + ucx_pad(&h);
     len -= around(&h);
-    if (p->looks != u->looks) { /* of several read at once the first; those behind it lie as its sender filled it */
+    if (p->looks != u->looks) {
+        /* of several read at once the first; those behind it lie as its sender filled it */
         p->looks = u->looks;
-        p->pad[ucx_is_long(len)] = (ucx_pad(&h) - (uintptr_t)body) & 7; /* what leads here leads back */
+        /* what leads here leads back */
+        p->pad[ucx_is_long(len)] = (ucx_pad(&h) - (uintptr_t)body) & 7;
     }
     if (h.cls < UCX_TAKEN)
         arrive(p, (enum ucx_class)h.cls, h.seq, body, len);

@@ -1,9 +1,10 @@
 /* lib.c - UCX is loaded when a job chooses it, and never else.
  *
- * A mere link to it would cost every program some 3 ms at its start and change it: the constructors of libucs (1.13) put
- * handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and overwrite the first bytes of mmap, munmap and their kin
- * (doc/design/ucx.md has the measurement).  Its own variables switch that off, but they are read by the
- * constructors, so they have to be in the environment while it is loaded; what the user set stands. */
+ * A mere link to it would cost every program some 3 ms at its start and change it: the constructors
+ * of libucs (1.13) put handlers on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGHUP and overwrite the
+ * first bytes of mmap, munmap and their kin (doc/design/ucx.md has the measurement).  Its own
+ * variables switch that off, but they are read by the constructors, so they have to be in the
+ * environment while it is loaded; what the user set stands. */
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -12,7 +13,8 @@
 #include "var/var.h"
 
 static const struct var_env defaults[] = {
-    {"UCX_ATOMIC_MODE", "cpu"},      /* atomics agree with those of processors: one mechanism for all; row 0 */
+    /* atomics agree with those of processors: one mechanism for all; row 0 */
+    {"UCX_ATOMIC_MODE", "cpu"},
     {"UCX_HANDLE_ERRORS", "none"},   /* signals are the program's */
     {"UCX_DEBUG_SIGNO", "0"},        /* SIGHUP too */
     {"UCX_MEM_EVENTS", "n"},         /* no hooks in the program's memory calls... */

@@ -1,5 +1,6 @@
-/* One-sided access.  UCX does it by the network where that can, and by messages of its own where it cannot (tcp): then
- * the target has to call progress, and flush waits for its word (doc/design/ucx.md). */
+/* One-sided access.  UCX does it by the network where that can, and by messages of its own where it
+ * cannot (tcp): then the target has to call progress, and flush waits for its word
+ * (doc/design/ucx.md). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ struct mem { /* struct tp_mem */
     uint64_t base, len;
 };
 
-/* Bytes of the least that UCX packs: a word that tells for which domains a key follows, and the type of memory.  It reads these
- * without asking how long the key is. */
+/* Bytes of the least that UCX packs: a word that tells for which domains a key follows, and the
+ * type of memory.  It reads these without asking how long the key is. */
 enum { RKEY_MIN = 9 };
 
 struct key { /* what pack() gives; UCX's own key follows */
@@ -42,10 +43,12 @@ int ucx_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
         return -ENOMEM;
     *m = (struct mem){.base = (uintptr_t)base, .len = len};
     const ucp_mem_map_params_t params = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_PROT,
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_PROT,
         .address = base,
         .length = len,
-        .prot = UCP_MEM_MAP_PROT_LOCAL_READ | (access == TP_MAY_READ ? 0 : UCP_MEM_MAP_PROT_LOCAL_WRITE) |
+        .prot = UCP_MEM_MAP_PROT_LOCAL_READ |
+                (access == TP_MAY_READ ? 0 : UCP_MEM_MAP_PROT_LOCAL_WRITE) |
                 (access & TP_MAY_READ ? UCP_MEM_MAP_PROT_REMOTE_READ : 0) |
                 (access & TP_MAY_WRITE ? UCP_MEM_MAP_PROT_REMOTE_WRITE : 0),
     };
@@ -147,8 +150,10 @@ static int begin(struct ucx_peer *p, size_t bytes, struct tp_done *d, struct ucx
 
 static ucp_request_param_t param_of(struct ucx_out *o)
 {
-    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                 .cb.send = on_done, .user_data = o};
+    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                 UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb.send = on_done,
+                                 .user_data = o};
 }
 
 /* What UCX answered, in the words of tp.h. */
@@ -170,8 +175,8 @@ static uint64_t remote(const struct far *f, uint64_t off, size_t len)
     return off <= f->len && len <= f->len - off ? f->base + off : 0;
 }
 
-int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-            struct tp_done *d)
+int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+            struct tp_mem *smem, struct tp_done *d)
 {
     const struct far *f = (const struct far *)far;
     uint64_t to = remote(f, off, len);
@@ -188,8 +193,8 @@ int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, si
     return end(f->peer, o, f->peer->u->lib.ucp_put_nbx(f->peer->ep, src, len, to, f->rkey, &param));
 }
 
-int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-            struct tp_done *d)
+int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
+            struct tp_mem *dmem, struct tp_done *d)
 {
     const struct far *f = (const struct far *)far;
     uint64_t from = remote(f, off, len);
@@ -200,7 +205,8 @@ int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
     if (err)
         return err;
     const ucp_request_param_t param = param_of(o);
-    return end(f->peer, o, f->peer->u->lib.ucp_get_nbx(f->peer->ep, dst, len, from, f->rkey, &param));
+    return end(f->peer, o,
+               f->peer->u->lib.ucp_get_nbx(f->peer->ep, dst, len, from, f->rkey, &param));
 }
 
 /* UCX's name for an operation, MPI_OP_NULL being compare-and-swap; UCP_ATOMIC_OP_LAST: none. */
@@ -227,7 +233,8 @@ int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch)
     return n == 1 && (log2 == 2 || log2 == 3) && op_of(op, type) != UCP_ATOMIC_OP_LAST;
 }
 
-int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d)
+int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
+               struct tp_done *d)
 {
     const struct far *f = (const struct far *)far;
     int op = a->compare ? MPI_OP_NULL : a->op;
@@ -258,7 +265,9 @@ int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
         if (a->compare)
             memcpy(param.reply_buffer, a->operand, bytes);
     }
-    return end(f->peer, o, f->peer->u->lib.ucp_atomic_op_nbx(f->peer->ep, ucx_op, o->bytes, 1, to, f->rkey, &param));
+    return end(
+        f->peer, o,
+        f->peer->u->lib.ucp_atomic_op_nbx(f->peer->ep, ucx_op, o->bytes, 1, to, f->rkey, &param));
 }
 
 int ucx_flush(struct tp *tp, unsigned peer, struct tp_done *d)

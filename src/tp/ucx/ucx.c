@@ -1,4 +1,5 @@
-/* Messages and one-sided access over UCX (UCP): life, addresses, peers, progress.  ucx_types.h has the rules. */
+/* Messages and one-sided access over UCX (UCP): life, addresses, peers, progress.  ucx_types.h has
+ * the rules. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -91,7 +92,8 @@ int ucx_peer_address(struct ucx_peer *p, const void *addr, size_t len)
     return 0;
 }
 
-/* UCX lost the peer: it was killed, or has closed.  Here every later call fails; am/ finds out whether it is dead. */
+/* UCX lost the peer: it was killed, or has closed.  Here every later call fails; am/ finds out
+ * whether it is dead. */
 static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)ep;
@@ -123,8 +125,10 @@ int ucx_peer_open(struct ucx_peer *p)
     u->inside++;
     ucs_status_t s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
     if (s == UCS_ERR_UNREACHABLE || s == UCS_ERR_UNSUPPORTED) {
-        /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.  UCX has printed why it
-         * does not do what we asked.  Each peer is tried by itself: others may be reached by a network, which does.  Unsupported: the peer was first, and has found that out. */
+        /* Shared memory alone (UCX_TLS=shm) tells of no deaths; the launcher does on this host.
+         * UCX has printed why it does not do what we asked.  Each peer is tried by itself: others
+         * may be reached by a network, which does.  Unsupported: the peer was first, and has found
+         * that out. */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         s = u->lib.ucp_ep_create(u->worker, &params, &p->ep);
         p->no_failures = s == UCS_OK;
@@ -158,12 +162,12 @@ int ucx_has_card(void)
     return n > 0;
 }
 
-/* One-sided access opens the process to whoever speaks UCX's protocol (ucx.md, "Protection"), so it is there only where it is used: with
- * a card, or when a variable asks for it. */
+/* One-sided access opens the process to whoever speaks UCX's protocol (ucx.md, "Protection"), so it
+ * is there only where it is used: with a card, or when a variable asks for it. */
 static int one_sided_wanted(void)
 {
-    int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 || cvar.rma_native_atomic > 0 ||
-                cvar.rma_fetch_min >= 0 || cvar.p2p_native_min >= 0;
+    int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 ||
+                cvar.rma_native_atomic > 0 || cvar.rma_fetch_min >= 0 || cvar.p2p_native_min >= 0;
     return cvar.rma_native && (asked || ucx_has_card());
 }
 
@@ -174,7 +178,8 @@ ucs_status_t ucx_open_context(struct ucx *u)
     if (s != UCS_OK)
         return s;
     ucp_params_t params = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
         .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
         .estimated_num_eps = u->size,
         .mt_workers_shared = 0,
@@ -224,8 +229,9 @@ static int open_address(struct ucx *u)
     u->addr_bytes = (sizeof u->key + len + 7) / 8 * 8;
     int err = 0;
     if (u->addr_bytes > UCX_ADDRESS_MAX) {
-        log_warn("the address that UCX made has %zu bytes, more than the %d that fit: name fewer devices in "
-                 "UCX_NET_DEVICES", len, UCX_ADDRESS_MAX);
+        log_warn("the address that UCX made has %zu bytes, more than the %d that fit: name fewer "
+                 "devices in UCX_NET_DEVICES",
+                 len, UCX_ADDRESS_MAX);
         err = -EMSGSIZE;
     } else if (!(u->addr = calloc(1, u->addr_bytes))) {
         err = -ENOMEM;
@@ -245,7 +251,8 @@ static void drain(struct ucx *u, const unsigned *left)
         u->lib.ucp_worker_progress(u->worker);
 }
 
-/* No word from the peers is awaited: they may be gone, and after the job's barrier nothing of value is under way. */
+/* No word from the peers is awaited: they may be gone, and after the job's barrier nothing of value
+ * is under way. */
 static void close_endpoints(struct ucx *u)
 {
     uint64_t end = time_now() + CLOSE_NS;
@@ -296,15 +303,16 @@ static void ucx_close(struct tp *tp)
 
 static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
 {
-    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = UCX_AM_MAX, .am_keep = UCX_KEEP, .gather = UCX_GATHER,
-                        .replies = UCX_REPLIES};
+    struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = UCX_AM_MAX,
+                        .am_keep = UCX_KEEP, .gather = UCX_GATHER, .replies = UCX_REPLIES};
     if (u->one_sided) {
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
         c.put_inline = UCX_PUT_INLINE;
         c.rma_max = SIZE_MAX / 2;
         /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
         c.put_min = c.get_min = ucx_has_card() ? UCX_PUT_INLINE : SIZE_MAX;
-        c.fetch_min = SIZE_MAX; /* what a registration for each message costs where a card pins it was not measured */
+        /* what a registration for each message costs where a card pins it was not measured */
+        c.fetch_min = SIZE_MAX;
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
     return c;
@@ -357,7 +365,8 @@ static int ucx_address(struct tp *tp, void *buf, size_t *len)
 /* U7: nothing more goes to those that have died, and whoever waits for it is told. */
 static __attribute__((cold)) void bury(struct ucx *u)
 {
-    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_EP_CLOSE_FLAG_FORCE};
     size_t cursor = 0;
     u->deaths = boot_dead_count();
     for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
@@ -402,13 +411,28 @@ static int ucx_fd(struct tp *tp, int arm)
 static void ucx_describe(struct tp *tp, char *text, size_t len)
 {
     const struct ucx *u = (const struct ucx *)tp;
-    snprintf(text, len, "UCX %s, address of %zu bytes%s", u->lib.ucp_get_version_string(), u->addr_bytes,
-             u->one_sided ? "" : ", messages only");
+    snprintf(text, len, "UCX %s, address of %zu bytes%s", u->lib.ucp_get_version_string(),
+             u->addr_bytes, u->one_sided ? "" : ", messages only");
 }
 
 const struct tp_ops tp_ucx_ops = {
-    .name = "ucx", .open = ucx_open, .address = ucx_address, .connect = ucx_connect, .close = ucx_close, .am = ucx_am,
-    .reg = ucx_reg, .pack = ucx_pack, .dereg = ucx_dereg, .import = ucx_import, .drop = ucx_drop, .put = ucx_put,
-    .get = ucx_get, .atomic = ucx_atomic, .atomic_ok = ucx_atomic_ok, .flush = ucx_flush, .progress = ucx_progress,
-    .fd = ucx_fd, .describe = ucx_describe,
+    .name = "ucx",
+    .open = ucx_open,
+    .address = ucx_address,
+    .connect = ucx_connect,
+    .close = ucx_close,
+    .am = ucx_am,
+    .reg = ucx_reg,
+    .pack = ucx_pack,
+    .dereg = ucx_dereg,
+    .import = ucx_import,
+    .drop = ucx_drop,
+    .put = ucx_put,
+    .get = ucx_get,
+    .atomic = ucx_atomic,
+    .atomic_ok = ucx_atomic_ok,
+    .flush = ucx_flush,
+    .progress = ucx_progress,
+    .fd = ucx_fd,
+    .describe = ucx_describe,
 };

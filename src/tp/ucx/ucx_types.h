@@ -1,22 +1,31 @@
 /* ucx_types.h - private types of the UCX transport.
  *
- *      am() --- window, number, header ---> ucp_am_send_nbx ~~~> on_message --- key, order ---> env->recv
+ *      am() --- window, number, header ---> ucp_am_send_nbx ~~~> on_message --- key, order --->
+ *                                                                env->recv
  *      put/get/atomic/flush --------------> ucp_*_nbx
  *
- * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer of ours; or if short, put together where UCX
- * sends it from; or with a long last piece that lies with the caller.
- *   U1 Every message carries the key that its receiver published through the launcher; one without it is dropped.
- *      Only processes of the job can have read it.
- *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX does.
- *   U3 At most UCX_WINDOW requests of a peer are not yet taken: its sender answers TP_AGAIN beyond.  `taken` in every
- *      header says how far the receiver has come, and a message of its own does where no other goes that way.
- *      So what a receiver that refuses has to keep is bounded.  Replies have no window: am/ bounds them.
- *   U4 The first message to a peer brings our address, so that it can answer without asking the launcher.
- *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits for progress().
- *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind a header of its own whose length is its
- *      affair: so the sender leaves as many bytes free in front as the last message from that peer shows it should (ucx_peer.pad), and
- *      behind up to the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the first, is copied.
- *   U7 What lies with the caller is not read any more once its receiver is held for dead: the caller does not wait then. */
+ * Messages.  One UCX active message each, always eager, with struct ucx_hdr in front: in a buffer
+ * of ours; or if short, put together where UCX sends it from; or with a long last piece that lies
+ * with the caller.
+ *   U1 Every message carries the key that its receiver published through the launcher; one without
+ *      it is dropped.  Only processes of the job can have read it.
+ *   U2 Messages of one class from one peer are numbered and delivered in that order, whatever UCX
+ *      does.
+ *   U3 At most UCX_WINDOW requests of a peer are not yet taken: its sender answers TP_AGAIN beyond.
+ *      `taken` in every header says how far the receiver has come, and a message of its own does
+ *      where no other goes that way.  So what a receiver that refuses has to keep is bounded.
+ *      Replies have no window: am/ bounds them.
+ *   U4 The first message to a peer brings our address, so that it can answer without asking the
+ *      launcher.
+ *   U5 Nothing is delivered from inside a send (UCX's own loop to the same process would): it waits
+ *      for progress().
+ *   U6 What is delivered lies on 8 bytes.  UCX hands a message over where it has read it to, behind
+ *      a header of its own whose length is its affair: so the sender leaves as many bytes free in
+ *      front as the last message from that peer shows it should (ucx_peer.pad), and behind up to
+ *      the next 8, where UCX reads the next one to.  What lies wrong nevertheless, such as the
+ *      first, is copied.
+ *   U7 What lies with the caller is not read any more once its receiver is held for dead: the
+ *      caller does not wait then. */
 #ifndef TP_UCX_TYPES_H
 #define TP_UCX_TYPES_H
 
@@ -30,8 +39,9 @@
 
 enum {
     UCX_AM_ID = 0,         /* the one kind of UCX active message */
-    /* Bytes of one message above struct ucx_hdr.  With everything around it that is one read of UCX's tcp (65541) and one segment of the
-     * loopback (65483); with 32 KiB two of them did not quite fit, and a read ended inside of every second one: half as fast (ucx.md). */
+    /* Bytes of one message above struct ucx_hdr.  With everything around it that is one read of
+     * UCX's tcp (65541) and one segment of the loopback (65483); with 32 KiB two of them did not
+     * quite fit, and a read ended inside of every second one: half as fast (ucx.md). */
     UCX_AM_MAX = 65408,
     UCX_KEEP = 8192,       /* caps.am_keep (bytes) */
     UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
@@ -43,22 +53,25 @@ enum {
     UCX_IDLE = 64,         /* free buffers of a size that are kept (count) */
     UCX_SMALL = 512,       /* bytes of a small send buffer, header included */
     UCX_PACKED_MAX = 4096, /* bytes of a message that UCX has packed for it, header included */
-    /* Calls of ucp_worker_progress in a row that find nothing, UCX's own affairs included, before its descriptor tells of all that comes (count).
-     * The first arms the interfaces that nobody uses.  By reading of 1.13.1: some (not tcp) first clear an event instead and say 0, and a
+    /* Calls of ucp_worker_progress in a row that find nothing, UCX's own affairs included, before
+     * its descriptor tells of all that comes (count).  The first arms the interfaces that nobody
+     * uses.  By reading of 1.13.1: some (not tcp) first clear an event instead and say 0, and a
      * call may take an interface out of use and say 0, too. */
     UCX_QUIET = 3,
     UCX_BUDGET = 64        /* kept messages of a class delivered by one progress() */
 };
 
-/* The functions of UCX that we use; the library is loaded when the transport opens and not before (lib.c). */
-#define UCX_CALLS(C)                                                                                                  \
-    C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_cleanup) C(ucp_worker_create)                  \
-    C(ucp_worker_destroy) C(ucp_worker_get_address) C(ucp_worker_release_address) C(ucp_worker_get_efd)               \
-    C(ucp_worker_arm) C(ucp_worker_progress) C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx)   \
-    C(ucp_am_send_nbx) C(ucp_request_free) C(ucp_request_check_status) C(ucp_mem_map) C(ucp_mem_unmap)                \
-    C(ucp_rkey_pack) C(ucp_rkey_buffer_release) C(ucp_ep_rkey_unpack) C(ucp_rkey_destroy) C(ucp_put_nbx)              \
-    C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx) C(ucp_get_version_string)             \
-    C(ucp_dt_create_generic) C(ucp_dt_destroy)
+/* The functions of UCX that we use; the library is loaded when the transport opens and not before
+ * (lib.c). */
+#define UCX_CALLS(C)                                                                               \
+    C(ucp_config_read) C(ucp_config_release) C(ucp_init_version) C(ucp_cleanup)                    \
+    C(ucp_worker_create) C(ucp_worker_destroy) C(ucp_worker_get_address)                           \
+    C(ucp_worker_release_address) C(ucp_worker_get_efd) C(ucp_worker_arm) C(ucp_worker_progress)   \
+    C(ucp_worker_set_am_recv_handler) C(ucp_ep_create) C(ucp_ep_close_nbx) C(ucp_am_send_nbx)      \
+    C(ucp_request_free) C(ucp_request_check_status) C(ucp_mem_map) C(ucp_mem_unmap)                \
+    C(ucp_rkey_pack) C(ucp_rkey_buffer_release) C(ucp_ep_rkey_unpack) C(ucp_rkey_destroy)          \
+    C(ucp_put_nbx) C(ucp_get_nbx) C(ucp_atomic_op_nbx) C(ucp_ep_flush_nbx)                         \
+    C(ucp_get_version_string) C(ucp_dt_create_generic) C(ucp_dt_destroy)
 struct ucx_lib {
 #define UCX_CALL(name) __typeof__(name) *name;
     UCX_CALLS(UCX_CALL)
@@ -101,7 +114,8 @@ struct ucx_peer {
     int failed;      /* UCX says that it cannot be reached any more: every call answers -ENOTCONN */
     int no_failures; /* what UCX uses for it does not tell of its death */
     int greeted;     /* U4: it has our address */
-    unsigned char pad[2]; /* U6: bytes to leave free in messages to it: in short ones; in long ones (ucx_is_long) */
+    unsigned char pad[2]; /* U6: bytes to leave free in messages to it: in short ones; in long ones
+                           * (ucx_is_long) */
     unsigned looks;  /* ucx.looks when one of its messages was measured last */
     uint64_t key;    /* its key, once `addr` is known */
     unsigned keeping; /* messages to it with a piece that lies with the caller, under way */
@@ -127,11 +141,15 @@ struct ucx_out { /* a send buffer, or the record of a one-sided operation */
     struct ucx *u;
     struct tp_done *d; /* NULL: nobody waits for it */
     size_t room;
-    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller; NULL: it does not, or see `piece` */
+    const struct iovec *iov; /* of a message whose rest behind `head` still lies with the caller;
+                              * NULL: it does not, or see `piece` */
     int n;
-    size_t head, tail, total; /* bytes in front of the message, behind it, and of all; not of one with `piece` */
-    struct ucx_peer *keeps;   /* to whom the last piece goes that stays where it is; NULL: there is none */
-    ucp_dt_iov_t piece[3];    /* of such a message: all before that piece; that; what is behind it */
+    size_t head, tail, total; /* bytes in front of the message, behind it, and of all; not of one
+                               * with `piece` */
+    struct ucx_peer *keeps;   /* to whom the last piece goes that stays where it is; NULL: there is
+                               * none */
+    ucp_dt_iov_t piece[3];    /* of such a message: all before that piece; that; what is behind
+                               * it */
     _Alignas(16) char bytes[];
 };
 
@@ -143,7 +161,8 @@ struct ucx {
     ucp_worker_h worker;
     ucp_datatype_t packed; /* of short messages: ucx_packer; 0: a card sends them, as they lie */
     int efd;
-    int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol (ucx.md) */
+    int one_sided;        /* put, get and atomics are there, for whoever speaks UCX's protocol
+                           * (ucx.md) */
     uint64_t key;         /* U1: ours */
     char *addr;           /* what address() gives: our key, UCX's address, padding */
     size_t addr_bytes;
@@ -158,25 +177,28 @@ struct ucx {
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */
-    int closing;          /* the rooms above have gone: of completions only those of kept messages are told (T5) */
+    int closing;          /* the rooms above have gone: of completions only those of kept messages
+                           * are told (T5) */
     int events;           /* of ours, in the progress() under way */
     unsigned looks;       /* calls of ucp_worker_progress (count, wraps) */
-    unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since ucp_worker_arm or a new endpoint: UCX_QUIET */
+    unsigned quiet;       /* calls of ucp_worker_progress in a row that found nothing, since
+                           * ucp_worker_arm or a new endpoint: UCX_QUIET */
     int warned;           /* enum ucx_warn bits */
     _Alignas(16) char scratch[UCX_AM_MAX]; /* a message that did not lie on 8 bytes */
 };
 
 /* lib.c: load UCX.  0, -ELIBACC where it is not installed. */
 int ucx_load(struct ucx_lib *lib);
-/* Values for UCX's variables that the user did not set, from before ucx_load() until the transport is open.
- * Returns which (bits by row); ucx_defaults_off takes them away again. */
+/* Values for UCX's variables that the user did not set, from before ucx_load() until the transport
+ * is open.  Returns which (bits by row); ucx_defaults_off takes them away again. */
 unsigned ucx_defaults_on(void);
 void ucx_defaults_off(unsigned set);
 /* Whether `set` says that accumulates are made by processors, and not by network cards. */
 int ucx_defaults_cpu(unsigned set);
 
 /* ucx.c */
-/* Is there a card that UCX could use for put and get?  It does not say by what means it does them. */
+/* Is there a card that UCX could use for put and get? It does not say by what means it does
+ * them. */
 int ucx_has_card(void);
 int ucx_errno(ucs_status_t s); /* -errno */
 /* The context, with the features that u->one_sided says. */
@@ -218,9 +240,10 @@ static inline void ucx_out_put(struct ucx_out *o)
 
 /* am.c */
 extern const ucp_generic_dt_ops_t ucx_packer; /* the count is 1, the buffer a struct ucx_out */
-int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d);
-ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data, size_t len,
-                            const ucp_am_recv_param_t *param);
+int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+           struct tp_done *d);
+ucs_status_t ucx_on_message(void *arg, const void *header, size_t header_bytes, void *data,
+                            size_t len, const ucp_am_recv_param_t *param);
 /* Deliver what is held and can be; from progress(). */
 void ucx_deliver_held(struct ucx *u);
 void ucx_drop_held(struct ucx_peer *p);
@@ -231,11 +254,12 @@ int ucx_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len);
 void ucx_dereg(struct tp *tp, struct tp_mem *mem);
 int ucx_import(struct tp *tp, unsigned peer, const void *key, size_t len, struct tp_far **far);
 void ucx_drop(struct tp *tp, struct tp_far *far);
-int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-            struct tp_done *d);
-int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-            struct tp_done *d);
-int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d);
+int ucx_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+            struct tp_mem *smem, struct tp_done *d);
+int ucx_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
+            struct tp_mem *dmem, struct tp_done *d);
+int ucx_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
+               struct tp_done *d);
 int ucx_atomic_ok(struct tp *tp, int op, int type, size_t n, int fetch);
 int ucx_flush(struct tp *tp, unsigned peer, struct tp_done *d);
 

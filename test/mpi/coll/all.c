@@ -83,17 +83,20 @@ static void scans(int n, int in_place)
     int *a = make(n, rank), *b = make(n, in_place ? rank : -1), i, bad = 0;
     void *src = in_place ? MPI_IN_PLACE : (void *)a;
 
-    DO(MPI_Allreduce(src, b, n, MPI_INT, MPI_SUM, comm), MPI_Iallreduce(src, b, n, MPI_INT, MPI_SUM, comm, &req));
+    DO(MPI_Allreduce(src, b, n, MPI_INT, MPI_SUM, comm),
+       MPI_Iallreduce(src, b, n, MPI_INT, MPI_SUM, comm, &req));
     for (i = 0; i < n; i++)
         bad += b[i] != (int)sum_to(size - 1, i);
     MUST(bad == 0, "allreduce %d in place %d nb %d: %d wrong", n, in_place, nb, bad);
     memcpy(b, a, sizeof *a * (size_t)n);
-    DO(MPI_Scan(src, b, n, MPI_INT, MPI_SUM, comm), MPI_Iscan(src, b, n, MPI_INT, MPI_SUM, comm, &req));
+    DO(MPI_Scan(src, b, n, MPI_INT, MPI_SUM, comm),
+       MPI_Iscan(src, b, n, MPI_INT, MPI_SUM, comm, &req));
     for (i = bad = 0; i < n; i++)
         bad += b[i] != (int)sum_to(rank, i);
     MUST(bad == 0, "scan %d in place %d nb %d: %d wrong", n, in_place, nb, bad);
     memcpy(b, a, sizeof *a * (size_t)n);
-    DO(MPI_Exscan(src, b, n, MPI_INT, MPI_SUM, comm), MPI_Iexscan(src, b, n, MPI_INT, MPI_SUM, comm, &req));
+    DO(MPI_Exscan(src, b, n, MPI_INT, MPI_SUM, comm),
+       MPI_Iexscan(src, b, n, MPI_INT, MPI_SUM, comm, &req));
     for (i = bad = 0; i < n && rank; i++)
         bad += b[i] != (int)sum_to(rank - 1, i);
     MUST(bad == 0, "exscan %d in place %d nb %d: %d wrong", n, in_place, nb, bad);
@@ -110,7 +113,8 @@ static void gather(int n, int root, int in_place)
         memcpy(b + n * rank, a, sizeof *a * (size_t)n);
         src = MPI_IN_PLACE;
     }
-    DO(MPI_Gather(src, n, MPI_INT, b, n, MPI_INT, root, comm), MPI_Igather(src, n, MPI_INT, b, n, MPI_INT, root, comm, &req));
+    DO(MPI_Gather(src, n, MPI_INT, b, n, MPI_INT, root, comm),
+       MPI_Igather(src, n, MPI_INT, b, n, MPI_INT, root, comm, &req));
     for (r = 0; r < size && here; r++)
         for (i = 0; i < n; i++)
             bad += b[r * n + i] != val(r, i);
@@ -143,7 +147,8 @@ static void allgather(int n, int in_place)
 
     if (in_place)
         memcpy(b + n * rank, a, sizeof *a * (size_t)n);
-    DO(MPI_Allgather(src, n, MPI_INT, b, n, MPI_INT, comm), MPI_Iallgather(src, n, MPI_INT, b, n, MPI_INT, comm, &req));
+    DO(MPI_Allgather(src, n, MPI_INT, b, n, MPI_INT, comm),
+       MPI_Iallgather(src, n, MPI_INT, b, n, MPI_INT, comm, &req));
     for (r = 0; r < size; r++)
         for (i = 0; i < n; i++)
             bad += b[r * n + i] != val(r, i);
@@ -162,7 +167,8 @@ static void alltoall(int n, int in_place)
             a[r * n + i] = val(rank * 64 + r, i);
     if (in_place)
         memcpy(b, a, sizeof *a * (size_t)(n * size));
-    DO(MPI_Alltoall(src, n, MPI_INT, b, n, MPI_INT, comm), MPI_Ialltoall(src, n, MPI_INT, b, n, MPI_INT, comm, &req));
+    DO(MPI_Alltoall(src, n, MPI_INT, b, n, MPI_INT, comm),
+       MPI_Ialltoall(src, n, MPI_INT, b, n, MPI_INT, comm, &req));
     for (r = 0; r < size; r++)
         for (i = 0; i < n; i++)
             bad += b[r * n + i] != val(r * 64 + rank, i);
@@ -173,7 +179,8 @@ static void alltoall(int n, int in_place)
 
 static void reduce_scatter(int n, int in_place)
 {
-    int *a = make(n * size, rank), *b = make(n * size, -1), i, bad = 0, *counts = mt_alloc(sizeof *counts * (size_t)size);
+    int *a = make(n * size, rank), *b = make(n * size, -1), i, bad = 0,
+        *counts = mt_alloc(sizeof *counts * (size_t)size);
     void *src = a;
     int first = 0, r;
 
@@ -205,7 +212,8 @@ static void reduce_scatter(int n, int in_place)
 /* The v forms: rank r contributes (r * 5) % 4 * n elements, with gaps, laid out backwards. */
 static void vectors(int n, int root)
 {
-    int *counts = mt_alloc(sizeof *counts * (size_t)size), *displs = mt_alloc(sizeof *displs * (size_t)size);
+    int *counts = mt_alloc(sizeof *counts * (size_t)size),
+        *displs = mt_alloc(sizeof *displs * (size_t)size);
     int total = 0, r, i, bad = 0, mine, *a, *b;
 
     for (r = size - 1; r >= 0; r--) {

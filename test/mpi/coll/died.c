@@ -1,5 +1,6 @@
-/* One process is killed amid collectives: the survivors' errors are of the class that says so, and name the dead, also where one of them
- * met the death earlier and has gone on to MPI_Finalize, whose messages are not the others' data.
+/* One process is killed amid collectives: the survivors' errors are of the class that says so, and
+ * name the dead, also where one of them met the death earlier and has gone on to MPI_Finalize,
+ * whose messages are not the others' data.
  *   died CALL: dup, sum, sums (short and long ones), create */
 #include "../mt.h"
 #include <fcntl.h>
@@ -33,7 +34,8 @@ static int once(const char *call, int i)
         MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
         return MPI_Win_free(&w);
     }
-    return MPI_Allreduce(in, out, !strcmp(call, "sums") && i % 3 ? 1 << 14 : 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return MPI_Allreduce(in, out, !strcmp(call, "sums") && i % 3 ? 1 << 14 : 1, MPI_LONG, MPI_SUM,
+                         MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv)
@@ -56,7 +58,8 @@ int main(int argc, char **argv)
     MPI_Error_string(err, text, &len);
     snprintf(name, sizeof name, "process %d", mt_size - 1);
     MUST(c == MPIX_ERR_PROC_FAILED && strstr(text, name), "%s: class %d: %s", call, c, text);
-    /* Words between survivors would keep one from going on while others are in the call: who fails leaves a file. */
+    /* Words between survivors would keep one from going on while others are in the call: who fails
+     * leaves a file. */
     snprintf(mark, sizeof mark, "/tmp/died.%d", (int)getppid());
     if (mt_errors)
         close(open(mark, O_CREAT | O_WRONLY, 0600));

@@ -1,14 +1,15 @@
 /* Collectives on an intercommunicator: data go from one group to the other.  MPI-3.1 5.2.2. */
 #include "../mt.h"
 
-static int lrank, lsize, rsize, low;     /* on the intercommunicator; low: in the group of even ranks */
+static int lrank, lsize, rsize, low; /* on the intercommunicator; low: in the group of even ranks */
 static MPI_Comm inter;
 
 static int val(int group, int r, int i) { return group * 1000000 + r * 1000 + i; }
 
 static void rooted(int nonblocking)
 {
-    int root_group, root, b[20], i, bad, who, *g = mt_alloc(sizeof(int) * 20 * (size_t)(lsize + rsize)), r;
+    int root_group, root, b[20], i, bad, who,
+        *g = mt_alloc(sizeof(int) * 20 * (size_t)(lsize + rsize)), r;
     MPI_Request req;
 
     for (root_group = 0; root_group < 2; root_group++)
@@ -69,9 +70,12 @@ static void rooted(int nonblocking)
 
 static void all(int nonblocking)
 {
-    int b[10], s[10], i, r, bad, *g = mt_alloc(sizeof(int) * 10 * (size_t)rsize), *out = mt_alloc(sizeof(int) * 10 * (size_t)rsize);
-    int *in = mt_alloc(sizeof(int) * (size_t)(lsize * rsize)), *rs = mt_alloc(sizeof(int) * (size_t)(rsize + lsize));
-    int *counts = mt_alloc(sizeof(int) * (size_t)rsize), *displs = mt_alloc(sizeof(int) * (size_t)rsize);
+    int b[10], s[10], i, r, bad, *g = mt_alloc(sizeof(int) * 10 * (size_t)rsize),
+                                 *out = mt_alloc(sizeof(int) * 10 * (size_t)rsize);
+    int *in = mt_alloc(sizeof(int) * (size_t)(lsize * rsize)),
+        *rs = mt_alloc(sizeof(int) * (size_t)(rsize + lsize));
+    int *counts = mt_alloc(sizeof(int) * (size_t)rsize),
+        *displs = mt_alloc(sizeof(int) * (size_t)rsize);
     MPI_Request req;
 
     for (i = 0; i < 10; i++)

@@ -1,6 +1,7 @@
-/* Counts that differ between the processes of one collective: whoever depends on data that did not come, or came in
- * the wrong amount, gets an error; nobody hangs, nothing outside the buffers is touched, and the next collectives
- * work.  Each pattern runs often enough to go by messages first, then through shared memory; and nonblocking. */
+/* Counts that differ between the processes of one collective: whoever depends on data that did not
+ * come, or came in the wrong amount, gets an error; nobody hangs, nothing outside the buffers is
+ * touched, and the next collectives work.  Each pattern runs often enough to go by messages first,
+ * then through shared memory; and nonblocking. */
 #include "../mt.h"
 
 enum { TIMES = 12, N = 10, GUARD = 0x5a5a5a5a };
@@ -30,8 +31,8 @@ static void judge(int err, int want, const char *what, int round)
 {
     int c = mt_class(err);
 
-    MUST(want < 0 || (want ? c == MPI_ERR_TRUNCATE || c == MPI_ERR_TYPE : c == MPI_SUCCESS), "%s, round %d: class %d", what,
-         round, c);
+    MUST(want < 0 || (want ? c == MPI_ERR_TRUNCATE || c == MPI_ERR_TYPE : c == MPI_SUCCESS),
+         "%s, round %d: class %d", what, round, c);
 }
 
 static void fine(const char *what)
@@ -47,7 +48,8 @@ static void bcast(int nb, int round, int root_n, int n)
 
     refill();
     n = mt_rank ? n : root_n;
-    err = CALL(nb, MPI_Bcast(out, n, MPI_INT, 0, MPI_COMM_WORLD), MPI_Ibcast(out, n, MPI_INT, 0, MPI_COMM_WORLD, &req));
+    err = CALL(nb, MPI_Bcast(out, n, MPI_INT, 0, MPI_COMM_WORLD),
+               MPI_Ibcast(out, n, MPI_INT, 0, MPI_COMM_WORLD, &req));
     judge(err, mt_rank > 0, "bcast", round);
     CHECK_EQ(out[n], GUARD);
     fine("bcast");
@@ -136,7 +138,8 @@ static void bounds(void)
         counts[i] = N;
         displs[i] = i * N;
     }
-    CHECK_EQ(MPI_Gatherv(in, 2, MPI_INT, out, counts, displs, MPI_INT, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+    CHECK_EQ(MPI_Gatherv(in, 2, MPI_INT, out, counts, displs, MPI_INT, 0, MPI_COMM_WORLD),
+             MPI_SUCCESS);
     for (i = 0; i < mt_size && !mt_rank; i++)
         CHECK(out[i * N + 1] == i + 1 && out[i * N + 2] == GUARD);
 }

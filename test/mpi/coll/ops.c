@@ -40,7 +40,8 @@ enum { N = 37 };
                     want = name##_fold(ops[k], want, name##_val(r, i)); \
                 if (mt_size > 1) /* LAND of one value is that value or 1, as the library likes */ \
                     bad += out[i] != want; \
-                bad += local[i] != name##_fold(ops[k], name##_val(mt_rank, i), name##_val(mt_rank + 1, i)); \
+                want = name##_fold(ops[k], name##_val(mt_rank, i), name##_val(mt_rank + 1, i));  \
+                bad += local[i] != want;\
             } \
             MUST(bad == 0, #MT " with operation %d: %d wrong", k, bad); \
         } \
@@ -212,7 +213,8 @@ static int differ(struct affine x, struct affine y) { return x.a != y.a || x.b !
 
 static void noncommutative(int n, int nonblocking)
 {
-    struct affine *in = mt_alloc(sizeof *in * (size_t)n), *out = mt_alloc(sizeof *out * (size_t)n), *blk;
+    struct affine *in = mt_alloc(sizeof *in * (size_t)n), *out = mt_alloc(sizeof *out * (size_t)n),
+                  *blk;
     MPI_Op op;
     MPI_Request req;
     int i, root, bad = 0, commute = 1, all;
@@ -304,8 +306,10 @@ static void gapped(void)
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
-    op_schar(), op_uchar(), op_short(), op_ushort(), op_int(), op_unsigned(), op_long(), op_ulong(), op_llong();
-    op_ullong(), op_i8(), op_i16(), op_i32(), op_i64(), op_u8(), op_u16(), op_u32(), op_u64(), op_aint(), op_count();
+    op_schar(), op_uchar(), op_short(), op_ushort(), op_int(), op_unsigned(), op_long(), op_ulong(),
+        op_llong();
+    op_ullong(), op_i8(), op_i16(), op_i32(), op_i64(), op_u8(), op_u16(), op_u32(), op_u64(),
+        op_aint(), op_count();
     op_float(), op_double(), op_ldouble(), op_cfloat(), op_cdouble(), op_cldouble();
     op_2int(), op_floatint(), op_doubleint(), op_longint(), op_shortint(), op_ldoubleint();
     bytes_and_bools();

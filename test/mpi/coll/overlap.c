@@ -17,7 +17,8 @@ static void many(void)
         one[i] = mt_rank + i;
         cast[i] = mt_rank == i % mt_size ? i * 11 : -1;
         all[i] = mt_alloc(sizeof(int) * (size_t)mt_size);
-        MPI_Iallreduce(&one[i], &sum[i], 1, MPI_INT, MPI_SUM, i % 2 ? other : MPI_COMM_WORLD, &req[4 * i]);
+        MPI_Iallreduce(&one[i], &sum[i], 1, MPI_INT, MPI_SUM, i % 2 ? other : MPI_COMM_WORLD,
+                       &req[4 * i]);
         MPI_Ibcast(&cast[i], 1, MPI_INT, i % mt_size, MPI_COMM_WORLD, &req[4 * i + 1]);
         MPI_Ibarrier(other, &req[4 * i + 2]);
         MPI_Iallgather(&one[i], 1, MPI_INT, all[i], 1, MPI_INT, other, &req[4 * i + 3]);
@@ -67,8 +68,10 @@ static void derived(void)
 {
     MPI_Datatype col, rcol;
     int n = 6, i, k, bad = 0, *m = mt_alloc(sizeof(int) * (size_t)(n * mt_size)), a[36], b[6];
-    int *counts = mt_alloc(sizeof(int) * (size_t)mt_size), *displs = mt_alloc(sizeof(int) * (size_t)mt_size);
-    MPI_Datatype *st = mt_alloc(sizeof *st * (size_t)mt_size), *rt = mt_alloc(sizeof *rt * (size_t)mt_size);
+    int *counts = mt_alloc(sizeof(int) * (size_t)mt_size),
+        *displs = mt_alloc(sizeof(int) * (size_t)mt_size);
+    MPI_Datatype *st = mt_alloc(sizeof *st * (size_t)mt_size),
+                 *rt = mt_alloc(sizeof *rt * (size_t)mt_size);
 
     /* column of a 6 x size matrix, one per rank */
     MPI_Type_vector(n, 1, mt_size, MPI_INT, &col);
@@ -121,7 +124,8 @@ static void derived(void)
     free(m);
     m = mt_alloc(sizeof(int) * 6 * (size_t)mt_size);
     {
-        int *rc = mt_alloc(sizeof(int) * (size_t)mt_size), *rd = mt_alloc(sizeof(int) * (size_t)mt_size);
+        int *rc = mt_alloc(sizeof(int) * (size_t)mt_size),
+            *rd = mt_alloc(sizeof(int) * (size_t)mt_size);
 
         for (k = 0; k < mt_size; k++) {
             rc[k] = 6;

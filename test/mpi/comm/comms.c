@@ -88,7 +88,7 @@ static void basics(void)
 static void groups(void)
 {
     MPI_Group w, a, b, u, i, d, e;
-    int ranks[2] = { 0, mt_size - 1 }, n, r, cmp, t[2], k, ranges[1][3] = { { mt_size - 1, 0, -1 } };
+    int ranks[2] = {0, mt_size - 1}, n, r, cmp, t[2], k, ranges[1][3] = {{mt_size - 1, 0, -1}};
 
     MPI_Comm_group(MPI_COMM_WORLD, &w);
     MPI_Group_size(w, &n);
@@ -203,7 +203,8 @@ static void many(void)
     /* a communicator may be freed while its messages are under way */
     MPI_Comm_dup(MPI_COMM_WORLD, &c[0]);
     {
-        int out = mt_rank, in = -1, right = (mt_rank + 1) % mt_size, left = (mt_rank + mt_size - 1) % mt_size;
+        int out = mt_rank, in = -1, right = (mt_rank + 1) % mt_size,
+            left = (mt_rank + mt_size - 1) % mt_size;
         MPI_Request req[2];
 
         MPI_Irecv(&in, 1, MPI_INT, left, 0, c[0], &req[0]);

@@ -9,7 +9,8 @@ static void dims(void)
     for (p = 1; p <= 64; p++) {
         d[0] = d[1] = d[2] = 0;
         MPI_Dims_create(p, 3, d);
-        MUST(d[0] * d[1] * d[2] == p && d[0] >= d[1] && d[1] >= d[2], "dims_create(%d): %d %d %d", p, d[0], d[1], d[2]);
+        MUST(d[0] * d[1] * d[2] == p && d[0] >= d[1] && d[1] >= d[2], "dims_create(%d): %d %d %d",
+             p, d[0], d[1], d[2]);
     }
     MPI_Dims_create(12, 2, e);
     CHECK_EQ(e[0], 4);
@@ -21,7 +22,8 @@ static void dims(void)
 
 static void cart(void)
 {
-    int d[2] = { 0, 0 }, periods[2] = { 1, 0 }, c[2], r, src, dst, nd, gd[2], gp[2], gc[2], kind, remain[2] = { 0, 1 }, n, k;
+    int d[2] = {0, 0}, periods[2] = {1, 0}, c[2], r, src, dst, nd, gd[2], gp[2], gc[2], kind,
+        remain[2] = {0, 1}, n, k;
     MPI_Comm grid, row;
 
     MPI_Dims_create(mt_size, 2, d);
@@ -67,7 +69,8 @@ static void cart(void)
             in[k] = -5;
         MPI_Neighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, grid);
         for (k = 0; k < 4; k++)
-            bad += nb[k] == MPI_PROC_NULL ? in[2 * k] != -5 : in[2 * k] != nb[k] || in[2 * k + 1] != nb[k] + 1000;
+            bad += nb[k] == MPI_PROC_NULL ? in[2 * k] != -5
+                                          : in[2 * k] != nb[k] || in[2 * k + 1] != nb[k] + 1000;
         MUST(bad == 0, "neighbor_allgather on a grid: %d wrong", bad);
     }
     MPI_Comm_free(&row);
@@ -85,8 +88,10 @@ static void cart(void)
 /* Ring with a chord: neighbours of i are i-1, i+1. */
 static void graph(void)
 {
-    int *index = mt_alloc(sizeof(int) * (size_t)mt_size), *edges = mt_alloc(sizeof(int) * 2 * (size_t)mt_size), k, n, e, nb[2];
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, kind, in[2] = { -1, -1 }, out[2];
+    int *index = mt_alloc(sizeof(int) * (size_t)mt_size),
+        *edges = mt_alloc(sizeof(int) * 2 * (size_t)mt_size), k, n, e, nb[2];
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, kind,
+        in[2] = {-1, -1}, out[2];
     MPI_Comm g;
 
     for (k = 0; k < mt_size; k++) {
@@ -123,14 +128,17 @@ static void dist_graph(int adjacent)
 {
     int dst[2] = { (mt_rank + 1) % mt_size, (mt_rank + 2) % mt_size };
     int src[2] = { (mt_rank + mt_size - 1) % mt_size, (mt_rank + 2 * mt_size - 2) % mt_size };
-    int in[4] = { -1, -1, -1, -1 }, out[4], n, m, w, s2[2], d2[2], sw[2], dw[2], kind, counts[2] = { 1, 2 }, rc[2], displs[2], k, bad = 0;
+    int in[4] = {-1, -1, -1, -1}, out[4], n, m, w, s2[2], d2[2], sw[2], dw[2], kind,
+        counts[2] = {1, 2}, rc[2], displs[2], k, bad = 0;
     MPI_Comm g;
     MPI_Request req;
 
     if (adjacent) {
-        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, src, MPI_UNWEIGHTED, 2, dst, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g);
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, src, MPI_UNWEIGHTED, 2, dst,
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g);
     } else {
-        int origin = (mt_rank + 1) % mt_size, deg = 2, to[2] = { (mt_rank + 2) % mt_size, (mt_rank + 3) % mt_size };
+        int origin = (mt_rank + 1) % mt_size, deg = 2,
+            to[2] = {(mt_rank + 2) % mt_size, (mt_rank + 3) % mt_size};
         int weights[2] = { 7, 8 };
 
         MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &origin, &deg, to, weights, MPI_INFO_NULL, 0, &g);
@@ -140,7 +148,8 @@ static void dist_graph(int adjacent)
     MPI_Dist_graph_neighbors_count(g, &n, &m, &w);
     CHECK(n == 2 && m == 2);
     CHECK_EQ(w != 0, !adjacent);
-    MPI_Dist_graph_neighbors(g, 2, s2, adjacent ? MPI_UNWEIGHTED : sw, 2, d2, adjacent ? MPI_UNWEIGHTED : dw);
+    MPI_Dist_graph_neighbors(g, 2, s2, adjacent ? MPI_UNWEIGHTED : sw, 2, d2,
+                             adjacent ? MPI_UNWEIGHTED : dw);
     if (adjacent)
         CHECK(s2[0] == src[0] && s2[1] == src[1] && d2[0] == dst[0] && d2[1] == dst[1]);
     MPI_Neighbor_allgather(&mt_rank, 1, MPI_INT, in, 1, MPI_INT, g);
@@ -155,7 +164,8 @@ static void dist_graph(int adjacent)
         MUST(bad == 0, "neighbor_alltoall: %d wrong", bad);
     }
     if (adjacent) {
-        /* v form: one number to the first, two to the second; sources see 1 from src[0], 2 from src[1] */
+        /* v form: one number to the first, two to the second; sources see 1 from src[0], 2 from
+         * src[1] */
         for (k = 0; k < 3; k++)
             out[k] = mt_rank * 10 + k;
         rc[0] = 1, rc[1] = 2, displs[0] = 0, displs[1] = 1;

@@ -7,7 +7,8 @@ static void check_env(MPI_Datatype t, int want, int ni, int na, int nd, const ch
     int i, a, d, c;
 
     MPI_Type_get_envelope(t, &i, &a, &d, &c);
-    MUST(c == want && i == ni && a == na && d == nd, "envelope of %s: combiner %d, %d %d %d", what, c, i, a, d);
+    MUST(c == want && i == ni && a == na && d == nd, "envelope of %s: combiner %d, %d %d %d", what,
+         c, i, a, d);
 }
 
 static void contents(void)
@@ -54,7 +55,8 @@ static void contents(void)
     MPI_Type_get_contents(u, 3, 2, 2, in, a, d);
     CHECK(d[0] == MPI_INT && d[1] == MPI_DOUBLE);
     MPI_Type_free(&u);
-    MPI_Type_create_subarray(2, (int[]){ 4, 5 }, (int[]){ 2, 3 }, (int[]){ 1, 1 }, MPI_ORDER_C, MPI_INT, &u);
+    MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){2, 3}, (int[]){1, 1}, MPI_ORDER_C, MPI_INT,
+                             &u);
     check_env(u, MPI_COMBINER_SUBARRAY, 8, 0, 1, "subarray");
     MPI_Type_get_contents(u, 8, 0, 1, in, a, d);
     CHECK(in[0] == 2 && in[1] == 4 && in[3] == 2 && in[5] == 1 && in[7] == MPI_ORDER_C);
@@ -98,7 +100,8 @@ static void darray(int block, int order)
         n = size / 4;
         MPI_Pack(whole, 1, t, packed, sizeof packed, &pos, MPI_COMM_SELF);
         for (i = 0; i < n; i++) {
-            int x = order == MPI_ORDER_C ? packed[i] / Y : packed[i] % X, y = order == MPI_ORDER_C ? packed[i] % Y : packed[i] / X;
+            int x = order == MPI_ORDER_C ? packed[i] / Y : packed[i] % X,
+                y = order == MPI_ORDER_C ? packed[i] % Y : packed[i] / X;
             int px = block ? x / block % 2 : x / ((X + 1) / 2), py = y / ((Y + 2) / 3);
 
             owner[packed[i]]++;

@@ -39,7 +39,8 @@ static void extents(uint64_t seed, const struct dtg *d)
     MPI_Type_get_extent(d->type, &lb, &ext);
     if (lb != d->lb || ext != d->ub - d->lb) {
         fail(seed, d, 1, "extent");
-        MUST(0, "lb %ld extent %ld, expected %ld %ld", (long)lb, (long)ext, (long)d->lb, (long)(d->ub - d->lb));
+        MUST(0, "lb %ld extent %ld, expected %ld %ld", (long)lb, (long)ext, (long)d->lb,
+             (long)(d->ub - d->lb));
     }
     MPI_Type_get_true_extent(d->type, &lb, &ext);
     dtg_span(d, &low, &high);
@@ -50,7 +51,8 @@ static void extents(uint64_t seed, const struct dtg *d)
 static void packing(uint64_t seed, const struct dtg *d, size_t count)
 {
     size_t bytes, data = dtg_bytes(d, count);
-    char *o, *p = buffer(d, count, &o, &bytes, (unsigned)seed), *want = mt_alloc(data), *got = mt_alloc(data + 1000);
+    char *o, *p = buffer(d, count, &o, &bytes, (unsigned)seed), *want = mt_alloc(data),
+             *got = mt_alloc(data + 1000);
     char *o2, *p2 = buffer(d, count, &o2, &bytes, 99), *q = mt_alloc(bytes), *oq = q + (o2 - p2);
     int pos = 0, size;
 
@@ -73,7 +75,8 @@ static void packing(uint64_t seed, const struct dtg *d, size_t count)
 static void external(uint64_t seed, const struct dtg *d, size_t count)
 {
     size_t bytes;
-    char *o, *p = buffer(d, count, &o, &bytes, (unsigned)seed), *o2, *p2 = buffer(d, count, &o2, &bytes, 7), *ext;
+    char *o, *p = buffer(d, count, &o, &bytes, (unsigned)seed), *o2,
+             *p2 = buffer(d, count, &o2, &bytes, 7), *ext;
     MPI_Aint size = 0, pos = 0;
     size_t i;
     int base, bad = 0;
@@ -112,7 +115,8 @@ static void external(uint64_t seed, const struct dtg *d, size_t count)
 }
 
 /* Sends count x d around the ring into another layout of the same element type. */
-static void transfer(uint64_t seed, struct dtg_rng *r, const struct dtg_how *how, const struct dtg *d, size_t count)
+static void transfer(uint64_t seed, struct dtg_rng *r, const struct dtg_how *how,
+                     const struct dtg *d, size_t count)
 {
     int right = (mt_rank + 1) % mt_size, left = (mt_rank + mt_size - 1) % mt_size, n;
     size_t total = d->n * count, c2, bytes, data = dtg_bytes(d, count);
@@ -131,7 +135,8 @@ static void transfer(uint64_t seed, struct dtg_rng *r, const struct dtg_how *how
     q = mt_alloc(bytes);
     memcpy(q, p2, bytes);
     dtg_unpack(&e, c2, q + (o2 - p2), packed);
-    MPI_Sendrecv(o, (int)count, d->type, right, 1, o2, (int)c2, e.type, left, 1, MPI_COMM_WORLD, &st);
+    MPI_Sendrecv(o, (int)count, d->type, right, 1, o2, (int)c2, e.type, left, 1, MPI_COMM_WORLD,
+                 &st);
     if (memcmp(p2, q, bytes)) {
         fail(seed, d, count, "sent");
         fail(seed, &e, c2, "received");

@@ -1,7 +1,8 @@
 /* Every control variable that may differ between processes differs, and programs run as ever.
  *
- * The variables are set through MPI_T before MPI_Init, each rank another column of the table.  A variable whose scope is
- * local and that has no row fails the test: who adds one says which values matter. */
+ * The variables are set through MPI_T before MPI_Init, each rank another column of the table.  A
+ * variable whose scope is local and that has no row fails the test: who adds one says which values
+ * matter. */
 #include "../mt.h"
 #include "../rma/random_rma.h"
 
@@ -48,8 +49,8 @@ static const struct row {
     { "MPIR_CVAR_P2P_CMA_MIN", { 4194304, 0, 1000 } },
 };
 /* These write, or name what only this machine has. */
-static const char *const left[] = { "MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_DEBUG_SUMMARY", "MPIR_CVAR_RMA_STATS",
-                                    "MPIR_CVAR_RMA_STATS_FILE" };
+static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_DEBUG_SUMMARY",
+                                   "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE"};
 
 static const struct row *row_of(const char *name)
 {
@@ -99,7 +100,8 @@ static void differ(void)
         r = row_of(name);
         if (scope == MPI_T_SCOPE_ALL_EQ || is_left(name)) {
             CHECK(r == NULL);
-        } else if (scope == MPI_T_SCOPE_LOCAL && MUST(r != NULL, "%s may differ and has no values here", name)) {
+        } else if (scope == MPI_T_SCOPE_LOCAL &&
+                   MUST(r != NULL, "%s may differ and has no values here", name)) {
             set(i, type, r->value[rank % COLUMNS]);
             used++;
         }
@@ -180,7 +182,8 @@ int main(int argc, char **argv)
     int provided, seed, sum, programs = argc > 1 ? atoi(argv[1]) : 60;
     char report[2500] = "";
 
-    if (!MUST(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS, "MPI_T_init_thread failed"))
+    if (!MUST(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS,
+              "MPI_T_init_thread failed"))
         return 1;
     differ();
     mt_init(&argc, &argv);

@@ -103,7 +103,8 @@ static void tool(void)
     for (i = 0; i < n; i++) {
         nl = sizeof name;
         dl = sizeof desc;
-        CHECK_EQ(MPI_T_cvar_get_info(i, name, &nl, &verb, &t, &e, desc, &dl, &bind, &scope), MPI_SUCCESS);
+        CHECK_EQ(MPI_T_cvar_get_info(i, name, &nl, &verb, &t, &e, desc, &dl, &bind, &scope),
+                 MPI_SUCCESS);
         CHECK(nl > 1 && (int)strlen(name) == nl - 1);
         if (t == MPI_INT && bind == MPI_T_BIND_NO_OBJECT && !found) {
             CHECK_EQ(MPI_T_cvar_handle_alloc(i, NULL, &h, &count), MPI_SUCCESS);
@@ -114,7 +115,8 @@ static void tool(void)
         }
     }
     CHECK(found);
-    CHECK(MPI_T_cvar_get_info(n + 5, name, &nl, &verb, &t, &e, desc, &dl, &bind, &scope) != MPI_SUCCESS);
+    CHECK(MPI_T_cvar_get_info(n + 5, name, &nl, &verb, &t, &e, desc, &dl, &bind, &scope) !=
+          MPI_SUCCESS);
     CHECK_EQ(MPI_T_pvar_get_num(&n), MPI_SUCCESS);
     CHECK(n > 0);
     MPI_T_finalize();
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     errors = mt_finish();
-    if (at_end != 1) {                      /* the attributes of MPI_COMM_SELF go while MPI still runs */
+    if (at_end != 1) { /* the attributes of MPI_COMM_SELF go while MPI still runs */
         printf("rank %d: delete function of MPI_COMM_SELF: %d\n", mt_rank, at_end);
         errors++;
     }

@@ -13,9 +13,11 @@ static void mine(int sig)
 static const struct {
     int sig;
     void (*does)(int);
-} own[] = {{SIGINT, mine},     {SIGTERM, mine},    {SIGSEGV, mine},    {SIGUSR2, mine},    {SIGHUP, SIG_IGN}, {SIGPIPE, SIG_IGN},
-           {SIGALRM, mine},    {SIGILL, SIG_DFL},  {SIGABRT, SIG_DFL}, {SIGBUS, SIG_DFL},  {SIGFPE, SIG_DFL}, {SIGQUIT, SIG_DFL},
-           {SIGCHLD, SIG_DFL}, {SIGPROF, SIG_DFL}, {SIGTSTP, SIG_DFL}, {SIGXCPU, SIG_DFL}, {SIGSYS, SIG_DFL}};
+} own[] = {{SIGINT, mine},     {SIGTERM, mine},    {SIGSEGV, mine},    {SIGUSR2, mine},
+           {SIGHUP, SIG_IGN},  {SIGPIPE, SIG_IGN}, {SIGALRM, mine},    {SIGILL, SIG_DFL},
+           {SIGABRT, SIG_DFL}, {SIGBUS, SIG_DFL},  {SIGFPE, SIG_DFL},  {SIGQUIT, SIG_DFL},
+           {SIGCHLD, SIG_DFL}, {SIGPROF, SIG_DFL}, {SIGTSTP, SIG_DFL}, {SIGXCPU, SIG_DFL},
+           {SIGSYS, SIG_DFL}};
 enum { OWN = sizeof own / sizeof *own };
 
 static int reported(int sig) /* by boot/crash.c, while its action is the default */
@@ -33,7 +35,8 @@ static int changed(int inside)
         struct sigaction is;
         n += sigaction(own[i].sig, NULL, &is) != 0;
         int right = inside && own[i].does == SIG_DFL && reported(own[i].sig)
-                        ? is.sa_handler != SIG_DFL && is.sa_flags & SA_SIGINFO && is.sa_flags & SA_ONSTACK
+                        ? is.sa_handler != SIG_DFL && is.sa_flags & SA_SIGINFO &&
+                              is.sa_flags & SA_ONSTACK
                         : is.sa_handler == own[i].does;
         if (!right)
             printf("signal %d\n", own[i].sig);

@@ -68,7 +68,8 @@ static void found_later(void)
     SAYS(MPI_Waitall(2, r, st), MPI_ERR_IN_STATUS, "MPI_Waitall: ");
     CHECK_EQ(st[0].MPI_ERROR, MPI_SUCCESS);
     CHECK_EQ(mt_class(st[1].MPI_ERROR), MPI_ERR_TRUNCATE);
-    says(st[1].MPI_ERROR, "MPI_Waitall: the message from rank 0 with tag 1", "status of MPI_Waitall");
+    says(st[1].MPI_ERROR, "MPI_Waitall: the message from rank 0 with tag 1",
+         "status of MPI_Waitall");
     SAYS(MPI_Gather(two, 2, MPI_INT, &one, 1, MPI_INT, 0, self), MPI_ERR_TRUNCATE,
          "MPI_Gather: 8 bytes came where 4 are expected");
 }
@@ -95,7 +96,8 @@ static void pointers(void)
     BAD(MPI_Buffer_detach(NULL, &i), MPI_ERR_ARG);
     BAD(MPI_Buffer_detach(&p, NULL), MPI_ERR_ARG);
     SAYS(MPI_Gatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, 0, self), MPI_ERR_ARG, "recvdispls");
-    SAYS(MPI_Scatterv(v, one, NULL, MPI_INT, v + 1, 1, MPI_INT, 0, self), MPI_ERR_ARG, "senddispls");
+    SAYS(MPI_Scatterv(v, one, NULL, MPI_INT, v + 1, 1, MPI_INT, 0, self), MPI_ERR_ARG,
+         "senddispls");
     BAD(MPI_Allgatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, self), MPI_ERR_ARG);
     BAD(MPI_Alltoallv(v, one, none, MPI_INT, v + 1, one, NULL, MPI_INT, self), MPI_ERR_ARG);
     BAD(MPI_Iallgatherv(v, 1, MPI_INT, v + 1, one, NULL, MPI_INT, self, &r), MPI_ERR_ARG);
@@ -181,7 +183,8 @@ static void types(void)
     BAD2(MPI_Type_vector(1, -1, 1, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_COUNT);
     BAD(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &t), MPI_ERR_TYPE);
     BAD2(MPI_Type_indexed(1, len, d, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_COUNT);
-    BAD2(MPI_Type_create_subarray(1, (int[]){ 4 }, (int[]){ 3 }, (int[]){ 2 }, MPI_ORDER_C, MPI_INT, &t), MPI_ERR_ARG, MPI_ERR_ARG);
+    BAD2(MPI_Type_create_subarray(1, (int[]){4}, (int[]){3}, (int[]){2}, MPI_ORDER_C, MPI_INT, &t),
+         MPI_ERR_ARG, MPI_ERR_ARG);
     t = MPI_DATATYPE_NULL;
     BAD(MPI_Type_commit(&t), MPI_ERR_TYPE);
     t = MPI_INT;
@@ -282,9 +285,11 @@ static void handlers(void)
 /* The library still works. */
 static void alive(void)
 {
-    int v = mt_rank, s = 0, left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size;
+    int v = mt_rank, s = 0, left = (mt_rank + mt_size - 1) % mt_size,
+        right = (mt_rank + 1) % mt_size;
 
-    MPI_Sendrecv(&v, 1, MPI_INT, right, 0, &s, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&v, 1, MPI_INT, right, 0, &s, 1, MPI_INT, left, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     CHECK_EQ(s, left);
     MPI_Allreduce(&v, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQ(s, mt_size * (mt_size - 1) / 2);

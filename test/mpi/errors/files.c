@@ -1,6 +1,7 @@
-/* A program that has used up its file descriptors talks to processes for the first time, and they to it: one-sided and by
- * messages.  Between processes of a host nothing of that needs a descriptor for good, so all of it works; over a network it works when
- * the shortage ends soon: "soon" is after a second.  With "all" all ranks are short of them, else rank 0 alone. */
+/* A program that has used up its file descriptors talks to processes for the first time, and they
+ * to it: one-sided and by messages.  Between processes of a host nothing of that needs a descriptor
+ * for good, so all of it works; over a network it works when the shortage ends soon: "soon" is
+ * after a second.  With "all" all ranks are short of them, else rank 0 alone. */
 #include "../mt.h"
 
 #include <fcntl.h>
@@ -61,7 +62,8 @@ int main(int argc, char **argv)
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     CHECK_EQ(got, on(2 % mt_size));
     MPI_Win_unlock_all(w);
-    MPI_Sendrecv(out, LONG, MPI_INT, on(3 % mt_size), 0, in, LONG, MPI_INT, back(3 % mt_size), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, LONG, MPI_INT, on(3 % mt_size), 0, in, LONG, MPI_INT, back(3 % mt_size), 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK_EQ(in[LONG - 1], back(3 % mt_size) + LONG - 1);
     MPI_Win_fence(0, w);
     MPI_Put(&one, 1, MPI_INT, on(4 % mt_size), 3, 1, MPI_INT, w);

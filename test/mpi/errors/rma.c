@@ -1,5 +1,6 @@
 /* Errors of one-sided calls: arguments, synchronization state, ranges, flavours.  The window keeps
- * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is wrong and its value. */
+ * working, and nothing outside it is written.  MPI-3.1 11.6.  The texts name the call, what is
+ * wrong and its value. */
 #include "../mt.h"
 
 #include <limits.h>
@@ -64,7 +65,8 @@ static void arguments(MPI_Win w)
     BAD(MPI_Rput(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Rget(&v, 1, MPI_INT, next, 0, 1, MPI_INT, w, NULL), MPI_ERR_ARG);
     BAD(MPI_Raccumulate(&v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
-    BAD(MPI_Rget_accumulate(&v, 1, MPI_INT, &r, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL), MPI_ERR_ARG);
+    BAD(MPI_Rget_accumulate(&v, 1, MPI_INT, &r, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w, NULL),
+        MPI_ERR_ARG);
     MPI_Win_unlock_all(w);
     BAD(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE);
     BAD(MPI_Win_lock(MPI_LOCK_SHARED, mt_size, 0, w), MPI_ERR_RANK);
@@ -80,8 +82,9 @@ static void arguments(MPI_Win w)
 }
 
 /* Calls in the wrong state. */
-/* MPI-3.1 11.5: a fence epoch without operations may be followed by any synchronization, which ends it.  One with operations
- * ends with a fence only, so MPI_Win_post is refused and the window can be freed. */
+/* MPI-3.1 11.5: a fence epoch without operations may be followed by any synchronization, which ends
+ * it.  One with operations ends with a fence only, so MPI_Win_post is refused and the window can be
+ * freed. */
 static void fence_then_post(MPI_Win w, MPI_Group g, int assert)
 {
     int v = 1, next = (mt_rank + 1) % mt_size;
@@ -126,7 +129,8 @@ static void states(MPI_Win w)
     BAD(MPI_Win_lock_all(0, w), MPI_ERR_RMA_SYNC);
     BAD(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC);
     if (mt_size > 1)
-        BAD(MPI_Put(&v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC);   /* another target */
+        /* another target */
+        BAD(MPI_Put(&v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC);
     GOOD(MPI_Win_unlock(next, w));
     GOOD(MPI_Win_lock_all(0, w));
     BAD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC);
@@ -174,8 +178,8 @@ static void ranges(MPI_Win w, int *mem)
     MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w);
     e1 = MPI_Get(v, 4, MPI_INT, next, N - 2, 4, MPI_INT, w);
     e2 = MPI_Win_flush(next, w);
-    MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE, "get past the end: classes %d and %d",
-         mt_class(e1), mt_class(e2));
+    MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE,
+         "get past the end: classes %d and %d", mt_class(e1), mt_class(e2));
     MPI_Win_unlock(next, w);
     MPI_Barrier(MPI_COMM_WORLD);
     for (i = N; i < N + 8; i++)
@@ -215,12 +219,14 @@ static void flavours(void)
     BAD(MPI_Win_create(mem, 4, 1, MPI_INFO_NULL, MPI_COMM_NULL, &w), MPI_ERR_COMM);
 }
 
-/* More memory than there is, or than can be counted: all members learn it, and the next window is as good as ever. */
+/* More memory than there is, or than can be counted: all members learn it, and the next window is
+ * as good as ever. */
 static void too_large(void)
 {
     enum { SIZES = 5, KINDS = 3 };
-    const MPI_Aint all[SIZES] = { (MPI_Aint)1 << 62, PTRDIFF_MAX, PTRDIFF_MAX - 4095, mt_rank < 2 ? PTRDIFF_MAX : 66,
-                                  mt_rank == mt_size - 1 ? (MPI_Aint)1 << 62 : 8 };
+    const MPI_Aint all[SIZES] = {(MPI_Aint)1 << 62, PTRDIFF_MAX, PTRDIFF_MAX - 4095,
+                                 mt_rank < 2 ? PTRDIFF_MAX : 66,
+                                 mt_rank == mt_size - 1 ? (MPI_Aint)1 << 62 : 8};
     MPI_Comm node;
     MPI_Info apart;
     MPI_Win w;
@@ -234,12 +240,15 @@ static void too_large(void)
     for (i = 0; i < 3; i++) /* of all, so that it does not depend on who is on the node */
         for (k = 0; k < KINDS; k++)
             BAD(k < 2 ? MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w)
-                      : MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
+                      : MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w),
+                MPI_ERR_NO_MEM);
     for (i = 3; i < SIZES; i++) {
         BAD(MPI_Win_allocate(all[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w), MPI_ERR_NO_MEM);
         for (k = 0; k < 2; k++) {
-            int e = MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w), worst;
-            MPI_Allreduce(&e, &worst, 1, MPI_INT, MPI_MAX, node); /* some nodes may have no large one */
+            int e = MPI_Win_allocate_shared(all[i], 1, k ? apart : MPI_INFO_NULL, node, &p, &w),
+                worst;
+            /* some nodes may have no large one */
+            MPI_Allreduce(&e, &worst, 1, MPI_INT, MPI_MAX, node);
             MUST(!e == !worst, "class %d here, another's error is %d", mt_class(e), worst);
             if (e)
                 CHECK_EQ(mt_class(e), MPI_ERR_NO_MEM);
@@ -276,40 +285,53 @@ static void arguments_by_name(MPI_Win w)
     MPI_Op mine;
 
     MPI_Type_contiguous(2, MPI_INT, &raw);
-    MPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 4 }, (MPI_Datatype[]){ MPI_INT, MPI_FLOAT }, &mixed);
+    MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 4},
+                           (MPI_Datatype[]){MPI_INT, MPI_FLOAT}, &mixed);
     MPI_Type_commit(&mixed);
     MPI_Op_create(sum, 1, &mine);
-    SAYS(MPI_Put(v, -1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Put: origin_count is -1, less than 0");
-    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, -1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Put: target_count is -1, less than 0");
+    SAYS(MPI_Put(v, -1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT,
+         "MPI_Put: origin_count is -1, less than 0");
+    SAYS(MPI_Put(v, 1, MPI_INT, next, 0, -1, MPI_INT, w), MPI_ERR_COUNT,
+         "MPI_Put: target_count is -1, less than 0");
     SAYS(MPI_Put_c(v, 1, MPI_INT, next, 0, -((MPI_Count)1 << 40), MPI_INT, w), MPI_ERR_COUNT,
          "MPI_Put_c: target_count is -1099511627776, less than 0");
-    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, -3, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_COUNT,
-         "MPI_Get_accumulate: result_count is -3, less than 0");
-    SAYS(MPI_Put(v, 1, none, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: origin_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, -3, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w),
+         MPI_ERR_COUNT, "MPI_Get_accumulate: result_count is -3, less than 0");
+    SAYS(MPI_Put(v, 1, none, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE,
+         "MPI_Put: origin_datatype is MPI_DATATYPE_NULL");
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, none, MPI_SUM, w), MPI_ERR_TYPE,
          "MPI_Accumulate: target_datatype is MPI_DATATYPE_NULL");
-    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, none, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
-         "MPI_Get_accumulate: result_datatype is MPI_DATATYPE_NULL");
-    SAYS(MPI_Get(v, 1, (MPI_Datatype)12345, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Get: origin_datatype handle 0x3039 does not exist");
-    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, raw, w), MPI_ERR_TYPE, "MPI_Put: target_datatype %#x is not committed", (unsigned)raw);
-    SAYS(MPI_Put(NULL, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_BUFFER, "MPI_Put: origin_addr of 1 elements is a null pointer");
-    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, NULL, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_BUFFER,
-         "MPI_Get_accumulate: result_addr of 1 elements is a null pointer");
-    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, mine, w), MPI_ERR_OP, "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
-    SAYS(MPI_Accumulate(v, 0, MPI_INT, next, 0, 0, MPI_INT, mine, w), MPI_ERR_OP, "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, none, next, 0, 1, MPI_INT, MPI_SUM, w),
+         MPI_ERR_TYPE, "MPI_Get_accumulate: result_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get(v, 1, (MPI_Datatype)12345, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE,
+         "MPI_Get: origin_datatype handle 0x3039 does not exist");
+    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, raw, w), MPI_ERR_TYPE,
+         "MPI_Put: target_datatype %#x is not committed", (unsigned)raw);
+    SAYS(MPI_Put(NULL, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_BUFFER,
+         "MPI_Put: origin_addr of 1 elements is a null pointer");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, NULL, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, w),
+         MPI_ERR_BUFFER, "MPI_Get_accumulate: result_addr of 1 elements is a null pointer");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, mine, w), MPI_ERR_OP,
+         "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
+    SAYS(MPI_Accumulate(v, 0, MPI_INT, next, 0, 0, MPI_INT, mine, w), MPI_ERR_OP,
+         "MPI_Accumulate: op %#x is the user's", (unsigned)mine);
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_FLOAT, MPI_SUM, w), MPI_ERR_TYPE,
          "MPI_Accumulate: the elements of the origin are MPI_INT, those of the target MPI_FLOAT");
-    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, MPI_UNSIGNED, next, 0, 1, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
-         "MPI_Get_accumulate: the elements of the result are MPI_UNSIGNED, those of the target MPI_INT");
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, r, 1, MPI_UNSIGNED, next, 0, 1, MPI_INT, MPI_SUM, w),
+         MPI_ERR_TYPE,
+         "MPI_Get_accumulate: the elements of the result are MPI_UNSIGNED, those of the target "
+         "MPI_INT");
     SAYS(MPI_Accumulate(v, 1, mixed, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
-         "MPI_Accumulate: the elements of the origin are of more than one type, those of the target MPI_INT");
+         "MPI_Accumulate: the elements of the origin are of more than one type, those of the "
+         "target MPI_INT");
     MPI_Op_free(&mine);
     MPI_Type_free(&raw);
     MPI_Type_free(&mixed);
 }
 
-/* Legal operations beside others that the target refuses, the first of a long one's parts answered for itself: they are done whole,
- * their requests end without an error, and the refusal is told by its own request or by the flush. */
+/* Legal operations beside others that the target refuses, the first of a long one's parts answered
+ * for itself: they are done whole, their requests end without an error, and the refusal is told by
+ * its own request or by the flush. */
 static void beside_refused(void)
 {
     enum { WINDOW = 20 << 20, LONG = 17 << 20, TOO_LONG = WINDOW + 4096 };
@@ -330,7 +352,8 @@ static void beside_refused(void)
         /* refused before: a long one by itself, or with a request; a short one */
         if (k == 0)
             err = MPI_Put(buf, TOO_LONG, MPI_BYTE, t, 0, TOO_LONG, MPI_BYTE, w);
-        else if (k == 1 && (err = MPI_Rput(buf, TOO_LONG, MPI_BYTE, t, 0, TOO_LONG, MPI_BYTE, w, &q)) == MPI_SUCCESS)
+        else if (k == 1 && (err = MPI_Rput(buf, TOO_LONG, MPI_BYTE, t, 0, TOO_LONG, MPI_BYTE, w,
+                                           &q)) == MPI_SUCCESS)
             err = MPI_Wait(&q, MPI_STATUS_IGNORE);
         else if (k > 1)
             err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
@@ -369,12 +392,15 @@ static void beside_refused(void)
             GOOD(MPI_Win_unlock(t, w));
         CHECK(memcmp(&got, back, 8) == 0);
     }
-    if (mt_rank == 0) { /* both are refused, and the flush rides on the one with a request: each is told where it belongs */
+    if (mt_rank == 0) {
+        /* both are refused, and the flush rides on the one with a request: each is told where it
+         * belongs */
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         if (err == MPI_SUCCESS) {
             GOOD(MPI_Rget(&got, 8, MPI_BYTE, t, WINDOW + 8, 8, MPI_BYTE, w, &q));
-            SAYS(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE, "MPI_Win_flush: a put of 8 MPI_BYTE at displacement %d was refused", (int)WINDOW);
+            SAYS(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE,
+                 "MPI_Win_flush: a put of 8 MPI_BYTE at displacement %d was refused", (int)WINDOW);
             BAD(MPI_Wait(&q, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
         }
         GOOD(MPI_Win_unlock(t, w));
@@ -385,7 +411,8 @@ static void beside_refused(void)
     free(back);
 }
 
-/* More elements named at the target than are sent: all of them must lie in its window, by whatever way the data go. */
+/* More elements named at the target than are sent: all of them must lie in its window, by whatever
+ * way the data go. */
 static void longer_target(void)
 {
     enum { CELLS = 1 << 17 };
@@ -393,7 +420,8 @@ static void longer_target(void)
     int t = mt_size - 1, i, err;
     MPI_Win w;
 
-    MPI_Win_allocate(mt_rank == t ? CELLS * sizeof *mem : 0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w);
+    MPI_Win_allocate(mt_rank == t ? CELLS * sizeof *mem : 0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mem,
+                     &w);
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     for (i = 0; i < CELLS; i++) {
         one[i] = 1;
@@ -419,7 +447,8 @@ static void longer_target(void)
     free(one);
 }
 
-/* A displacement in a dynamic window is an address; one that is negative is told as it was given. */
+/* A displacement in a dynamic window is an address; one that is negative is told as it was
+ * given. */
 static void negative_address(void)
 {
     int mem[4], v = 1, next = (mt_rank + 1) % mt_size, put, unlock;
@@ -433,7 +462,9 @@ static void negative_address(void)
     put = MPI_Put(&v, 1, MPI_INT, next, -8, 1, MPI_INT, d);
     unlock = MPI_Win_unlock(next, d);
     if (put)
-        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Put: displacement -8 (address 0xfffffffffffffff8) is not attached at rank %d", next);
+        SAYS(put, MPI_ERR_RMA_RANGE,
+             "MPI_Put: displacement -8 (address 0xfffffffffffffff8) is not attached at rank %d",
+             next);
     else
         SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of window 0x%x: it does "
              "not lie in memory attached there", next, (unsigned)d);
@@ -454,22 +485,29 @@ static void texts(MPI_Win w)
          "MPI_Put: target rank %d is not in the window (0 to %d)", mt_size, last);
     SAYS(MPI_Fetch_and_op(v, &r, MPI_INT, -4, 0, MPI_SUM, w), MPI_ERR_RANK,
          "MPI_Fetch_and_op: target rank -4 is not in the window (0 to %d)", last);
-    SAYS(MPI_Get(v, 1, MPI_INT, next, -3, 1, MPI_INT, w), MPI_ERR_DISP, "MPI_Get: target displacement -3 is negative");
-    SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT, "MPI_Get: origin_count is -2, less than 0");
+    SAYS(MPI_Get(v, 1, MPI_INT, next, -3, 1, MPI_INT, w), MPI_ERR_DISP,
+         "MPI_Get: target displacement -3 is negative");
+    SAYS(MPI_Get(v, -2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_COUNT,
+         "MPI_Get: origin_count is -2, less than 0");
     arguments_by_name(w);
-    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP, "MPI_Accumulate: ");
+    SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_OP_NULL, w), MPI_ERR_OP,
+         "MPI_Accumulate: ");
     SAYS(MPI_Accumulate(v, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_NO_OP, w), MPI_ERR_OP,
          "MPI_Accumulate: MPI_NO_OP is for operations that fetch");
-    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE, "MPI_Put: the origin has 8 bytes, the target 4");
-    SAYS(MPI_Get(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE, "MPI_Get: the origin has room for 4 bytes, the target has 8");
+    SAYS(MPI_Put(v, 2, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_TYPE,
+         "MPI_Put: the origin has 8 bytes, the target 4");
+    SAYS(MPI_Get(v, 1, MPI_INT, next, 0, 2, MPI_INT, w), MPI_ERR_TYPE,
+         "MPI_Get: the origin has room for 4 bytes, the target has 8");
     SAYS(MPI_Accumulate(v, 3, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
          "MPI_Accumulate: the origin has 12 bytes, the target 8");
-    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, v, 2, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
-         "MPI_Get_accumulate: the origin has 4 bytes, the target 8");
-    SAYS(MPI_Get_accumulate(v, 2, MPI_INT, v, 1, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w), MPI_ERR_TYPE,
-         "MPI_Get_accumulate: the result has room for 4 bytes, the target has 8");
-    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_lock: another kind of epoch is open on window 0x%x: call MPI_Win_unlock_all first", h);
+    SAYS(MPI_Get_accumulate(v, 1, MPI_INT, v, 2, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w),
+         MPI_ERR_TYPE, "MPI_Get_accumulate: the origin has 4 bytes, the target 8");
+    SAYS(MPI_Get_accumulate(v, 2, MPI_INT, v, 1, MPI_INT, next, 0, 2, MPI_INT, MPI_SUM, w),
+         MPI_ERR_TYPE, "MPI_Get_accumulate: the result has room for 4 bytes, the target has 8");
+    SAYS(
+        MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
+        "MPI_Win_lock: another kind of epoch is open on window 0x%x: call MPI_Win_unlock_all first",
+        h);
     MPI_Win_unlock_all(w);
 
     SAYS(MPI_Win_lock(77, next, 0, w), MPI_ERR_LOCKTYPE,
@@ -478,38 +516,55 @@ static void texts(MPI_Win w)
          "MPI_Win_lock: rank %d is not in the window (0 to %d)", mt_size, last);
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOSTORE, w), MPI_ERR_ASSERT,
          "MPI_Win_lock: assertion %#x is not one for a lock", MPI_MODE_NOSTORE);
-    SAYS(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT, "MPI_Win_fence: assertion 0x20000000 is not one for a fence");
+    SAYS(MPI_Win_fence(1 << 29, w), MPI_ERR_ASSERT,
+         "MPI_Win_fence: assertion 0x20000000 is not one for a fence");
     SAYS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN, "MPI_Win_fence: the window is MPI_WIN_NULL");
 
     SAYS(MPI_Put(v, 1, MPI_INT, next, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
-         "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_fence, MPI_Win_lock or MPI_Win_start first", next, h);
+         "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_fence, MPI_Win_lock "
+         "or MPI_Win_start first",
+         next, h);
     MPI_Win_set_name(w, "halo");
     SAYS(MPI_Put(v, 0, MPI_INT, next, 0, 0, MPI_INT, w), MPI_ERR_RMA_SYNC,
-         "MPI_Put: no epoch is open for rank %d of window \"halo\": call MPI_Win_fence, MPI_Win_lock or MPI_Win_start first", next);
+         "MPI_Put: no epoch is open for rank %d of window \"halo\": call MPI_Win_fence, "
+         "MPI_Win_lock or MPI_Win_start first",
+         next);
     MPI_Win_set_name(w, "");
     SAYS(MPI_Rput(v, 1, MPI_INT, next, 0, 1, MPI_INT, w, &req), MPI_ERR_RMA_SYNC,
-         "MPI_Rput: request-based operations need a passive-target epoch on window 0x%x: call MPI_Win_lock or MPI_Win_lock_all first", h);
-    SAYS(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC, "MPI_Win_unlock: rank %d of window 0x%x is not locked: call MPI_Win_lock first",
-         next, h);
-    SAYS(MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_unlock_all: no lock_all epoch is open on window 0x%x: call MPI_Win_lock_all first", h);
+         "MPI_Rput: request-based operations need a passive-target epoch on window 0x%x: call "
+         "MPI_Win_lock or MPI_Win_lock_all first",
+         h);
+    SAYS(MPI_Win_unlock(next, w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_unlock: rank %d of window 0x%x is not locked: call MPI_Win_lock first", next, h);
+    SAYS(
+        MPI_Win_unlock_all(w), MPI_ERR_RMA_SYNC,
+        "MPI_Win_unlock_all: no lock_all epoch is open on window 0x%x: call MPI_Win_lock_all first",
+        h);
     SAYS(MPI_Win_flush(next, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_flush: no passive-target epoch is open for rank %d of window 0x%x: call MPI_Win_lock or MPI_Win_lock_all first", next, h);
-    SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC, "MPI_Win_complete: no access epoch is open on window 0x%x: call MPI_Win_start first", h);
-    SAYS(MPI_Win_wait(w), MPI_ERR_RMA_SYNC, "MPI_Win_wait: no exposure epoch is open on window 0x%x: call MPI_Win_post first", h);
+         "MPI_Win_flush: no passive-target epoch is open for rank %d of window 0x%x: call "
+         "MPI_Win_lock or MPI_Win_lock_all first",
+         next, h);
+    SAYS(MPI_Win_complete(w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_complete: no access epoch is open on window 0x%x: call MPI_Win_start first", h);
+    SAYS(MPI_Win_wait(w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_wait: no exposure epoch is open on window 0x%x: call MPI_Win_post first", h);
 
     GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w), MPI_ERR_RMA_SYNC,
-         "MPI_Win_lock: rank %d of window 0x%x is locked already: call MPI_Win_unlock first", next, h);
-    SAYS(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC, "MPI_Win_fence: another epoch is open on window 0x%x: call MPI_Win_unlock first", h);
+         "MPI_Win_lock: rank %d of window 0x%x is locked already: call MPI_Win_unlock first", next,
+         h);
+    SAYS(MPI_Win_fence(0, w), MPI_ERR_RMA_SYNC,
+         "MPI_Win_fence: another epoch is open on window 0x%x: call MPI_Win_unlock first", h);
     if (mt_size > 1)
         SAYS(MPI_Put(v, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, w), MPI_ERR_RMA_SYNC,
-             "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_lock for this rank first", mt_rank, h);
+             "MPI_Put: no epoch is open for rank %d of window 0x%x: call MPI_Win_lock for this "
+             "rank first",
+             mt_rank, h);
     GOOD(MPI_Win_unlock(next, w));
 }
 
-/* Past the end: an origin that reaches the memory says it at once, with all numbers; the owner of memory that messages go
- * to, at the synchronization, with its rank. */
+/* Past the end: an origin that reaches the memory says it at once, with all numbers; the owner of
+ * memory that messages go to, at the synchronization, with its rank. */
 static void texts_of_ranges(MPI_Win w)
 {
     int v[4] = { 7, 7, 7, 7 }, r[4], next = (mt_rank + 1) % mt_size, put, get, unlock;
@@ -519,7 +574,8 @@ static void texts_of_ranges(MPI_Win w)
     put = MPI_Put(v, 4, MPI_INT, next, N - 1, 4, MPI_INT, w);
     unlock = MPI_Win_unlock(next, w);
     if (put) {
-        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Put: 4 elements at displacement %d do not lie in the %d bytes of rank %d", N - 1,
+        SAYS(put, MPI_ERR_RMA_RANGE,
+             "MPI_Put: 4 elements at displacement %d do not lie in the %d bytes of rank %d", N - 1,
              N * (int)sizeof *v, next);
         CHECK_EQ(unlock, MPI_SUCCESS);
     } else {
@@ -535,8 +591,9 @@ static void texts_of_ranges(MPI_Win w)
     get = MPI_Get(r, 3, MPI_INT, next, N, 3, MPI_INT, w);
     unlock = MPI_Win_unlock(next, w);
     if (put) {
-        SAYS(put, MPI_ERR_RMA_RANGE, "MPI_Accumulate: 2 elements at displacement %d do not lie in the %d bytes of rank %d", N + 5,
-             N * (int)sizeof *v, next);
+        SAYS(put, MPI_ERR_RMA_RANGE,
+             "MPI_Accumulate: 2 elements at displacement %d do not lie in the %d bytes of rank %d",
+             N + 5, N * (int)sizeof *v, next);
         CHECK(get != MPI_SUCCESS);
     } else if (unlock) {
         char s[MPI_MAX_ERROR_STRING], acc[200], got[200];
@@ -559,12 +616,16 @@ static void texts_of_ranges(MPI_Win w)
     put = MPI_Put(v, 2, MPI_INT, next, 1, 1, pairs, w);
     unlock = MPI_Win_unlock(next, w);
     if (!put)
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 of a derived datatype at displacement 1 was refused by rank %d", next);
+        SAYS(unlock, MPI_ERR_RMA_RANGE,
+             "MPI_Win_unlock: a put of 1 of a derived datatype at displacement 1 was refused by "
+             "rank %d",
+             next);
     MPI_Type_free(&pairs);
 }
 
-/* Far ones in parts end soon after the first part was refused, and many end with the text of the first: more than there is room
- * for texts.  Elements that lie upon each other make a long put of little memory. */
+/* Far ones in parts end soon after the first part was refused, and many end with the text of the
+ * first: more than there is room for texts.  Elements that lie upon each other make a long put of
+ * little memory. */
 static void long_ones(MPI_Win w)
 {
     int v[4] = { 7, 7, 7, 7 }, next = (mt_rank + 1) % mt_size, err, unlock, i, k;
@@ -575,15 +636,21 @@ static void long_ones(MPI_Win w)
     MPI_Type_create_resized(MPI_INT, 0, 0, &still);
     MPI_Type_commit(&still);
     for (k = 0; k < 3; k++) {
-        const char *call = k == 0 ? "MPI_Get_c" : k == 1 ? "MPI_Put_c" : "MPI_Accumulate_c", *what[] = { "a get", "a put", "an accumulate" };
+        const char *call = k == 0   ? "MPI_Get_c"
+                           : k == 1 ? "MPI_Put_c"
+                                    : "MPI_Accumulate_c",
+                   *what[] = {"a get", "a put", "an accumulate"};
 
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
-        err = k == 0 ? MPI_Get_c(v, n, MPI_INT, next, 1, n, MPI_INT, w) : k == 1 ? MPI_Put_c(v, n, still, next, 1, n, MPI_INT, w)
-              : MPI_Accumulate_c(v, n, still, next, 1, n, MPI_INT, MPI_SUM, w);
+        err = k == 0   ? MPI_Get_c(v, n, MPI_INT, next, 1, n, MPI_INT, w)
+              : k == 1 ? MPI_Put_c(v, n, still, next, 1, n, MPI_INT, w)
+                       : MPI_Accumulate_c(v, n, still, next, 1, n, MPI_INT, MPI_SUM, w);
         unlock = MPI_Win_unlock(next, w);
         if (err)
-            SAYS(err, MPI_ERR_RMA_RANGE, "%s: 1152921504606846976 elements at displacement 1 do not lie in the %d bytes of rank %d", call,
-                 N * (int)sizeof *v, next);
+            SAYS(err, MPI_ERR_RMA_RANGE,
+                 "%s: 1152921504606846976 elements at displacement 1 do not lie in the %d bytes of "
+                 "rank %d",
+                 call, N * (int)sizeof *v, next);
         else
             SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused by rank %d of "
                  "window 0x%x: it does not lie in the window there (%d bytes)", what[k], next, (unsigned)w, N * (int)sizeof *v);
@@ -595,10 +662,13 @@ static void long_ones(MPI_Win w)
         err = MPI_Get(v, 1, MPI_INT, next, N + i, 1, MPI_INT, w);
     unlock = MPI_Win_unlock(next, w);
     if (!err)
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a get of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
+        SAYS(unlock, MPI_ERR_RMA_RANGE,
+             "MPI_Win_unlock: a get of 1 MPI_INT at displacement %d was refused by rank %d", N,
+             next);
 }
 
-/* An error of a request is the window's (MPI-3.1 8.3), wherever it shows, and whether or not the window is there still. */
+/* An error of a request is the window's (MPI-3.1 8.3), wherever it shows, and whether or not the
+ * window is there still. */
 static void requests(MPI_Win w)
 {
     int v[4], next = (mt_rank + 1) % mt_size, err[2], called = 0;
@@ -690,9 +760,12 @@ static int refused_one(MPI_Win w, int i, int next, int *v, int *r, MPI_Request *
     *req = MPI_REQUEST_NULL;
     switch (i % 4) {
     case 0: return mt_class(MPI_Rget(r, 1, MPI_INT, next, N + i, 1, MPI_INT, w, req));
-    case 1: return mt_class(MPI_Rget_accumulate(v, 1, MPI_INT, r, 1, MPI_INT, next, N + i, 1, MPI_INT, MPI_SUM, w, req));
+    case 1:
+        return mt_class(MPI_Rget_accumulate(v, 1, MPI_INT, r, 1, MPI_INT, next, N + i, 1, MPI_INT,
+                                            MPI_SUM, w, req));
     case 2: return mt_class(MPI_Rput(v, 1, MPI_INT, next, N + i, 1, MPI_INT, w, req));
-    default: return mt_class(MPI_Raccumulate(v, 1, MPI_INT, next, N + i, 1, MPI_INT, MPI_SUM, w, req));
+    default:
+        return mt_class(MPI_Raccumulate(v, 1, MPI_INT, next, N + i, 1, MPI_INT, MPI_SUM, w, req));
     }
 }
 
@@ -721,7 +794,8 @@ static void many_refused(MPI_Win w)
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
         for (i = at_call = 0; i < MANY; i++) {
             cls = refused_one(w, i, next, &v[i], &r[i], &req[i]);
-            MUST(cls == MPI_SUCCESS || (cls == MPI_ERR_RMA_RANGE && req[i] == MPI_REQUEST_NULL), "call %d: class %d", i, cls);
+            MUST(cls == MPI_SUCCESS || (cls == MPI_ERR_RMA_RANGE && req[i] == MPI_REQUEST_NULL),
+                 "call %d: class %d", i, cls);
             at_call += cls != MPI_SUCCESS;
         }
         MUST(at_call == 0 || at_call == MANY, "%d of %d calls were refused at once", at_call, MANY);
@@ -779,9 +853,11 @@ static void units(void)
     GOOD(MPI_Win_create_c(mem, sizeof mem, large, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     SAYS(MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &p, &unit), MPI_ERR_VALUE_TOO_LARGE,
-         "MPI_Win_get_attr: the displacement unit is %lld, more than an int holds", (long long)large);
+         "MPI_Win_get_attr: the displacement unit is %lld, more than an int holds",
+         (long long)large);
     SAYS(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p), MPI_ERR_VALUE_TOO_LARGE,
-         "MPI_Win_shared_query: the displacement unit is %lld, more than an int holds", (long long)large);
+         "MPI_Win_shared_query: the displacement unit is %lld, more than an int holds",
+         (long long)large);
     MPI_Win_free(&w);
     GOOD(MPI_Win_create_c(mem, sizeof mem, INT_MAX, MPI_INFO_NULL, MPI_COMM_WORLD, &w));
     GOOD(MPI_Win_shared_query(w, mt_rank, &size, &unit, &p));
@@ -789,7 +865,8 @@ static void units(void)
     MPI_Win_free(&w);
 }
 
-/* A window over all ranks has shared memory only if they are on one node; who cannot says how many are not. */
+/* A window over all ranks has shared memory only if they are on one node; who cannot says how many
+ * are not. */
 static void shared(int on_node)
 {
     MPI_Win w = MPI_WIN_NULL, c;
@@ -801,7 +878,8 @@ static void shared(int on_node)
         GOOD(err);
         MPI_Win_free(&w);
     } else {
-        SAYS(err, MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared: %d of %d processes are on other nodes", mt_size - on_node,
+        SAYS(err, MPI_ERR_RMA_SHARED,
+             "MPI_Win_allocate_shared: %d of %d processes are on other nodes", mt_size - on_node,
              mt_size);
         CHECK(w == MPI_WIN_NULL);
     }
@@ -814,7 +892,8 @@ static void shared(int on_node)
     MPI_Win_set_errhandler(c, MPI_ERRORS_RETURN);
     SAYS(MPI_Win_shared_query(c, 0, &size, &unit, &p), MPI_ERR_RMA_FLAVOR,
          "MPI_Win_shared_query: window 0x%x is dynamic: it has no memory of its own", (unsigned)c);
-    SAYS(MPI_Win_detach(c, mem), MPI_ERR_RMA_ATTACH, "MPI_Win_detach: no attached region begins at %p", (void *)mem);
+    SAYS(MPI_Win_detach(c, mem), MPI_ERR_RMA_ATTACH,
+         "MPI_Win_detach: no attached region begins at %p", (void *)mem);
     SAYS(MPI_Win_attach(c, mem, -5), MPI_ERR_SIZE, "MPI_Win_attach: size is -5, less than 0");
     GOOD(MPI_Win_attach(c, mem, sizeof mem));
     SAYS(MPI_Win_attach(c, mem + 1, 4), MPI_ERR_RMA_ATTACH,

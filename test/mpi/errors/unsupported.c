@@ -1,5 +1,6 @@
-/* What this library does not have returns an error that names the call: MPI-IO, through the error handler of
- * MPI_FILE_NULL (MPI-3.1 13.7), and extensions of MPICH.  Handles that would have been made are null. */
+/* What this library does not have returns an error that names the call: MPI-IO, through the error
+ * handler of MPI_FILE_NULL (MPI-3.1 13.7), and extensions of MPICH.  Handles that would have been
+ * made are null. */
 #include "../mt.h"
 
 static int handled;
@@ -20,7 +21,8 @@ static void unsupported(int err, const char *call)
     MPI_Error_class(err, &cls);
     MPI_Error_string(err, text, &len);
     CHECK_EQ(cls, MPI_ERR_UNSUPPORTED_OPERATION);
-    MUST(!strncmp(text, call, strlen(call)) && text[strlen(call)] == ':', "%s: the text is '%s'", call, text);
+    MUST(!strncmp(text, call, strlen(call)) && text[strlen(call)] == ':', "%s: the text is '%s'",
+         call, text);
 }
 
 static void files(void)
@@ -31,7 +33,8 @@ static void files(void)
     MPI_Status st;
     int x;
 
-    unsupported(MPI_File_open(MPI_COMM_WORLD, "a", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), "MPI_File_open");
+    unsupported(MPI_File_open(MPI_COMM_WORLD, "a", MPI_MODE_RDONLY, MPI_INFO_NULL, &f),
+                "MPI_File_open");
     CHECK(f == MPI_FILE_NULL);
     unsupported(MPI_File_delete("a", MPI_INFO_NULL), "MPI_File_delete");
     unsupported(MPI_File_read_at_all(f, 0, &x, 1, MPI_INT, &st), "MPI_File_read_at_all");

@@ -4,8 +4,9 @@
  *   phases before|init|after|between|finalize|end RANK HOW [US]
  *   phases missed RANK HOW      as `before`; the others have errors returned, and print each
  *
- * HOW: a signal, 0 for an exit that looks like success, -N for exit status N.  `init`: a child sends SIGKILL after US
- * microseconds, somewhere inside MPI_Init; `finalize`: in a callback of MPI_Finalize. */
+ * HOW: a signal, 0 for an exit that looks like success, -N for exit status N.  `init`: a child
+ * sends SIGKILL after US microseconds, somewhere inside MPI_Init; `finalize`: in a callback of
+ * MPI_Finalize. */
 #include <mpi.h>
 
 #include <signal.h>
@@ -63,7 +64,8 @@ static void miss(int dead)
     told("MPI_Recv", MPI_Recv(&x, 1, MPI_INT, dead, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     told("MPI_Send", MPI_Send(&x, 1, MPI_INT, dead, 0, MPI_COMM_WORLD));
     told("MPI_Probe", MPI_Probe(dead, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    told("MPI_Recv of any", MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    told("MPI_Recv of any",
+         MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     told("MPI_Barrier", MPI_Barrier(MPI_COMM_WORLD));
     int err = MPI_Ibarrier(MPI_COMM_WORLD, &q);
     told("MPI_Ibarrier", err ? err : MPI_Wait(&q, MPI_STATUS_IGNORE));

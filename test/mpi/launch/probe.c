@@ -1,4 +1,5 @@
-/* probe.c - a rank that behaves or misbehaves as told; it speaks to the launcher through boot/ only.
+/* probe.c - a rank that behaves or misbehaves as told; it speaks to the launcher through boot/
+ * only.
  *
  *   probe MODE [numbers]      modes stand in the table at the end */
 #include <signal.h>
@@ -45,7 +46,8 @@ static int hello(void)
 {
     char line[128];
     start();
-    snprintf(line, sizeof line, "of %d block %d node of %d", boot_size(), boot_appnum(), boot_local_size());
+    snprintf(line, sizeof line, "of %d block %d node of %d", boot_size(), boot_appnum(),
+             boot_local_size());
     together();
     say(line);
     return boot_finalize();
@@ -72,7 +74,8 @@ static int die(void) /* RANK SIGNAL */
     return 0;
 }
 
-static int mourn(void) /* RANK CODE: the others give up, with CODE, before the kernel tells of its death */
+/* RANK CODE: the others give up, with CODE, before the kernel tells of its death */
+static int mourn(void)
 {
     start();
     together();
@@ -214,9 +217,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*fn)(void);
-    } modes[] = {{"hello", hello}, {"abort", abort_job}, {"die", die}, {"mourn", mourn}, {"leave", leave},
-                 {"finish", finish}, {"early", early}, {"stay", stay}, {"nap", nap}, {"children", children}, {"torn", torn},
-                 {"survive", survive}, {"catch", catch_signal}};
+    } modes[] = {{"hello", hello},       {"abort", abort_job}, {"die", die},
+                 {"mourn", mourn},       {"leave", leave},     {"finish", finish},
+                 {"early", early},       {"stay", stay},       {"nap", nap},
+                 {"children", children}, {"torn", torn},       {"survive", survive},
+                 {"catch", catch_signal}};
     for (int i = 2; i < argc && i < 6; i++)
         arg[i - 2] = atoi(argv[i]);
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)

@@ -1,5 +1,6 @@
-/* Calls that begin when the death of a process is known already: who could wait for it gets an error, once where others may send as well,
- * and nobody waits for one that lives and could not go on.  The last of four ranks dies. */
+/* Calls that begin when the death of a process is known already: who could wait for it gets an
+ * error, once where others may send as well, and nobody waits for one that lives and could not go
+ * on.  The last of four ranks dies. */
 #include "../mt.h"
 #include <signal.h>
 #include <unistd.h>
@@ -50,7 +51,8 @@ static int create(int a, int b, int c, int d)
     return err;
 }
 
-/* Ranks 0 and 1 on one side, 2 and the dead on the other: each of the living comes out of each call. */
+/* Ranks 0 and 1 on one side, 2 and the dead on the other: each of the living comes out of each
+ * call. */
 static void across(MPI_Comm inter)
 {
     MPI_Comm made = MPI_COMM_NULL;
@@ -67,7 +69,8 @@ static void across(MPI_Comm inter)
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_range_incl(world, 1, &range[0], &sides[0]);
     MPI_Group_range_incl(world, 1, &range[1], &sides[1]);
-    err = MPI_Intercomm_create_from_groups(sides[side], 0, sides[!side], 0, "behind", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    err = MPI_Intercomm_create_from_groups(sides[side], 0, sides[!side], 0, "behind", MPI_INFO_NULL,
+                                           MPI_ERRORS_RETURN, &made);
     MPI_Error_class(err, &err);
     CHECK_EQ(err, MPIX_ERR_PROC_FAILED); /* 0 and 1 are told by 2, in whose group it was */
     MPI_Group_free(&sides[0]);
@@ -111,23 +114,30 @@ int main(int argc, char **argv)
     usleep(300000);
     if (mt_rank == 1)
         MPI_Send(&mt_rank, 1, MPI_INT, 0, 8, first);
-    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, first, MPI_STATUS_IGNORE), "the first call after it, a receive from any");
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, first, MPI_STATUS_IGNORE),
+           "the first call after it, a receive from any");
     if (mt_rank == 0) {
-        CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, first, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        CHECK_EQ(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 8, first, MPI_STATUS_IGNORE),
+                 MPI_SUCCESS);
         CHECK_EQ(n, 1);
     }
 
     MPI_Precv_init(buf, 2, 2, MPI_INT, DEAD, 1, recv, MPI_INFO_NULL, &before);
     MPI_Irecv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, held, &any);
-    failed(MPI_Recv(&n, 1, MPI_INT, DEAD, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "a receive from it");
+    failed(MPI_Recv(&n, 1, MPI_INT, DEAD, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+           "a receive from it");
 
-    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, recv, MPI_STATUS_IGNORE), "a receive from any, later");
+    failed(MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 7, recv, MPI_STATUS_IGNORE),
+           "a receive from any, later");
     failed(MPI_Probe(MPI_ANY_SOURCE, 7, probe, MPI_STATUS_IGNORE), "a probe of any, later");
-    failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for any, later");
-    failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, mprobe, &m, MPI_STATUS_IGNORE), "a matched probe of any, later");
+    failed(MPI_Iprobe(MPI_ANY_SOURCE, 7, iprobe, &there, MPI_STATUS_IGNORE),
+           "a look for any, later");
+    failed(MPI_Mprobe(MPI_ANY_SOURCE, 7, mprobe, &m, MPI_STATUS_IGNORE),
+           "a matched probe of any, later");
     failed(MPI_Wait(&any, MPI_STATUS_IGNORE), "a receive from any, earlier");
     MPI_Start(&again);
-    failed(MPI_Wait(&again, MPI_STATUS_IGNORE), "a persistent receive from any, whose last message was its");
+    failed(MPI_Wait(&again, MPI_STATUS_IGNORE),
+           "a persistent receive from any, whose last message was its");
     failed(MPI_Iprobe(DEAD, 7, iprobe, &there, MPI_STATUS_IGNORE), "a look for its message");
     failed(MPI_Probe(DEAD, 7, iprobe, MPI_STATUS_IGNORE), "a probe of its message");
     for (n = 1; n < DEAD; n++) { /* what the living send would be taken first */

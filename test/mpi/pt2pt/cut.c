@@ -1,6 +1,7 @@
-/* The connection between two living processes breaks, over a network: no message comes in the place of one that was lost, and both
- * sides end with errors in bounded time, whatever the length of what was lost.  Run with mpiexec -disable-auto-cleanup on two ranks.
- * Each then holds the other for dead, so both end by a signal, when all was right. */
+/* The connection between two living processes breaks, over a network: no message comes in the place
+ * of one that was lost, and both sides end with errors in bounded time, whatever the length of what
+ * was lost.  Run with mpiexec -disable-auto-cleanup on two ranks.  Each then holds the other for
+ * dead, so both end by a signal, when all was right. */
 #include "../mt.h"
 #include <netinet/in.h>
 #include <signal.h>
@@ -16,7 +17,8 @@ static int cut(void)
     for (int fd = 3; fd < 256; fd++) {
         struct sockaddr_storage a;
         socklen_t len = sizeof a;
-        if (getpeername(fd, (struct sockaddr *)&a, &len) == 0 && (a.ss_family == AF_INET || a.ss_family == AF_INET6))
+        if (getpeername(fd, (struct sockaddr *)&a, &len) == 0 &&
+            (a.ss_family == AF_INET || a.ss_family == AF_INET6))
             n += shutdown(fd, SHUT_RDWR) == 0;
     }
     return n;
@@ -52,7 +54,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < MESSAGES; i++) {
             err = MPI_Recv(text, bytes, MPI_CHAR, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             lost += err != MPI_SUCCESS;
-            MUST(err || (!lost && text[0] == 'a' + i), "message %d came as number %d, after %d errors", text[0] - 'a', i, lost);
+            MUST(err || (!lost && text[0] == 'a' + i),
+                 "message %d came as number %d, after %d errors", text[0] - 'a', i, lost);
         }
         MUST(lost > 0, "nothing was lost: the test breaks nothing");
     }

@@ -10,7 +10,8 @@ static void exchange(size_t n, int shift)
 
     mt_fill(out + shift, n, (unsigned)mt_rank);
     memset(in, 7, n + 24);
-    MPI_Sendrecv(out + shift, (int)n, MPI_BYTE, right, 1, in + 8 + shift, (int)n, MPI_BYTE, left, 1, MPI_COMM_WORLD, &st);
+    MPI_Sendrecv(out + shift, (int)n, MPI_BYTE, right, 1, in + 8 + shift, (int)n, MPI_BYTE, left, 1,
+                 MPI_COMM_WORLD, &st);
     MPI_Get_count(&st, MPI_BYTE, &count);
     CHECK_EQ(count, n);
     MUST(mt_wrong(in + 8 + shift, n, (unsigned)left) == -1, "sendrecv of %zu bytes: byte %ld", n,
@@ -20,7 +21,8 @@ static void exchange(size_t n, int shift)
     MPI_Sendrecv_replace(in + 8 + shift, (int)n, MPI_BYTE, left, 2, right, 2, MPI_COMM_WORLD, &st);
     MUST(mt_wrong(in + 8 + shift, n, (unsigned)mt_rank) == -1, "sendrecv_replace of %zu bytes", n);
     CHECK_EQ(in[8 + shift + (long)n], 7);
-    MPI_Sendrecv(out + shift, (int)n, MPI_BYTE, mt_rank, 3, in, (int)n, MPI_BYTE, mt_rank, 3, MPI_COMM_WORLD, &st);
+    MPI_Sendrecv(out + shift, (int)n, MPI_BYTE, mt_rank, 3, in, (int)n, MPI_BYTE, mt_rank, 3,
+                 MPI_COMM_WORLD, &st);
     MUST(mt_wrong(in, n, (unsigned)mt_rank) == -1, "to oneself, %zu bytes", n);
     free(out);
     free(in);

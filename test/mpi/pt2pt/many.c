@@ -4,9 +4,11 @@
 /* N sends and N receives in opposite order of tags; all, some, any, and test forms. */
 static void outstanding(int n, int how)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, i, done = 0, idx, count, flag;
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, i, done = 0, idx,
+        count, flag;
     int *out = mt_alloc(sizeof *out * (size_t)n), *in = mt_alloc(sizeof *in * (size_t)n);
-    int *which = mt_alloc(sizeof *which * 2 * (size_t)n), *seen = calloc(2 * (size_t)n, sizeof *seen);
+    int *which = mt_alloc(sizeof *which * 2 * (size_t)n),
+        *seen = calloc(2 * (size_t)n, sizeof *seen);
     MPI_Request *req = mt_alloc(sizeof *req * 2 * (size_t)n);
     MPI_Status *st = mt_alloc(sizeof *st * 2 * (size_t)n);
 
@@ -16,7 +18,8 @@ static void outstanding(int n, int how)
         MPI_Isend(&out[i], 1, MPI_INT, right, i % 1000, MPI_COMM_WORLD, &req[i]);
     }
     for (i = n - 1; i >= 0; i--)
-        MPI_Irecv(&in[n - 1 - i], 1, MPI_INT, left, (n - 1 - i) % 1000, MPI_COMM_WORLD, &req[2 * n - 1 - i]);
+        MPI_Irecv(&in[n - 1 - i], 1, MPI_INT, left, (n - 1 - i) % 1000, MPI_COMM_WORLD,
+                  &req[2 * n - 1 - i]);
     switch (how) {
     case 0:
         MPI_Waitall(2 * n, req, st);

@@ -136,7 +136,9 @@ static void persistent(int count)
             while (!flag);
         }
         for (k = 0; k < 4; k++)
-            CHECK_EQ(mt_wrong(in[k], sizeof(int) * (size_t)count, (unsigned)(left * 100 + i * 4 + k)), -1);
+            CHECK_EQ(
+                mt_wrong(in[k], sizeof(int) * (size_t)count, (unsigned)(left * 100 + i * 4 + k)),
+                -1);
     }
     for (k = 0; k < 8; k++) {
         MPI_Request_free(&req[k]);
@@ -151,7 +153,8 @@ static void persistent(int count)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A send to oneself is cancelled in the call, unless it is matched already: no other process has a say. */
+/* A send to oneself is cancelled in the call, unless it is matched already: no other process has a
+ * say. */
 static void cancel_own(int mode, int count, int matched)
 {
     MPI_Request s, r = MPI_REQUEST_NULL;
@@ -173,7 +176,8 @@ static void cancel_own(int mode, int count, int matched)
     }
     MPI_Wait(&s, &st);
     MPI_Test_cancelled(&st, &flag);
-    MUST(flag == !matched, "mode %d, %d numbers: cancelled %d, matched %d", mode, count, flag, matched);
+    MUST(flag == !matched, "mode %d, %d numbers: cancelled %d, matched %d", mode, count, flag,
+         matched);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iprobe(mt_rank, 23, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK_EQ(flag, 0);

@@ -100,7 +100,8 @@ static void tags_backwards(void)
  * receive that fits takes the message. */
 static void posted_first(void)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, in[6], out[6], i, v;
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, in[6], out[6], i,
+        v;
     MPI_Request req[6], sends[6];
     static const int tags[] = { 1, MPI_ANY_TAG, 2, 1, MPI_ANY_TAG, 2 };
     /* sent: tag 2 (100), 1 (101), 1 (102), 2 (103), 1 (104), 2 (105) */

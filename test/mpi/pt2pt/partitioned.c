@@ -1,5 +1,5 @@
-/* Partitioned messages: the two sides cut the data differently, the partitions get ready in any order,
- * and the requests are started again. */
+/* Partitioned messages: the two sides cut the data differently, the partitions get ready in any
+ * order, and the requests are started again. */
 #include "../mt.h"
 
 enum { N = 24, ROUNDS = 3 };
@@ -22,7 +22,8 @@ static void ring(int parts, int recv_parts)
     MPI_Request r[2];
     fill(out, 0);
     MPI_Psend_init(out, parts, N / parts, MPI_INT, next, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
-    MPI_Precv_init(in, recv_parts, N / recv_parts, MPI_INT, prev, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    MPI_Precv_init(in, recv_parts, N / recv_parts, MPI_INT, prev, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &r[1]);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Status st[2];
         int flag, bad = 0;
@@ -98,7 +99,8 @@ static void wrong_arguments(void)
     CHECK_EQ(MPI_Pready(1, r), MPI_SUCCESS);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Request_free(&r);
-    CHECK_EQ(class_of(MPI_Psend_init(x, 0, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r)), MPI_ERR_ARG);
+    CHECK_EQ(class_of(MPI_Psend_init(x, 0, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r)),
+             MPI_ERR_ARG);
     CHECK_EQ(MPI_Parrived(null, 0, &flag), MPI_SUCCESS);
     CHECK(flag);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

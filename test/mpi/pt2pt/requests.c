@@ -81,7 +81,8 @@ static void nulls(void)
     CHECK_EQ(flag, 1);
     CHECK_EQ(st[0].MPI_TAG, MPI_ANY_TAG);
 
-    MPI_Recv_init(&got, 1, MPI_INT, mt_rank, 1, MPI_COMM_WORLD, &r[0]);    /* inactive beside an active one */
+    /* inactive beside an active one */
+    MPI_Recv_init(&got, 1, MPI_INT, mt_rank, 1, MPI_COMM_WORLD, &r[0]);
     MPI_Isend(&v, 1, MPI_INT, mt_rank, 1, MPI_COMM_WORLD, &r[2]);
     MPI_Start(&r[0]);
     MPI_Wait(&r[0], st);

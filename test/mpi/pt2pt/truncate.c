@@ -27,7 +27,8 @@ static void one(int sent, int room, int how)
             err = MPI_Mrecv(in, room, MPI_BYTE, &msg, &st);
         }
     }
-    MUST(mt_class(err) == MPI_ERR_TRUNCATE, "sent %d room %d how %d: class %d", sent, room, how, mt_class(err));
+    MUST(mt_class(err) == MPI_ERR_TRUNCATE, "sent %d room %d how %d: class %d", sent, room, how,
+         mt_class(err));
     err = MPI_Wait(&req, MPI_STATUS_IGNORE);
     CHECK(err == MPI_SUCCESS || mt_class(err) == MPI_ERR_TRUNCATE);
     for (i = room; i < room + 64; i++)

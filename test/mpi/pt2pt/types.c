@@ -55,7 +55,8 @@ static MPI_Datatype make(int kind, int *ints, MPI_Aint *offs)
                 offs[n++] = d[i] + 4 * k;
         break;
     case 7:
-        MPI_Type_create_subarray(2, (int[]){ 4, 5 }, (int[]){ 3, 2 }, (int[]){ 1, 2 }, MPI_ORDER_C, MPI_INT, &t);
+        MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){3, 2}, (int[]){1, 2}, MPI_ORDER_C,
+                                 MPI_INT, &t);
         for (i = 1; i < 4; i++)
             for (k = 2; k < 4; k++)
                 offs[n++] = 4 * (5 * i + k);
@@ -122,7 +123,8 @@ static void pair(int a, int b, int count)
 /* Fewer elements than one whole type: count undefined, elements exact. */
 static void partial(void)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, n, in[40], out[4] = { 1, 2, 3, 4 };
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, n, in[40],
+        out[4] = {1, 2, 3, 4};
     MPI_Aint offs[8];
     MPI_Datatype t = make(1, &n, offs);
     MPI_Status st;
@@ -140,7 +142,8 @@ static void partial(void)
 /* MPI_BOTTOM with absolute addresses, MPI_PACKED. */
 static void bottom_and_packed(void)
 {
-    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, a = mt_rank, pos = 0, n, i;
+    int left = (mt_rank + mt_size - 1) % mt_size, right = (mt_rank + 1) % mt_size, a = mt_rank,
+        pos = 0, n, i;
     double b = mt_rank + 0.5, y = 0;
     char buf[200], back[200];
     MPI_Aint d[2];

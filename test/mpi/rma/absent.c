@@ -1,5 +1,6 @@
-/* Many put half a megabyte each into the window of a process that is outside of MPI for a second, after each has said a word to it: more
- * comes there than it has receive buffers for.  Nothing may be lost or misplaced, and it ends. */
+/* Many put half a megabyte each into the window of a process that is outside of MPI for a second,
+ * after each has said a word to it: more comes there than it has receive buffers for.  Nothing may
+ * be lost or misplaced, and it ends. */
 #include "rw.h"
 #include <unistd.h>
 
@@ -16,9 +17,11 @@ static void meet(const struct rw *w)
 
     for (i = 1; i < w->size; i++)
         if (w->rank == 0)
-            MPI_Recv(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_Send(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
+            MPI_Recv(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                MPI_Send(&x, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
     if (w->rank != 0)
-        MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD),
+            MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -31,7 +34,8 @@ static void rush(struct rw *w, char *out, int round)
     MPI_Win_lock_all(0, w->win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (w->rank != 0)
-        MPI_Put(out, BYTES, MPI_BYTE, 0, rw_disp(w, 0, (size_t)BYTES * (size_t)w->rank), BYTES, MPI_BYTE, w->win);
+        MPI_Put(out, BYTES, MPI_BYTE, 0, rw_disp(w, 0, (size_t)BYTES * (size_t)w->rank), BYTES,
+                MPI_BYTE, w->win);
     else
         sleep(1);
     MPI_Win_unlock_all(w->win);
@@ -50,7 +54,8 @@ int main(int argc, char **argv)
     int round;
 
     mt_init(&argc, &argv);
-    if (out && rw_make(&w, RW_ALLOCATE, mt_rank == 0 ? (size_t)BYTES * (size_t)mt_size : 8, MPI_COMM_WORLD)) {
+    if (out && rw_make(&w, RW_ALLOCATE, mt_rank == 0 ? (size_t)BYTES * (size_t)mt_size : 8,
+                       MPI_COMM_WORLD)) {
         meet(&w);
         for (round = 0; round < ROUNDS; round++)
             rush(&w, out, round);

@@ -60,7 +60,8 @@ static void flood(struct rw *w)
     MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win);
     for (i = 0; i < 500; i++)
         for (r = 0; r < w->size; r++)
-            MPI_Accumulate(&one, 1, MPI_INT64_T, r, rw_disp(w, r, 24), 1, MPI_INT64_T, MPI_SUM, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT64_T, r, rw_disp(w, r, 24), 1, MPI_INT64_T, MPI_SUM,
+                           w->win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
     CHECK_EQ(*cell(w, 3), 500 * w->size);
     MPI_Barrier(w->comm);
@@ -79,7 +80,8 @@ static int accesses(int round, int from, int to)
  * earlier one, and what is put belongs to its round. */
 static void pscw(struct rw *w, int rounds)
 {
-    int i, r, n, m, *post = mt_alloc(sizeof(int) * (size_t)w->size), *start = mt_alloc(sizeof(int) * (size_t)w->size), flag;
+    int i, r, n, m, *post = mt_alloc(sizeof(int) * (size_t)w->size),
+                    *start = mt_alloc(sizeof(int) * (size_t)w->size), flag;
     MPI_Group gp, gs;
     int64_t v;
 
@@ -102,7 +104,8 @@ static void pscw(struct rw *w, int rounds)
             MPI_Win_start(gs, 0, w->win);
             v = i * 1000 + w->rank;
             for (r = 0; r < m; r++)
-                MPI_Put(&v, 1, MPI_INT64_T, start[r], rw_disp(w, start[r], 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win);
+                MPI_Put(&v, 1, MPI_INT64_T, start[r], rw_disp(w, start[r], 8 * (size_t)w->rank), 1,
+                        MPI_INT64_T, w->win);
             MPI_Win_complete(w->win);
         }
         if (n) {

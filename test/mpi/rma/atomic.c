@@ -27,12 +27,16 @@ static void sums(struct rw *w, MPI_Datatype t, int size, size_t off, int count, 
 
             switch ((k + w->rank) % 3) {
             case 0: MPI_Accumulate(out, count, t, r, d, count, t, MPI_SUM, w->win); break;
-            case 1: MPI_Get_accumulate(out, count, t, in, count, t, r, d, count, t, MPI_SUM, w->win); break;
+            case 1:
+                MPI_Get_accumulate(out, count, t, in, count, t, r, d, count, t, MPI_SUM, w->win);
+                break;
             default:
                 for (i = 0; i < count && i < 20; i++)
-                    MPI_Fetch_and_op(out, in + i * size, t, r, MPI_Aint_add(d, i * size), MPI_SUM, w->win);
+                    MPI_Fetch_and_op(out, in + i * size, t, r, MPI_Aint_add(d, i * size), MPI_SUM,
+                                     w->win);
                 if (count > 20)
-                    MPI_Accumulate(out, count - 20, t, r, MPI_Aint_add(d, 20 * size), count - 20, t, MPI_SUM, w->win);
+                    MPI_Accumulate(out, count - 20, t, r, MPI_Aint_add(d, 20 * size), count - 20, t,
+                                   MPI_SUM, w->win);
             }
             if (k % 4 == 0)
                 MPI_Win_flush(r, w->win);
@@ -49,7 +53,8 @@ static void sums(struct rw *w, MPI_Datatype t, int size, size_t off, int count, 
         bad += size < 8 ? v != (want & ((1ull << 8 * size) - 1)) : v != want;
     }
     rw_disown(w);
-    MUST(bad == 0, "%s, %d elements of %d bytes at %zu, %s: %d lost updates", what, count, size, off, rw_flavour_names[w->flavour], bad);
+    MUST(bad == 0, "%s, %d elements of %d bytes at %zu, %s: %d lost updates", what, count, size,
+         off, rw_flavour_names[w->flavour], bad);
     free(out);
     free(in);
     MPI_Barrier(w->comm);
@@ -74,7 +79,8 @@ static void tickets(struct rw *w, int how)
             MPI_Fetch_and_op(&one, &got, MPI_INT64_T, 0, d, MPI_SUM, w->win);
             MPI_Win_flush(0, w->win);
         } else if (how == 2) {
-            MPI_Get_accumulate(&one, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, 0, d, 1, MPI_INT64_T, MPI_SUM, w->win);
+            MPI_Get_accumulate(&one, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, 0, d, 1, MPI_INT64_T,
+                               MPI_SUM, w->win);
             MPI_Win_flush(0, w->win);
         } else {
             seen = 0;
@@ -93,14 +99,16 @@ static void tickets(struct rw *w, int how)
     MPI_Win_unlock_all(w->win);
     MPI_Reduce(taken, all, n, MPI_CHAR, MPI_SUM, 0, w->comm);
     for (i = 0; i < n && w->rank == 0; i++)
-        if (!MUST(all[i] == 1, "ticket %d was given %d times (way %d, %s)", i, all[i], how, rw_flavour_names[w->flavour]))
+        if (!MUST(all[i] == 1, "ticket %d was given %d times (way %d, %s)", i, all[i], how,
+                  rw_flavour_names[w->flavour]))
             break;
     free(taken);
     free(all);
     MPI_Barrier(w->comm);
 }
 
-/* A lock word taken by compare_and_swap guards a counter that is read and written by get and put. */
+/* A lock word taken by compare_and_swap guards a counter that is read and written by get and
+ * put. */
 static void spin_lock(struct rw *w)
 {
     int64_t mine = w->rank + 1, zero = 0, got, v, back;
@@ -148,7 +156,8 @@ static void tearing(struct rw *w)
         if (w->rank % 2) {
             uint64_t pattern = 0x0101010101010101ull * (uint64_t)(i % 200), back;
 
-            MPI_Fetch_and_op(&pattern, &back, MPI_UINT64_T, 0, rw_disp(w, 0, 0), MPI_REPLACE, w->win);
+            MPI_Fetch_and_op(&pattern, &back, MPI_UINT64_T, 0, rw_disp(w, 0, 0), MPI_REPLACE,
+                             w->win);
             MPI_Win_flush(0, w->win);
             CHECK(back % 0x0101010101010101ull == 0);
         } else {

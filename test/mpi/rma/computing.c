@@ -1,6 +1,6 @@
 /* The target computes and never enters MPI: near peers still lock, put, get, accumulate, fetch,
- * compare and flush, on every flavour that they can reach.  (rma.md, section 4)  Far ones do where the target has a progress
- * thread (MPIR_CVAR_ASYNC_PROGRESS=1).
+ * compare and flush, on every flavour that they can reach.  (rma.md, section 4) Far ones do where
+ * the target has a progress thread (MPIR_CVAR_ASYNC_PROGRESS=1).
  * The target spins on its own memory until the origins have told it by a put that they are done.
  * Then the time of one operation is measured; `computing figures` prints it. */
 #define _GNU_SOURCE /* process_vm_readv */
@@ -48,7 +48,8 @@ static void origin(struct rw *w)
         } while (1);
         MPI_Win_unlock(0, w->win);
         MPI_Win_lock_all(0, w->win);
-        MPI_Get_accumulate(&one, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, 0, c, 1, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Get_accumulate(&one, 1, MPI_INT64_T, &got, 1, MPI_INT64_T, 0, c, 1, MPI_INT64_T,
+                           MPI_SUM, w->win);
         MPI_Win_flush_all(w->win);
         memset(out, i, sizeof out);
         MPI_Put(out, 64, MPI_INT64_T, 0, rw_disp(w, 0, 4096), 64, MPI_INT64_T, w->win);
@@ -67,7 +68,8 @@ static void target(struct rw *w)
 
     while (*done < w->size - 1 && now() < end)
         sched_yield();
-    MUST(*done == w->size - 1, "%s: %lld of %d origins were done while the target computed for 20 s",
+    MUST(*done == w->size - 1,
+         "%s: %lld of %d origins were done while the target computed for 20 s",
          rw_flavour_names[w->flavour], (long long)*done, w->size - 1);
     while (*done < w->size - 1) {             /* let them finish: enter MPI now */
         int flag;
@@ -101,7 +103,8 @@ static void exposed(struct rw *w)
         end = now() + 20;
         while (*flag < n && now() < end)
             sched_yield();
-        MUST(*flag == n, "%s: accumulates did not arrive in an exposed process that computes", rw_flavour_names[w->flavour]);
+        MUST(*flag == n, "%s: accumulates did not arrive in an exposed process that computes",
+             rw_flavour_names[w->flavour]);
         MPI_Win_wait(w->win);
     } else {
         MPI_Win_start(g, 0, w->win);
@@ -116,13 +119,15 @@ static void exposed(struct rw *w)
 
 /* --- how long one operation takes ------------------------------------------------------------ */
 
-/* Five times the millisecond that is promised: a loaded machine, where the target's progress thread gets a core when somebody
- * else's slice is over, which takes some ms.  What is judged is the least of some medians, so neither a few operations that
- * met a busy core nor a busy while matter; a target that answers only when it enters MPI takes a minute, one that
- * looks now and then longer than that slice. */
+/* Five times the millisecond that is promised: a loaded machine, where the target's progress thread
+ * gets a core when somebody else's slice is over, which takes some ms.  What is judged is the least
+ * of some medians, so neither a few operations that met a busy core nor a busy while matter; a
+ * target that answers only when it enters MPI takes a minute, one that looks now and then longer
+ * than that slice. */
 #define MOST_SECONDS 0.005
 enum { TIMES = 41, ROUNDS = 20, TIMED = 3 };
-static const char *const timed_names[TIMED] = { "put, flush", "fetch_and_op, flush", "lock, put, unlock" };
+static const char *const timed_names[TIMED] = {"put, flush", "fetch_and_op, flush",
+                                               "lock, put, unlock"};
 static int figures;
 static double all[ROUNDS * TIMES]; /* of one operation, seconds */
 
@@ -186,14 +191,15 @@ static void timed_origin(struct rw *w)
             least = t < least ? t : least;
             most = t > most ? t : most;
         }
-        MUST(least <= MOST_SECONDS, "%s: %s to a target that computes: median %.0f us", rw_flavour_names[w->flavour],
-             timed_names[what], 1e6 * least);
+        MUST(least <= MOST_SECONDS, "%s: %s to a target that computes: median %.0f us",
+             rw_flavour_names[w->flavour], timed_names[what], 1e6 * least);
         if (!figures)
             continue;
         qsort(all, n, sizeof *all, by_size);
-        printf("%-10s %-20s medians %.1f to %.1f us; of %zu: p50 %.1f, p90 %.1f, p99 %.1f, most %.1f us\n", rw_flavour_names[w->flavour],
-               timed_names[what], 1e6 * least, 1e6 * most, n, 1e6 * all[n / 2], 1e6 * all[n * 9 / 10], 1e6 * all[n * 99 / 100],
-               1e6 * all[n - 1]);
+        printf("%-10s %-20s medians %.1f to %.1f us; of %zu: p50 %.1f, p90 %.1f, p99 %.1f, most "
+               "%.1f us\n",
+               rw_flavour_names[w->flavour], timed_names[what], 1e6 * least, 1e6 * most, n,
+               1e6 * all[n / 2], 1e6 * all[n * 9 / 10], 1e6 * all[n * 99 / 100], 1e6 * all[n - 1]);
     }
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
     v = 1;
@@ -201,7 +207,8 @@ static void timed_origin(struct rw *w)
     MPI_Win_unlock(0, w->win);
 }
 
-/* The target never leaves its core by itself, and enters MPI only when rank 1 says that it has measured; the others wait. */
+/* The target never leaves its core by itself, and enters MPI only when rank 1 says that it has
+ * measured; the others wait. */
 static void measure(struct rw *w)
 {
     volatile int64_t *over = (int64_t *)(void *)w->mem;
@@ -219,13 +226,14 @@ static void measure(struct rw *w)
     if (w->rank == 0) {
         for (end = now() + 60; !*over && now() < end;)
             x = x * 1.0000001;
-        MUST(*over, "%s: nothing came from rank 1 while the target computed for 60 s", rw_flavour_names[w->flavour]);
+        MUST(*over, "%s: nothing came from rank 1 while the target computed for 60 s",
+             rw_flavour_names[w->flavour]);
     }
     MPI_Barrier(w->comm);
 }
 
-/* Where the system refuses them (an emulator does), heap memory is reached by messages: the target then needs its
- * progress thread. */
+/* Where the system refuses them (an emulator does), heap memory is reached by messages: the target
+ * then needs its progress thread. */
 static void single_copies(void)
 {
     char a = 1, b = 0;

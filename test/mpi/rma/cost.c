@@ -1,12 +1,13 @@
 /* What a window costs and what it tells about itself.
  *
- *   memory    the same for every number of ranks (rma.md, sections 1 and 3): the slots are bounded, the near table and the
- *             words of the node grow with the members on the node only
+ *   memory    the same for every number of ranks (rma.md, sections 1 and 3): the slots are bounded,
+ *             the near table and the words of the node grow with the members on the node only
  *   counters  always on, each counts what it says (rma.md, section 7) */
 #include "pv.h"
 #include "rw.h"
 
-enum { PER_MEMBER = 128 + 20 + 8 + 4 + 64 + 64 + 192 + 64 }; /* near record, pair, seat, host index, peer record, lock, stripe; rounding */
+/* near record, pair, seat, host index, peer record, lock, stripe; rounding */
+enum { PER_MEMBER = 128 + 20 + 8 + 4 + 64 + 64 + 192 + 64 };
 enum { PAGE = 4096 }; /* the words of the node are rounded up to it, and shared */
 
 static long long info_number(MPI_Win w, const char *key)
@@ -34,7 +35,8 @@ static void memory(int flavour)
         if (part == MPI_COMM_NULL)
             continue;
         if (rw_make(&w, flavour, 64, part)) {
-            long long bytes = pv_read(w.win, "rma_window_bytes"), slots = info_number(w.win, "slots");
+            long long bytes = pv_read(w.win, "rma_window_bytes"),
+                      slots = info_number(w.win, "slots");
 
             MPI_Comm_split_type(part, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
             MPI_Comm_size(node, &near);
@@ -46,10 +48,12 @@ static void memory(int flavour)
             members = near;
             if (members == 1 && n <= mt_rank + 1)
                 alone = bytes;
-            MUST(bytes <= alone + PAGE / members + (long long)members * PER_MEMBER, "%s: %lld bytes with %d ranks (%d near), %lld with one",
-                 rw_flavour_names[flavour], bytes, n, members, alone);
+            MUST(bytes <= alone + PAGE / members + (long long)members * PER_MEMBER,
+                 "%s: %lld bytes with %d ranks (%d near), %lld with one", rw_flavour_names[flavour],
+                 bytes, n, members, alone);
             if (members == 1)
-                MUST(bytes == alone, "%s: %lld bytes with %d ranks, all far; %lld with fewer", rw_flavour_names[flavour], bytes, n, alone);
+                MUST(bytes == alone, "%s: %lld bytes with %d ranks, all far; %lld with fewer",
+                     rw_flavour_names[flavour], bytes, n, alone);
             for (r = 0; r < 3; r++)          /* use does not change it */
                 MPI_Win_fence(r == 2 ? MPI_MODE_NOSUCCEED : 0, w.win);
             CHECK_EQ(pv_read(w.win, "rma_window_bytes") - slots * 32, bytes);
@@ -67,8 +71,9 @@ static long long before(MPI_Win w, const char *name, long long *v)
 /* One of each kind towards the neighbour, then what every counter says. */
 static void counters(void)
 {
-    static const char *const kinds[] = {"rma_put", "rma_get", "rma_accumulate", "rma_get_accumulate", "rma_fetch_and_op",
-                                        "rma_compare_and_swap"};
+    static const char *const kinds[] = {"rma_put",          "rma_get",
+                                        "rma_accumulate",   "rma_get_accumulate",
+                                        "rma_fetch_and_op", "rma_compare_and_swap"};
     int64_t v = 1, r[4], z = 0;
     int k, t = (mt_rank + 1) % mt_size, far;
     long long was[8], routes;
@@ -90,22 +95,26 @@ static void counters(void)
         CHECK_EQ(pv_read(w.win, kinds[k]), k == 0);
     MPI_Get(&r[0], 1, MPI_INT64_T, t, 8, 1, MPI_INT64_T, w.win);
     MPI_Accumulate(&v, 1, MPI_INT64_T, t, 16, 1, MPI_INT64_T, MPI_SUM, w.win);
-    MPI_Get_accumulate(&v, 1, MPI_INT64_T, &r[1], 1, MPI_INT64_T, t, 24, 1, MPI_INT64_T, MPI_SUM, w.win);
+    MPI_Get_accumulate(&v, 1, MPI_INT64_T, &r[1], 1, MPI_INT64_T, t, 24, 1, MPI_INT64_T, MPI_SUM,
+                       w.win);
     MPI_Fetch_and_op(&v, &r[2], MPI_INT64_T, t, 32, MPI_SUM, w.win);
     MPI_Compare_and_swap(&v, &z, &r[3], MPI_INT64_T, t, 40, w.win);
     MPI_Win_flush_all(w.win);
     for (k = 0; k < 6; k++)
         CHECK_EQ(pv_read(w.win, kinds[k]), 1);
     CHECK_EQ(pv_read(w.win, "rma_bytes"), 6 * 8);
-    routes = pv_read(w.win, "rma_route_mapped") + pv_read(w.win, "rma_route_cma") + pv_read(w.win, "rma_route_am") +
-             pv_read(w.win, "rma_route_native");
+    routes = pv_read(w.win, "rma_route_mapped") + pv_read(w.win, "rma_route_cma") +
+             pv_read(w.win, "rma_route_am") + pv_read(w.win, "rma_route_native");
     CHECK_EQ(routes, 6);
     CHECK_EQ(pv_read(w.win, "rma_route_am"), far ? 6 : 0);
     if (far) {
         CHECK(pv_read(w.win, "rma_messages") > 0 && pv_read(w.win, "rma_op_elements_high") > 0);
-        CHECK(pv_read(w.win, "rma_target_elements_high") > 0 && pv_read(w.win, "rma_flush_waits") > 0);
-        if (pv_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD") > 0 && pv_read(w.win, "rma_op_pool_exhausted") == 0)
-            CHECK(pv_read(w.win, "rma_messages_saved_piggyback") > 0 && pv_read(w.win, "rma_messages_saved_batching") > 0);
+        CHECK(pv_read(w.win, "rma_target_elements_high") > 0 &&
+              pv_read(w.win, "rma_flush_waits") > 0);
+        if (pv_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD") > 0 &&
+            pv_read(w.win, "rma_op_pool_exhausted") == 0)
+            CHECK(pv_read(w.win, "rma_messages_saved_piggyback") > 0 &&
+                  pv_read(w.win, "rma_messages_saved_batching") > 0);
     }
     CHECK_EQ(pv_read(w.win, "rma_op_elements"), 0);
     /* operations that fail, or are for nobody, are none */
@@ -114,7 +123,8 @@ static void counters(void)
         before(w.win, kinds[k], &was[k]);
     MPI_Put(&v, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, w.win);
     CHECK(MPI_Get(&r[0], 1, MPI_INT64_T, mt_size, 0, 1, MPI_INT64_T, w.win) != MPI_SUCCESS);
-    CHECK(MPI_Accumulate(&v, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, MPI_OP_NULL, w.win) != MPI_SUCCESS);
+    CHECK(MPI_Accumulate(&v, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, MPI_OP_NULL, w.win) !=
+          MPI_SUCCESS);
     for (k = 0; k < 6; k++)
         CHECK_EQ(pv_read(w.win, kinds[k]), was[k]);
     MPI_Win_unlock_all(w.win);

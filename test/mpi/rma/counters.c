@@ -1,10 +1,14 @@
-/* Counters in a window whose elements go by the processor's atomics (info mpi_accumulate_granularity): every rank uses
- * every rank's, its own included, so that near, own, message and native accumulates meet on the same words.  What is
- * fetched and added agrees in any order, nothing is lost, a lock made of compare_and_swap excludes.
+/* Counters in a window whose elements go by the processor's atomics (info
+ * mpi_accumulate_granularity): every rank uses every rank's, its own included, so that near, own,
+ * message and native accumulates meet on the same words.  What is fetched and added agrees in any
+ * order, nothing is lost, a lock made of compare_and_swap excludes.
  * With the argument "native" somebody must have gone by the network's own atomics. */
 #include "pv.h"
 
-enum { FETCHED, SUM, SUM32, BITS, MOST, TICKET, LOCK, GUARDED, CELLS, WORDS = CELLS + 8, ROUNDS = 60, LOCKED = 15 };
+enum {
+    FETCHED, SUM, SUM32, BITS, MOST, TICKET, LOCK, GUARDED, CELLS, WORDS = CELLS + 8, ROUNDS = 60,
+    LOCKED = 15
+};
 
 struct use {
     MPI_Win win;
@@ -30,7 +34,8 @@ static MPI_Win window(int ordered, int64_t **mem)
     return win;
 }
 
-/* With x before an addition of v, the sum of x * v over all additions to a word is half of (total^2 - sum of v^2). */
+/* With x before an addition of v, the sum of x * v over all additions to a word is half of (total^2
+ * - sum of v^2). */
 static void fetched(struct use *u)
 {
     int64_t sums[3] = {0}, all[3], v, x;
@@ -73,7 +78,8 @@ static void bursts(struct use *u)
         }
         if (i % 10 == 0) {
             t = (u->rank + 1) % u->size;
-            MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, &old, 1, MPI_INT64_T, t, SUM, 1, MPI_INT64_T, MPI_NO_OP, u->win, &req);
+            MPI_Rget_accumulate(NULL, 0, MPI_INT64_T, &old, 1, MPI_INT64_T, t, SUM, 1, MPI_INT64_T,
+                                MPI_NO_OP, u->win, &req);
             MPI_Wait(&req, MPI_STATUS_IGNORE);
             CHECK(old >= 0 && old <= want);
         }
@@ -100,7 +106,8 @@ static void in_order(struct use *u)
         MPI_Accumulate(&v[0], 1, MPI_INT64_T, t, cell, 1, MPI_INT64_T, MPI_REPLACE, u->win);
         if (i % 3 == 0)
             MPI_Win_flush_local(t, u->win);
-        MPI_Accumulate(&v[1], 1, MPI_INT64_T, t, cell, 1, MPI_INT64_T, i % 2 ? MPI_REPLACE : MPI_MAX, u->win);
+        MPI_Accumulate(&v[1], 1, MPI_INT64_T, t, cell, 1, MPI_INT64_T,
+                       i % 2 ? MPI_REPLACE : MPI_MAX, u->win);
         if (i % 3 == 1)
             MPI_Win_flush_local(t, u->win);
         MPI_Fetch_and_op(&add, &back, MPI_INT64_T, t, cell, MPI_SUM, u->win);
@@ -165,7 +172,8 @@ int main(int argc, char **argv)
         native = pv_read(u.win, "rma_route_native");
         MPI_Allreduce(&native, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
         if (argc > 1 && !strcmp(argv[1], "native"))
-            MUST(all > ROUNDS, "%s: only %lld accumulates by the network's own", ordered ? "in order" : "without order", all);
+            MUST(all > ROUNDS, "%s: only %lld accumulates by the network's own",
+                 ordered ? "in order" : "without order", all);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_free(&u.win);
     }

@@ -16,7 +16,8 @@ static void bad(int err, const char *what, int flavour)
     MUST(err != MPI_SUCCESS, "%s on a dead rank succeeded (%s)", what, rw_flavour_names[flavour]);
     if (err) {
         MPI_Error_string(err, text, &n);
-        MUST(mt_class(err) == MPIX_ERR_PROC_FAILED, "%s on a dead rank (%s): class %d: %s", what, rw_flavour_names[flavour], mt_class(err), text);
+        MUST(mt_class(err) == MPIX_ERR_PROC_FAILED, "%s on a dead rank (%s): class %d: %s", what,
+             rw_flavour_names[flavour], mt_class(err), text);
     }
 }
 
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
     for (f = 0; f < 3; f++) {
         err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, dead, 0, w[f].win);
         if (!err) {
-            err = MPI_Put(&v, 1, MPI_INT64_T, dead, rw_disp(&w[f], dead, 0), 1, MPI_INT64_T, w[f].win);
+            err = MPI_Put(&v, 1, MPI_INT64_T, dead, rw_disp(&w[f], dead, 0), 1, MPI_INT64_T,
+                          w[f].win);
             if (!err)
                 err = MPI_Win_flush(dead, w[f].win);
             t = MPI_Win_unlock(dead, w[f].win);
@@ -65,13 +67,14 @@ int main(int argc, char **argv)
     for (f = 0; f < 3; f++) {
         err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w[f].win);
         CHECK_EQ(err, MPI_SUCCESS);
-        err = MPI_Accumulate(&v, 1, MPI_INT64_T, t, rw_disp(&w[f], t, 0), 1, MPI_INT64_T, MPI_SUM, w[f].win);
+        err = MPI_Accumulate(&v, 1, MPI_INT64_T, t, rw_disp(&w[f], t, 0), 1, MPI_INT64_T, MPI_SUM,
+                             w[f].win);
         CHECK_EQ(err, MPI_SUCCESS);
         err = MPI_Win_unlock(t, w[f].win);
         CHECK_EQ(err, MPI_SUCCESS);
     }
     MPI_Barrier(rest);
-    err = MPI_Send(&v, 1, MPI_INT64_T, dead, 9, MPI_COMM_WORLD);      /* may be buffered: any answer */
+    err = MPI_Send(&v, 1, MPI_INT64_T, dead, 9, MPI_COMM_WORLD); /* may be buffered: any answer */
     (void)err;
     err = MPI_Recv(&v, 1, MPI_INT64_T, dead, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(err != MPI_SUCCESS);

@@ -8,7 +8,8 @@ static int left, right;
 static void regions(MPI_Win w, int n)
 {
     int64_t **p = mt_alloc(sizeof *p * (size_t)n), v;
-    MPI_Aint *mine = mt_alloc(sizeof *mine * (size_t)n), *theirs = mt_alloc(sizeof *theirs * (size_t)n);
+    MPI_Aint *mine = mt_alloc(sizeof *mine * (size_t)n),
+             *theirs = mt_alloc(sizeof *theirs * (size_t)n);
     int i, bad = 0;
 
     for (i = 0; i < n; i++) {
@@ -17,7 +18,8 @@ static void regions(MPI_Win w, int n)
         MPI_Win_attach(w, p[i], 8 * (1 + i % 5));
         MPI_Get_address(p[i] + i % 5, &mine[i]);
     }
-    MPI_Sendrecv(mine, n, MPI_AINT, left, 1, theirs, n, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, n, MPI_AINT, left, 1, theirs, n, MPI_AINT, right, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w);
     for (i = 0; i < n; i++) {
         v = mt_rank * 10000 + i;
@@ -56,7 +58,8 @@ static void moves(MPI_Win w)
         memset(mem, 0, 8 * n);
         MPI_Win_attach(w, mem, (MPI_Aint)(8 * n));
         MPI_Get_address(mem + n - 1, &at);
-        MPI_Sendrecv(&at, 1, MPI_AINT, left, 1, &theirs, 1, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&at, 1, MPI_AINT, left, 1, &theirs, 1, MPI_AINT, right, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         v = mt_rank * 100 + k;
         if (k % 3 == 0)
             MPI_Accumulate(&v, 1, MPI_INT64_T, right, theirs, 1, MPI_INT64_T, MPI_SUM, w);
@@ -95,7 +98,8 @@ static void absolute(MPI_Win w)
     MPI_Get_address(&mem[6], &d[0]);
     MPI_Get_address(&mem[1], &d[1]);
     MPI_Get_address(&mem[3], &d[2]);
-    MPI_Sendrecv(d, 3, MPI_AINT, left, 1, far, 3, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(d, 3, MPI_AINT, left, 1, far, 3, MPI_AINT, right, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (i = 0; i < 3; i++) {
         src[i] += mt_rank * 10;
         MPI_Get_address(&src[i], &o[i]);
@@ -108,15 +112,19 @@ static void absolute(MPI_Win w)
     MPI_Put(MPI_BOTTOM, 1, origin, right, 0, 1, target, w);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
     for (i = 0; i < 8; i++)
-        CHECK_EQ(mem[i], i == 6 ? left * 10 + 1 : i == 1 ? left * 10 + 2 : i == 3 ? left * 10 + 3 : 0);
+        CHECK_EQ(mem[i], i == 6   ? left * 10 + 1
+                         : i == 1 ? left * 10 + 2
+                         : i == 3 ? left * 10 + 3
+                                  : 0);
     MPI_Type_free(&origin);
     MPI_Type_free(&target);
     MPI_Win_detach(w, mem);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One type over several regions with memory between them that is not attached, for every kind of operation, at the
- * neighbour and at oneself; then with one block in the gap: an error, and nothing outside the regions is touched. */
+/* One type over several regions with memory between them that is not attached, for every kind of
+ * operation, at the neighbour and at oneself; then with one block in the gap: an error, and nothing
+ * outside the regions is touched. */
 static void pieces(MPI_Win w)
 {
     enum { P = 40, STEP = 64 };             /* more blocks than a look takes at once */
@@ -134,7 +142,8 @@ static void pieces(MPI_Win w)
         ints[i] = 1;
     }
     MPI_Get_address(&mem[5 * STEP + 7], &d[P]);
-    MPI_Sendrecv(d, P + 1, MPI_AINT, left, 1, far, P + 1, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(d, P + 1, MPI_AINT, left, 1, far, P + 1, MPI_AINT, right, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (k = 0; k < 2; k++) {
         target = k ? mt_rank : right;
         to = k ? d : far;
@@ -149,7 +158,8 @@ static void pieces(MPI_Win w)
         MPI_Win_fence(0, w);
         for (i = 0; i < P; i++)
             CHECK_EQ(got[i], 2 * (i + 1));
-        MPI_Get_accumulate(one, P, MPI_INT64_T, got, P, MPI_INT64_T, target, 0, 1, layout, MPI_REPLACE, w);
+        MPI_Get_accumulate(one, P, MPI_INT64_T, got, P, MPI_INT64_T, target, 0, 1, layout,
+                           MPI_REPLACE, w);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
         for (i = 0; i < P; i++)
             CHECK_EQ(got[i], 2 * (i + 1));
@@ -162,13 +172,14 @@ static void pieces(MPI_Win w)
     for (k = 0; k < 2; k++) {
         target = k ? mt_rank : right;
         to = k ? d : far;
-        MPI_Type_create_hindexed(P, ints, to + 1, MPI_INT64_T, &wrong); /* the last one lies in a gap */
+        /* the last one lies in a gap */
+        MPI_Type_create_hindexed(P, ints, to + 1, MPI_INT64_T, &wrong);
         MPI_Type_commit(&wrong);
         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w);
         e1 = MPI_Put(one, P, MPI_INT64_T, target, 0, 1, wrong, w);
         e2 = MPI_Win_unlock(target, w);
-        MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE, "a block in a gap: classes %d and %d",
-             mt_class(e1), mt_class(e2));
+        MUST(mt_class(e1) == MPI_ERR_RMA_RANGE || mt_class(e2) == MPI_ERR_RMA_RANGE,
+             "a block in a gap: classes %d and %d", mt_class(e1), mt_class(e2));
         MPI_Type_free(&wrong);
         MPI_Barrier(MPI_COMM_WORLD);
     }

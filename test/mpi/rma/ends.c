@@ -54,7 +54,8 @@ int main(int argc, char **argv)
                 break;
             case 5:
                 MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w.win);
-                MPI_Accumulate(&v, 1, MPI_INT64_T, t, rw_disp(&w, t, 0), 1, MPI_INT64_T, MPI_SUM, w.win);
+                MPI_Accumulate(&v, 1, MPI_INT64_T, t, rw_disp(&w, t, 0), 1, MPI_INT64_T, MPI_SUM,
+                               w.win);
                 MPI_Win_unlock(t, w.win);
                 break;
             }

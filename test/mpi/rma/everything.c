@@ -1,5 +1,6 @@
-/* A little of everything, for runs under valgrind and sanitizers: messages of all protocols, collectives, windows of
- * each flavour, all operations in each kind of epoch, derived types, errors, attributes; all of it freed again. */
+/* A little of everything, for runs under valgrind and sanitizers: messages of all protocols,
+ * collectives, windows of each flavour, all operations in each kind of epoch, derived types,
+ * errors, attributes; all of it freed again. */
 #include "../mt.h"
 
 enum { N = 24, LONG = 20000 };
@@ -36,7 +37,8 @@ static void messages(void)
         MPI_Mrecv(in, n, MPI_INT, &m, &st);
         MPI_Wait(&q[0], MPI_STATUS_IGNORE);
     }
-    MPI_Sendrecv(out, 1, vec, peer, 9, in, 100, MPI_INT, from, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 1, vec, peer, 9, in, 100, MPI_INT, from, 9, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     CHECK_EQ(in[2], from * LONG + 3);
     MPI_Send_init(out, 3, MPI_INT, peer, 10, MPI_COMM_WORLD, &q[0]);
     MPI_Recv_init(in, 3, MPI_INT, from, 10, MPI_COMM_WORLD, &q[1]);
@@ -119,15 +121,16 @@ static void operations(void)
     MPI_Get(got, 1, vec, peer, d(10), 3, MPI_INT64_T, win);
     MPI_Accumulate(two, 6, MPI_INT64_T, peer, d(14), 6, MPI_INT64_T, MPI_SUM, win);
     MPI_Accumulate(two, 1, vec, peer, d(14), 1, vec, MPI_SUM, win);
-    MPI_Get_accumulate(two, 2, MPI_INT64_T, got + 6, 2, MPI_INT64_T, peer, d(20), 2, MPI_INT64_T, MPI_SUM, win);
+    MPI_Get_accumulate(two, 2, MPI_INT64_T, got + 6, 2, MPI_INT64_T, peer, d(20), 2, MPI_INT64_T,
+                       MPI_SUM, win);
     MPI_Fetch_and_op(&one, got + 8, MPI_INT64_T, peer, d(22), MPI_SUM, win);
     MPI_Compare_and_swap(&one, &zero, got + 9, MPI_INT64_T, peer, d(23), win);
     if (passive) {
         MPI_Rput(two, 1, MPI_INT64_T, peer, d(8), 1, MPI_INT64_T, win, &q[0]);
         MPI_Rget(got + 10, 1, MPI_INT64_T, peer, d(11), 1, MPI_INT64_T, win, &q[1]);
         MPI_Raccumulate(two, 1, MPI_INT64_T, peer, d(14), 1, MPI_INT64_T, MPI_SUM, win, &q[2]);
-        MPI_Rget_accumulate(two, 1, MPI_INT64_T, got + 11, 1, MPI_INT64_T, peer, d(20), 1, MPI_INT64_T, MPI_NO_OP,
-                            win, &q[3]);
+        MPI_Rget_accumulate(two, 1, MPI_INT64_T, got + 11, 1, MPI_INT64_T, peer, d(20), 1,
+                            MPI_INT64_T, MPI_NO_OP, win, &q[3]);
         MPI_Waitall(4, q, MPI_STATUSES_IGNORE);
         MPI_Win_flush_local(peer, win);
         MPI_Win_flush(peer, win);
@@ -212,7 +215,8 @@ static int delete_attr(MPI_Win w, int key, void *value, void *extra)
 
 static void windows(void)
 {
-    MPI_Aint bytes = N * (MPI_Aint)sizeof *at, mine, *where = mt_alloc((size_t)mt_size * sizeof *where);
+    MPI_Aint bytes = N * (MPI_Aint)sizeof *at, mine,
+             *where = mt_alloc((size_t)mt_size * sizeof *where);
     int unit = (int)sizeof *at, key;
     int64_t *own = mt_alloc((size_t)bytes), *alloc;
     MPI_Info info;

@@ -1,6 +1,7 @@
-/* Seven against one: floods of locks, of locks with data, of puts and of accumulates with big data, while the target is busy
- * with something else.  Its queues keep to their bounds, as its performance variables tell; nothing is lost; whoever asked first is
- * not forgotten.  `small`: the run has a lock queue of a few places and says so.  (rma.md, section 5, number 4) */
+/* Seven against one: floods of locks, of locks with data, of puts and of accumulates with big data,
+ * while the target is busy with something else.  Its queues keep to their bounds, as its
+ * performance variables tell; nothing is lost; whoever asked first is not forgotten.  `small`: the
+ * run has a lock queue of a few places and says so.  (rma.md, section 5, number 4) */
 #include "pv.h"
 #include "rw.h"
 #include <time.h>
@@ -27,8 +28,8 @@ static void clear(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* The target keeps its own lock until everybody's request has reached it: what one test of a request sends arrives before a
- * message that is sent after it. */
+/* The target keeps its own lock until everybody's request has reached it: what one test of a
+ * request sends arrives before a message that is sent after it. */
 static void held(struct rw *w)
 {
     int64_t v = w->rank;
@@ -45,7 +46,8 @@ static void held(struct rw *w)
         rw_disown(w);
     } else {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win); /* near ranks wait here */
-        MPI_Rput(&v, 1, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win, &q);
+        MPI_Rput(&v, 1, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win,
+                 &q);
         MPI_Test(&q, &flag, MPI_STATUS_IGNORE);
         if (far)
             MPI_Send(NULL, 0, MPI_INT, 0, 1, w->comm);
@@ -99,7 +101,8 @@ static void big_locks(struct rw *w)
         for (k = 0; k < BIG; k++)
             v[k] = w->rank;
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
-        MPI_Accumulate(v, 64, MPI_INT64_T, 0, rw_disp(w, 0, 8 * BIG), 64, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Accumulate(v, 64, MPI_INT64_T, 0, rw_disp(w, 0, 8 * BIG), 64, MPI_INT64_T, MPI_SUM,
+                       w->win);
         MPI_Put(v, BIG, MPI_INT64_T, 0, rw_disp(w, 0, 0), BIG, MPI_INT64_T, w->win);
         MPI_Win_unlock(0, w->win);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
@@ -107,7 +110,8 @@ static void big_locks(struct rw *w)
         MPI_Win_unlock(0, w->win);
         for (k = 1; k < BIG && v[k] == v[0]; k++)
             ;
-        MUST(k == BIG && v[0] > 0 && v[0] < w->size, "under the lock cell %d is %lld and cell 0 %lld", k, (long long)v[k % BIG],
+        MUST(k == BIG && v[0] > 0 && v[0] < w->size,
+             "under the lock cell %d is %lld and cell 0 %lld", k, (long long)v[k % BIG],
              (long long)v[0]);
     }
     MPI_Barrier(w->comm);
@@ -136,9 +140,11 @@ static void many_puts(struct rw *w)
         away(20);
     else {
         for (i = 0; i < PUTS; i++)
-            MPI_Put(&v[i], 1, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)(w->rank * 500 + i % 500)), 1, MPI_INT64_T, w->win);
+            MPI_Put(&v[i], 1, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)(w->rank * 500 + i % 500)),
+                    1, MPI_INT64_T, w->win);
         for (i = 0; i < 20; i++)
-            MPI_Put(big, part, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)(BIG + w->rank * part)), part, MPI_INT64_T, w->win);
+            MPI_Put(big, part, MPI_INT64_T, 0, rw_disp(w, 0, 8 * (size_t)(BIG + w->rank * part)),
+                    part, MPI_INT64_T, w->win);
     }
     MPI_Win_unlock_all(w->win);
     MPI_Barrier(w->comm);
@@ -173,15 +179,18 @@ static void accumulates(struct rw *w)
     else
         for (i = 0; i < 8; i++)
             if (i % 4 == 3)
-                MPI_Get_accumulate(v, BIG, MPI_INT64_T, old, BIG, MPI_INT64_T, 0, rw_disp(w, 0, 0), BIG, MPI_INT64_T, MPI_SUM, w->win);
+                MPI_Get_accumulate(v, BIG, MPI_INT64_T, old, BIG, MPI_INT64_T, 0, rw_disp(w, 0, 0),
+                                   BIG, MPI_INT64_T, MPI_SUM, w->win);
             else
-                MPI_Accumulate(v, BIG, MPI_INT64_T, 0, rw_disp(w, 0, 0), BIG, MPI_INT64_T, MPI_SUM, w->win);
+                MPI_Accumulate(v, BIG, MPI_INT64_T, 0, rw_disp(w, 0, 0), BIG, MPI_INT64_T, MPI_SUM,
+                               w->win);
     MPI_Win_unlock_all(w->win);
     MPI_Barrier(w->comm);
     if (w->rank == 0) {
         rw_own(w);
         for (i = 0; i < BIG; i++)
-            MUST(cells(w)[i] == 8LL * (w->size - 1) * (i % 7 + 1), "element %d is %lld", i, (long long)cells(w)[i]);
+            MUST(cells(w)[i] == 8LL * (w->size - 1) * (i % 7 + 1), "element %d is %lld", i,
+                 (long long)cells(w)[i]);
         rw_disown(w);
     }
     free(v);
@@ -194,8 +203,10 @@ static void bounds(struct rw *w, int small)
 {
     long long places = pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE");
     long long bytes = pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES");
-    long long ops = pv_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE") + pv_cvar("MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE");
-    long long targets = pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE") + pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE");
+    long long ops = pv_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE") +
+                    pv_cvar("MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE");
+    long long targets = pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE") +
+                        pv_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE");
     const char *name = rw_flavour_names[w->flavour];
     long long high;
 
@@ -209,9 +220,11 @@ static void bounds(struct rw *w, int small)
     MUST(high <= targets, "%s: %lld target elements, there are %lld", name, high, targets);
     CHECK_EQ(pv_read(w->win, "rma_op_elements"), 0);
     if (w->rank == 0) {
-        MUST(pv_read(w->win, "rma_locks_queued") > 0 || !fars, "%s: no lock request had to wait", name);
+        MUST(pv_read(w->win, "rma_locks_queued") > 0 || !fars, "%s: no lock request had to wait",
+             name);
         if (small && fars > places)
-            MUST(pv_read(w->win, "rma_locks_discarded") > 0 && pv_read(w->win, "rma_lock_queue_high") == places,
+            MUST(pv_read(w->win, "rma_locks_discarded") > 0 &&
+                     pv_read(w->win, "rma_lock_queue_high") == places,
                  "%s: the lock queue did not run over", name);
     }
     if (!fars && w->flavour == RW_ALLOCATE) /* the first; the count is that of all windows so far */

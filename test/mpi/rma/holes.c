@@ -1,6 +1,7 @@
-/* Bytes that are not an operation's are neither written nor read: the gap inside an element of MPI_SHORT_INT, what lies behind the
- * last element of a window whose type is padded, and the page behind that.  They are others' to store at the same time (MPI-3.1 11.7:
- * only accesses to one location conflict), the owner's own data among them. */
+/* Bytes that are not an operation's are neither written nor read: the gap inside an element of
+ * MPI_SHORT_INT, what lies behind the last element of a window whose type is padded, and the page
+ * behind that.  They are others' to store at the same time (MPI-3.1 11.7: only accesses to one
+ * location conflict), the owner's own data among them. */
 #include "rw.h"
 
 #include <stddef.h>
@@ -21,7 +22,8 @@ static const struct kind {
 } kinds[] = {
     {"DOUBLE_INT", &(MPI_Datatype){MPI_DOUBLE_INT}, offsetof(struct di, i) + sizeof(int)},
     {"LONG_INT", &(MPI_Datatype){MPI_LONG_INT}, offsetof(struct li, i) + sizeof(int)},
-    {"LONG_DOUBLE_INT", &(MPI_Datatype){MPI_LONG_DOUBLE_INT}, offsetof(struct ldi, i) + sizeof(int)},
+    {"LONG_DOUBLE_INT", &(MPI_Datatype){MPI_LONG_DOUBLE_INT},
+     offsetof(struct ldi, i) + sizeof(int)},
     {"SHORT_INT", &(MPI_Datatype){MPI_SHORT_INT}, offsetof(struct si, i) + sizeof(int)},
     {"2INT", &(MPI_Datatype){MPI_2INT}, 2 * sizeof(int)},
 };
@@ -55,8 +57,8 @@ static int pair_index(const struct kind *k, const void *at)
     return i;
 }
 
-/* The owner's word behind the window, or a byte of the gap: stored and looked at until all others have told that they are done, first
- * without a call, so that they must come by themselves. */
+/* The owner's word behind the window, or a byte of the gap: stored and looked at until all others
+ * have told that they are done, first without a call, so that they must come by themselves. */
 static long watch(volatile unsigned char *byte, volatile int *done, int others)
 {
     double t = MPI_Wtime();
@@ -88,7 +90,10 @@ static void accumulate_for_a_while(const struct kind *k, MPI_Win win, int at)
         pair_set(k, in, turn % 30000, turn);
         switch (turn % 3) {
         case 0: MPI_Accumulate(in, 1, *k->type, 0, at, 1, *k->type, MPI_MAXLOC, win); break;
-        case 1: MPI_Get_accumulate(in, 1, *k->type, old, 1, *k->type, 0, at, 1, *k->type, MPI_REPLACE, win); break;
+        case 1:
+            MPI_Get_accumulate(in, 1, *k->type, old, 1, *k->type, 0, at, 1, *k->type, MPI_REPLACE,
+                               win);
+            break;
         default: MPI_Fetch_and_op(in, old, *k->type, 0, at, MPI_MINLOC, win);
         }
         MPI_Win_flush(0, win);
@@ -114,7 +119,8 @@ static void behind(const struct kind *k)
     MPI_Win_lock_all(0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == 0) {
-        long lost = watch((unsigned char *)mem + HEAD + k->end, (volatile int *)(void *)mem, mt_size - 1);
+        long lost = watch((unsigned char *)mem + HEAD + k->end, (volatile int *)(void *)mem,
+                          mt_size - 1);
         MUST(lost == 0, "MPI_%s: %ld stores behind the window were undone", k->name, lost);
     } else {
         accumulate_for_a_while(k, win, HEAD);
@@ -126,7 +132,8 @@ static void behind(const struct kind *k)
     free(mem);
 }
 
-/* Rank 1 accumulates, the owner stores one byte of the gap, the others put and get one, each its own element's. */
+/* Rank 1 accumulates, the owner stores one byte of the gap, the others put and get one, each its
+ * own element's. */
 static void inside(int flavour)
 {
     const struct kind *k = &kinds[3];
@@ -137,7 +144,8 @@ static void inside(int flavour)
     MPI_Win_lock_all(0, w.win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == 0) {
-        long lost = watch((unsigned char *)w.mem + HEAD + sizeof(short), (volatile int *)(void *)w.mem, mt_size - 1);
+        long lost = watch((unsigned char *)w.mem + HEAD + sizeof(short),
+                          (volatile int *)(void *)w.mem, mt_size - 1);
         MUST(lost == 0, "%s: %ld stores to a gap were undone", rw_flavour_names[flavour], lost);
     } else if (mt_rank == 1) {
         char in[32];
@@ -145,12 +153,14 @@ static void inside(int flavour)
         for (int turn = 1; MPI_Wtime() - t < 2 * BUSY_MS / 1000.0; turn++) {
             pair_set(k, in, turn % 30000, turn);
             for (int i = 0; i < mt_size; i++)
-                MPI_Accumulate(in, 1, MPI_SHORT_INT, 0, rw_disp(&w, 0, HEAD + (size_t)i * sizeof(struct si)), 1, MPI_SHORT_INT,
-                               turn % 2 ? MPI_REPLACE : MPI_MAXLOC, w.win);
+                MPI_Accumulate(in, 1, MPI_SHORT_INT, 0,
+                               rw_disp(&w, 0, HEAD + (size_t)i * sizeof(struct si)), 1,
+                               MPI_SHORT_INT, turn % 2 ? MPI_REPLACE : MPI_MAXLOC, w.win);
             MPI_Win_flush(0, w.win);
         }
     } else {
-        MPI_Aint at = rw_disp(&w, 0, HEAD + (size_t)(mt_rank - 1) * sizeof(struct si) + sizeof(short));
+        MPI_Aint at = rw_disp(&w, 0,
+                              HEAD + (size_t)(mt_rank - 1) * sizeof(struct si) + sizeof(short));
         unsigned char v = 0, got;
         double t = MPI_Wtime();
         long lost = 0;
@@ -162,7 +172,8 @@ static void inside(int flavour)
             MPI_Win_flush(0, w.win);
             lost += got != v;
         }
-        MUST(lost == 0, "%s: %ld bytes put to a gap were overwritten", rw_flavour_names[flavour], lost);
+        MUST(lost == 0, "%s: %ld bytes put to a gap were overwritten", rw_flavour_names[flavour],
+             lost);
     }
     if (mt_rank) {
         int one = 1;
@@ -178,7 +189,8 @@ static void inside(int flavour)
 static void page_end(const struct kind *k)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *all = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *mem = all + page - k->end;
+    char *all = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *mem = all + page - k->end;
     char in[32], more[32], old[32];
     int err[4] = {0, 0, 0, 0}, i, next = (mt_rank + 1) % mt_size;
     MPI_Win win;
@@ -199,11 +211,13 @@ static void page_end(const struct kind *k)
     err[1] = MPI_Fetch_and_op(more, old, *k->type, next, 0, MPI_REPLACE, win);
     err[2] = MPI_Win_flush(next, win);
     CHECK_EQ(pair_index(k, old), 70);
-    err[3] = MPI_Get_accumulate(NULL, 0, MPI_BYTE, old, 1, *k->type, next, 0, 1, *k->type, MPI_NO_OP, win);
+    err[3] = MPI_Get_accumulate(NULL, 0, MPI_BYTE, old, 1, *k->type, next, 0, 1, *k->type,
+                                MPI_NO_OP, win);
     CHECK_EQ(MPI_Win_unlock(next, win), MPI_SUCCESS);
     CHECK_EQ(pair_index(k, old), 90);
     for (i = 0; i < 4; i++)
-        MUST(err[i] == MPI_SUCCESS, "MPI_%s at the end of a page: call %d says class %d", k->name, i, mt_class(err[i]));
+        MUST(err[i] == MPI_SUCCESS, "MPI_%s at the end of a page: call %d says class %d", k->name,
+             i, mt_class(err[i]));
     MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
     memset(old, 0, sizeof old);
     CHECK_EQ(MPI_Get(old, 1, *k->type, next, 0, 1, *k->type, win), MPI_SUCCESS);

@@ -1,5 +1,5 @@
-/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): what MPI_Win_get_info tells is what is in effect, and what
- * is in effect is kept to. */
+/* Info keys of windows (MPI-3.1 11.2.1 to 11.2.4 and MPI-4.1 12.2.7): what MPI_Win_get_info tells
+ * is what is in effect, and what is in effect is kept to. */
 #include "rw.h"
 
 /* The value in effect, "" when the key is not told. */
@@ -52,7 +52,9 @@ static void in_effect(int flavour)
 
     for (k = 0; k < KEYS; k++) {
         const struct key *t = &keys[k];
-        const char *const at_creation[] = {"", t->given, t->wrong}, *const told[] = {t->absent, t->want, t->absent};
+        const char *const at_creation[] = {"", t->given, t->wrong}, *const told[] = {t->absent,
+                                                                                     t->want,
+                                                                                     t->absent};
         int n;
 
         for (n = 0; n < 3; n++) {
@@ -62,8 +64,8 @@ static void in_effect(int flavour)
                 return;
             }
             MPI_Info_free(&i);
-            MUST(strcmp(value(w.win, t->key), told[n]) == 0, "%s: %s=%s is told as %s, not %s", rw_flavour_names[flavour],
-                 t->key, at_creation[n], value(w.win, t->key), told[n]);
+            MUST(strcmp(value(w.win, t->key), told[n]) == 0, "%s: %s=%s is told as %s, not %s",
+                 rw_flavour_names[flavour], t->key, at_creation[n], value(w.win, t->key), told[n]);
             MPI_Win_set_info(w.win, MPI_INFO_NULL);          /* changes nothing */
             CHECK(strcmp(value(w.win, t->key), told[n]) == 0);
             i = with(t->key, t->wrong);
@@ -101,7 +103,8 @@ static void large_pages(void)
     MPI_Win_fence(0, w);
     MPI_Put(&v, sizeof v, MPI_BYTE, (rank + 1) % size, n - (int)sizeof v, sizeof v, MPI_BYTE, w);
     MPI_Win_fence(0, w);
-    MPI_Get(&got, sizeof got, MPI_BYTE, (rank + 1) % size, n - (int)sizeof v, sizeof v, MPI_BYTE, w);
+    MPI_Get(&got, sizeof got, MPI_BYTE, (rank + 1) % size, n - (int)sizeof v, sizeof v, MPI_BYTE,
+            w);
     MPI_Win_fence(0, w);
     CHECK_EQ(got, 7);
     MPI_Win_free(&w);
@@ -125,18 +128,20 @@ static void aligned_window(int how, const char *want, size_t n, MPI_Aint bytes, 
     else
         MPI_Win_allocate_shared(bytes, 1, i, c, &mem, &w);
     told = atoll(value(w, "mpi_minimum_memory_alignment"));
-    MUST(told > 0 && (told & (told - 1)) == 0 && (uintptr_t)mem % (uintptr_t)told == 0, "%p is told to be a multiple of %lld",
-         (void *)mem, told);
+    MUST(told > 0 && (told & (told - 1)) == 0 && (uintptr_t)mem % (uintptr_t)told == 0,
+         "%p is told to be a multiple of %lld", (void *)mem, told);
     /* without a gap between them only the first part can be where one likes */
     if (how != 1 || rank == 0)
-        MUST((size_t)told >= n, "%d: %ld bytes at %p, %lld instead of %s", how, (long)bytes, (void *)mem, told, want);
+        MUST((size_t)told >= n, "%d: %ld bytes at %p, %lld instead of %s", how, (long)bytes,
+             (void *)mem, told, want);
     MPI_Info_set(i, "mpi_minimum_memory_alignment", "1");
     MPI_Win_set_info(w, i);
     CHECK_EQ(atoll(value(w, "mpi_minimum_memory_alignment")), told);
     memset(mem, 0, (size_t)bytes);
     MPI_Barrier(c);
     MPI_Win_fence(0, w);
-    MPI_Accumulate(&one, 1, MPI_INT, (rank + 1) % size, bytes - (MPI_Aint)sizeof one, 1, MPI_INT, MPI_SUM, w);
+    MPI_Accumulate(&one, 1, MPI_INT, (rank + 1) % size, bytes - (MPI_Aint)sizeof one, 1, MPI_INT,
+                   MPI_SUM, w);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
     memcpy(&one, mem + bytes - sizeof one, sizeof one);
     CHECK_EQ(one, 1);
@@ -147,8 +152,14 @@ static void aligned_window(int how, const char *want, size_t n, MPI_Aint bytes, 
 /* mpi_minimum_memory_alignment: kept to, in whatever kind of memory; nonsense is ignored. */
 static void alignments(void)
 {
-    static const struct { const char *text; size_t bytes; } want[] = {{"64", 64}, {"4096", 4096}, {"65536", 65536}, {"2097152", 2097152},
-        {"48", 1}, {"-64", 1}, {"0", 1}, {"64k", 1}, {" 65536", 1}, {"99999999999999999999", 1}};
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } want[] = {{"64", 64},       {"4096", 4096},
+                {"65536", 65536}, {"2097152", 2097152},
+                {"48", 1},        {"-64", 1},
+                {"0", 1},         {"64k", 1},
+                {" 65536", 1},    {"99999999999999999999", 1}};
     const MPI_Aint sizes[] = {100, 70001, 3 << 20};
     MPI_Comm node;
     size_t k, s;
@@ -163,8 +174,10 @@ static void alignments(void)
                 aligned_window(how, want[k].text, want[k].bytes, sizes[s], node);
             MPI_Alloc_mem(sizes[s], i, &p);
             MPI_Alloc_mem(sizes[s], i, &q);
-            MUST(p && q && p != q && (uintptr_t)p % want[k].bytes == 0 && (uintptr_t)q % want[k].bytes == 0,
-                 "MPI_Alloc_mem of %ld bytes, aligned to %s: %p, %p", (long)sizes[s], want[k].text, (void *)p, (void *)q);
+            MUST(p && q && p != q && (uintptr_t)p % want[k].bytes == 0 &&
+                     (uintptr_t)q % want[k].bytes == 0,
+                 "MPI_Alloc_mem of %ld bytes, aligned to %s: %p, %p", (long)sizes[s], want[k].text,
+                 (void *)p, (void *)q);
             memset(p, 1, (size_t)sizes[s]);
             memset(q, 2, (size_t)sizes[s]);
             CHECK(p[0] == 1 && p[sizes[s] - 1] == 1);
@@ -263,8 +276,11 @@ static void no_locks(int flavour)
 /* Accumulates stay right whatever is said about them, as long as it is true. */
 static void accumulates(int flavour)
 {
-    static const char *const how[][2] = {{"accumulate_ordering", "none"}, {"accumulate_ops", "same_op"},
-        {"mpi_accumulate_granularity", "8"}, {"mpi_accumulate_granularity", "1"}, {"mpi_accumulate_granularity", "4096"}};
+    static const char *const how[][2] = {{"accumulate_ordering", "none"},
+                                         {"accumulate_ops", "same_op"},
+                                         {"mpi_accumulate_granularity", "8"},
+                                         {"mpi_accumulate_granularity", "1"},
+                                         {"mpi_accumulate_granularity", "4096"}};
     size_t k;
     struct rw w;
 
@@ -281,7 +297,8 @@ static void accumulates(int flavour)
         MPI_Win_lock_all(0, w.win);
         for (n = 0; n < 50; n++)
             for (t = 0; t < w.size; t++) {
-                MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(&w, t, 8), 1, MPI_INT64_T, MPI_SUM, w.win);
+                MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(&w, t, 8), 1, MPI_INT64_T, MPI_SUM,
+                               w.win);
                 if (n % 10 == 0)
                     MPI_Fetch_and_op(&one, &old, MPI_INT64_T, t, rw_disp(&w, t, 8), MPI_SUM, w.win);
             }
@@ -289,7 +306,8 @@ static void accumulates(int flavour)
         MPI_Barrier(w.comm);
         rw_own(&w);
         cell = (int64_t *)(void *)w.mem;
-        MUST(cell[1] == 55 * w.size, "%s, %s=%s: %lld", rw_flavour_names[flavour], how[k][0], how[k][1], (long long)cell[1]);
+        MUST(cell[1] == 55 * w.size, "%s, %s=%s: %lld", rw_flavour_names[flavour], how[k][0],
+             how[k][1], (long long)cell[1]);
         rw_disown(&w);
         MPI_Barrier(w.comm);
         rw_free(&w);

@@ -1,6 +1,7 @@
 /* What may wait and what may not (rma.md, section 5, number 1): opening an epoch and queueing a few
  * operations return although the target has not done its part yet; the target does it only when it
- * has got a message that is sent after those calls.  MPI lets a library wait there; this one must not:
+ * has got a message that is sent after those calls.  MPI lets a library wait there; this one must
+ * not:
  *   fence(NOPRECEDE), put       before the target is in its fence
  *   start, put                  before the target has posted
  *   lock, put                   while another process holds the lock (far targets only)
@@ -10,15 +11,18 @@
 #include "rw.h"
 
 static void tell(int to, MPI_Comm c) { MPI_Send(NULL, 0, MPI_INT, to, 5, c); }
-static void hear(int from, MPI_Comm c) { MPI_Recv(NULL, 0, MPI_INT, from, 5, c, MPI_STATUS_IGNORE); }
+static void hear(int from, MPI_Comm c)
+{
+    MPI_Recv(NULL, 0, MPI_INT, from, 5, c, MPI_STATUS_IGNORE);
+}
 
 static void values(struct rw *w, int64_t want, const char *what)
 {
     if (w->rank != 1)
         return;
     rw_own(w);
-    MUST(((int64_t *)(void *)w->mem)[0] == want, "%s, %s: %lld at the target, not %lld", what, rw_flavour_names[w->flavour],
-         (long long)((int64_t *)(void *)w->mem)[0], (long long)want);
+    MUST(((int64_t *)(void *)w->mem)[0] == want, "%s, %s: %lld at the target, not %lld", what,
+         rw_flavour_names[w->flavour], (long long)((int64_t *)(void *)w->mem)[0], (long long)want);
     rw_disown(w);
 }
 
@@ -53,7 +57,8 @@ static void pscw(struct rw *w)
         if (w->rank == 0) {
             MPI_Win_start(g, 0, w->win);
             MPI_Put(&v, 1, MPI_INT64_T, 1, rw_disp(w, 1, 0), 1, MPI_INT64_T, w->win);
-            MPI_Accumulate(&v, 1, MPI_INT64_T, 1, rw_disp(w, 1, 16), 1, MPI_INT64_T, MPI_SUM, w->win);
+            MPI_Accumulate(&v, 1, MPI_INT64_T, 1, rw_disp(w, 1, 16), 1, MPI_INT64_T, MPI_SUM,
+                           w->win);
             tell(1, w->comm);
             MPI_Win_complete(w->win);
         } else {

@@ -42,7 +42,8 @@ static void exclusive(struct rw *w, int n, int rounds)
         bad += *cell(w, k) != want;
     }
     rw_disown(w);
-    MUST(bad == 0, "exclusive locks, %d elements, %s: %d wrong", n, rw_flavour_names[w->flavour], bad);
+    MUST(bad == 0, "exclusive locks, %d elements, %s: %d wrong", n, rw_flavour_names[w->flavour],
+         bad);
     free(v);
     MPI_Barrier(w->comm);
 }
@@ -105,7 +106,8 @@ static void crossed(struct rw *a, struct rw *b, int type)
 
             if (k && n % (a->rank + 1) == 0)
                 t = (k + a->rank) % n;
-            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(a, t, 0), 1, MPI_INT64_T, MPI_SUM, a->win);
+            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(a, t, 0), 1, MPI_INT64_T, MPI_SUM,
+                           a->win);
         }
         MPI_Win_unlock(0, b->win);
         for (k = n - 1; k >= 0; k--)
@@ -119,7 +121,8 @@ static void crossed(struct rw *a, struct rw *b, int type)
     MPI_Barrier(a->comm);
 }
 
-/* P0 holds shared(1); P2 asks for exclusive(1); P3, inside an older lock_all, now first touches 1 and
+/* P0 holds shared(1); P2 asks for exclusive(1); P3, inside an older lock_all, now first touches 1
+ *    and
  * only then tells P0 to let go.  A lock_all that queued behind P2 would deadlock.  (3) */
 static void joins(struct rw *w)
 {
@@ -149,7 +152,7 @@ static void joins(struct rw *w)
         break;
     case 3:
         MPI_Recv(NULL, 0, MPI_INT, 2, 3, w->comm, MPI_STATUS_IGNORE);
-        usleep(20000);        /* so that the exclusive request is likely to be queued; right in any case */
+        usleep(20000); /* so that the exclusive request is likely to be queued; right in any case */
         MPI_Put(&v, 1, MPI_INT64_T, t, rw_disp(w, t, 16), 1, MPI_INT64_T, w->win);
         MPI_Win_flush(t, w->win);
         MPI_Send(NULL, 0, MPI_INT, 0, 2, w->comm);
@@ -159,8 +162,8 @@ static void joins(struct rw *w)
     MPI_Barrier(w->comm);
 }
 
-/* LOCK_ALL of one window and then a lock of another against a lock of each, in the same order of windows: nobody waits
- * for long, although what they first touch is what they locked last.  (2) */
+/* LOCK_ALL of one window and then a lock of another against a lock of each, in the same order of
+ * windows: nobody waits for long, although what they first touch is what they locked last.  (2) */
 static void all_then_one(struct rw *a, struct rw *b)
 {
     int64_t one = 1;
@@ -213,10 +216,12 @@ static void empty(struct rw *w)
     /* wait on a request sends lock and operation by itself (7) */
     t = (w->rank + 1) % w->size;
     MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w->win);
-    MPI_Rput(&v, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win, &req[0]);
+    MPI_Rput(&v, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win,
+             &req[0]);
     MPI_Wait(&req[0], MPI_STATUS_IGNORE);
     MPI_Win_flush(t, w->win);
-    MPI_Rget(&got, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win, &req[1]);
+    MPI_Rget(&got, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win,
+             &req[1]);
     MPI_Wait(&req[1], MPI_STATUS_IGNORE);
     CHECK_EQ(got, v);
     MPI_Win_unlock(t, w->win);
@@ -238,7 +243,8 @@ static void nocheck(struct rw *w)
             MPI_Win_lock(MPI_LOCK_SHARED, k, MPI_MODE_NOCHECK, w->win);
         for (k = 0; k < w->size; k++) {
             t = (w->rank + k) % w->size;
-            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(w, t, 0), 1, MPI_INT64_T, MPI_SUM, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(w, t, 0), 1, MPI_INT64_T, MPI_SUM,
+                           w->win);
         }
         for (k = 0; k < w->size; k++)
             MPI_Win_unlock(k, w->win);

@@ -3,8 +3,8 @@
 #include "rw.h"
 
 enum op { PUT, GET, ACC, REPLACE, GACC, NOOP, FOP, CAS, RPUT, RGET, RACC, RGACC, OPS };
-static const char *const op_names[] = { "put", "get", "acc", "replace", "gacc", "gacc no_op", "fop", "cas",
-                                        "rput", "rget", "racc", "rgacc" };
+static const char *const op_names[] = {"put", "get", "acc",  "replace", "gacc", "gacc no_op",
+                                       "fop", "cas", "rput", "rget",    "racc", "rgacc"};
 enum { MANY = 300 };
 
 struct job {
@@ -14,16 +14,26 @@ struct job {
     MPI_Datatype vec;
 };
 
-static int64_t old_value(int owner, int origin, int i) { return owner * 1000000 + origin * 10000 + i * 2 + 1; }
-static int64_t new_value(int origin, int target, int i) { return 7 + origin * 300 + target * 30 + i; }
+static int64_t old_value(int owner, int origin, int i)
+{
+    return owner * 1000000 + origin * 10000 + i * 2 + 1;
+}
+static int64_t new_value(int origin, int target, int i)
+{
+    return 7 + origin * 300 + target * 30 + i;
+}
 
-static size_t strip(const struct job *j, int origin) { return (size_t)origin * 2 * MANY * 8 + (j->strided ? 8 : 0); }
+static size_t strip(const struct job *j, int origin)
+{
+    return (size_t)origin * 2 * MANY * 8 + (j->strided ? 8 : 0);
+}
 
 static void issue(struct job *j, int target, MPI_Request *req)
 {
     MPI_Win win = j->w->win;
     MPI_Aint d = rw_disp(j->w, target, strip(j, j->w->rank));
-    int64_t *out = j->out + target * MANY, *in = j->in + target * MANY, *cmp = j->in + (target + j->w->size) * MANY;
+    int64_t *out = j->out + target * MANY, *in = j->in + target * MANY,
+            *cmp = j->in + (target + j->w->size) * MANY;
     MPI_Datatype l = MPI_INT64_T, t = j->strided ? j->vec : l;
     int n = j->n, tn = j->strided ? 1 : n;
 
@@ -43,7 +53,9 @@ static void issue(struct job *j, int target, MPI_Request *req)
     case RPUT: MPI_Rput(out, n, l, target, d, tn, t, win, req); break;
     case RGET: MPI_Rget(in, n, l, target, d, tn, t, win, req); break;
     case RACC: MPI_Raccumulate(out, n, l, target, d, tn, t, MPI_SUM, win, req); break;
-    case RGACC: MPI_Rget_accumulate(out, n, l, in, n, l, target, d, tn, t, MPI_SUM, win, req); break;
+    case RGACC:
+        MPI_Rget_accumulate(out, n, l, in, n, l, target, d, tn, t, MPI_SUM, win, req);
+        break;
     }
 }
 
@@ -68,7 +80,11 @@ static int64_t expected(const struct job *j, int owner, int origin, int i)
     }
 }
 
-static int fetches(int op) { return op == GET || op == GACC || op == NOOP || op == FOP || op == CAS || op == RGET || op == RGACC; }
+static int fetches(int op)
+{
+    return op == GET || op == GACC || op == NOOP || op == FOP || op == CAS || op == RGET ||
+           op == RGACC;
+}
 
 static void run(struct job *j)
 {
@@ -108,14 +124,15 @@ static void run(struct job *j)
         for (i = 0; i < 2 * MANY; i++)
             bad += mine[o * 2 * MANY + i] != expected(j, w->rank, o, i);
     rw_disown(w);
-    MUST(bad == 0, "%s %d%s, %s, %s: %d elements wrong at the target", op_names[j->op], j->n, j->strided ? " strided" : "",
-         rw_sync_names[j->sync], rw_flavour_names[w->flavour], bad);
+    MUST(bad == 0, "%s %d%s, %s, %s: %d elements wrong at the target", op_names[j->op], j->n,
+         j->strided ? " strided" : "", rw_sync_names[j->sync], rw_flavour_names[w->flavour], bad);
     bad = 0;
     for (r = 0; r < w->size && fetches(j->op); r++)
         for (i = 0; i < MANY; i++)
-            bad += j->in[r * MANY + i] != (i < j->n ? old_value(r, w->rank, j->strided ? 2 * i + 1 : i) : -9);
-    MUST(bad == 0, "%s %d%s, %s, %s: %d wrong results", op_names[j->op], j->n, j->strided ? " strided" : "",
-         rw_sync_names[j->sync], rw_flavour_names[w->flavour], bad);
+            bad += j->in[r * MANY + i] !=
+                   (i < j->n ? old_value(r, w->rank, j->strided ? 2 * i + 1 : i) : -9);
+    MUST(bad == 0, "%s %d%s, %s, %s: %d wrong results", op_names[j->op], j->n,
+         j->strided ? " strided" : "", rw_sync_names[j->sync], rw_flavour_names[w->flavour], bad);
     free(req);
     MPI_Barrier(w->comm);
 }
@@ -139,7 +156,8 @@ int main(int argc, char **argv)
     j.out = mt_alloc(sizeof(int64_t) * MANY * (size_t)mt_size);
     j.in = mt_alloc(sizeof(int64_t) * MANY * 2 * (size_t)mt_size);
     for (f = 0; f < RW_FLAVOURS; f++) {
-        if ((only >= 0 && f != only) || !rw_make(&w, f, (size_t)mt_size * 2 * MANY * 8, MPI_COMM_WORLD))
+        if ((only >= 0 && f != only) ||
+            !rw_make(&w, f, (size_t)mt_size * 2 * MANY * 8, MPI_COMM_WORLD))
             continue;
         for (j.sync = 0; j.sync < RW_SYNCS; j.sync++)
             for (j.op = 0; j.op < OPS; j.op++) {

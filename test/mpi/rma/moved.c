@@ -1,6 +1,7 @@
-/* Created windows on buffers that move into shared memory in place (MPIR_CVAR_RMA_MOVE_MIN): mmap and malloc, at their
- * addresses with their contents before, meanwhile and afterwards; several windows on one buffer; what may not move; and that
- * node peers did their operations by load and store.  With the variable at 0 nothing moves and all works as well. */
+/* Created windows on buffers that move into shared memory in place (MPIR_CVAR_RMA_MOVE_MIN): mmap
+ * and malloc, at their addresses with their contents before, meanwhile and afterwards; several
+ * windows on one buffer; what may not move; and that node peers did their operations by load and
+ * store.  With the variable at 0 nothing moves and all works as well. */
 #define _GNU_SOURCE
 #include "rw.h"
 
@@ -21,7 +22,8 @@ static int is_shared(const void *p)
     FILE *f = fopen("/proc/self/maps", "r");
 
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && from <= (unsigned long)p && (unsigned long)p < to)
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && from <= (unsigned long)p &&
+            (unsigned long)p < to)
             shared = mode[3] == 's';
     if (f)
         fclose(f);
@@ -37,11 +39,12 @@ static void *pages(size_t n)
     return p;
 }
 
-/* The window is on `n` bytes of `mem`, filled with the owner's rank.  Operations of every kind on the right neighbour; its memory
- * and the counters afterwards. */
+/* The window is on `n` bytes of `mem`, filled with the owner's rank.  Operations of every kind on
+ * the right neighbour; its memory and the counters afterwards. */
 static void use(MPI_Win win, char *mem, int n, int moved)
 {
-    int right = (mt_rank + 1) % mt_size, left = (mt_rank + mt_size - 1) % mt_size, third = n / 3 / 8 * 8, i;
+    int right = (mt_rank + 1) % mt_size, left = (mt_rank + mt_size - 1) % mt_size,
+        third = n / 3 / 8 * 8, i;
     char *out = mt_alloc((size_t)third), *in = mt_alloc((size_t)n);
     long long one = 1000 + mt_rank, old, sum = 0;
     MPI_Group world, peer;
@@ -105,7 +108,8 @@ static MPI_Win create(void *mem, int n, int moved)
     MPI_Win_create(mem, n, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
     CHECK(flag && base == mem);
-    MUST(is_shared((char *)mem + n - 1) == moved, "%d bytes at %p are%s shared", n, mem, moved ? " not" : "");
+    MUST(is_shared((char *)mem + n - 1) == moved, "%d bytes at %p are%s shared", n, mem,
+         moved ? " not" : "");
     CHECK_EQ(pv_read(win, "rma_windows_moved"), moved);
     return win;
 }
@@ -138,7 +142,8 @@ static void several(void)
 
     mt_fill(mem, N, (unsigned)mt_rank);
     for (order = 0; order < 2; order++) {
-        MPI_Win a = create(mem, N, moves), b = create(mem, N, moves), part = create(mem + 512, N / 2, moves), self;
+        MPI_Win a = create(mem, N, moves), b = create(mem, N, moves),
+                part = create(mem + 512, N / 2, moves), self;
 
         MPI_Win_create(mem, N, 1, MPI_INFO_NULL, MPI_COMM_SELF, &self);
         use(a, mem, N, moves || mt_size == 1);
@@ -156,7 +161,8 @@ static void several(void)
     munmap(mem, N);
 }
 
-/* Memory that some window shows already stays where it is; a region attached later holds what has moved. */
+/* Memory that some window shows already stays where it is; a region attached later holds what has
+ * moved. */
 static void shown(void)
 {
     char *mem = pages(N);
@@ -177,8 +183,8 @@ static void shown(void)
     MPI_Win_free(&a);
     CHECK_EQ(is_shared(mem), moves);
     MPI_Get_address(mem, &here);
-    MPI_Sendrecv(&here, 1, MPI_AINT, (mt_rank + mt_size - 1) % mt_size, 0, &at, 1, MPI_AINT, right, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&here, 1, MPI_AINT, (mt_rank + mt_size - 1) % mt_size, 0, &at, 1, MPI_AINT, right,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Win_lock(MPI_LOCK_SHARED, right, 0, dyn);
     MPI_Put(&v, 1, MPI_INT, right, at, 1, MPI_INT, dyn);
     MPI_Win_unlock(right, dyn);
@@ -199,7 +205,8 @@ int main(int argc, char **argv)
     MPI_Win win;
 
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* as it is at the beginning; else it grows with each large free() */
+    /* as it is at the beginning; else it grows with each large free() */
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     mt_init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
@@ -215,7 +222,8 @@ int main(int argc, char **argv)
         block[i] = malloc(N + (size_t)i * 1000);
     for (i = 0; i < 3; i++) {
 #ifdef __GLIBC__
-        life(block[i], N + i * 1000, moves && (size_t)block[i] % PAGE == 2 * sizeof(size_t)); /* else a checker's malloc */
+        /* else a checker's malloc */
+        life(block[i], N + i * 1000, moves && (size_t)block[i] % PAGE == 2 * sizeof(size_t));
 #endif
         block[i] = realloc(block[i], 2 * N);
         CHECK_EQ(mt_wrong(block[i], N, (unsigned)mt_rank), -1);

@@ -1,5 +1,6 @@
-/* Odd but legal ways to name memory and types: a result at MPI_BOTTOM, the types of MPI_Type_create_f90_*, elements with a gap
- * inside in layouts that do not fit a packet.  Each rank acts on the next one, and looks at what was done to it. */
+/* Odd but legal ways to name memory and types: a result at MPI_BOTTOM, the types of
+ * MPI_Type_create_f90_*, elements with a gap inside in layouts that do not fit a packet.  Each rank
+ * acts on the next one, and looks at what was done to it. */
 #include "../mt.h"
 
 static int rank, next;
@@ -7,7 +8,8 @@ static int rank, next;
 static void open_window(MPI_Aint bytes, int unit, int create, void *mem, MPI_Win *win)
 {
     if (create)
-        MPI_Win_create(*(void **)mem = calloc(1, (size_t)bytes), bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, win);
+        MPI_Win_create(*(void **)mem = calloc(1, (size_t)bytes), bytes, unit, MPI_INFO_NULL,
+                       MPI_COMM_WORLD, win);
     else
         MPI_Win_allocate(bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, mem, win);
     memset(*(void **)mem, 0, (size_t)bytes);
@@ -36,8 +38,12 @@ static void result_at_bottom(int create)
             MPI_Get_accumulate(ones, 2, elems[e], MPI_BOTTOM, 1, at, next, 0, 2, elems[e], op, win);
             MPI_Win_fence(0, win);
             for (int k = 0; k < (e ? 4 : 2); k++)
-                MUST(got[k] == 10 + next, "operation %d: old value %d is %d, not %d", i, k, got[k], 10 + next);
-            MUST(mem[0] == (op == MPI_NO_OP ? 10 + rank : op == MPI_SUM ? 11 + rank : 1), "operation %d left %d", i, mem[0]);
+                MUST(got[k] == 10 + next, "operation %d: old value %d is %d, not %d", i, k, got[k],
+                     10 + next);
+            MUST(mem[0] == (op == MPI_NO_OP ? 10 + rank
+                            : op == MPI_SUM ? 11 + rank
+                                            : 1),
+                 "operation %d left %d", i, mem[0]);
         }
         MPI_Type_free(&at);
     }
@@ -115,13 +121,16 @@ static void gaps(int fetch)
     MPI_Type_commit(&layout);
     MPI_Win_fence(0, win);
     if (fetch)
-        MPI_Get_accumulate(in, N, MPI_SHORT_INT, old, N, MPI_SHORT_INT, next, 0, 1, layout, MPI_MAXLOC, win);
+        MPI_Get_accumulate(in, N, MPI_SHORT_INT, old, N, MPI_SHORT_INT, next, 0, 1, layout,
+                           MPI_MAXLOC, win);
     else
         MPI_Accumulate(in, N, MPI_SHORT_INT, next, 0, 1, layout, MPI_MAXLOC, win);
     MPI_Win_fence(0, win);
     for (int i = 0; i < N; i++) {
-        MUST(mem[at[i]].v == i + 1 && mem[at[i]].i == -i, "element %d is (%d, %d)", i, mem[at[i]].v, mem[at[i]].i);
-        MUST(!fetch || (old[i].v == 0 && old[i].i == 7), "old element %d is (%d, %d)", i, old[i].v, old[i].i);
+        MUST(mem[at[i]].v == i + 1 && mem[at[i]].i == -i, "element %d is (%d, %d)", i, mem[at[i]].v,
+             mem[at[i]].i);
+        MUST(!fetch || (old[i].v == 0 && old[i].i == 7), "old element %d is (%d, %d)", i, old[i].v,
+             old[i].i);
     }
     MPI_Type_free(&layout);
     MPI_Win_free(&win);

@@ -7,7 +7,8 @@ enum { N = 64, STEPS = 120 };
 /* A chain of accumulates whose result depends on their order; the oracle runs along. */
 static void chain(struct rw *w, int n)
 {
-    int64_t model[N], out[N], *in = mt_alloc(sizeof(int64_t) * N * STEPS), *want = mt_alloc(sizeof(int64_t) * N * STEPS);
+    int64_t model[N], out[N], *in = mt_alloc(sizeof(int64_t) * N * STEPS),
+                              *want = mt_alloc(sizeof(int64_t) * N * STEPS);
     int64_t *src = mt_alloc(sizeof(int64_t) * N * STEPS);
     int target = (w->rank + 1) % w->size, s, i, bad = 0, got[STEPS];
     uint64_t x = (uint64_t)w->rank * 77 + (uint64_t)n;
@@ -33,11 +34,23 @@ static void chain(struct rw *w, int n)
             want[s * N + i] = model[i];
         }
         switch (k) {
-        case 0: MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_SUM, w->win); break;
-        case 1: MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_REPLACE, w->win); break;
-        case 2: MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_BXOR, w->win); break;
-        case 3: MPI_Get_accumulate(o, n, MPI_INT64_T, r, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_NO_OP, w->win); break;
-        case 4: MPI_Get_accumulate(o, n, MPI_INT64_T, r, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_REPLACE, w->win); break;
+        case 0:
+            MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_SUM, w->win);
+            break;
+        case 1:
+            MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_REPLACE, w->win);
+            break;
+        case 2:
+            MPI_Accumulate(o, n, MPI_INT64_T, target, d, n, MPI_INT64_T, MPI_BXOR, w->win);
+            break;
+        case 3:
+            MPI_Get_accumulate(o, n, MPI_INT64_T, r, n, MPI_INT64_T, target, d, n, MPI_INT64_T,
+                               MPI_NO_OP, w->win);
+            break;
+        case 4:
+            MPI_Get_accumulate(o, n, MPI_INT64_T, r, n, MPI_INT64_T, target, d, n, MPI_INT64_T,
+                               MPI_REPLACE, w->win);
+            break;
         default:
             MPI_Fetch_and_op(o, r, MPI_INT64_T, target, d, MPI_SUM, w->win);
             for (i = 1; i < n; i++)
@@ -55,17 +68,19 @@ static void chain(struct rw *w, int n)
         if (s % 50 == 49)
             MPI_Win_flush(target, w->win);
     }
-    MPI_Get(out, n, MPI_INT64_T, target, d, n, MPI_INT64_T, w->win);    /* not ordered: flush first */
+    MPI_Get(out, n, MPI_INT64_T, target, d, n, MPI_INT64_T, w->win); /* not ordered: flush first */
     MPI_Win_flush(target, w->win);
     MPI_Get(out, n, MPI_INT64_T, target, d, n, MPI_INT64_T, w->win);
     MPI_Win_unlock_all(w->win);
     for (s = 0; s < STEPS; s++)
         for (i = 0; i < n && got[s]; i++)
             bad += in[s * N + i] != want[s * N + i];
-    MUST(bad == 0, "chain of accumulates of %d, %s: %d results out of order", n, rw_flavour_names[w->flavour], bad);
+    MUST(bad == 0, "chain of accumulates of %d, %s: %d results out of order", n,
+         rw_flavour_names[w->flavour], bad);
     for (i = bad = 0; i < n; i++)
         bad += out[i] != model[i];
-    MUST(bad == 0, "chain of accumulates of %d, %s: %d final values wrong", n, rw_flavour_names[w->flavour], bad);
+    MUST(bad == 0, "chain of accumulates of %d, %s: %d final values wrong", n,
+         rw_flavour_names[w->flavour], bad);
     free(in), free(want), free(src);
     MPI_Barrier(w->comm);
 }
@@ -79,14 +94,16 @@ static void flushes(struct rw *w)
     MPI_Win_lock_all(0, w->win);
     for (i = 0; i < 200; i++) {
         buf = i;
-        MPI_Put(&buf, 1, MPI_INT64_T, target, rw_disp(w, target, 8 * (size_t)(i % N)), 1, MPI_INT64_T, w->win);
+        MPI_Put(&buf, 1, MPI_INT64_T, target, rw_disp(w, target, 8 * (size_t)(i % N)), 1,
+                MPI_INT64_T, w->win);
         if (i % 2)
             MPI_Win_flush_local(target, w->win);
         else
             MPI_Win_flush_local_all(w->win);
         buf = -5;
         MPI_Win_flush(target, w->win);
-        MPI_Get(back, 1, MPI_INT64_T, target, rw_disp(w, target, 8 * (size_t)(i % N)), 1, MPI_INT64_T, w->win);
+        MPI_Get(back, 1, MPI_INT64_T, target, rw_disp(w, target, 8 * (size_t)(i % N)), 1,
+                MPI_INT64_T, w->win);
         MPI_Win_flush_local(target, w->win);
         CHECK_EQ(back[0], i);
     }
@@ -103,10 +120,13 @@ static void third(struct rw *w)
     for (k = 0; k < 50; k++) {
         MPI_Win_lock_all(0, w->win);
         v = 1000 * w->rank + k;
-        MPI_Put(&v, 1, MPI_INT64_T, home, rw_disp(w, home, 8 * (size_t)w->rank), 1, MPI_INT64_T, w->win);
+        MPI_Put(&v, 1, MPI_INT64_T, home, rw_disp(w, home, 8 * (size_t)w->rank), 1, MPI_INT64_T,
+                w->win);
         MPI_Win_flush(home, w->win);
-        MPI_Sendrecv(NULL, 0, MPI_INT, next, 1, NULL, 0, MPI_INT, prev, 1, w->comm, MPI_STATUS_IGNORE);
-        MPI_Get(&got, 1, MPI_INT64_T, home, rw_disp(w, home, 8 * (size_t)prev), 1, MPI_INT64_T, w->win);
+        MPI_Sendrecv(NULL, 0, MPI_INT, next, 1, NULL, 0, MPI_INT, prev, 1, w->comm,
+                     MPI_STATUS_IGNORE);
+        MPI_Get(&got, 1, MPI_INT64_T, home, rw_disp(w, home, 8 * (size_t)prev), 1, MPI_INT64_T,
+                w->win);
         MPI_Win_flush(home, w->win);
         CHECK_EQ(got, 1000 * prev + k);
         MPI_Win_unlock_all(w->win);

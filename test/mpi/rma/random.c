@@ -1,20 +1,24 @@
 /* Runs random one-sided programs (random_rma.h) and compares them with their oracle.
  *
- *   random [--seed S] [--programs N] [--max-seconds T] [--threads K] [--without NAME,...] [--verbose 1]
+ *   random [--seed S] [--programs N] [--max-seconds T] [--threads K] [--without NAME,...]
+ *   [--verbose 1]
  *
- * Seeds S, S+1, ...; by default 100 programs from seed 1.  A failing program names its seed; the same
- * seed, number of ranks and --without give the same program, of one version of random_rma.c and dtgen.h:
+ * Seeds S, S+1, ...; by default 100 programs from seed 1.  A failing program names its seed; the
+ * same seed, number of ranks and --without give the same program, of one version of random_rma.c
+ * and dtgen.h:
  * what they come to draw changes what a seed means.  With --threads K threads of each process run
- * programs at once, each thread every K-th seed, with a communicator and windows of its own.  Names: cas, fetch-types, misaligned, shared,
- * dynamic, create, types, pscw, fence, locks, lock-all, requests, nocheck, big, acc, concurrent, negative,
- * minmax, unequal, large-count, gaps. */
+ * programs at once, each thread every K-th seed, with a communicator and windows of its own.
+ * Names: cas, fetch-types, misaligned, shared, dynamic, create, types, pscw, fence, locks,
+ * lock-all, requests, nocheck, big, acc, concurrent, negative, minmax, unequal, large-count,
+ * gaps. */
 #include "../mt.h"
 #include "random_rma.h"
 #include <pthread.h>
 
-static const char *const names[] = { "cas", "fetch-types", "misaligned", "shared", "dynamic", "create", "types", "pscw",
-                                     "fence", "locks", "lock-all", "requests", "nocheck", "big", "acc", "concurrent", "negative",
-                                     "minmax", "unequal", "large-count", "gaps" };
+static const char *const names[] = {
+    "cas",  "fetch-types", "misaligned", "shared",   "dynamic",  "create",      "types",
+    "pscw", "fence",       "locks",      "lock-all", "requests", "nocheck",     "big",
+    "acc",  "concurrent",  "negative",   "minmax",   "unequal",  "large-count", "gaps"};
 
 static unsigned features(const char *list)
 {
@@ -68,8 +72,8 @@ static void *run_part(void *arg)
         report[0] = 0;
         bad = random_rma(seed, o.without, p->comm, report, sizeof report, &p->counts);
         if (bad) {
-            printf("seed %llu on %d ranks, rank %d, thread %d of %d: %d wrong; %s\n", (unsigned long long)seed, mt_size, mt_rank,
-                   p->first, (int)stride, bad, report);
+            printf("seed %llu on %d ranks, rank %d, thread %d of %d: %d wrong; %s\n",
+                   (unsigned long long)seed, mt_size, mt_rank, p->first, (int)stride, bad, report);
             fflush(stdout);
             p->wrong++;
         }
@@ -102,7 +106,8 @@ static void arguments(int argc, char **argv)
         else
             MUST(0, "unknown option %s", argv[i]);
     }
-    MUST(o.threads >= 0 && o.threads <= MAX_THREADS, "--threads %d: 0 to %d", o.threads, MAX_THREADS);
+    MUST(o.threads >= 0 && o.threads <= MAX_THREADS, "--threads %d: 0 to %d", o.threads,
+         MAX_THREADS);
 }
 
 int main(int argc, char **argv)
@@ -136,11 +141,14 @@ int main(int argc, char **argv)
         mt_errors += part[i].wrong;
         failed += part[i].failed;
         done += part[i].done;
-        mine[0] += part[i].counts.operations, mine[1] += part[i].counts.fetched, mine[2] += part[i].counts.phases;
+        mine[0] += part[i].counts.operations, mine[1] += part[i].counts.fetched,
+            mine[2] += part[i].counts.phases;
     }
     MPI_Reduce(mine, sum, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (mt_rank == 0 && (o.verbose || failed || o.limit < 1e9))
-        printf("%llu programs from seed %llu on %d ranks: %ld operations, %ld results compared, %ld phases, %d programs failed\n",
-               (unsigned long long)done, (unsigned long long)o.seed, mt_size, sum[0], sum[1], sum[2] / mt_size, failed);
+        printf("%llu programs from seed %llu on %d ranks: %ld operations, %ld results compared, "
+               "%ld phases, %d programs failed\n",
+               (unsigned long long)done, (unsigned long long)o.seed, mt_size, sum[0], sum[1],
+               sum[2] / mt_size, failed);
     return mt_finish();
 }

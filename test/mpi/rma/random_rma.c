@@ -12,7 +12,8 @@ enum kind { PUT, GET, ACC, GACC, FOP, CAS, KINDS };
 
 static const char *const flavour_names[] = { "allocate", "create", "shared", "dynamic" };
 static const char *const sync_names[] = { "fence", "pscw", "lock", "lock_all" };
-static const char *const kind_names[] = { "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap" };
+static const char *const kind_names[] = {
+    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
 
 /* Part of a target's memory in one phase. */
 struct zone {
@@ -21,7 +22,8 @@ struct zone {
     int mode;                /* of its one origin, since that origin's last flush */
     size_t used;             /* PUTTING: bytes below are written already */
     int base, op;            /* ALL and ADDING: element type; ALL: operation */
-    int comb;                /* two origins share each cell of this one (combs[]), NO_COMB: none do */
+    int comb;                /* two origins share each cell of this one (combs[]), NO_COMB: none
+                              * do */
     struct half {
         int origin, mode;
         size_t used;         /* cells below are written already */
@@ -46,7 +48,8 @@ struct win {
 enum { NO_COMB = -1, COMBS = 3 };
 static const char *const combs[COMBS] = { "aaaaaaaaaaaabbbb", "aabbaaaa", "aaaabbbb" };
 
-/* What half `who` of a cell is an element of, where it begins, and whether it is a value and an index. */
+/* What half `who` of a cell is an element of, where it begins, and whether it is a value and an
+ * index. */
 static MPI_Datatype comb_type(int comb, int who, int *at, int *pair)
 {
     *at = who ? (int)(strchr(combs[comb], 'b') - combs[comb]) : 0;
@@ -134,12 +137,14 @@ static MPI_Op mpi_op(int op)
     }
 }
 
-static const char *const op_names[] = { "SUM", "PROD", "BAND", "BOR", "BXOR", "MAX", "MIN", "REPLACE", "NO_OP" };
+static const char *const op_names[] = {"SUM", "PROD", "BAND",    "BOR",  "BXOR",
+                                       "MAX", "MIN",  "REPLACE", "NO_OP"};
 
 /* mem = mem op in, for one element */
 static void apply(int op, int base, unsigned char *mem, const unsigned char *in)
 {
-    int n = dtg_base_size(base), is_signed = base == B_I8 || base == B_I16 || base == B_I32 || base == B_I64 || base == B_INT;
+    int n = dtg_base_size(base), is_signed = base == B_I8 || base == B_I16 || base == B_I32 ||
+                                             base == B_I64 || base == B_INT;
     uint64_t a = 0, b = 0;
     int64_t sa, sb;
 
@@ -228,15 +233,18 @@ static void make_window(struct ctx *c, struct win *w)
     shift = allowed(c, RR_MISALIGNED) ? below(c, 16) : 0;
     switch (w->flavour) {
     case ALLOCATE:
-        MPI_Win_allocate((MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm, &w->mem, &w->win);
+        MPI_Win_allocate((MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm, &w->mem,
+                         &w->win);
         break;
     case SHARED:
-        MPI_Win_allocate_shared((MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm, &w->mem, &w->win);
+        MPI_Win_allocate_shared((MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm,
+                                &w->mem, &w->win);
         break;
     case CREATE:
         w->raw = get_memory(w->bytes[me] + 16);
         w->mem = w->raw + shift;
-        MPI_Win_create(w->mem, (MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm, &w->win);
+        MPI_Win_create(w->mem, (MPI_Aint)w->bytes[me], w->unit[me], MPI_INFO_NULL, c->comm,
+                       &w->win);
         break;
     default:
         w->raw = get_memory(w->bytes[me] + 16);
@@ -265,7 +273,8 @@ static void free_window(struct ctx *c, struct win *w)
     MPI_Group_free(&w->group);
     for (r = 0; r < c->size; r++)
         free(w->model[r]);
-    free(w->bytes), free(w->unit), free(w->model), free(w->zones), free(w->nzones), free(w->base), free(w->raw);
+    free(w->bytes), free(w->unit), free(w->model), free(w->zones), free(w->nzones), free(w->base),
+        free(w->raw);
 }
 
 /* Cuts each target's memory into zones; may[o * size + t]: o may access t in this phase. */
@@ -321,7 +330,8 @@ static void draw_zones(struct ctx *c, struct win *w, const char *may)
 /* ------------------------------------------------------------------ operations */
 
 /* A type of n elements, and how many copies of it make `total`. */
-static void draw_type(struct ctx *c, int base, size_t total, int derived, int aligned, struct dtg *d, size_t *count)
+static void draw_type(struct ctx *c, int base, size_t total, int derived, int aligned,
+                      struct dtg *d, size_t *count)
 {
     struct dtg_how how;
     int tries;
@@ -351,9 +361,10 @@ static void draw_type(struct ctx *c, int base, size_t total, int derived, int al
     MPI_Type_commit(&d->type);
 }
 
-/* Byte offset of the target type in the window such that its data lie in [lo, hi), are a multiple of
- * the unit and congruent to `phase` modulo `grain`; -1 if there is none. */
-static MPI_Aint place(struct ctx *c, const struct dtg *d, size_t count, size_t lo, size_t hi, int unit, size_t phase, int grain)
+/* Byte offset of the target type in the window such that its data lie in [lo, hi), are a multiple
+ * of the unit and congruent to `phase` modulo `grain`; -1 if there is none. */
+static MPI_Aint place(struct ctx *c, const struct dtg *d, size_t count, size_t lo, size_t hi,
+                      int unit, size_t phase, int grain)
 {
     MPI_Aint low, high, at, first = -1, span;
     int k, skip = below(c, 4);
@@ -375,7 +386,8 @@ static MPI_Aint place(struct ctx *c, const struct dtg *d, size_t count, size_t l
 }
 
 /* A buffer for count copies of d, filled at random; *origin: where offset 0 is. */
-static char *buffer(struct ctx *c, const struct dtg *d, size_t count, int mine, char **origin, size_t *bytes)
+static char *buffer(struct ctx *c, const struct dtg *d, size_t count, int mine, char **origin,
+                    size_t *bytes)
 {
     MPI_Aint low, high;
     char *p;
@@ -404,7 +416,8 @@ static void free_op(struct op *q)
 }
 
 /* Target memory of the model as packed bytes. */
-static void model_pack(const struct win *w, int target, const struct dtg *d, size_t count, MPI_Aint at, char *out)
+static void model_pack(const struct win *w, int target, const struct dtg *d, size_t count,
+                       MPI_Aint at, char *out)
 {
     dtg_pack(d, count, (const char *)w->model[target] + at, out);
 }
@@ -429,7 +442,9 @@ static int admit(struct ctx *c, struct zone *z, int origin, int *kind, int *base
         z->used = z->lo;
         z->base = below(c, 3) ? below(c, DTG_INTEGERS) : below(c, DTG_BASES - 1);
     }
-    *kind = z->mode == PUTTING ? PUT : z->mode == GETTING ? GET : ACC + below(c, allowed(c, RR_CAS) ? 4 : 3);
+    *kind = z->mode == PUTTING   ? PUT
+            : z->mode == GETTING ? GET
+                                 : ACC + below(c, allowed(c, RR_CAS) ? 4 : 3);
     *base = z->mode == ADDING ? z->base : below(c, DTG_BASES);
     if (*kind == CAS && *base >= B_FLOAT)
         *kind = GACC;
@@ -485,8 +500,10 @@ static void comb_maxloc(unsigned char *mem, const unsigned char *in)
 static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int origin, int target)
 {
     static const int kind_of[] = { [PUTTING] = PUT, [GETTING] = GET };
-    int who = origin != z->half[0].origin, unit = w->unit[target], comb = z->comb, at_cell, pair, kind, op = 8, maxloc = 0;
-    size_t cell = strlen(combs[comb]), start = (z->lo + (size_t)unit - 1) / (size_t)unit * (size_t)unit, cells, first, n, i;
+    int who = origin != z->half[0].origin, unit = w->unit[target], comb = z->comb, at_cell, pair,
+        kind, op = 8, maxloc = 0;
+    size_t cell = strlen(combs[comb]),
+           start = (z->lo + (size_t)unit - 1) / (size_t)unit * (size_t)unit, cells, first, n, i;
     struct half *h = &z->half[who];
     unsigned char *mem, *out, *old;
     struct dtg_rng fill;
@@ -497,7 +514,8 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
     if (origin != h->origin || !cells)
         return;
     if (h->mode == FREE) {
-        h->mode = below(c, 2) ? who || !allowed(c, RR_ACC) ? PUTTING : ADDING : PUTTING + below(c, allowed(c, RR_ACC) ? 3 : 2);
+        h->mode = below(c, 2) ? who || !allowed(c, RR_ACC) ? PUTTING : ADDING
+                              : PUTTING + below(c, allowed(c, RR_ACC) ? 3 : 2);
         h->used = 0;
     }
     kind = h->mode == ADDING ? ACC + below(c, 2) : kind_of[h->mode];
@@ -525,11 +543,13 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
             if (maxloc)
                 comb_maxloc(mem + i * cell, out + i * cell);
             else
-                apply(0, comb == 1 ? B_I16 : B_I32, mem + i * cell + at_cell, out + i * cell + at_cell);
+                apply(0, comb == 1 ? B_I16 : B_I32, mem + i * cell + at_cell,
+                      out + i * cell + at_cell);
         }
     if (origin == c->rank) {
         MPI_Datatype t = comb_cells(comb, who, first, n), o = comb_cells(comb, who, 0, n);
-        MPI_Aint disp = w->base ? MPI_Aint_add(w->base[target], (MPI_Aint)start) : (MPI_Aint)start / unit;
+        MPI_Aint disp = w->base ? MPI_Aint_add(w->base[target], (MPI_Aint)start)
+                                : (MPI_Aint)start / unit;
         MPI_Op mop = maxloc ? MPI_MAXLOC : mpi_op(op);
 
         q = calloc(1, sizeof *q);
@@ -550,13 +570,17 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
             memcpy(q->want, q->in_raw, n * cell);
             comb_copy(comb, who, (unsigned char *)q->want, old, n);
         }
-        snprintf(q->text, sizeof q->text, "%s, %s, half %c of %zu cells %s, rank %d to %d at %zu + %zu cells", kind_names[kind],
-                 maxloc ? "MAXLOC" : op_names[op], 'a' + who, n, combs[comb], origin, target, start, first);
+        snprintf(q->text, sizeof q->text,
+                 "%s, %s, half %c of %zu cells %s, rank %d to %d at %zu + %zu cells",
+                 kind_names[kind], maxloc ? "MAXLOC" : op_names[op], 'a' + who, n, combs[comb],
+                 origin, target, start, first);
         switch (kind) {
         case PUT: MPI_Put(q->out, 1, o, target, disp, 1, t, w->win); break;
         case GET: MPI_Get(q->in, 1, o, target, disp, 1, t, w->win); break;
         case ACC: MPI_Accumulate(q->out, 1, o, target, disp, 1, t, mop, w->win); break;
-        default: MPI_Get_accumulate(q->out, 1, o, q->in, 1, o, target, disp, 1, t, mop, w->win); break;
+        default:
+            MPI_Get_accumulate(q->out, 1, o, q->in, 1, o, target, disp, 1, t, mop, w->win);
+            break;
         }
         MPI_Type_free(&t);
         MPI_Type_free(&o);
@@ -567,12 +591,13 @@ static void comb_operation(struct ctx *c, struct win *w, struct zone *z, int ori
     free(old);
 }
 
-/* Draws one operation of `origin` on `target`; if that is this rank, issues it.  Everybody applies it
- * to the model. */
+/* Draws one operation of `origin` on `target`; if that is this rank, issues it.  Everybody applies
+ * it to the model. */
 static void operation(struct ctx *c, struct win *w, int origin, int target, int requests)
 {
     struct zone *z = &w->zones[target * MAX_ZONES + below(c, w->nzones[target])];
-    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked, b, large, unequal;
+    int kind, base, op = 8, adding, grain, i, mine = origin == c->rank, derived, use_req, checked,
+                    b, large, unequal;
     size_t n, oc, rc, tc, k, es, from, back;  /* elements of the target, the origin, the result */
     struct op *q;
     MPI_Aint at;
@@ -607,7 +632,8 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
     for (i = 0, at = -1; i < 6 && at < 0; i++) {
         dtg_free(&q->tt);
         draw_type(c, base, n, derived, adding || !allowed(c, RR_MISALIGNED), &q->tt, &tc);
-        at = place(c, &q->tt, tc, z->mode == PUTTING && z->origin >= 0 ? z->used : z->lo, z->hi, w->unit[target], z->lo, grain);
+        at = place(c, &q->tt, tc, z->mode == PUTTING && z->origin >= 0 ? z->used : z->lo, z->hi,
+                   w->unit[target], z->lo, grain);
         n = n > 1 ? n / 2 : 1;
     }
     if (at < 0) {
@@ -630,8 +656,10 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
         z->used = (size_t)(at + high);
     }
     if (adding && kind != CAS)
-        op = z->origin == READ_ONLY ? 8 : z->origin == ALL ? (kind != ACC && below(c, 5) == 0 ? 8 : z->op)
-           : kind != ACC && below(c, 4) == 0 ? 8 : draw_op(c, base, 0);
+        op = z->origin == READ_ONLY            ? 8
+             : z->origin == ALL                ? (kind != ACC && below(c, 5) == 0 ? 8 : z->op)
+             : kind != ACC && below(c, 4) == 0 ? 8
+                                               : draw_op(c, base, 0);
     use_req = requests && kind < FOP && allowed(c, RR_REQUESTS) && below(c, 4) == 0;
     large = kind < FOP && allowed(c, RR_LARGE_COUNT) && below(c, 4) == 0;
     checked = fetches(kind) && z->origin != ALL;
@@ -648,9 +676,12 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             cmp[0] ^= 1;
     }
     dtg_pack(&q->ot, oc, q->out, packed_in);
-    snprintf(q->text, sizeof q->text, "%s%s%s of %zu (%zu) x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x %.150s, target %zu x %.150s%s%.120s",
-             use_req ? "request " : "", large ? "large " : "", kind_names[kind], from, n, base, op_names[op], origin, target, (long)at, w->unit[target], oc,
-             q->ot.text, tc, q->tt.text, fetches(kind) ? ", result " : "", fetches(kind) ? q->rt.text : "");
+    snprintf(q->text, sizeof q->text,
+             "%s%s%s of %zu (%zu) x base %d, %s, rank %d to %d at %ld (unit %d), origin %zu x "
+             "%.150s, target %zu x %.150s%s%.120s",
+             use_req ? "request " : "", large ? "large " : "", kind_names[kind], from, n, base,
+             op_names[op], origin, target, (long)at, w->unit[target], oc, q->ot.text, tc,
+             q->tt.text, fetches(kind) ? ", result " : "", fetches(kind) ? q->rt.text : "");
     /* the model */
     if (kind != GET)
         for (k = 0; k < from; k++) {
@@ -674,7 +705,8 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             q->want = get_memory(q->in_bytes);
             memcpy(q->want, q->in_raw, q->in_bytes);
             for (k = 0; k < n; k++)
-                memcpy(q->want + (q->in - q->in_raw) + dtg_where(&q->rt, k, &b), packed_old + k * es, es);
+                memcpy(q->want + (q->in - q->in_raw) + dtg_where(&q->rt, k, &b),
+                       packed_old + k * es, es);
         }
         switch (large ? KINDS + 1 + kind : kind) {
         case PUT:
@@ -690,7 +722,9 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             else MPI_Accumulate(q->out, no, o, target, disp, nt, t, mop, w->win);
             break;
         case GACC:
-            if (use_req) MPI_Rget_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
+            if (use_req)
+                MPI_Rget_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win,
+                                    &q->req);
             else MPI_Get_accumulate(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
             break;
         case KINDS + 1 + PUT:
@@ -702,14 +736,20 @@ static void operation(struct ctx *c, struct win *w, int origin, int target, int 
             else MPI_Get_c(q->in, nr, r, target, disp, nt, t, w->win);
             break;
         case KINDS + 1 + ACC:
-            if (use_req) MPI_Raccumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win, &q->req);
+            if (use_req)
+                MPI_Raccumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win, &q->req);
             else MPI_Accumulate_c(q->out, no, o, target, disp, nt, t, mop, w->win);
             break;
         case KINDS + 1 + GACC:
-            if (use_req) MPI_Rget_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win, &q->req);
-            else MPI_Get_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
+            if (use_req)
+                MPI_Rget_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win,
+                                      &q->req);
+            else
+                MPI_Get_accumulate_c(q->out, no, o, q->in, nr, r, target, disp, nt, t, mop, w->win);
             break;
-        case FOP: MPI_Fetch_and_op(q->out, q->in, dtg_base_type(base), target, disp, mop, w->win); break;
+        case FOP:
+            MPI_Fetch_and_op(q->out, q->in, dtg_base_type(base), target, disp, mop, w->win);
+            break;
         case CAS:
             q->cmp = get_memory(16);
             memcpy(q->cmp, cmp, es);
@@ -746,8 +786,9 @@ static void check_ops(struct ctx *c, const struct win *w, int target)
             for (i = 0; i < q->in_bytes && q->in_raw[i] == q->want[i]; i++)
                 ;
             if (i < q->in_bytes)
-                complain(c, "phase %d, %s window: result byte %zu of %zu is %02x, not %02x: %s", c->phase, flavour_names[w->flavour],
-                         i, q->in_bytes, (unsigned char)q->in_raw[i], (unsigned char)q->want[i], q->text);
+                complain(c, "phase %d, %s window: result byte %zu of %zu is %02x, not %02x: %s",
+                         c->phase, flavour_names[w->flavour], i, q->in_bytes,
+                         (unsigned char)q->in_raw[i], (unsigned char)q->want[i], q->text);
         }
         if (q->out_raw)           /* whoever still reads the origin buffer now reads this */
             memset(q->out_raw, 0xEE, q->out_bytes);
@@ -769,8 +810,11 @@ static void check_memory(struct ctx *c, struct win *w)
 
         while ((unsigned char)w->mem[last] == w->model[me][last])
             last--;
-        complain(c, "after phase %d: %s window of %zu bytes (unit %d) at rank %d: bytes %zu to %zu differ, the first is %02x, not %02x",
-                 c->phase, flavour_names[w->flavour], n, w->unit[me], me, i, last, (unsigned char)w->mem[i], w->model[me][i]);
+        complain(c,
+                 "after phase %d: %s window of %zu bytes (unit %d) at rank %d: bytes %zu to %zu "
+                 "differ, the first is %02x, not %02x",
+                 c->phase, flavour_names[w->flavour], n, w->unit[me], me, i, last,
+                 (unsigned char)w->mem[i], w->model[me][i]);
         memcpy(w->mem, w->model[me], n);          /* go on from the right state */
     }
     MPI_Win_unlock(me, w->win);
@@ -894,7 +938,8 @@ static void flush(struct ctx *c, struct win *w, int o, int t)
 /* Each origin locks some targets, lowest first, works, and unlocks them in another order. */
 static void phase_lock(struct ctx *c, struct win *w, const char *may)
 {
-    int o, t, i, n, k, rounds, *held = get_memory(sizeof *held * (size_t)c->size), mine, exclusive, nocheck;
+    int o, t, i, n, k, rounds, *held = get_memory(sizeof *held * (size_t)c->size), mine, exclusive,
+                               nocheck;
 
     draw_zones(c, w, may);
     nocheck = allowed(c, RR_NOCHECK) && below(c, 6) == 0;
@@ -907,7 +952,8 @@ static void phase_lock(struct ctx *c, struct win *w, const char *may)
                     continue;
                 exclusive = !nocheck && below(c, 3) == 0;
                 if (mine)
-                    MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, nocheck ? MPI_MODE_NOCHECK : 0, w->win);
+                    MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t,
+                                 nocheck ? MPI_MODE_NOCHECK : 0, w->win);
                 held[k++] = t;
             }
             for (i = 0, n = burst(c) + 1; i < n && k; i++) {
@@ -933,7 +979,8 @@ static void phase_lock(struct ctx *c, struct win *w, const char *may)
 
 static void phase_lock_all(struct ctx *c, struct win *w, const char *may)
 {
-    int o, t, i, n, r, mine, check = allowed(c, RR_NOCHECK) && below(c, 6) == 0 ? MPI_MODE_NOCHECK : 0;
+    int o, t, i, n, r, mine,
+        check = allowed(c, RR_NOCHECK) && below(c, 6) == 0 ? MPI_MODE_NOCHECK : 0;
 
     draw_zones(c, w, may);
     for (o = 0; o < c->size; o++) {
@@ -955,7 +1002,8 @@ static void phase_lock_all(struct ctx *c, struct win *w, const char *may)
     }
 }
 
-int random_rma(uint64_t seed, unsigned without, MPI_Comm comm, char *report, size_t room, struct rr_counts *counts)
+int random_rma(uint64_t seed, unsigned without, MPI_Comm comm, char *report, size_t room,
+               struct rr_counts *counts)
 {
     static const unsigned banned[SYNCS] = { RR_FENCE, RR_PSCW, RR_LOCKS, RR_LOCK_ALL };
     struct ctx ctx, *c = &ctx;
@@ -1003,7 +1051,8 @@ int random_rma(uint64_t seed, unsigned without, MPI_Comm comm, char *report, siz
         if (dirty)
             check_memory(c, w);
         if (c->errors && c->report[0] && !strstr(c->report, " [sync "))
-            snprintf(c->report + strlen(c->report), c->room - strlen(c->report), " [sync %s]", sync_names[sync]);
+            snprintf(c->report + strlen(c->report), c->room - strlen(c->report), " [sync %s]",
+                     sync_names[sync]);
     }
     for (i = 0; i < c->nwins; i++) {
         check_memory(c, &c->win[i]);

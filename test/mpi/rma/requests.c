@@ -8,7 +8,8 @@ enum { N = 600 };
 static void outstanding(struct rw *w)
 {
     MPI_Request *req = mt_alloc(sizeof *req * 4 * N);
-    int64_t *out = mt_alloc(8 * N), *in = mt_alloc(8 * N), *old = mt_alloc(8 * N), one[1] = { 1 }, m = -1;
+    int64_t *out = mt_alloc(8 * N), *in = mt_alloc(8 * N), *old = mt_alloc(8 * N), one[1] = {1},
+            m = -1;
     int i, t, bad = 0, flag, n = 0, idx;
 
     for (i = 0; i < N; i++) {
@@ -18,7 +19,8 @@ static void outstanding(struct rw *w)
     MPI_Win_lock_all(0, w->win);
     for (i = 0; i < N; i++) {
         t = (w->rank + i) % w->size;
-        MPI_Rput(&out[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1, MPI_INT64_T, w->win, &req[n++]);
+        MPI_Rput(&out[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1,
+                 MPI_INT64_T, w->win, &req[n++]);
     }
     MPI_Waitall(n, req, MPI_STATUSES_IGNORE);
     MPI_Win_flush_all(w->win);
@@ -26,7 +28,8 @@ static void outstanding(struct rw *w)
     MPI_Irecv(&m, 1, MPI_INT64_T, MPI_ANY_SOURCE, 7, w->comm, &req[n++]);
     for (i = 0; i < N; i++) {
         t = (w->rank + i) % w->size;
-        MPI_Rget(&in[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1, MPI_INT64_T, w->win, &req[n++]);
+        MPI_Rget(&in[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1,
+                 MPI_INT64_T, w->win, &req[n++]);
     }
     MPI_Send(one, 1, MPI_INT64_T, (w->rank + 1) % w->size, 7, w->comm);
     for (i = 0; i < n; i++) {
@@ -41,10 +44,12 @@ static void outstanding(struct rw *w)
     for (i = 0; i < N; i++) {
         t = (w->rank + i) % w->size;
         if (i % 2)
-            MPI_Raccumulate(one, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1, MPI_INT64_T, MPI_SUM, w->win, &req[n++]);
+            MPI_Raccumulate(one, 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1,
+                            MPI_INT64_T, MPI_SUM, w->win, &req[n++]);
         else
-            MPI_Rget_accumulate(one, 1, MPI_INT64_T, &old[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1,
-                                MPI_INT64_T, MPI_SUM, w->win, &req[n++]);
+            MPI_Rget_accumulate(one, 1, MPI_INT64_T, &old[i], 1, MPI_INT64_T, t,
+                                rw_disp(w, t, 8 * (size_t)(w->rank * N + i)), 1, MPI_INT64_T,
+                                MPI_SUM, w->win, &req[n++]);
     }
     do
         MPI_Testall(n, req, &flag, MPI_STATUSES_IGNORE);
@@ -80,9 +85,11 @@ static void huge(struct rw *w, int n)
     MPI_Win_lock_all(0, w->win);
     for (i = 0; i < n; i++) {
         t = i % w->size;
-        MPI_Get(&in[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(i % 100)), 1, MPI_INT64_T, w->win);
+        MPI_Get(&in[i], 1, MPI_INT64_T, t, rw_disp(w, t, 8 * (size_t)(i % 100)), 1, MPI_INT64_T,
+                w->win);
         if (i % 10 == 0)
-            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(w, t, 808), 1, MPI_INT64_T, MPI_SUM, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT64_T, t, rw_disp(w, t, 808), 1, MPI_INT64_T, MPI_SUM,
+                           w->win);
     }
     MPI_Win_unlock_all(w->win);
     for (i = 0; i < n; i++)

@@ -9,10 +9,15 @@
 #include "../mt.h"
 
 enum rw_flavour { RW_ALLOCATE, RW_CREATE, RW_ALLOC_MEM, RW_SHARED, RW_DYNAMIC, RW_FLAVOURS };
-enum rw_sync { RW_FENCE, RW_PSCW, RW_LOCK_EXCL, RW_LOCK_SHARED, RW_LOCK_NOCHECK, RW_FLUSH, RW_FLUSH_ALL, RW_UNLOCK_ALL, RW_SYNCS };
+enum rw_sync {
+    RW_FENCE, RW_PSCW, RW_LOCK_EXCL, RW_LOCK_SHARED, RW_LOCK_NOCHECK, RW_FLUSH, RW_FLUSH_ALL,
+    RW_UNLOCK_ALL, RW_SYNCS
+};
 
-static const char *const rw_flavour_names[] MT_UNUSED = { "allocate", "create", "alloc_mem", "shared", "dynamic" };
-static const char *const rw_sync_names[] MT_UNUSED = { "fence", "pscw", "exclusive", "shared lock", "nocheck", "flush", "flush_all", "unlock_all" };
+static const char *const rw_flavour_names[] MT_UNUSED = {"allocate", "create", "alloc_mem",
+                                                         "shared", "dynamic"};
+static const char *const rw_sync_names[] MT_UNUSED = {
+    "fence", "pscw", "exclusive", "shared lock", "nocheck", "flush", "flush_all", "unlock_all"};
 
 struct rw {
     MPI_Win win;
@@ -24,7 +29,8 @@ struct rw {
     MPI_Group all;
 };
 
-static MT_UNUSED int rw_make_info(struct rw *w, int flavour, size_t bytes, MPI_Comm comm, MPI_Info info)
+static MT_UNUSED int rw_make_info(struct rw *w, int flavour, size_t bytes, MPI_Comm comm,
+                                  MPI_Info info)
 {
     MPI_Aint here;
     MPI_Comm node;
@@ -96,7 +102,10 @@ static MT_UNUSED MPI_Aint rw_disp(const struct rw *w, int rank, size_t bytes)
 }
 
 /* Epochs that cover all targets: begin and end once; the others per target. */
-static MT_UNUSED int rw_per_target(int sync) { return sync >= RW_LOCK_EXCL && sync <= RW_LOCK_NOCHECK; }
+static MT_UNUSED int rw_per_target(int sync)
+{
+    return sync >= RW_LOCK_EXCL && sync <= RW_LOCK_NOCHECK;
+}
 
 static MT_UNUSED void rw_begin(struct rw *w, int sync, int target)
 {
@@ -124,7 +133,11 @@ static MT_UNUSED void rw_end(struct rw *w, int sync, int target)
         MPI_Win_complete(w->win);
         MPI_Win_wait(w->win);
         break;
-    case RW_LOCK_EXCL: case RW_LOCK_SHARED: case RW_LOCK_NOCHECK: MPI_Win_unlock(target, w->win); break;
+    case RW_LOCK_EXCL:
+    case RW_LOCK_SHARED:
+    case RW_LOCK_NOCHECK:
+        MPI_Win_unlock(target, w->win);
+        break;
     case RW_FLUSH:
         for (r = 0; r < w->size; r++)
             MPI_Win_flush(r, w->win);

@@ -1,8 +1,10 @@
-/* A process dies while others have long puts and gets under way to it.  The network knows first, by a connection that breaks;
- * the errors say that the process failed, whoever knew.  Run with mpiexec -disable-auto-cleanup; the last rank kills itself.
+/* A process dies while others have long puts and gets under way to it.  The network knows first, by
+ * a connection that breaks; the errors say that the process failed, whoever knew.  Run with mpiexec
+ * -disable-auto-cleanup; the last rank kills itself.
  *
  *   severed          errors are returned
- *   severed late     and the others call nothing meanwhile: what was sent has not been read, which breaks the connection otherwise
+ *   severed late     and the others call nothing meanwhile: what was sent has not been read, which
+ *                    breaks the connection otherwise
  *   severed WORD     errors are fatal, for mpiexec to tell who died (test/mpi/launch/manners) */
 #include "rw.h"
 #include <signal.h>
@@ -60,9 +62,11 @@ int main(int argc, char **argv)
         failed(err, "puts");
     } else {
         for (k = 0; !err && k < 1000000; k++) {
-            err = MPI_Rget(buf, LONGS / 2, MPI_INT64_T, dead, 0, LONGS / 2, MPI_INT64_T, w.win, &req[0]);
+            err = MPI_Rget(buf, LONGS / 2, MPI_INT64_T, dead, 0, LONGS / 2, MPI_INT64_T, w.win,
+                           &req[0]);
             if (!err)
-                err = MPI_Rget(buf + LONGS / 2, 1, MPI_INT64_T, dead, 0, 1, MPI_INT64_T, w.win, &req[1]);
+                err = MPI_Rget(buf + LONGS / 2, 1, MPI_INT64_T, dead, 0, 1, MPI_INT64_T, w.win,
+                               &req[1]);
             if (!err && (err = MPI_Waitall(2, req, st)) != 0)
                 err = st[st[0].MPI_ERROR == MPI_SUCCESS].MPI_ERROR;
         }

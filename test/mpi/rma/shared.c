@@ -148,7 +148,8 @@ static void litmus(int rounds)
         MPI_Get(&r[0], 1, MPI_INT64_T, 1 - rank, 0, 1, MPI_INT64_T, w);
         MPI_Win_flush(1 - rank, w);
         r[1] = -1;
-        MPI_Sendrecv(&r[0], 1, MPI_INT64_T, 1 - rank, 3, &r[1], 1, MPI_INT64_T, 1 - rank, 3, node, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&r[0], 1, MPI_INT64_T, 1 - rank, 3, &r[1], 1, MPI_INT64_T, 1 - rank, 3, node,
+                     MPI_STATUS_IGNORE);
         both = r[0] + r[1];
         MUST(both > 0, "round %d: put x, flush, get y and put y, flush, get x both read 0", k);
         MPI_Barrier(node);
@@ -157,8 +158,9 @@ static void litmus(int rounds)
     MPI_Win_free(&w);
 }
 
-/* Windows of the other flavours tell what this process can load and store (MPI-4.1 12.2.3): its own memory always, a peer's where it
- * is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is on a node; else size 0 and NULL. */
+/* Windows of the other flavours tell what this process can load and store (MPI-4.1 12.2.3): its own
+ * memory always, a peer's where it is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is on a
+ * node; else size 0 and NULL. */
 static void other_flavours(void)
 {
     enum { BYTES = 1 << 17 }; /* MPI_Alloc_mem makes small pieces of private memory */
@@ -209,9 +211,10 @@ static void other_flavours(void)
     free(heap);
 }
 
-/* Loads behind the call that opens an epoch see what the owner stored before it exposed its memory: at START its post has been seen, at
- * an opening fence it has arrived.  The others are late, so that rank 0 reads too early if it does not wait.  An allocated window is
- * queried inside its first epoch. */
+/* Loads behind the call that opens an epoch see what the owner stored before it exposed its memory:
+ * at START its post has been seen, at an opening fence it has arrived.  The others are late, so
+ * that rank 0 reads too early if it does not wait.  An allocated window is queried inside its first
+ * epoch. */
 static void late(void)
 {
     double since = MPI_Wtime();
@@ -228,7 +231,8 @@ static void read_all(MPI_Win w, int n, int want, const char *behind)
     for (r = 1; r < n; r++) {
         MPI_Win_shared_query(w, r, &bytes, &unit, &p);
         if (p) /* else it is far */
-            MUST(*(volatile int *)p == want, "%s: %d of rank %d, not %d", behind, *(volatile int *)p, r, want);
+            MUST(*(volatile int *)p == want, "%s: %d of rank %d, not %d", behind,
+                 *(volatile int *)p, r, want);
     }
 }
 
@@ -263,11 +267,15 @@ static void opened(MPI_Comm comm, int shared)
             else if (me)
                 MPI_Win_post(g, nocheck, w);
             if (nocheck)
-                MPI_Barrier(comm); /* what makes NOCHECK legal: no post comes that START could wait for */
+                /* what makes NOCHECK legal: no post comes that START could wait for */
+                MPI_Barrier(comm);
             if (!fence && !me)
                 MPI_Win_start(g, nocheck, w);
             if (!me)
-                read_all(w, n, k, fence ? "fence(NOPRECEDE)" : nocheck ? "start(NOCHECK)" : "start");
+                read_all(w, n, k,
+                         fence     ? "fence(NOPRECEDE)"
+                         : nocheck ? "start(NOCHECK)"
+                                   : "start");
             if (fence)
                 MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
             else if (me)

@@ -11,12 +11,15 @@ static void whole(MPI_Win win, char *mem, int bytes, int shift)
     mt_fill(out, (size_t)bytes, (unsigned)(mt_rank * 100 + bytes));
     MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     for (i = 0; i < bytes; i += 13)
-        MPI_Put(out + i, bytes - i < 13 ? bytes - i : 13, MPI_BYTE, t, i, bytes - i < 13 ? bytes - i : 13, MPI_BYTE, win);
+        MPI_Put(out + i, bytes - i < 13 ? bytes - i : 13, MPI_BYTE, t, i,
+                bytes - i < 13 ? bytes - i : 13, MPI_BYTE, win);
     MPI_Win_fence(0, win);
-    MUST(mt_wrong(mem, (size_t)bytes, (unsigned)(from * 100 + bytes)) == -1, "put into a window of %d bytes, base shifted by %d", bytes, shift);
+    MUST(mt_wrong(mem, (size_t)bytes, (unsigned)(from * 100 + bytes)) == -1,
+         "put into a window of %d bytes, base shifted by %d", bytes, shift);
     MPI_Get(in, bytes, MPI_BYTE, t, 0, bytes, MPI_BYTE, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    MUST(mt_wrong(in, (size_t)bytes, (unsigned)(mt_rank * 100 + bytes)) == -1, "get from a window of %d bytes, base shifted by %d", bytes, shift);
+    MUST(mt_wrong(in, (size_t)bytes, (unsigned)(mt_rank * 100 + bytes)) == -1,
+         "get from a window of %d bytes, base shifted by %d", bytes, shift);
     free(out);
     free(in);
 }
@@ -62,7 +65,7 @@ static void uneven(void)
         for (i = 0; i + mt_size <= count[r]; i += mt_size) {
             char c = (char)(1 + mt_rank);
 
-            MPI_Put(&c, 1, MPI_CHAR, r, i + mt_rank, 1, MPI_CHAR, w);   /* byte 0 of unit i + rank */
+            MPI_Put(&c, 1, MPI_CHAR, r, i + mt_rank, 1, MPI_CHAR, w); /* byte 0 of unit i + rank */
             MPI_Win_flush_local(r, w);
         }
     MPI_Win_unlock_all(w);
@@ -117,7 +120,8 @@ static void overlapping(void)
     MPI_Win_free(&a);
 }
 
-/* The same memory twice as a window and once attached: what one has completed the others see, under either lock. */
+/* The same memory twice as a window and once attached: what one has completed the others see, under
+ * either lock. */
 static void shared_memory(int alloc)
 {
     int64_t *mem, v = mt_rank + 1, got, sum = 0;

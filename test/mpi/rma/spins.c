@@ -1,6 +1,7 @@
-/* Programs that wait by looking: a process calls what ends at once, on its own or a near window or with requests that are done when
- * they are made, until its memory shows what a far process did; and for that the far process needs this one's progress
- * (MPI-3.1 3.7.4, 11.7.3).  Every way of looking must see it within ten seconds. */
+/* Programs that wait by looking: a process calls what ends at once, on its own or a near window or
+ * with requests that are done when they are made, until its memory shows what a far process did;
+ * and for that the far process needs this one's progress (MPI-3.1 3.7.4, 11.7.3).  Every way of
+ * looking must see it within ten seconds. */
 #include "rw.h"
 
 enum how { RGET_TEST, RGET_WAIT, RGET_TESTALL, RGET_STATUS, RPUT_WAITANY, PSCW_WAIT, PSCW_TEST, FENCE, LOCK_ALL, LOCK, FLUSH, FLUSH_LOCAL,
@@ -20,11 +21,13 @@ static void requests(struct look *l, enum how how)
     int flag = 0, at;
 
     if (how == RPUT_WAITANY) {
-        MPI_Rput(&l->spare, 1, MPI_INT64_T, l->w->rank, rw_disp(l->w, l->w->rank, 8), 1, MPI_INT64_T, l->w->win, &q[0]);
+        MPI_Rput(&l->spare, 1, MPI_INT64_T, l->w->rank, rw_disp(l->w, l->w->rank, 8), 1,
+                 MPI_INT64_T, l->w->win, &q[0]);
         MPI_Waitany(2, q, &at, MPI_STATUS_IGNORE);
         return;
     }
-    MPI_Rget(&l->spare, 1, MPI_INT64_T, l->w->rank, rw_disp(l->w, l->w->rank, 8), 1, MPI_INT64_T, l->w->win, &q[0]);
+    MPI_Rget(&l->spare, 1, MPI_INT64_T, l->w->rank, rw_disp(l->w, l->w->rank, 8), 1, MPI_INT64_T,
+             l->w->win, &q[0]);
     if (how == RGET_WAIT)
         MPI_Wait(&q[0], MPI_STATUS_IGNORE);
     while (how == RGET_STATUS && !flag)
@@ -117,7 +120,8 @@ static void spin(struct look *l, enum how how)
         double until = MPI_Wtime() + 0.02; /* the other is in its loop by then, mostly */
         while (MPI_Wtime() < until)
             ;
-        MPI_Accumulate(&told, 1, MPI_INT64_T, 0, rw_disp(l->w, 0, 0), 1, MPI_INT64_T, MPI_REPLACE, l->w->win);
+        MPI_Accumulate(&told, 1, MPI_INT64_T, 0, rw_disp(l->w, 0, 0), 1, MPI_INT64_T, MPI_REPLACE,
+                       l->w->win);
         MPI_Win_flush(0, l->w->win);
     } else if (l->w->rank == 0) {
         double until = MPI_Wtime() + 10;

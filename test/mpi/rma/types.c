@@ -37,12 +37,50 @@ static void values(const struct type *t, void *buf, int n, int which)
             break;
         case 'l': *(_Bool *)(void *)p = v % 2; break;
         case 'p':
-            if (t->t == MPI_2INT) { ((int *)(void *)p)[0] = v; ((int *)(void *)p)[1] = which; }
-            else if (t->t == MPI_FLOAT_INT) { struct { float a; int b; } x = { (float)v, which }; memcpy(p, &x, sizeof x); }
-            else if (t->t == MPI_DOUBLE_INT) { struct { double a; int b; } x; memset(&x, 0, sizeof x); x.a = v; x.b = which; memcpy(p, &x, sizeof x); }
-            else if (t->t == MPI_LONG_INT) { struct { long a; int b; } x; memset(&x, 0, sizeof x); x.a = v; x.b = which; memcpy(p, &x, sizeof x); }
-            else if (t->t == MPI_SHORT_INT) { struct { short a; int b; } x; memset(&x, 0, sizeof x); x.a = (short)v; x.b = which; memcpy(p, &x, sizeof x); }
-            else { struct { long double a; int b; } x; memset(&x, 0, sizeof x); x.a = v; x.b = which; memcpy(p, &x, sizeof x); }
+            if (t->t == MPI_2INT) { ((int *)(void *)p)[0] = v; ((int *)(void *)p)[1] = which;
+            } else if (t->t == MPI_FLOAT_INT) {
+                struct {
+                    float a;
+                    int b;
+                } x = {(float)v, which};
+                memcpy(p, &x, sizeof x);
+            } else if (t->t == MPI_DOUBLE_INT) {
+                struct {
+                    double a;
+                    int b;
+                } x;
+                memset(&x, 0, sizeof x);
+                x.a = v;
+                x.b = which;
+                memcpy(p, &x, sizeof x);
+            } else if (t->t == MPI_LONG_INT) {
+                struct {
+                    long a;
+                    int b;
+                } x;
+                memset(&x, 0, sizeof x);
+                x.a = v;
+                x.b = which;
+                memcpy(p, &x, sizeof x);
+            } else if (t->t == MPI_SHORT_INT) {
+                struct {
+                    short a;
+                    int b;
+                } x;
+                memset(&x, 0, sizeof x);
+                x.a = (short)v;
+                x.b = which;
+                memcpy(p, &x, sizeof x);
+            } else {
+                struct {
+                    long double a;
+                    int b;
+                } x;
+                memset(&x, 0, sizeof x);
+                x.a = v;
+                x.b = which;
+                memcpy(p, &x, sizeof x);
+            }
             break;
         default:
             if (size == 1) *(signed char *)p = (signed char)v;
@@ -78,7 +116,7 @@ static int same(const struct type *t, const void *a, const void *b)
 
     MPI_Type_size(t->t, &size);
     MPI_Type_get_extent(t->t, &lb, &ext);
-    if (t->kind == 'f' && size == sizeof(long double) && size > 8) {       /* padding means nothing */
+    if (t->kind == 'f' && size == sizeof(long double) && size > 8) { /* padding means nothing */
         for (i = 0; i < N; i++)
             if (((const long double *)a)[i] != ((const long double *)b)[i])
                 return 0;
@@ -92,8 +130,10 @@ static int same(const struct type *t, const void *a, const void *b)
     }
     if (t->t == MPI_LONG_DOUBLE_INT) {
         for (i = 0; i < N; i++)
-            if (*(const long double *)(const void *)((const char *)a + i * ext) != *(const long double *)(const void *)((const char *)b + i * ext) ||
-                memcmp((const char *)a + i * ext + sizeof(long double), (const char *)b + i * ext + sizeof(long double), 4))
+            if (*(const long double *)(const void *)((const char *)a + i * ext) !=
+                    *(const long double *)(const void *)((const char *)b + i * ext) ||
+                memcmp((const char *)a + i * ext + sizeof(long double),
+                       (const char *)b + i * ext + sizeof(long double), 4))
                 return 0;
         return 1;
     }
@@ -103,13 +143,15 @@ static int same(const struct type *t, const void *a, const void *b)
     return ia == ib && memcmp(pa, pb, (size_t)na) == 0;
 }
 
-static const char *const op_names[] = { "SUM", "PROD", "MAX", "MIN", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR",
-                                        "MAXLOC", "MINLOC", "REPLACE", "NO_OP" };
+static const char *const op_names[] = {"SUM",    "PROD",   "MAX",     "MIN",  "LAND",
+                                       "LOR",    "LXOR",   "BAND",    "BOR",  "BXOR",
+                                       "MAXLOC", "MINLOC", "REPLACE", "NO_OP"};
 
 static void one(struct rw *w, const struct type *t, int k, MPI_Op op, int how)
 {
     char before[N * 64], in[N * 64], want[N * 64], got[N * 64], name[MPI_MAX_OBJECT_NAME];
-    int len, target = (w->rank + 1) % w->size, from = (w->rank + w->size - 1) % w->size, n = how == 2 ? 1 : N;
+    int len, target = (w->rank + 1) % w->size, from = (w->rank + w->size - 1) % w->size,
+             n = how == 2 ? 1 : N;
     MPI_Aint lb, ext;
 
     (void)from;
@@ -130,19 +172,26 @@ static void one(struct rw *w, const struct type *t, int k, MPI_Op op, int how)
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win);
     switch (how) {
     case 0: MPI_Accumulate(in, n, t->t, target, rw_disp(w, target, 0), n, t->t, op, w->win); break;
-    case 1: MPI_Get_accumulate(in, n, t->t, got, n, t->t, target, rw_disp(w, target, 0), n, t->t, op, w->win); break;
+    case 1:
+        MPI_Get_accumulate(in, n, t->t, got, n, t->t, target, rw_disp(w, target, 0), n, t->t, op,
+                           w->win);
+        break;
     case 2: MPI_Fetch_and_op(in, got, t->t, target, rw_disp(w, target, 0), op, w->win); break;
     }
     MPI_Win_unlock(target, w->win);
     MPI_Barrier(w->comm);
     rw_own(w);
-    MUST(same(t, w->mem, want), "%s %s, %s, %s: wrong at the target", name, op_names[k], how == 0 ? "accumulate" : how == 1 ? "get_accumulate" : "fetch_and_op",
+    MUST(same(t, w->mem, want), "%s %s, %s, %s: wrong at the target", name, op_names[k],
+         how == 0   ? "accumulate"
+         : how == 1 ? "get_accumulate"
+                    : "fetch_and_op",
          rw_flavour_names[w->flavour]);
     rw_disown(w);
     if (how) {
         if (how == 2)
             memcpy(got + ext, before + ext, (size_t)ext * (N - 1));
-        MUST(same(t, got, before), "%s %s, %s, %s: wrong result", name, op_names[k], how == 1 ? "get_accumulate" : "fetch_and_op", rw_flavour_names[w->flavour]);
+        MUST(same(t, got, before), "%s %s, %s, %s: wrong result", name, op_names[k],
+             how == 1 ? "get_accumulate" : "fetch_and_op", rw_flavour_names[w->flavour]);
     }
     MPI_Barrier(w->comm);
 }
@@ -162,14 +211,17 @@ static void cas(struct rw *w, const struct type *t)
         rw_disown(w);
         MPI_Barrier(w->comm);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win);
-        MPI_Compare_and_swap(in, hit ? before : in, got, t->t, target, rw_disp(w, target, 0), w->win);
+        MPI_Compare_and_swap(in, hit ? before : in, got, t->t, target, rw_disp(w, target, 0),
+                             w->win);
         MPI_Win_unlock(target, w->win);
         MPI_Barrier(w->comm);
-        MUST(memcmp(got, before, (size_t)size) == 0, "compare_and_swap of %s, %s: wrong result", name, rw_flavour_names[w->flavour]);
+        MUST(memcmp(got, before, (size_t)size) == 0, "compare_and_swap of %s, %s: wrong result",
+             name, rw_flavour_names[w->flavour]);
         rw_own(w);
         if (memcmp(in, before, (size_t)size))
-            MUST(memcmp(w->mem, hit ? in : before, (size_t)size) == 0, "compare_and_swap of %s, %s, %s: wrong at the target",
-                 name, rw_flavour_names[w->flavour], hit ? "hit" : "miss");
+            MUST(memcmp(w->mem, hit ? in : before, (size_t)size) == 0,
+                 "compare_and_swap of %s, %s, %s: wrong at the target", name,
+                 rw_flavour_names[w->flavour], hit ? "hit" : "miss");
         rw_disown(w);
         MPI_Barrier(w->comm);
     }
@@ -185,17 +237,46 @@ int main(int argc, char **argv)
     nold = argc > 2;
     {
         const struct type types[] = {
-            { MPI_CHAR, 'x' }, { MPI_SIGNED_CHAR, 'i' }, { MPI_UNSIGNED_CHAR, 'i' }, { MPI_BYTE, 'b' }, { MPI_SHORT, 'i' },
-            { MPI_UNSIGNED_SHORT, 'i' }, { MPI_INT, 'i' }, { MPI_UNSIGNED, 'i' }, { MPI_LONG, 'i' }, { MPI_UNSIGNED_LONG, 'i' },
-            { MPI_LONG_LONG, 'i' }, { MPI_UNSIGNED_LONG_LONG, 'i' }, { MPI_INT8_T, 'i' }, { MPI_INT16_T, 'i' }, { MPI_INT32_T, 'i' },
-            { MPI_INT64_T, 'i' }, { MPI_UINT8_T, 'i' }, { MPI_UINT16_T, 'i' }, { MPI_UINT32_T, 'i' }, { MPI_UINT64_T, 'i' },
-            { MPI_AINT, 'i' }, { MPI_COUNT, 'i' }, { MPI_OFFSET, 'i' }, { MPI_C_BOOL, 'l' }, { MPI_FLOAT, 'f' }, { MPI_DOUBLE, 'f' },
-            { MPI_C_FLOAT_COMPLEX, 'c' }, { MPI_C_DOUBLE_COMPLEX, 'c' }, { MPI_2INT, 'p' }, { MPI_FLOAT_INT, 'p' },
-            { MPI_DOUBLE_INT, 'p' }, { MPI_LONG_INT, 'p' }, { MPI_SHORT_INT, 'p' },
-            { MPI_LONG_DOUBLE, 'f' }, { MPI_C_LONG_DOUBLE_COMPLEX, 'c' }, { MPI_LONG_DOUBLE_INT, 'p' },
+            {MPI_CHAR, 'x'},
+            {MPI_SIGNED_CHAR, 'i'},
+            {MPI_UNSIGNED_CHAR, 'i'},
+            {MPI_BYTE, 'b'},
+            {MPI_SHORT, 'i'},
+            {MPI_UNSIGNED_SHORT, 'i'},
+            {MPI_INT, 'i'},
+            {MPI_UNSIGNED, 'i'},
+            {MPI_LONG, 'i'},
+            {MPI_UNSIGNED_LONG, 'i'},
+            {MPI_LONG_LONG, 'i'},
+            {MPI_UNSIGNED_LONG_LONG, 'i'},
+            {MPI_INT8_T, 'i'},
+            {MPI_INT16_T, 'i'},
+            {MPI_INT32_T, 'i'},
+            {MPI_INT64_T, 'i'},
+            {MPI_UINT8_T, 'i'},
+            {MPI_UINT16_T, 'i'},
+            {MPI_UINT32_T, 'i'},
+            {MPI_UINT64_T, 'i'},
+            {MPI_AINT, 'i'},
+            {MPI_COUNT, 'i'},
+            {MPI_OFFSET, 'i'},
+            {MPI_C_BOOL, 'l'},
+            {MPI_FLOAT, 'f'},
+            {MPI_DOUBLE, 'f'},
+            {MPI_C_FLOAT_COMPLEX, 'c'},
+            {MPI_C_DOUBLE_COMPLEX, 'c'},
+            {MPI_2INT, 'p'},
+            {MPI_FLOAT_INT, 'p'},
+            {MPI_DOUBLE_INT, 'p'},
+            {MPI_LONG_INT, 'p'},
+            {MPI_SHORT_INT, 'p'},
+            {MPI_LONG_DOUBLE, 'f'},
+            {MPI_C_LONG_DOUBLE_COMPLEX, 'c'},
+            {MPI_LONG_DOUBLE_INT, 'p'},
         };
-        const MPI_Op ops[] = { MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
-                               MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP };
+        const MPI_Op ops[] = {MPI_SUM,    MPI_PROD,   MPI_MAX,     MPI_MIN,  MPI_LAND,
+                              MPI_LOR,    MPI_LXOR,   MPI_BAND,    MPI_BOR,  MPI_BXOR,
+                              MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
         int n = (int)(sizeof types / sizeof *types) - (nold ? 3 : 0);
 
         for (f = 0; f < RW_FLAVOURS; f += 1 + (f == RW_CREATE)) {

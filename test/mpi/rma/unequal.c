@@ -1,14 +1,17 @@
-/* Operations whose two sides are not equally long: what moves is as long as the side that the data come from, and must fit into
- * the other one (MPI-3.1 11.3.1: a put is a send that a receive at the target matches).  What is longer stays as it was behind it.
- * Of layouts with and without gaps, by every route: short ones, parts, runs, requests, large counts, nothing on one side.
- * Each rank works on the memory of the next one and reads it all back.
+/* Operations whose two sides are not equally long: what moves is as long as the side that the data
+ * come from, and must fit into the other one (MPI-3.1 11.3.1: a put is a send that a receive at the
+ * target matches).  What is longer stays as it was behind it.  Of layouts with and without gaps, by
+ * every route: short ones, parts, runs, requests, large counts, nothing on one side.  Each rank
+ * works on the memory of the next one and reads it all back.
  *
- *   unequal [--small]    without the long ones: each of their pieces is a packet where all goes natively */
+ *   unequal [--small]    without the long ones: each of their pieces is a packet where all goes
+ *                        natively */
 #include "rw.h"
 
 enum { SHAPES = 5, WIN_INTS = 1 << 16, LONG = 20000, KINDS = 6, FORMS = 4 };
 enum kind { PUT, GET, ACC, REPLACE, GACC, NO_OP };
-static const char *const kinds[] = { "put", "get", "accumulate", "replace", "get_accumulate", "fetch" };
+static const char *const kinds[] = {"put",  "get", "accumulate", "replace", "get_accumulate",
+                                    "fetch"};
 
 /* A type of ints: where they lie. */
 struct shape {
@@ -96,14 +99,37 @@ static int call(const struct rw *w, const struct one *x, int next)
     case GET * FORMS + 1: err = MPI_Rget(in, nr, r, next, d, nt, t, win, &req); break;
     case GET * FORMS + 2: err = MPI_Get_c(in, nr, r, next, d, nt, t, win); break;
     case GET * FORMS + 3: err = MPI_Rget_c(in, nr, r, next, d, nt, t, win, &req); break;
-    case ACC * FORMS: case REPLACE * FORMS: err = MPI_Accumulate(out, no, o, next, d, nt, t, op, win); break;
-    case ACC * FORMS + 1: case REPLACE * FORMS + 1: err = MPI_Raccumulate(out, no, o, next, d, nt, t, op, win, &req); break;
-    case ACC * FORMS + 2: case REPLACE * FORMS + 2: err = MPI_Accumulate_c(out, no, o, next, d, nt, t, op, win); break;
-    case ACC * FORMS + 3: case REPLACE * FORMS + 3: err = MPI_Raccumulate_c(out, no, o, next, d, nt, t, op, win, &req); break;
-    case GACC * FORMS: case NO_OP * FORMS: err = MPI_Get_accumulate(out, no, o, in, nr, r, next, d, nt, t, op, win); break;
-    case GACC * FORMS + 1: case NO_OP * FORMS + 1: err = MPI_Rget_accumulate(out, no, o, in, nr, r, next, d, nt, t, op, win, &req); break;
-    case GACC * FORMS + 2: case NO_OP * FORMS + 2: err = MPI_Get_accumulate_c(out, no, o, in, nr, r, next, d, nt, t, op, win); break;
-    default: err = MPI_Rget_accumulate_c(out, no, o, in, nr, r, next, d, nt, t, op, win, &req); break;
+    case ACC *FORMS:
+    case REPLACE *FORMS:
+        err = MPI_Accumulate(out, no, o, next, d, nt, t, op, win);
+        break;
+    case ACC *FORMS + 1:
+    case REPLACE *FORMS + 1:
+        err = MPI_Raccumulate(out, no, o, next, d, nt, t, op, win, &req);
+        break;
+    case ACC *FORMS + 2:
+    case REPLACE *FORMS + 2:
+        err = MPI_Accumulate_c(out, no, o, next, d, nt, t, op, win);
+        break;
+    case ACC *FORMS + 3:
+    case REPLACE *FORMS + 3:
+        err = MPI_Raccumulate_c(out, no, o, next, d, nt, t, op, win, &req);
+        break;
+    case GACC *FORMS:
+    case NO_OP *FORMS:
+        err = MPI_Get_accumulate(out, no, o, in, nr, r, next, d, nt, t, op, win);
+        break;
+    case GACC *FORMS + 1:
+    case NO_OP *FORMS + 1:
+        err = MPI_Rget_accumulate(out, no, o, in, nr, r, next, d, nt, t, op, win, &req);
+        break;
+    case GACC *FORMS + 2:
+    case NO_OP *FORMS + 2:
+        err = MPI_Get_accumulate_c(out, no, o, in, nr, r, next, d, nt, t, op, win);
+        break;
+    default:
+        err = MPI_Rget_accumulate_c(out, no, o, in, nr, r, next, d, nt, t, op, win, &req);
+        break;
     }
     if (req != MPI_REQUEST_NULL && (e = MPI_Wait(&req, MPI_STATUS_IGNORE)) != MPI_SUCCESS)
         err = e;
@@ -112,8 +138,10 @@ static int call(const struct rw *w, const struct one *x, int next)
 
 static void run(const struct rw *w, const struct one *x, int next, int all)
 {
-    int ints = w->bytes / sizeof(int), from = x->o->n * x->no, to = x->t->n * x->nt, back = x->r->n * x->nr, i, k, err, err2;
-    int fetches = x->kind == GET || x->kind >= GACC, changes = x->kind != GET && x->kind != NO_OP, room = span(x->r, x->nr) + 8;
+    int ints = w->bytes / sizeof(int), from = x->o->n * x->no, to = x->t->n * x->nt,
+        back = x->r->n * x->nr, i, k, err, err2;
+    int fetches = x->kind == GET || x->kind >= GACC, changes = x->kind != GET && x->kind != NO_OP,
+        room = span(x->r, x->nr) + 8;
     static int turn;
 
     turn++;
@@ -127,24 +155,28 @@ static void run(const struct rw *w, const struct one *x, int next, int all)
     if (changes)
         for (i = 0; i < from; i++) {
             k = x->disp + where(x->t, i);
-            model[k] = (x->kind == ACC || x->kind == GACC ? (unsigned)model[k] : 0u) + (unsigned)out[where(x->o, i)];
+            model[k] = (x->kind == ACC || x->kind == GACC ? (unsigned)model[k] : 0u) +
+                       (unsigned)out[where(x->o, i)];
         }
     err = call(w, x, next);
     err2 = MPI_Win_flush(next, w->win);
-    MUST(err == MPI_SUCCESS && err2 == MPI_SUCCESS, "%s, %s form %d: classes %d, %d", rw_flavour_names[w->flavour], kinds[x->kind], x->form,
-         mt_class(err), mt_class(err2));
+    MUST(err == MPI_SUCCESS && err2 == MPI_SUCCESS, "%s, %s form %d: classes %d, %d",
+         rw_flavour_names[w->flavour], kinds[x->kind], x->form, mt_class(err), mt_class(err2));
     for (i = 0; i < room && in[i] == want[i]; i++)
         ;
-    MUST(i == room, "%s, %s form %d, origin %d ints, result %d, target %d: result int %d is %d, not %d", rw_flavour_names[w->flavour],
-         kinds[x->kind], x->form, from, back, to, i, i < room ? in[i] : 0, i < room ? want[i] : 0);
+    MUST(i == room,
+         "%s, %s form %d, origin %d ints, result %d, target %d: result int %d is %d, not %d",
+         rw_flavour_names[w->flavour], kinds[x->kind], x->form, from, back, to, i,
+         i < room ? in[i] : 0, i < room ? want[i] : 0);
     if (!all)
         return;
     MPI_Get(seen, ints, MPI_INT, next, rw_disp(w, next, 0), ints, MPI_INT, w->win);
     MPI_Win_flush(next, w->win);
     for (i = 0; i < ints && seen[i] == model[i]; i++)
         ;
-    MUST(i == ints, "%s, %s form %d, origin %d ints, target %d: int %d there is %d, not %d", rw_flavour_names[w->flavour], kinds[x->kind],
-         x->form, from, to, i, i < ints ? seen[i] : 0, i < ints ? model[i] : 0);
+    MUST(i == ints, "%s, %s form %d, origin %d ints, target %d: int %d there is %d, not %d",
+         rw_flavour_names[w->flavour], kinds[x->kind], x->form, from, to, i, i < ints ? seen[i] : 0,
+         i < ints ? model[i] : 0);
     if (i < ints)
         memcpy(model, seen, sizeof(int) * (size_t)ints);
 }
@@ -160,8 +192,12 @@ static void pairs_of(const struct rw *w, int next, int n, int forms)
             for (t = 0; t < SHAPES; t++) {
                 int fetches = k == GET || k >= GACC;
 
-                x = (struct one){ .kind = k, .form = (o + t + k) % forms, .o = &shapes[o], .r = &shapes[(o + 1) % SHAPES], .t = &shapes[t],
-                                  .disp = 3 + (o + t) % 2 };
+                x = (struct one){.kind = k,
+                                 .form = (o + t + k) % forms,
+                                 .o = &shapes[o],
+                                 .r = &shapes[(o + 1) % SHAPES],
+                                 .t = &shapes[t],
+                                 .disp = 3 + (o + t) % 2};
                 if (k == GET)
                     x.r = x.o;
                 x.no = n / x.o->n + (n < x.o->n);
@@ -173,7 +209,8 @@ static void pairs_of(const struct rw *w, int next, int n, int forms)
                     x.o = k == NO_OP ? x.o : x.t; /* a fetching one does as much as it fetches */
                     x.no = k == NO_OP ? 0 : x.nt;
                 }
-                if (x.disp + span(x.t, x.nt) > (int)(w->bytes / sizeof(int)) || span(x.r, x.nr) + 8 > WIN_INTS || span(x.o, x.no) > WIN_INTS)
+                if (x.disp + span(x.t, x.nt) > (int)(w->bytes / sizeof(int)) ||
+                    span(x.r, x.nr) + 8 > WIN_INTS || span(x.o, x.no) > WIN_INTS)
                     continue;
                 run(w, &x, next, k != GET && k != NO_OP);
             }
@@ -187,13 +224,23 @@ static void nothing(const struct rw *w, int next)
 
     for (k = 0; k < KINDS; k++)
         for (f = 0; f < FORMS; f++) {
-            x = (struct one){ .kind = k, .form = f, .o = &shapes[2], .r = &shapes[1], .t = &shapes[3], .no = 0, .nr = 3, .nt = 2, .disp = 5 };
+            x = (struct one){.kind = k,
+                             .form = f,
+                             .o = &shapes[2],
+                             .r = &shapes[1],
+                             .t = &shapes[3],
+                             .no = 0,
+                             .nr = 3,
+                             .nt = 2,
+                             .disp = 5};
             if (k == GET || k >= GACC)
                 x.nt = 0;
             run(w, &x, next, 1);
         }
     /* of whatever elements it has none */
-    CHECK_EQ(MPI_Accumulate(out, 0, MPI_DOUBLE, next, rw_disp(w, next, 0), 2, MPI_INT, MPI_SUM, w->win), MPI_SUCCESS);
+    CHECK_EQ(
+        MPI_Accumulate(out, 0, MPI_DOUBLE, next, rw_disp(w, next, 0), 2, MPI_INT, MPI_SUM, w->win),
+        MPI_SUCCESS);
 }
 
 /* Many in one epoch, so that they share packets, or would. */
@@ -207,8 +254,10 @@ static void many(const struct rw *w, int next)
         out[i] = -i;
         model[8 * i] = -i;
         model[8 * i + 4] += -i;
-        MPI_Put(out + i, 1, MPI_INT, next, rw_disp(w, next, 32 * (size_t)i), i % 3 ? 1 : 4, MPI_INT, w->win);
-        MPI_Accumulate(out + i, 1, MPI_INT, next, rw_disp(w, next, 32 * (size_t)i + 16), 1 + i % 2, MPI_INT, MPI_SUM, w->win);
+        MPI_Put(out + i, 1, MPI_INT, next, rw_disp(w, next, 32 * (size_t)i), i % 3 ? 1 : 4, MPI_INT,
+                w->win);
+        MPI_Accumulate(out + i, 1, MPI_INT, next, rw_disp(w, next, 32 * (size_t)i + 16), 1 + i % 2,
+                       MPI_INT, MPI_SUM, w->win);
     }
     MPI_Win_flush(next, w->win);
     memset(got, -1, sizeof got);
@@ -232,11 +281,13 @@ static void pair_types(const struct rw *w, int next)
         s[k].v = 1 + k, s[k].i = k;
     MPI_Put(s, 3, MPI_DOUBLE_INT, next, rw_disp(w, next, 64), 3, MPI_DOUBLE_INT, w->win);
     MPI_Win_flush(next, w->win);
-    MPI_Accumulate(&a, 1, MPI_DOUBLE_INT, next, rw_disp(w, next, 64), 3, MPI_DOUBLE_INT, MPI_MAXLOC, w->win);
+    MPI_Accumulate(&a, 1, MPI_DOUBLE_INT, next, rw_disp(w, next, 64), 3, MPI_DOUBLE_INT, MPI_MAXLOC,
+                   w->win);
     MPI_Win_flush(next, w->win);
     for (k = 0; k < 3; k++)
         r[k].v = r[k].i = -3;
-    MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, r, 3, MPI_DOUBLE_INT, next, rw_disp(w, next, 64), 2, MPI_DOUBLE_INT, MPI_NO_OP, w->win);
+    MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, r, 3, MPI_DOUBLE_INT, next, rw_disp(w, next, 64),
+                       2, MPI_DOUBLE_INT, MPI_NO_OP, w->win);
     MPI_Win_flush(next, w->win);
     CHECK(r[0].v == 5 && r[0].i == 7 && r[1].v == 2 && r[1].i == 1 && r[2].v == -3 && r[2].i == -3);
 }
@@ -252,15 +303,24 @@ static void refused(const struct rw *w, int next)
     CHECK_EQ(mt_class(MPI_Put(x, 1, MPI_INT, next, d, 3, MPI_CHAR, w->win)), MPI_ERR_TYPE);
     CHECK_EQ(mt_class(MPI_Get(y, 1, MPI_INT, next, d, 2, MPI_INT, w->win)), MPI_ERR_TYPE);
     CHECK_EQ(mt_class(MPI_Get(y, 0, MPI_INT, next, d, 2, MPI_INT, w->win)), MPI_ERR_TYPE);
-    CHECK_EQ(mt_class(MPI_Accumulate(x, 3, MPI_INT, next, d, 2, MPI_INT, MPI_SUM, w->win)), MPI_ERR_TYPE);
-    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 1, MPI_INT, y, 2, MPI_INT, next, d, 2, MPI_INT, MPI_SUM, w->win)), MPI_ERR_TYPE);
-    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 2, MPI_INT, y, 1, MPI_INT, next, d, 2, MPI_INT, MPI_SUM, w->win)), MPI_ERR_TYPE);
-    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 2, MPI_INT, y, 1, MPI_INT, next, d, 2, MPI_INT, MPI_NO_OP, w->win)), MPI_ERR_TYPE);
+    CHECK_EQ(mt_class(MPI_Accumulate(x, 3, MPI_INT, next, d, 2, MPI_INT, MPI_SUM, w->win)),
+             MPI_ERR_TYPE);
+    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 1, MPI_INT, y, 2, MPI_INT, next, d, 2, MPI_INT, MPI_SUM,
+                                         w->win)),
+             MPI_ERR_TYPE);
+    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 2, MPI_INT, y, 1, MPI_INT, next, d, 2, MPI_INT, MPI_SUM,
+                                         w->win)),
+             MPI_ERR_TYPE);
+    CHECK_EQ(mt_class(MPI_Get_accumulate(x, 2, MPI_INT, y, 1, MPI_INT, next, d, 2, MPI_INT,
+                                         MPI_NO_OP, w->win)),
+             MPI_ERR_TYPE);
     /* The whole buffer that is named must lie there, however little of it is used. */
     if (w->flavour != RW_DYNAMIC) {
-        int err = MPI_Put(x, 1, MPI_INT, next, d + (MPI_Aint)w->bytes - 8, 4, MPI_INT, w->win), err2 = MPI_Win_flush(next, w->win);
+        int err = MPI_Put(x, 1, MPI_INT, next, d + (MPI_Aint)w->bytes - 8, 4, MPI_INT, w->win),
+            err2 = MPI_Win_flush(next, w->win);
 
-        MUST(mt_class(err ? err : err2) == MPI_ERR_RMA_RANGE, "%s: classes %d, %d", rw_flavour_names[w->flavour], mt_class(err), mt_class(err2));
+        MUST(mt_class(err ? err : err2) == MPI_ERR_RMA_RANGE, "%s: classes %d, %d",
+             rw_flavour_names[w->flavour], mt_class(err), mt_class(err2));
     }
 }
 

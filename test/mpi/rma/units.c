@@ -1,15 +1,26 @@
-/* Displacement units that an int does not hold, and others beside them: each rank has its own.  Operations of every kind at
- * displacements that lie in the window, and at those that do not: errors, and nothing is written. */
+/* Displacement units that an int does not hold, and others beside them: each rank has its own.
+ * Operations of every kind at displacements that lie in the window, and at those that do not:
+ * errors, and nothing is written. */
 #include "../mt.h"
 
 #include <limits.h>
 #include <sys/mman.h>
 
 enum { CELLS = 8, KINDS = 8, FLAVOURS = 4 };
-static const char *const kind_name[KINDS] = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "rput", "rget"};
-static const char *const flavour_name[FLAVOURS] = {"allocate", "create", "create on alloc_mem", "shared"};
-static const MPI_Aint units[] = {(MPI_Aint)INT_MAX + 1, ((MPI_Aint)1 << 33) + 8, 8, (MPI_Aint)UINT_MAX, (MPI_Aint)UINT_MAX + 1, INT64_MAX, 1,
-                                 (MPI_Aint)1 << 62, INT_MAX};
+static const char *const kind_name[KINDS] = {
+    "put",  "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap",
+    "rput", "rget"};
+static const char *const flavour_name[FLAVOURS] = {"allocate", "create", "create on alloc_mem",
+                                                   "shared"};
+static const MPI_Aint units[] = {(MPI_Aint)INT_MAX + 1,
+                                 ((MPI_Aint)1 << 33) + 8,
+                                 8,
+                                 (MPI_Aint)UINT_MAX,
+                                 (MPI_Aint)UINT_MAX + 1,
+                                 INT64_MAX,
+                                 1,
+                                 (MPI_Aint)1 << 62,
+                                 INT_MAX};
 enum { UNITS = sizeof units / sizeof *units };
 
 static int class_of(int err)
@@ -19,7 +30,8 @@ static int class_of(int err)
     return cls;
 }
 
-/* One element that was `was` becomes was + 1, where it does not only look; old: what was read, else `was`.  The class of the first error. */
+/* One element that was `was` becomes was + 1, where it does not only look; old: what was read, else
+ * `was`.  The class of the first error. */
 static int one(int kind, MPI_Win win, int t, MPI_Aint disp, int64_t was, int64_t *old)
 {
     static const int64_t add = 1;
@@ -31,7 +43,10 @@ static int one(int kind, MPI_Win win, int t, MPI_Aint disp, int64_t was, int64_t
     case 0: e = MPI_Put(&now, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T, win); break;
     case 1: e = MPI_Get(old, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T, win); break;
     case 2: e = MPI_Accumulate(&add, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T, MPI_SUM, win); break;
-    case 3: e = MPI_Get_accumulate(&add, 1, MPI_INT64_T, old, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T, MPI_SUM, win); break;
+    case 3:
+        e = MPI_Get_accumulate(&add, 1, MPI_INT64_T, old, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T,
+                               MPI_SUM, win);
+        break;
     case 4: e = MPI_Fetch_and_op(&add, old, MPI_INT64_T, t, disp, MPI_SUM, win); break;
     case 5: e = MPI_Compare_and_swap(&now, &was, old, MPI_INT64_T, t, disp, win); break;
     case 6: e = MPI_Rput(&now, 1, MPI_INT64_T, t, disp, 1, MPI_INT64_T, win, &req); break;
@@ -57,8 +72,10 @@ static void at(const char *what, MPI_Win win, int t, MPI_Aint disp, int in, int6
     int64_t v = from, old;
     for (int kind = 0; kind < KINDS; kind++) {
         int cls = one(kind, win, t, disp, v, &old);
-        MUST(cls == (in ? MPI_SUCCESS : MPI_ERR_RMA_RANGE), "%s, %s at %lld: class %d", what, kind_name[kind], (long long)disp, cls);
-        MUST(old == v, "%s, %s at %lld: %lld was there, not %lld", what, kind_name[kind], (long long)disp, (long long)old, (long long)v);
+        MUST(cls == (in ? MPI_SUCCESS : MPI_ERR_RMA_RANGE), "%s, %s at %lld: class %d", what,
+             kind_name[kind], (long long)disp, cls);
+        MUST(old == v, "%s, %s at %lld: %lld was there, not %lld", what, kind_name[kind],
+             (long long)disp, (long long)old, (long long)v);
         v += in && !looks(kind);
     }
 }
@@ -67,7 +84,8 @@ enum { DONE = KINDS - 2 }; /* what at() adds */
 /* Of the calls that have an int for it. */
 static void told(MPI_Win win, MPI_Aint unit)
 {
-    int *p = NULL, *again = NULL, flag = 0, as_int = 0, e = MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &p, &flag);
+    int *p = NULL, *again = NULL, flag = 0, as_int = 0,
+        e = MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &p, &flag);
     MPI_Aint size, wide = 0;
     void *base;
     char text[MPI_MAX_ERROR_STRING], number[32];
@@ -138,7 +156,8 @@ static void small(int flavour, int turn)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, mt_rank, 0, win);
     for (int i = 0; i < CELLS; i++)
-        MUST(mem[i] == (i ? 0 : DONE), "%s, turn %d: cell %d is %lld", flavour_name[flavour], turn, i, (long long)mem[i]);
+        MUST(mem[i] == (i ? 0 : DONE), "%s, turn %d: cell %d is %lld", flavour_name[flavour], turn,
+             i, (long long)mem[i]);
     MPI_Win_unlock(mt_rank, win);
     MPI_Win_free(&win);
     if (flavour == 1)
@@ -147,13 +166,15 @@ static void small(int flavour, int turn)
         MPI_Free_mem(mem);
 }
 
-/* Memory of which only the pages that are touched exist: displacements 1 and 2 lie inside, and 3 does not. */
+/* Memory of which only the pages that are touched exist: displacements 1 and 2 lie inside, and 3
+ * does not. */
 static void wide(void)
 {
     enum { AT = 3 };
     MPI_Aint unit = ((MPI_Aint)1 << (31 + mt_rank % 3)) + 8 * mt_rank, bytes = (AT - 1) * unit + 8;
     int next = (mt_rank + 1) % mt_size;
-    char *mem = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mem = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     MPI_Win win;
     MUST(mem != MAP_FAILED, "no address space for %lld bytes", (long long)bytes);
     MPI_Win_create_c(mem, mem == MAP_FAILED ? 0 : bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -180,7 +201,8 @@ static void wide(void)
     }
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     for (int i = 0; i < AT; i++)
-        CHECK_EQ(*(int64_t *)(void *)(mem + i * unit), 1000 * ((mt_rank + mt_size - 1) % mt_size + 1) + AT + i);
+        CHECK_EQ(*(int64_t *)(void *)(mem + i * unit),
+                 1000 * ((mt_rank + mt_size - 1) % mt_size + 1) + AT + i);
     MPI_Win_free(&win);
     munmap(mem, (size_t)bytes);
 }

@@ -1,12 +1,15 @@
-/* What a window tells about itself: attributes, group, name, info in effect, error handler, flavour;
- * the info keys of MPI-3.1 accepted and unknown ones ignored. */
+/* What a window tells about itself: attributes, group, name, info in effect, error handler,
+ * flavour; the info keys of MPI-3.1 accepted and unknown ones ignored. */
 #include "rw.h"
 
 static void info_keys(int flavour)
 {
-    static const char *const keys[][2] = { { "no_locks", "false" }, { "accumulate_ordering", "rar,raw,war,waw" },
-                                           { "accumulate_ops", "same_op_no_op" }, { "same_size", "true" },
-                                           { "same_disp_unit", "true" }, { "nonsense", "whatever" } };
+    static const char *const keys[][2] = {{"no_locks", "false"},
+                                          {"accumulate_ordering", "rar,raw,war,waw"},
+                                          {"accumulate_ops", "same_op_no_op"},
+                                          {"same_size", "true"},
+                                          {"same_disp_unit", "true"},
+                                          {"nonsense", "whatever"}};
     MPI_Info i, used;
     struct rw w;
     int k, flag;
@@ -33,8 +36,9 @@ static void info_keys(int flavour)
 
 static void facts(int flavour)
 {
-    static const int want[] = { MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_SHARED,
-                                MPI_WIN_FLAVOR_DYNAMIC };
+    static const int want[] = {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE,
+                               MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_SHARED,
+                               MPI_WIN_FLAVOR_DYNAMIC};
     struct rw w;
     int flag, *p, n, cmp, len;
     void *base, *again;
@@ -80,10 +84,12 @@ static void facts(int flavour)
     rw_free(&w);
 }
 
-/* The values of predefined attributes are where they were, whatever happens to the window, until it is freed. */
+/* The values of predefined attributes are where they were, whatever happens to the window, until it
+ * is freed. */
 static void pointers(int flavour)
 {
-    static const int keys[] = { MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL };
+    static const int keys[] = {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR,
+                               MPI_WIN_MODEL};
     struct rw w;
     void *first[5], *now;
     int k, turn, flag, n = 1, t, key, none;

@@ -1,7 +1,8 @@
-/* One-sided calls of four threads inside epochs that one of them, or all of them, open and close: put, get and
- * accumulate together; beside a thread that calls fence; beside flushes of every kind, by size and by type of
- * request; under lock, fence and start of another thread; windows of their own, made, used and freed at the same time.
- * (The interleavings of the design paper and rma.md 5.8; rma.c has the passive and the dynamic ones.)
+/* One-sided calls of four threads inside epochs that one of them, or all of them, open and close:
+ * put, get and accumulate together; beside a thread that calls fence; beside flushes of every kind,
+ * by size and by type of request; under lock, fence and start of another thread; windows of their
+ * own, made, used and freed at the same time.  (The interleavings of the design paper and rma.md
+ * 5.8; rma.c has the passive and the dynamic ones.)
  *   epochs [ROUNDS]          30 in `make check` */
 #include "team.h"
 
@@ -11,7 +12,8 @@ static MPI_Win win;
 static int64_t *mem;
 static MPI_Comm comm_of[T];
 
-/* Layout of the window: sums, 8 elements that nobody changes, then a row of BIG per (origin, thread). */
+/* Layout of the window: sums, 8 elements that nobody changes, then a row of BIG per (origin,
+ * thread). */
 enum { SUM, SUM_GET, SUM_VEC, KEPT = SUM_VEC + 8, NSUMS = KEPT + 8 };
 static MPI_Aint row(int origin, int t) { return NSUMS + ((MPI_Aint)origin * T + t) * BIG; }
 static MPI_Aint elements(void) { return row(mt_size, 0); }
@@ -69,8 +71,8 @@ static void turn(int t, int r, int i)
     int n = elements_of(i);
 
     MPI_Accumulate(&one, 1, MPI_INT64_T, r, SUM, 1, MPI_INT64_T, MPI_SUM, win);
-    MPI_Get_accumulate(&one, 1, MPI_INT64_T, &my[t].result[i * mt_size + r], 1, MPI_INT64_T, r, SUM_GET, 1,
-                       MPI_INT64_T, MPI_SUM, win);
+    MPI_Get_accumulate(&one, 1, MPI_INT64_T, &my[t].result[i * mt_size + r], 1, MPI_INT64_T, r,
+                       SUM_GET, 1, MPI_INT64_T, MPI_SUM, win);
     MPI_Accumulate(vec, 8, MPI_INT64_T, r, SUM_VEC, 8, MPI_INT64_T, MPI_SUM, win);
     MPI_Put(my[t].big, n, MPI_INT64_T, r, row(mt_rank, t), n, MPI_INT64_T, win);
 }
@@ -85,7 +87,7 @@ static int fetched_wrong(int t, int from, int to, int threads)
     return bad;
 }
 
-/* --- operations only; the epoch is the main thread's --------------------------------------------- */
+/* --- operations only; the epoch is the main thread's ------------------------------------------ */
 
 static void *operate(void *arg)
 {
@@ -94,7 +96,8 @@ static void *operate(void *arg)
     for (i = 0; i < rounds; i++)
         for (r = 0; r < mt_size; r++) {
             turn(t, (r + t) % mt_size, i);
-            MPI_Get(my[t].kept + (i * mt_size + r) * 8, 8, MPI_INT64_T, r, KEPT, 8, MPI_INT64_T, win);
+            MPI_Get(my[t].kept + (i * mt_size + r) * 8, 8, MPI_INT64_T, r, KEPT, 8, MPI_INT64_T,
+                    win);
         }
     return NULL;
 }
@@ -148,7 +151,7 @@ static void epochs_of_main(void)
     check_rows(T);
 }
 
-/* --- one thread fences while the others operate: an operation falls into one epoch or the next ------- */
+/* --- one thread fences while the others operate: an operation falls into one epoch or the next  */
 
 static void *operate_or_fence(void *arg)
 {
@@ -171,7 +174,7 @@ static void beside_fence(void)
     check_rows(T - 1);
 }
 
-/* --- flushes of all kinds by all threads ------------------------------------------------------------ */
+/* --- flushes of all kinds by all threads ------------------------------------------------------ */
 
 static void *flush_all_kinds(void *arg)
 {
@@ -218,8 +221,8 @@ static void *requests(void *arg)
             n = elements_of(i);
             fill_big(t, i);
             MPI_Raccumulate(&one, 1, MPI_INT64_T, r, SUM, 1, MPI_INT64_T, MPI_SUM, win, &q[0]);
-            MPI_Rget_accumulate(&one, 1, MPI_INT64_T, &my[t].result[i * mt_size + r], 1, MPI_INT64_T, r, SUM_GET, 1,
-                                MPI_INT64_T, MPI_SUM, win, &q[1]);
+            MPI_Rget_accumulate(&one, 1, MPI_INT64_T, &my[t].result[i * mt_size + r], 1,
+                                MPI_INT64_T, r, SUM_GET, 1, MPI_INT64_T, MPI_SUM, win, &q[1]);
             MPI_Raccumulate(vec, 8, MPI_INT64_T, r, SUM_VEC, 8, MPI_INT64_T, MPI_SUM, win, &q[2]);
             MPI_Rput(my[t].big, n, MPI_INT64_T, r, row(mt_rank, t), n, MPI_INT64_T, win, &q[3]);
             if (i % 2) {
@@ -246,11 +249,12 @@ static void passive(void *(*fn)(void *))
     check_sums(T, rounds);
 }
 
-/* --- a window for each thread, made, used and freed beside the others ------------------------------- */
+/* --- a window for each thread, made, used and freed beside the others ------------------------- */
 
 static void *own_window(void *arg)
 {
-    int t = (int)(intptr_t)arg, i, next = (mt_rank + 1) % mt_size, before = (mt_rank + mt_size - 1) % mt_size;
+    int t = (int)(intptr_t)arg, i, next = (mt_rank + 1) % mt_size,
+        before = (mt_rank + mt_size - 1) % mt_size;
     int64_t *at, space[4], one = 1, v;
     MPI_Win w;
 
@@ -302,7 +306,8 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[t]);
         fill_big(t, 0);
     }
-    MPI_Win_allocate(elements() * (MPI_Aint)sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    MPI_Win_allocate(elements() * (MPI_Aint)sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &mem, &win);
     epochs_of_main();
     beside_fence();
     passive(flush_all_kinds);

@@ -10,7 +10,8 @@ static int wrong[T];
 /* Each thread on its own tag of the world, or on its own communicator. */
 static void *exchange(void *arg)
 {
-    int t = (int)(intptr_t)arg, i, k, out[64], in[64], right = (mt_rank + 1) % mt_size, left = (mt_rank + mt_size - 1) % mt_size, n;
+    int t = (int)(intptr_t)arg, i, k, out[64], in[64], right = (mt_rank + 1) % mt_size,
+        left = (mt_rank + mt_size - 1) % mt_size, n;
     MPI_Request req[2];
     MPI_Status st;
     char *big = mt_alloc(100000), *back = mt_alloc(100000);
@@ -32,7 +33,8 @@ static void *exchange(void *arg)
         wrong[t] += n != i * mt_size;
         if (i % 20 == 0) {
             mt_fill(big, 100000, (unsigned)(t * 100 + mt_rank));
-            MPI_Sendrecv(big, 100000, MPI_BYTE, right, 9, back, 100000, MPI_BYTE, left, 9, comms[t], &st);
+            MPI_Sendrecv(big, 100000, MPI_BYTE, right, 9, back, 100000, MPI_BYTE, left, 9, comms[t],
+                         &st);
             wrong[t] += mt_wrong(back, 100000, (unsigned)(t * 100 + left)) != -1;
         }
     }
@@ -41,7 +43,8 @@ static void *exchange(void *arg)
     return NULL;
 }
 
-/* All threads receive from anywhere on one communicator; matched probes keep message and thread together. */
+/* All threads receive from anywhere on one communicator; matched probes keep message and thread
+ * together. */
 static int taken;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

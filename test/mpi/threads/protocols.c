@@ -1,10 +1,13 @@
-/* protocols.c - every protocol between ranks, by several threads of each, with communicators and windows of their own.
+/* protocols.c - every protocol between ranks, by several threads of each, with communicators and
+ * windows of their own.
  *
  *   protocols [THREADS [ROUNDS]]          2 20; ranks are processes
- *   ranks RANKS [THREADS [ROUNDS]]        ranks are threads of one process (test/ranks/host.h, maint/sanitize)
+ *   ranks RANKS [THREADS [ROUNDS]]        ranks are threads of one process (test/ranks/host.h,
+ *                                         maint/sanitize)
  *
- * Data that a protocol guards are moved and looked at as plain memory, several words at a time: ThreadSanitizer tells
- * when the protocol does not order them, the checks tell when they are wrong. */
+ * Data that a protocol guards are moved and looked at as plain memory, several words at a time:
+ * ThreadSanitizer tells when the protocol does not order them, the checks tell when they are
+ * wrong. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -51,9 +54,11 @@ static MPI_Win make(struct self *s, size_t words, int64_t **mem, int created)
     MPI_Win win;
     if (created) {
         *mem = malloc(words * sizeof **mem);
-        OK(s, MPI_Win_create(*mem, (MPI_Aint)(words * sizeof **mem), sizeof **mem, MPI_INFO_NULL, s->comm, &win));
+        OK(s, MPI_Win_create(*mem, (MPI_Aint)(words * sizeof **mem), sizeof **mem, MPI_INFO_NULL,
+                             s->comm, &win));
     } else {
-        OK(s, MPI_Win_allocate((MPI_Aint)(words * sizeof **mem), sizeof **mem, MPI_INFO_NULL, s->comm, mem, &win));
+        OK(s, MPI_Win_allocate((MPI_Aint)(words * sizeof **mem), sizeof **mem, MPI_INFO_NULL,
+                               s->comm, mem, &win));
     }
     OK(s, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, s->me, 0, win));
     memset(*mem, 0, words * sizeof **mem);
@@ -70,7 +75,8 @@ static void drop(struct self *s, MPI_Win *win, int64_t *mem, int created)
         free(mem);
 }
 
-/* Reader-writer lock: under the exclusive one all words of a target are moved on, the owner by load and store. */
+/* Reader-writer lock: under the exclusive one all words of a target are moved on, the owner by load
+ * and store. */
 static void locks(struct self *s, int created)
 {
     int64_t *mem, got[WORDS];
@@ -119,7 +125,8 @@ static void accumulates_on(struct self *s, int created)
     OK(s, MPI_Win_lock_all(0, win));
     for (int i = 0; i < rounds; i++)
         for (int to = 0; to < ranks; to++) {
-            OK(s, MPI_Accumulate(one, i % 8 ? 5 : MANY, MPI_INT64_T, to, 0, i % 8 ? 5 : MANY, MPI_INT64_T, MPI_SUM, win));
+            OK(s, MPI_Accumulate(one, i % 8 ? 5 : MANY, MPI_INT64_T, to, 0, i % 8 ? 5 : MANY,
+                                 MPI_INT64_T, MPI_SUM, win));
             OK(s, MPI_Fetch_and_op(one, &old, MPI_INT64_T, to, 1, MPI_SUM, win));
             OK(s, MPI_Compare_and_swap(&zero, &zero, &was, MPI_INT64_T, to, 2, win));
             OK(s, MPI_Win_flush(to, win));
@@ -148,7 +155,8 @@ static void messages(struct self *s)
             data[w] = i + w;
         OK(s, MPI_Put(data, WORDS, MPI_INT64_T, right(s), 0, WORDS, MPI_INT64_T, win));
         OK(s, MPI_Win_flush(right(s), win));
-        OK(s, MPI_Accumulate(&i, 1, MPI_INT64_T, right(s), WORDS, 1, MPI_INT64_T, MPI_REPLACE, win));
+        OK(s,
+           MPI_Accumulate(&i, 1, MPI_INT64_T, right(s), WORDS, 1, MPI_INT64_T, MPI_REPLACE, win));
         OK(s, MPI_Win_flush(right(s), win));
         do {
             OK(s, MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, s->me, WORDS, MPI_NO_OP, win));
@@ -157,7 +165,9 @@ static void messages(struct self *s)
         OK(s, MPI_Win_sync(win));
         for (int w = 0; w < WORDS; w++)
             CHECK(s, mem[w] == i + w);
-        OK(s, MPI_Accumulate(&i, 1, MPI_INT64_T, left(s), WORDS + 1, 1, MPI_INT64_T, MPI_REPLACE, win)); /* read */
+        /* read */
+        OK(s, MPI_Accumulate(&i, 1, MPI_INT64_T, left(s), WORDS + 1, 1, MPI_INT64_T, MPI_REPLACE,
+                             win));
         OK(s, MPI_Win_flush(left(s), win));
         do {
             OK(s, MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, s->me, WORDS + 1, MPI_NO_OP, win));
@@ -336,7 +346,8 @@ static void collectives(struct self *s)
         OK(s, MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT64_T, all, 1, MPI_INT64_T, s->comm));
         for (int k = 0; k < 2000; k++)
             big[k] = s->me + k;
-        OK(s, MPI_Reduce(s->me == root ? MPI_IN_PLACE : big, big, 2000, MPI_INT64_T, MPI_MAX, root, s->comm));
+        OK(s, MPI_Reduce(s->me == root ? MPI_IN_PLACE : big, big, 2000, MPI_INT64_T, MPI_MAX, root,
+                         s->comm));
         CHECK(s, s->me != root || big[1999] == ranks - 1 + 1999);
     }
 }
@@ -357,10 +368,13 @@ static void windows(struct self *s)
 static const struct {
     const char *name;
     void (*fn)(struct self *);
-} parts[] = {{"locks", locks_allocated}, {"locks-created", locks_created}, {"accumulates", accumulates},
-             {"accumulates-created", accumulates_created}, {"messages", messages}, {"pairs", pairs}, {"fences", fences},
-             {"shared", shared}, {"dynamic", dynamic}, {"requests", requests}, {"letters", letters},
-             {"collectives", collectives}, {"windows", windows}};
+} parts[] = {{"locks", locks_allocated},   {"locks-created", locks_created},
+             {"accumulates", accumulates}, {"accumulates-created", accumulates_created},
+             {"messages", messages},       {"pairs", pairs},
+             {"fences", fences},           {"shared", shared},
+             {"dynamic", dynamic},         {"requests", requests},
+             {"letters", letters},         {"collectives", collectives},
+             {"windows", windows}};
 
 static void *one_thread(void *arg)
 {
@@ -416,7 +430,8 @@ int main(int argc, char **argv)
         threads = atoi(argv[1]);
     if (argc > 2)
         rounds = atoi(argv[2]);
-    if (ranks > RANKS_MAX || threads < 1 || threads > THREADS_MAX || rounds < 1 || provided != MPI_THREAD_MULTIPLE)
+    if (ranks > RANKS_MAX || threads < 1 || threads > THREADS_MAX || rounds < 1 ||
+        provided != MPI_THREAD_MULTIPLE)
         MPI_Abort(MPI_COMM_WORLD, 2);
     body(rank);
     MPI_Finalize();

@@ -6,7 +6,8 @@
 enum { ROUNDS = 100 };
 static MPI_Win win, win2, dyn;
 static int64_t *mem, *mem2;
-static const int64_t one = 1; /* an origin must last until its operation is complete, which may be after the thread */
+/* an origin must last until its operation is complete, which may be after the thread */
+static const int64_t one = 1;
 
 static void run_all(void *(*fn)(void *))
 {
@@ -139,7 +140,8 @@ int main(int argc, char **argv)
     bytes = (MPI_Aint)((20 + mt_size * T) * (int)sizeof(int64_t));
     MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     mem2 = mt_alloc((size_t)bytes + 64 * sizeof(int64_t));
-    MPI_Win_create(mem2, bytes + 64 * (MPI_Aint)sizeof(int64_t), sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &win2);
+    MPI_Win_create(mem2, bytes + 64 * (MPI_Aint)sizeof(int64_t), sizeof(int64_t), MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &win2);
     memset(mem, 0, (size_t)bytes);
     memset(mem2, 0, (size_t)bytes + 64 * sizeof(int64_t));
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-/* team.h - T threads of a process run one function each; what is wrong in thread t is counted in wrong[t]. */
+/* team.h - T threads of a process run one function each; what is wrong in thread t is counted in
+ * wrong[t]. */
 #ifndef TEAM_H
 #define TEAM_H
 

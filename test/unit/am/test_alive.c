@@ -1,4 +1,5 @@
-/* Who is asked whether he lives: three processes that pretend to be on more than one host, so that they watch each other. */
+/* Who is asked whether he lives: three processes that pretend to be on more than one host, so that
+ * they watch each other. */
 #include "job.h"
 #include "unit.h"
 
@@ -18,7 +19,8 @@
 Suite *suite_alive(void);
 
 static struct boot_ops watched;
-static const char *const quick[] = {"MPIR_CVAR_PEER_TIMEOUT=1", "MPIR_CVAR_PEER_INTERFACE=lo", NULL};
+static const char *const quick[] = {"MPIR_CVAR_PEER_TIMEOUT=1", "MPIR_CVAR_PEER_INTERFACE=lo",
+                                    NULL};
 
 static int on_any(int src, const void *msg, size_t len)
 {
@@ -62,7 +64,8 @@ static void names_two(void (*ask)(int rank))
     asked = ask;
 }
 
-/* Rank 0 waits for nobody by name, but a room knows that it is for 2.  Rank 1 waits for 0, who tells it of the death. */
+/* Rank 0 waits for nobody by name, but a room knows that it is for 2.  Rank 1 waits for 0, who
+ * tells it of the death. */
 static void hear(void)
 {
     start();
@@ -70,7 +73,8 @@ static void hear(void)
         _exit(0);
     if (boot_rank() == 0)
         am_on_stall(names_two);
-    job_check(progress_wait_for(two_is_dead, NULL, "a death", boot_rank() == 0 ? -1 : 0, 8000000000u) == 0);
+    job_check(progress_wait_for(two_is_dead, NULL, "a death", boot_rank() == 0 ? -1 : 0,
+                                8000000000u) == 0);
     job_check(strstr(boot_dead_why(2), "has ended") != NULL);
     job_check((boot_rank() == 0) == (asked != NULL));
     job_check(am_request(2, AM_TEST, NULL, 0, 0) == -ENOTCONN);
@@ -92,20 +96,24 @@ static int one_is_dead(void *arg)
     return boot_dead(1);
 }
 
-/* A connection broke, and the process answers: some time later it is dead all the same.  Those that are known are asked, dropped
- * records too. */
+/* A connection broke, and the process answers: some time later it is dead all the same.  Those that
+ * are known are asked, dropped records too. */
 static void broken(void)
 {
     start();
     if (boot_rank() == 0) {
         struct am *a = proc->am;
-        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 && am_request(2, AM_TEST, NULL, 0, 0) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 &&
+                  am_request(2, AM_TEST, NULL, 0, 0) == 0);
         unsigned char card[BOOT_CARD_MAX], again[BOOT_CARD_MAX];
-        job_check(am_peer_known(1)->card != NULL && am_peer_card(1, card) == am_peer_known(1)->card_bytes);
+        job_check(am_peer_known(1)->card != NULL &&
+                  am_peer_card(1, card) == am_peer_known(1)->card_bytes);
         a->peers_max = 1;
-        job_check(am_request(0, AM_TEST, NULL, 0, 0) == 0 && !am_peer_known(1) && a->idle.count == 1);
+        job_check(am_request(0, AM_TEST, NULL, 0, 0) == 0 && !am_peer_known(1) &&
+                  a->idle.count == 1);
         job_check(am_peer_card(1, again) > 0 && !memcmp(card, again, sizeof(int)));
-        /* Who is served all the time asks, which does not put off the question of a wait that lasts. */
+        /* Who is served all the time asks, which does not put off the question of a wait that
+         * lasts. */
         am_stalled(-1, 0);
         uint64_t calm = a->alive.next_calm;
         job_check(calm > time_now() && a->alive.next == 0);
@@ -169,7 +177,8 @@ START_TEST(greeting)
 }
 END_TEST
 
-/* A network that both have, and that does not lead to the other: weather, until that one is dead. */
+/* A network that both have, and that does not lead to the other: weather, until that one is
+ * dead. */
 static void apart(void)
 {
     struct tp_ops cut = tp_none_ops;
@@ -181,11 +190,14 @@ static void apart(void)
         struct am *a = proc->am;
         int host = proc->boot->map.host;
         proc->boot->map.host = host + 1; /* the other is elsewhere, for as long as it is tried */
-        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && am_is_lost(a, 1) && !boot_dead(1));
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && am_is_lost(a, 1) &&
+                  !boot_dead(1));
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && a->alive.nlost == 1);
         proc->boot->map.host = host;
         job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
-        job_check(strstr(boot_dead_why(1), "cut, which both have, does not lead there: does UCX_NET_DEVICES") != NULL);
+        job_check(strstr(boot_dead_why(1),
+                         "cut, which both have, does not lead there: does UCX_NET_DEVICES") !=
+                  NULL);
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
         job_words()[0] = 1;
     }

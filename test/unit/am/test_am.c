@@ -103,8 +103,8 @@ static void await(const uint64_t *counter, uint64_t goal)
     progress_wait(reached, a, "a counter of the test", -1);
 }
 
-/* Every process asks every other (itself too), each request wants 0..3 replies, and answers meanwhile: credits run
- * out all the time, and nothing may be lost, refused or out of order. */
+/* Every process asks every other (itself too), each request wants 0..3 replies, and answers
+ * meanwhile: credits run out all the time, and nothing may be lost, refused or out of order. */
 static void storm(void)
 {
     enum { N = 1500 };
@@ -140,7 +140,8 @@ static void storm(void)
 
 START_TEST(request_reply)
 {
-    static const char *const small[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=4K", NULL};
+    static const char *const small[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=4K",
+                                        NULL};
     ck_assert_int_eq(job_run(1, NULL, storm, 60), 0);
     ck_assert_int_eq(job_run(2, NULL, storm, 60), 0);
     ck_assert_int_eq(job_run(7, NULL, storm, 60), 0);
@@ -247,7 +248,8 @@ static int on_stubborn(int src, const void *msg, size_t len)
     return 0;
 }
 
-/* A handler that refuses: the requests come later, in order; replies and other peers are not held up. */
+/* A handler that refuses: the requests come later, in order; replies and other peers are not held
+ * up. */
 static void refusing(void)
 {
     enum { N = 200 };
@@ -270,7 +272,8 @@ static void refusing(void)
         for (uint64_t i = 0; i < N; i++) {
             struct iovec v = {&i, sizeof i};
             int err;
-            while ((err = boot_rank() == 1 ? am_request(0, STUBBORN, &v, 1, 0) : ask(0, i, 0, 0)) == AM_AGAIN)
+            while ((err = boot_rank() == 1 ? am_request(0, STUBBORN, &v, 1, 0) : ask(0, i, 0, 0)) ==
+                   AM_AGAIN)
                 progress_test();
             job_check(err == 0);
         }
@@ -324,8 +327,8 @@ START_TEST(unknown_types)
 }
 END_TEST
 
-/* Rank 0 computes (no progress) until all have sent as many replies as they may; then looks.  Kept replies and
- * sleeping senders must all come to an end. */
+/* Rank 0 computes (no progress) until all have sent as many replies as they may; then looks.  Kept
+ * replies and sleeping senders must all come to an end. */
 static void late_reader(void)
 {
     start();

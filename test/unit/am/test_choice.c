@@ -34,13 +34,14 @@ START_TEST(no_such_transport)
 }
 END_TEST
 
-/* --- the choice of a network: fakes that count how often they are opened and closed ------------------- */
+/* --- the choice of a network: fakes that count how often they are opened and closed ----------- */
 
 static struct {
     int opened, closed;
 } fakes[3]; /* two without put, one with it */
 
-static int fake_open(int which, unsigned flags, const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+static int fake_open(int which, unsigned flags, const struct tp_env *env, struct tp **tp,
+                     struct tp_caps *caps)
 {
     fakes[which].opened++;
     int err = tp_none_ops.open(env, tp, caps);
@@ -48,15 +49,25 @@ static int fake_open(int which, unsigned flags, const struct tp_env *env, struct
     return err;
 }
 
-static int plain_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(0, TP_GET, env, tp, caps); }
-static int other_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(1, 0, env, tp, caps); }
-static int put_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps) { return fake_open(2, TP_PUT, env, tp, caps); }
+static int plain_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    return fake_open(0, TP_GET, env, tp, caps);
+}
+static int other_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    return fake_open(1, 0, env, tp, caps);
+}
+static int put_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
+{
+    return fake_open(2, TP_PUT, env, tp, caps);
+}
 
 static void plain_close(struct tp *tp) { fakes[0].closed++; tp_none_ops.close(tp); }
 static void other_close(struct tp *tp) { fakes[1].closed++; tp_none_ops.close(tp); }
 static void put_close(struct tp *tp) { fakes[2].closed++; tp_none_ops.close(tp); }
 
-/* Networks in the order given ("poP": plain, other, put): the one that is kept, and how many were opened for that. */
+/* Networks in the order given ("poP": plain, other, put): the one that is kept, and how many were
+ * opened for that. */
 static void chosen(const char *order, const char *kept, int opened)
 {
     struct tp_ops nets[3];
@@ -106,7 +117,7 @@ START_TEST(networks)
 }
 END_TEST
 
-/* --- one network for the job: what rank 0 has -------------------------------------------------------- */
+/* --- one network for the job: what rank 0 has ------------------------------------------------- */
 
 static struct {
     const char *here; /* the variant that this process takes by itself */

@@ -44,7 +44,8 @@ static void lazy(void)
     job_check(a->peers.count == 0);
     job_check(am_peer_known(1) == NULL);
     if (boot_rank() == 0)
-        job_check(am_request(3, AM_TEST, NULL, 0, 0) == 0 && a->peers.count == 1 && am_peer_known(3) != NULL);
+        job_check(am_request(3, AM_TEST, NULL, 0, 0) == 0 && a->peers.count == 1 &&
+                  am_peer_known(3) != NULL);
     stop();
 }
 
@@ -54,11 +55,13 @@ START_TEST(on_first_talk)
 }
 END_TEST
 
-/* The launcher reports a death: sends to it fail, its credits come back, replies kept for it are dropped. */
+/* The launcher reports a death: sends to it fail, its credits come back, replies kept for it are
+ * dropped. */
 static void death(void)
 {
     start();
-    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                 -1, 0);
     struct am *a = proc->am;
     if (boot_rank() == 0) {
         char text[100] = {0};
@@ -66,7 +69,8 @@ static void death(void)
         unsigned all = (unsigned)cvar.shm_cells;
         job_check(am_request(1, AM_TEST, NULL, 0, all - 1) == 0);
         job_check(am_request(2, AM_TEST, NULL, 0, 1) == 0);
-        for (unsigned i = 0; i < all + 5; i++) /* more than it has room for, as it has gone and reads none */
+        /* more than it has room for, as it has gone and reads none */
+        for (unsigned i = 0; i < all + 5; i++)
             job_check(am_reply(1, AM_TEST, &v, 1) == 0);
         job_check(!list_empty(&a->keepers));
         job_check(am_request(2, AM_TEST, NULL, 0, 1) == AM_AGAIN);
@@ -99,7 +103,8 @@ START_TEST(dead_peer)
 }
 END_TEST
 
-/* A published address that is cut short or names nothing of ours leads nowhere, and nothing breaks. */
+/* A published address that is cut short or names nothing of ours leads nowhere, and nothing
+ * breaks. */
 static void addresses(void)
 {
     start();
@@ -116,8 +121,8 @@ static void addresses(void)
     stop();
 }
 
-/* The launcher takes its time with an address: until it is there requests are refused, then all is as ever; and nothing but that is at an
- * end while it does not come. */
+/* The launcher takes its time with an address: until it is there requests are refused, then all is
+ * as ever; and nothing but that is at an end while it does not come. */
 static int slow, slow_gets;
 
 static int slow_get(const char *key, void *value, size_t *len)
@@ -136,7 +141,8 @@ static void slow_launcher(void)
         proc->boot->ops = &ops;
         slow = -EINPROGRESS;
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets == 1);
-        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets == 1); /* not so often */
+        /* not so often */
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && slow_gets == 1);
         job_check(am_max(1) == 0 && am_reach(1) == AM_AGAIN);
         proc->am->lack.since -= 11000000000u; /* longer than a shortage may last */
         usleep(11000);
@@ -171,14 +177,16 @@ static void idle(void)
     start();
     struct am *a = proc->am;
     if (boot_rank() == 0) {
-        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 && am_request(2, AM_TEST, NULL, 0, 1) == 0);
+        job_check(am_request(1, AM_TEST, NULL, 0, 0) == 0 &&
+                  am_request(2, AM_TEST, NULL, 0, 1) == 0);
         job_check(a->peers.count == 2 && a->idle.count == 0);
         a->peers_max = 2;
         job_check(am_request(3, AM_TEST, NULL, 0, 0) == 0);
         job_check(a->peers.count == 2 && a->idle.count == 1 && a->peers_max == AM_PEERS);
         job_check(!am_peer_known(1) && am_peer_known(2)->owed == 1 && am_peer_known(3));
         job_check(boot_put("am.1", "", 0) == 0); /* need not be asked again */
-        job_check(am_max(1) > 0 && am_request(1, AM_TEST, NULL, 0, 1) == 0 && am_peer_known(1)->owed == 1);
+        job_check(am_max(1) > 0 && am_request(1, AM_TEST, NULL, 0, 1) == 0 &&
+                  am_peer_known(1)->owed == 1);
         am_credit_return(1, 1);
         am_credit_return(2, 1);
         a->peers_max = 2;
@@ -214,7 +222,8 @@ static void files_give(const struct rlimit *had, int first)
     int wake = mem_wake_fd();
     for (int fd = first; fd < 64; fd++) {
         struct stat a, b;
-        if (fd != wake && fstat(0, &a) == 0 && fstat(fd, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+        if (fd != wake && fstat(0, &a) == 0 && fstat(fd, &b) == 0 && a.st_ino == b.st_ino &&
+            a.st_dev == b.st_dev)
             close(fd);
     }
     job_check(setrlimit(RLIMIT_NOFILE, had) == 0);
@@ -240,7 +249,8 @@ static int is_set(void *arg)
     return *(volatile int *)arg != 0;
 }
 
-/* Who cannot connect back holds the question until it can; then the answer leaves, and those that came behind keep their order. */
+/* Who cannot connect back holds the question until it can; then the answer leaves, and those that
+ * came behind keep their order. */
 static void cut_off(void)
 {
     start();
@@ -251,7 +261,9 @@ static void cut_off(void)
     if (boot_rank() == 0) {
         struct rlimit had;
         int first = files_take(&had);
-        job_check(am_request(1, AM_TEST, NULL, 0, 1) == AM_AGAIN && am_reach(1) == AM_AGAIN && am_max(1) == 0); /* weather */
+        /* weather */
+        job_check(am_request(1, AM_TEST, NULL, 0, 1) == AM_AGAIN && am_reach(1) == AM_AGAIN &&
+                  am_max(1) == 0);
         a->lack.since -= 11000000000u; /* ... for so long */
         usleep(11000);
         job_check(am_request(1, AM_TEST, NULL, 0, 1) == -EMFILE && am_reach(1) == -EMFILE);

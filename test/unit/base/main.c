@@ -10,7 +10,7 @@ Suite *suite_topo(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_list, suite_map, suite_lock, suite_log, suite_time, suite_pmiline,
-                                             suite_topo};
+    Suite *(*const suites[])(void) = {suite_list, suite_map,     suite_lock, suite_log,
+                                      suite_time, suite_pmiline, suite_topo};
     return unit_run(suites, 7);
 }

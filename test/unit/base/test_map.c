@@ -4,7 +4,8 @@
 
 Suite *suite_map(void);
 
-/* Against a plain array: 20,000 random puts, gets and deletes over few keys, so that chains collide. */
+/* Against a plain array: 20,000 random puts, gets and deletes over few keys, so that chains
+ * collide. */
 START_TEST(against_array)
 {
     enum { KEYS = 300 };

@@ -9,6 +9,7 @@ Suite *suite_watch(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_boot, suite_death, suite_identity, suite_nodemap, suite_pmi1, suite_watch};
+    Suite *(*const suites[])(void) = {suite_boot,    suite_death, suite_identity,
+                                      suite_nodemap, suite_pmi1,  suite_watch};
     return unit_run(suites, 6);
 }

@@ -53,8 +53,14 @@ static int my_job(char *text, size_t len)
 }
 
 static const struct boot_ops mine = {
-    .name = "mine", .init = my_init, .put = my_put, .get = my_get, .barrier = my_nothing, .node_map = my_map,
-    .job_id = my_job, .finalize = my_nothing,
+    .name = "mine",
+    .init = my_init,
+    .put = my_put,
+    .get = my_get,
+    .barrier = my_nothing,
+    .node_map = my_map,
+    .job_id = my_job,
+    .finalize = my_nothing,
 };
 
 static void variables(void)
@@ -137,9 +143,18 @@ END_TEST
 /* Values of every length around the borders of their pieces come back whole. */
 START_TEST(long_values)
 {
-    static const size_t lengths[] = {0, 1, BOOT_PIECE_MAX - 2, BOOT_PIECE_MAX - 1, BOOT_PIECE_MAX, BOOT_PIECE_MAX + 1,
-                                     2 * BOOT_PIECE_MAX - 3, 2 * BOOT_PIECE_MAX - 2, 2 * BOOT_PIECE_MAX - 1,
-                                     2 * BOOT_PIECE_MAX, BOOT_VALUE_MAX - 1, BOOT_VALUE_MAX};
+    static const size_t lengths[] = {0,
+                                     1,
+                                     BOOT_PIECE_MAX - 2,
+                                     BOOT_PIECE_MAX - 1,
+                                     BOOT_PIECE_MAX,
+                                     BOOT_PIECE_MAX + 1,
+                                     2 * BOOT_PIECE_MAX - 3,
+                                     2 * BOOT_PIECE_MAX - 2,
+                                     2 * BOOT_PIECE_MAX - 1,
+                                     2 * BOOT_PIECE_MAX,
+                                     BOOT_VALUE_MAX - 1,
+                                     BOOT_VALUE_MAX};
     char in[BOOT_VALUE_MAX], out[BOOT_VALUE_MAX];
     unsetenv("PMI_FD");
     variables();
@@ -156,7 +171,8 @@ START_TEST(long_values)
         ck_assert_int_eq(boot_get("long", out, &n), lengths[i] ? -EMSGSIZE : 0);
     }
     ck_assert_int_eq(boot_put("cut", in, BOOT_PIECE_MAX), 0);
-    ck_assert_int_eq(proc->boot->ops->put("cut2", in, BOOT_PIECE_MAX), 0); /* its second piece is missing */
+    /* its second piece is missing */
+    ck_assert_int_eq(proc->boot->ops->put("cut2", in, BOOT_PIECE_MAX), 0);
     size_t n = sizeof out;
     ck_assert_int_eq(boot_get("cut2", out, &n), -EPROTO);
     ck_assert_int_eq(boot_finalize(), 0);

@@ -21,7 +21,8 @@ static struct job_page *page_for(int size, unsigned magic)
     int fd = memfd_create("test", 0);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(ftruncate(fd, (off_t)job_page_bytes(size)), 0);
-    struct job_page *p = mmap(NULL, job_page_bytes(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct job_page *p = mmap(NULL, job_page_bytes(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                              0);
     ck_assert_ptr_ne(p, MAP_FAILED);
     p->magic = magic;
     p->version = JOB_PAGE_VERSION;

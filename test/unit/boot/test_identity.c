@@ -6,7 +6,8 @@
 
 Suite *suite_identity(void);
 
-/* A process has the same identity each time it looks, and differs from what differs in one respect. */
+/* A process has the same identity each time it looks, and differs from what differs in one
+ * respect. */
 START_TEST(differs)
 {
     struct boot_host a, b;

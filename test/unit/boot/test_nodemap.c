@@ -43,7 +43,7 @@ START_TEST(layouts)
     check_map("(vector,(0,2,2))", 7, (int[]){0, 0, 1, 1, 0, 0, 1});        /* blocks, cyclic */
     check_map("(vector,(0,1,3),(1,2,1))", 5, (int[]){0, 0, 0, 1, 2});      /* uneven */
     check_map("(vector,(1,1,2),(0,1,1),(1,1,1))", 4, (int[]){1, 1, 0, 1}); /* irregular */
-    check_map("(vector,(0,8,4))", 2, (int[]){0, 0});                       /* more room than ranks */
+    check_map("(vector,(0,8,4))", 2, (int[]){0, 0}); /* more room than ranks */
 }
 END_TEST
 
@@ -128,9 +128,23 @@ END_TEST
 START_TEST(malformed)
 {
     static const char *const bad[] = {
-        "", "(", "vector", "(vector)", "(vector,)", "(vector,(0,1,1)", "(vector,(0,1,1))x", "(vector,(0,0,1))",
-        "(vector,(0,1,0))", "(vector,(-1,1,1))", "(vector,(0,1))", "(vector,(0,1,1,1))", "(vector,(a,1,1))",
-        "(vector,(0,99999999999,1))", "(vector,(2147483647,2,1))", "(vector,(0,1,1),)", "(vector (0,1,1))",
+        "",
+        "(",
+        "vector",
+        "(vector)",
+        "(vector,)",
+        "(vector,(0,1,1)",
+        "(vector,(0,1,1))x",
+        "(vector,(0,0,1))",
+        "(vector,(0,1,0))",
+        "(vector,(-1,1,1))",
+        "(vector,(0,1))",
+        "(vector,(0,1,1,1))",
+        "(vector,(a,1,1))",
+        "(vector,(0,99999999999,1))",
+        "(vector,(2147483647,2,1))",
+        "(vector,(0,1,1),)",
+        "(vector (0,1,1))",
         "(vector,(0, 1,1))",
     };
     struct node_map m;

@@ -1,4 +1,5 @@
-/* The client against a server that is a table of lines: what it asks, and what it does with odd answers. */
+/* The client against a server that is a table of lines: what it asks, and what it does with odd
+ * answers. */
 #include "unit.h"
 
 #include <errno.h>
@@ -67,20 +68,26 @@ static void served(pid_t pid)
     ck_assert_int_eq(status, 0);
 }
 
-#define HELLO {"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"}, \
-    {"cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs_7\n"}, {"cmd=get_appnum", "cmd=appnum appnum=2\n"}
+#define HELLO                                                                                      \
+    {"cmd=init pmi_version=1 pmi_subversion=1",                                                    \
+     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"},                                \
+    {"cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs_7\n"},                                      \
+    {"cmd=get_appnum", "cmd=appnum appnum=2\n"}
 #define MAPPING {"cmd=get kvsname=kvs_7 key=PMI_process_mapping", \
     "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\n"}
 
 START_TEST(whole_life)
 {
     static const struct step steps[] = {
-        HELLO, MAPPING,
+        HELLO,
+        MAPPING,
         {"cmd=put kvsname=kvs_7 key=a value=00ff41\n", "cmd=put_result rc=0 msg=success\n"},
         {"cmd=barrier_in\n", "cmd=barrier_out\n"},
         {"cmd=get kvsname=kvs_7 key=b\n", "cmd=get_result rc=0 msg=all is well value=0102\n"},
-        {"cmd=get kvsname=kvs_7 key=c\n", "cmd=get_result rc=-1 msg=key_c_not_found value=unknown\n"},
-        {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0},
+        {"cmd=get kvsname=kvs_7 key=c\n",
+         "cmd=get_result rc=-1 msg=key_c_not_found value=unknown\n"},
+        {"cmd=finalize\n", "cmd=finalize_ack\n"},
+        {0},
     };
     pid_t pid = serve(steps, "1", "4");
     unsigned char v[4];
@@ -110,8 +117,14 @@ END_TEST
 START_TEST(odd_answers)
 {
     static const char *const answers[] = {
-        NULL, "cmd=response_to_init rc=1\n", "cmd=response_to_init\n", "\n", "nonsense\n", "cmd=barrier_out\n",
-        "cmd=response_to_init rc=zero\n", "= = = =\n",
+        NULL,
+        "cmd=response_to_init rc=1\n",
+        "cmd=response_to_init\n",
+        "\n",
+        "nonsense\n",
+        "cmd=barrier_out\n",
+        "cmd=response_to_init rc=zero\n",
+        "= = = =\n",
         "a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1 a=1\n",
     };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -177,7 +190,8 @@ START_TEST(timeout)
 }
 END_TEST
 
-/* Once MPI runs, over several hosts: a launcher that has stopped answering is given up for as long as it does not. */
+/* Once MPI runs, over several hosts: a launcher that has stopped answering is given up for as long
+ * as it does not. */
 START_TEST(deaf)
 {
     static const struct step steps[] = {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""}, {0}};
@@ -194,7 +208,8 @@ START_TEST(deaf)
     ck_assert_uint_ge(took, 1000000000u);
     ck_assert_uint_lt(took, 5000000000u);
     uint64_t before = time_now();
-    int err = boot_get("b", v, &n); /* not asked: the answer might be a's, and b's process lives for all that is known */
+    /* not asked: the answer might be a's, and b's process lives for all that is known */
+    int err = boot_get("b", v, &n);
     ck_assert(err == -EINPROGRESS || time_now() - start > 1900000000u);
     ck_assert_uint_lt(time_now() - before, 900000000u);
     while ((err = boot_get("b", v, &n)) == -EINPROGRESS && time_now() - start < 10000000000u)
@@ -231,8 +246,8 @@ static void looks(uint64_t ns)
     ck_assert_uint_lt(worst, 2000000000u);
 }
 
-/* Hydra sends a signal to the living when a process has died: one that comes during a look must not make a wait of it, nor a line of which
- * a part is there. */
+/* Hydra sends a signal to the living when a process has died: one that comes during a look must not
+ * make a wait of it, nor a line of which a part is there. */
 START_TEST(looks_only)
 {
     static const struct step steps[][6] = {{HELLO, MAPPING, {"cmd=barrier_in\n", ""}, {0}},
@@ -249,7 +264,8 @@ START_TEST(looks_only)
             _exit(0);
     ck_assert_int_eq(boot_barrier_begin(&at), 0);
     ck_assert_int_eq(at, fd);
-    for (int i = 0; i < 200 && atomic_load(&signals) < 20000; i++) /* fewer where the two share a core */
+    /* fewer where the two share a core */
+    for (int i = 0; i < 200 && atomic_load(&signals) < 20000; i++)
         looks(10000000);
     ck_assert_int_gt(atomic_load(&signals), 0);
     kill(other, SIGKILL);
@@ -261,18 +277,26 @@ START_TEST(looks_only)
 }
 END_TEST
 
-/* An answer that was given up comes after all, in the last barrier: it is neither its end nor the answer to a later question. */
+/* An answer that was given up comes after all, in the last barrier: it is neither its end nor the
+ * answer to a later question. */
 START_TEST(late_answer)
 {
     static const struct step steps[][9] = {
-        {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""},
+        {HELLO,
+         MAPPING,
+         {"cmd=get kvsname=kvs_7 key=a\n", ""},
          {"cmd=barrier_in\n", "cmd=get_result rc=0 msg=success value=01\n"},
-         {"cmd=get kvsname=kvs_7 key=b\n", "cmd=barrier_out\ncmd=get_result rc=0 msg=success value=02\n"},
-         {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0}},
-        {HELLO, MAPPING, {"cmd=get kvsname=kvs_7 key=a\n", ""},
+         {"cmd=get kvsname=kvs_7 key=b\n",
+          "cmd=barrier_out\ncmd=get_result rc=0 msg=success value=02\n"},
+         {"cmd=finalize\n", "cmd=finalize_ack\n"},
+         {0}},
+        {HELLO,
+         MAPPING,
+         {"cmd=get kvsname=kvs_7 key=a\n", ""},
          {"cmd=barrier_in\n", "cmd=get_result rc=0 msg=success value=01\ncmd=barrier_out\n"},
          {"cmd=get kvsname=kvs_7 key=b\n", "cmd=get_result rc=0 msg=success value=02\n"},
-         {"cmd=finalize\n", "cmd=finalize_ack\n"}, {0}},
+         {"cmd=finalize\n", "cmd=finalize_ack\n"},
+         {0}},
     };
     unsigned char v[4];
     size_t n = sizeof v;

@@ -1,5 +1,5 @@
-/* The watch against peers played by the test, over the loop back: three hosts in the map, one in truth.  Addresses of other hosts are
- * 127.0.0.2 and on, which are none of this host's own (W3). */
+/* The watch against peers played by the test, over the loop back: three hosts in the map, one in
+ * truth.  Addresses of other hosts are 127.0.0.2 and on, which are none of this host's own (W3). */
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -55,8 +55,9 @@ static int my_job(char *text, size_t len)
     return 0;
 }
 
-static const struct boot_ops mine = {.name = "mine", .init = my_init, .barrier = my_nothing, .node_map = my_map, .job_id = my_job,
-                                     .finalize = my_nothing, .watched = 1};
+static const struct boot_ops mine = {.name = "mine", .init = my_init, .barrier = my_nothing,
+                                     .node_map = my_map, .job_id = my_job, .finalize = my_nothing,
+                                     .watched = 1};
 
 static void begin(void)
 {
@@ -88,7 +89,8 @@ static struct watch_card own_card(void)
 /* A port at 127.0.0.x and its card; backlog -1: it is closed again. */
 static int peer_open(int x, int backlog, struct watch_card *c)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)x)};
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)x)};
     socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_ge(fd, 0);
@@ -123,7 +125,8 @@ static int peer_again(const struct watch_card *c)
 }
 
 /* Take one question, on a connection of its own, and answer it; the asker's rank. */
-static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
+static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_obituary *o,
+                          uint32_t n)
 {
     struct watch_hello h;
     struct watch_answer a = {.secret = c->answer, .deaths = n};
@@ -141,7 +144,8 @@ static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_
     return h.rank;
 }
 
-static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o, uint32_t n)
+static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o,
+                            uint32_t n)
 {
     return answer_on(accept(fd, NULL, NULL), c, o, n);
 }
@@ -212,8 +216,8 @@ static void told(uint32_t rank, struct watch_answer *a);
 
 enum { FILL = 4 };
 
-/* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers nothing, as a host that is
- * cut off. */
+/* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers
+ * nothing, as a host that is cut off. */
 struct hosts {
     struct watch_card silent;
     int first_fd, silent_fd, fill[FILL];
@@ -308,7 +312,8 @@ START_TEST(only_tried)
 }
 END_TEST
 
-/* W7: nothing ever came from another host.  Rank 2 is waited for, 1 is not; rank 3 has heard of somebody, so to it all this is a firewall. */
+/* W7: nothing ever came from another host.  Rank 2 is waited for, 1 is not; rank 3 has heard of
+ * somebody, so to it all this is a firewall. */
 START_TEST(deaf)
 {
     struct proc *first = proc, second = {0};
@@ -352,9 +357,11 @@ START_TEST(deaf)
 }
 END_TEST
 
-static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a);
+static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len,
+                        struct watch_answer *a);
 
-/* W2: a process of its host asks us, but nobody there has answered: what rejects our connections may be a firewall. */
+/* W2: a process of its host asks us, but nobody there has answered: what rejects our connections
+ * may be a firewall. */
 START_TEST(rejected)
 {
     struct watch_card c, mine;
@@ -393,8 +400,8 @@ START_TEST(silent)
     ck_assert_int_eq(boot_dead(5), 1);
     ck_assert_int_eq(boot_dead(4), 0);
     boot_watch_ask(2, &h.silent, sizeof h.silent); /* whoever is dead is not asked */
-    /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its processes are told, and those in
-     * question, but no others. */
+    /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its
+     * processes are told, and those in question, but no others. */
     told(3, &a);
     ck_assert_uint_eq(a.deaths, WATCH_TOLD);
     ck_assert_uint_eq(a.death[0].scope, BOOT_APART);
@@ -436,7 +443,8 @@ START_TEST(vouched)
 }
 END_TEST
 
-/* The witness is asked for the sake of the other alone: nobody waits for it, and it is not judged. */
+/* The witness is asked for the sake of the other alone: nobody waits for it, and it is not
+ * judged. */
 START_TEST(no_witness)
 {
     struct hosts h;
@@ -473,7 +481,8 @@ START_TEST(vouched_too_soon)
 }
 END_TEST
 
-/* W5: others of its host speak, so it is not the host, and a process that has ended would be refused. */
+/* W5: others of its host speak, so it is not the host, and a process that has ended would be
+ * refused. */
 START_TEST(silent_alone)
 {
     struct hosts h;
@@ -527,7 +536,8 @@ START_TEST(second_address)
 }
 END_TEST
 
-/* The process is stopped, for longer than the time-out, between two questions; none could be answered meanwhile. */
+/* The process is stopped, for longer than the time-out, between two questions; none could be
+ * answered meanwhile. */
 START_TEST(was_stopped)
 {
     struct watch_card c;
@@ -553,7 +563,8 @@ START_TEST(was_stopped)
 }
 END_TEST
 
-/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked, also after a pause. */
+/* W1: its kernel takes the connection, it does nothing.  One connection, however often it is asked,
+ * also after a pause. */
 START_TEST(stopped)
 {
     struct watch_card c;
@@ -599,7 +610,8 @@ START_TEST(strangers)
 }
 END_TEST
 
-static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len, struct watch_answer *a)
+static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len,
+                        struct watch_answer *a)
 {
     struct sockaddr_in to = card_address(c);
     int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -619,7 +631,8 @@ START_TEST(listener)
 {
     begin();
     struct watch_card c = own_card();
-    struct watch_hello h = {.secret = c.hello, .rank = 1}, wrong = {.secret = c.hello + 1, .rank = 1};
+    struct watch_hello h = {.secret = c.hello, .rank = 1}, wrong = {.secret = c.hello + 1,
+                            .rank = 1};
     struct watch_answer a;
     int head = offsetof(struct watch_answer, death);
     ck_assert_int_eq(c.spot[0].v6, 0);
@@ -651,7 +664,8 @@ START_TEST(listener)
         boot_dead_now(r, "many");
     int told[SIZE] = {0};
     for (int i = 0; i < 8; i++) {
-        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)(a.deaths * sizeof a.death[0]));
+        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a),
+                         head + (int)(a.deaths * sizeof a.death[0]));
         for (uint32_t k = 0; k < a.deaths; k++)
             told[a.death[k].rank] = 1;
     }
@@ -666,8 +680,9 @@ START_TEST(listener)
 }
 END_TEST
 
-/* Many ask at once, and say so late, as with busy cores: each is answered, since for an asker three ends without an answer are a
- * death.  Twice: their first words come after a moment, and after the watch has begun to drop those that say nothing. */
+/* Many ask at once, and say so late, as with busy cores: each is answered, since for an asker three
+ * ends without an answer are a death.  Twice: their first words come after a moment, and after the
+ * watch has begun to drop those that say nothing. */
 START_TEST(crowd)
 {
     enum { ASKERS = 200 };
@@ -696,7 +711,8 @@ START_TEST(crowd)
 }
 END_TEST
 
-/* The watch has dropped its guest, whose end of the connection is gone, but may not have its reserve back yet: then one is missing. */
+/* The watch has dropped its guest, whose end of the connection is gone, but may not have its
+ * reserve back yet: then one is missing. */
 static void until_open(int wanted, int limit)
 {
     for (int turn = 0; turn < 10000; turn++) {
@@ -710,7 +726,8 @@ static void until_open(int wanted, int limit)
     ck_abort_msg("the watch has not taken its reserve back");
 }
 
-/* Without a descriptor for a guest the watch has one in reserve, again and again; while that is taken, by one that says nothing, it pauses. */
+/* Without a descriptor for a guest the watch has one in reserve, again and again; while that is
+ * taken, by one that says nothing, it pauses. */
 START_TEST(no_descriptors)
 {
     enum { LIMIT = 256 };
@@ -750,7 +767,9 @@ END_TEST
 START_TEST(news)
 {
     struct watch_card c;
-    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"}, {.rank = SIZE + 9}, {.rank = 7, .scope = BOOT_HOST, .why = "cut"}};
+    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"},
+                                  {.rank = SIZE + 9},
+                                  {.rank = 7, .scope = BOOT_HOST, .why = "cut"}};
     begin();
     int fd = peer_open(2, 8, &c);
     memset(o[1].why, 'x', sizeof o[1].why); /* no end of text, no such rank */
@@ -770,11 +789,13 @@ START_TEST(news)
     ck_assert_int_eq(boot_dead(6), 0);
     ck_assert_int_eq(boot_watch_doubt(), 6);
     ck_assert_int_eq(boot_watch_doubt(), -1);
-    /* It holds this process, or this host, for dead: that goes both ways, and its other news are not believed. */
+    /* It holds this process, or this host, for dead: that goes both ways, and its other news are
+     * not believed. */
     for (int i = 0; i < 2; i++) {
         int rank = i ? 11 : 8;
         o[0] = (struct watch_obituary){.rank = 14, .why = "not so"};
-        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .scope = i ? BOOT_HOST : BOOT_ONE, .why = "slow"};
+        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .scope = i ? BOOT_HOST : BOOT_ONE,
+                                       .why = "slow"};
         boot_watch_ask(rank, &c, sizeof c);
         peer_answer(fd, &c, o, 2);
         until_dead(rank, 0, 1);
@@ -817,7 +838,8 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* A child gives our port up; the number, once it is that of a file of its own, is left alone in the child's children. */
+/* A child gives our port up; the number, once it is that of a file of its own, is left alone in the
+ * child's children. */
 static int child_of_child(void)
 {
     int status;

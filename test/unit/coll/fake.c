@@ -122,7 +122,11 @@ static void post(int me, const struct step *x)
 {
     size_t len = (size_t)x->n * (size_t)x->type->size;
     struct parcel *m = malloc(sizeof *m + len), **at = &under_way;
-    *m = (struct parcel){.src = me, .dst = process_of(me, x), .local = x->comm == &f.local[me], .tag = x->tag, .len = len};
+    *m = (struct parcel){.src = me,
+                         .dst = process_of(me, x),
+                         .local = x->comm == &f.local[me],
+                         .tag = x->tag,
+                         .len = len};
     job_check(m->dst >= 0 && m->dst < f.p && m->dst != me);
     dt_pack(x->type, (size_t)x->n, x->from, 0, m->data, len);
     while (*at)
@@ -136,7 +140,8 @@ static int collect(int me, const struct step *x)
 {
     for (struct parcel **at = &under_way; *at; at = &(*at)->next) {
         struct parcel *m = *at;
-        if (m->dst != me || m->src != process_of(me, x) || m->local != (x->comm == &f.local[me]) || m->tag != x->tag)
+        if (m->dst != me || m->src != process_of(me, x) || m->local != (x->comm == &f.local[me]) ||
+            m->tag != x->tag)
             continue;
         job_check(m->len == (size_t)x->n * (size_t)x->type->size);
         dt_unpack(x->type, (size_t)x->n, x->to, 0, m->data, m->len);

@@ -1,9 +1,11 @@
-/* fake.h - runs the schedules of all members of a communicator in one process, over a transport made of lists.
+/* fake.h - runs the schedules of all members of a communicator in one process, over a transport
+ * made of lists.
  *
  *   fake_open(a, b)      a members (b = 0), or an intercommunicator of a and b
  *   f.args[i] = ...      what member i calls
- *   fake_run()           builds every member's schedule and carries it out, members taking turns in a random
- *                        order; checks that messages meet by tag and size and that none is left
+ *   fake_run()           builds every member's schedule and carries it out, members taking turns in
+ *                        a random order; checks that messages meet by tag and size and that none
+ *                        is left
  *   fake_close()
  * Use inside job_run(1, ...): an assertion that fails ends the process. */
 #ifndef FAKE_H
@@ -34,7 +36,8 @@ void fake_call(enum coll_call call, struct dt_type *t, struct dt_op *op, int roo
 void fake_run(void);
 
 struct dt_type *fake_int(void); /* MPI_INT */
-/* Affine maps x -> ax + b modulo 65521 as 64-bit numbers: their composition is associative and does not commute. */
+/* Affine maps x -> ax + b modulo 65521 as 64-bit numbers: their composition is associative and does
+ * not commute. */
 struct dt_type *fake_map_type(void);
 struct dt_op *fake_compose(void);
 uint64_t fake_map(int member, int i);           /* operand i of a member */

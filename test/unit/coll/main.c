@@ -14,8 +14,8 @@ Suite *suite_coll(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_select, suite_bcast,    suite_reduce, suite_reduce_scatter,
-                                      suite_gather, suite_alltoall, suite_inter,  suite_sched,
-                                      suite_shm,    suite_ctxid,    suite_coll};
+    Suite *(*const suites[])(void) = {
+        suite_select, suite_bcast, suite_reduce, suite_reduce_scatter, suite_gather, suite_alltoall,
+        suite_inter,  suite_sched, suite_shm,    suite_ctxid,          suite_coll};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

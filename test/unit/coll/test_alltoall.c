@@ -11,7 +11,8 @@ Suite *suite_alltoall(void);
 
 enum { MANY = 1024 };
 static int in[FAKE_MAX][MANY], out[FAKE_MAX][MANY];
-static int scounts[FAKE_MAX][FAKE_MAX], rcounts[FAKE_MAX][FAKE_MAX], displs[FAKE_MAX], bytes[FAKE_MAX];
+static int scounts[FAKE_MAX][FAKE_MAX], rcounts[FAKE_MAX][FAKE_MAX], displs[FAKE_MAX],
+    bytes[FAKE_MAX];
 static MPI_Datatype types[FAKE_MAX];
 
 static int value(int from, int to, int k)
@@ -81,8 +82,8 @@ START_TEST(each_gets_each_others_block)
 }
 END_TEST
 
-/* A ring of p processes (periodic): what goes down arrives from above, also when both neighbours are one process
- * or this process itself. */
+/* A ring of p processes (periodic): what goes down arrives from above, also when both neighbours
+ * are one process or this process itself. */
 static void body_ring(void)
 {
     fake_init();

@@ -61,7 +61,8 @@ START_TEST(ids_are_new_and_common)
 }
 END_TEST
 
-/* The counter goes round: ids that live are passed over, and when all live there is a clear error. */
+/* The counter goes round: ids that live are passed over, and when all live there is a clear
+ * error. */
 static void body_round(void)
 {
     struct comm *dup[40];
@@ -72,7 +73,8 @@ static void body_round(void)
     for (int i = 0; i < 100; i++) {
         struct comm *d;
         ok(coll_comm_dup(c, &d));
-        job_check(d->ctx_recv != dup[0]->ctx_recv && d->ctx_recv != CTX_WORLD && d->ctx_recv != CTX_SELF);
+        job_check(d->ctx_recv != dup[0]->ctx_recv && d->ctx_recv != CTX_WORLD &&
+                  d->ctx_recv != CTX_SELF);
         comm_drop(d);
     }
     int n = 1, err = MPI_SUCCESS;
@@ -104,7 +106,8 @@ static void body_inter(void)
     struct rankmap *m = subset(half);
     ok(coll_ctx_agree_map(c, m, c->rank / 2, 0, &local_id));
     struct comm *local = comm_make(m, c->rank / 2, NULL, local_id, local_id);
-    ok(coll_intercomm_exchange(local, 0, c, 1 - half, 99, &recv, &send, &remote, 100 + half, &extra));
+    ok(coll_intercomm_exchange(local, 0, c, 1 - half, 99, &recv, &send, &remote, 100 + half,
+                               &extra));
     job_check(extra == 101 - half && recv != send);
     job_check(remote->size == c->size / 2 + (half ? c->size % 2 : 0));
     for (int i = 0; i < remote->size; i++)
@@ -133,7 +136,8 @@ START_TEST(groups_meet)
 }
 END_TEST
 
-/* Process 2 holds the leader for dead and 3 knows nothing: it is told whose death it was.  What is no id of the leader's is none. */
+/* Process 2 holds the leader for dead and 3 knows nothing: it is told whose death it was.  What is
+ * no id of the leader's is none. */
 static void body_told(void)
 {
     enum { LATER = 7 };

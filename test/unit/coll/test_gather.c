@@ -37,7 +37,10 @@ static void set_vectors(struct coll_args *a, int n)
 static void gather(int p, int root, int n, int vector, int in_place, int all)
 {
     fake_open(p, 0);
-    fake_call(all ? vector ? COLL_ALLGATHERV : COLL_ALLGATHER : vector ? COLL_GATHERV : COLL_GATHER, fake_int(), NULL, root);
+    fake_call(all      ? vector ? COLL_ALLGATHERV : COLL_ALLGATHER
+              : vector ? COLL_GATHERV
+                       : COLL_GATHER,
+              fake_int(), NULL, root);
     lay_out(p, vector, n);
     memset(out, 0xff, sizeof out);
     for (int i = 0; i < p; i++) {

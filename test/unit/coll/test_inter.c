@@ -112,7 +112,8 @@ static void everybody(void)
         for (int i = 0; i < f.p; i++)
             for (int m = 0; m < other_size(i); m++)
                 for (int k = 0; k < N; k++)
-                    job_check(out[i][m * N + k] == (other_first(i) + m) * 1000 + f.comm[i].rank * N + k);
+                    job_check(out[i][m * N + k] ==
+                              (other_first(i) + m) * 1000 + f.comm[i].rank * N + k);
     }
 }
 

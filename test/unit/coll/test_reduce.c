@@ -15,7 +15,8 @@ static uint64_t min[FAKE_MAX][MANY], mout[FAKE_MAX][MANY];
 static void reduction(enum coll_call call, int p, int root, int n, int ordered, int in_place)
 {
     fake_open(p, 0);
-    fake_call(call, ordered ? fake_map_type() : fake_int(), ordered ? fake_compose() : dt_op_find(MPI_SUM), root);
+    fake_call(call, ordered ? fake_map_type() : fake_int(),
+              ordered ? fake_compose() : dt_op_find(MPI_SUM), root);
     for (int i = 0; i < p; i++) {
         for (int k = 0; k < MANY; k++) {
             in[i][k] = i * 100 + k;
@@ -24,7 +25,8 @@ static void reduction(enum coll_call call, int p, int root, int n, int ordered, 
             mout[i][k] = 77;
         }
         int place = in_place && (call != COLL_REDUCE || i == root);
-        void *from = ordered ? (void *)min[i] : (void *)in[i], *to = ordered ? (void *)mout[i] : (void *)out[i];
+        void *from = ordered ? (void *)min[i] : (void *)in[i],
+             *to = ordered ? (void *)mout[i] : (void *)out[i];
         if (place)
             memcpy(to, from, ordered ? sizeof min[i] : sizeof in[i]);
         f.args[i].sbuf = place ? MPI_IN_PLACE : from;

@@ -43,7 +43,8 @@ END_TEST
 
 START_TEST(wrong_texts_are_refused)
 {
-    static const char *const wrong[] = {"bcast", "bcast=", "bcast=quick", "cast=ring", "bcast=ring", "=", "bcast=binomial,x=y"};
+    static const char *const wrong[] = {"bcast",      "bcast=", "bcast=quick",       "cast=ring",
+                                        "bcast=ring", "=",      "bcast=binomial,x=y"};
     char msg[200];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         set(wrong[i]);

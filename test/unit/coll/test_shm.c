@@ -14,8 +14,8 @@ static unsigned roll(unsigned *dice)
     return *dice >> 16;
 }
 
-/* The same random calls on all, sizes on both sides of the bound, all roots: slots are used again and again while
- * members are up to SHM_SLOTS operations apart. */
+/* The same random calls on all, sizes on both sides of the bound, all roots: slots are used again
+ * and again while members are up to SHM_SLOTS operations apart. */
 static void body_random(void)
 {
     enum { MANY = 700 };
@@ -27,7 +27,8 @@ static void body_random(void)
     struct dt_op *sum = dt_op_find(MPI_SUM);
     int64_t p = c->size, ranks = p * (p - 1) / 2;
     for (int i = 0; i < 3000; i++) {
-        unsigned call = roll(&dice) % 5, root = roll(&dice) % (unsigned)p, n = roll(&dice) % 8 ? roll(&dice) % 20 : roll(&dice) % MANY;
+        unsigned call = roll(&dice) % 5, root = roll(&dice) % (unsigned)p,
+                 n = roll(&dice) % 8 ? roll(&dice) % 20 : roll(&dice) % MANY;
         for (unsigned k = 0; k < n; k++) {
             in[k] = i + (int64_t)k + c->rank;
             out[k] = -1;
@@ -43,7 +44,8 @@ static void body_random(void)
             for (unsigned k = 0; k < n; k++)
                 job_check(out[k] == ((int)root == c->rank ? p * (i + (int64_t)k) + ranks : -1));
         } else {
-            ok(coll_allreduce(call == 3 ? MPI_IN_PLACE : in, call == 3 ? in : out, (MPI_Aint)n, t, sum, c));
+            ok(coll_allreduce(call == 3 ? MPI_IN_PLACE : in, call == 3 ? in : out, (MPI_Aint)n, t,
+                              sum, c));
             for (unsigned k = 0; k < n; k++)
                 job_check((call == 3 ? in : out)[k] == p * (i + (int64_t)k) + ranks);
         }
@@ -63,13 +65,15 @@ static void body_blocks(void)
     int p = c->size, me = c->rank;
     for (int i = 0; i < 3000; i++) {
         unsigned call = roll(&dice) % 7;
-        int root = (int)(roll(&dice) % (unsigned)p), place = (int)(roll(&dice) % 2), n = (int)(roll(&dice) % 8 ? roll(&dice) % 9 : roll(&dice) % 500);
+        int root = (int)(roll(&dice) % (unsigned)p), place = (int)(roll(&dice) % 2),
+            n = (int)(roll(&dice) % 8 ? roll(&dice) % 9 : roll(&dice) % 500);
         int *mine = place && call == 1 ? out + me * n : in;
         for (int k = 0; k < p * n; k++) {
             in[k] = i + me * 1000 + k;
             out[k] = -1;
         }
-        struct coll_args a = {.comm = c, .sbuf = in, .rbuf = out, .scount = n, .rcount = n, .stype = t, .rtype = t, .root = root};
+        struct coll_args a = {.comm = c, .sbuf = in, .rbuf = out, .scount = n, .rcount = n,
+                              .stype = t, .rtype = t, .root = root};
         if (call == 0) {
             a.call = COLL_GATHER;
             place &= me == root;
@@ -109,7 +113,8 @@ static void body_blocks(void)
             ok(coll_run(&a));
             int first = call == 4 ? me * n : 0, members = call == 4 ? p : call == 5 ? me + 1 : me;
             for (int k = 0; k < n && members; k++)
-                job_check(out[k] == members * (i + first + k) + 1000 * (members * (members - 1) / 2));
+                job_check(out[k] ==
+                          members * (i + first + k) + 1000 * (members * (members - 1) / 2));
         }
     }
     live_stop();

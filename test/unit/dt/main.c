@@ -14,7 +14,8 @@ Suite *suite_f90(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_node, suite_type, suite_walk, suite_copy, suite_kernel,
-                                      suite_sig, suite_flat, suite_ext32, suite_op, suite_predef, suite_f90};
+    Suite *(*const suites[])(void) = {suite_node,   suite_type,   suite_walk, suite_copy,
+                                      suite_kernel, suite_sig,    suite_flat, suite_ext32,
+                                      suite_op,     suite_predef, suite_f90};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

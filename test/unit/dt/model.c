@@ -38,8 +38,9 @@ static int alone_id(char *text, size_t len)
     return 0;
 }
 static void alone_abort(int code, const char *why) { exit(code); }
-static const struct boot_ops alone = {.name = "singleton", .init = alone_init, .put = alone_put, .get = alone_get,
-                                      .barrier = alone_done, .node_map = alone_text, .job_id = alone_id,
+static const struct boot_ops alone = {.name = "singleton", .init = alone_init, .put = alone_put,
+                                      .get = alone_get, .barrier = alone_done,
+                                      .node_map = alone_text, .job_id = alone_id,
                                       .abort = alone_abort, .finalize = alone_done};
 
 void room_setup(void)
@@ -53,7 +54,8 @@ void room_setup(void)
 
 void room_teardown(void)
 {
-    ck_assert_uint_eq(proc->obj->table[OBJ_TYPE].live, 5); /* the predefined pairs: nothing else is left */
+    /* the predefined pairs: nothing else is left */
+    ck_assert_uint_eq(proc->obj->table[OBJ_TYPE].live, 5);
     ck_assert_uint_eq(proc->obj->table[OBJ_OP].live, 0);
     dt_finalize();
     obj_finalize();
@@ -157,8 +159,18 @@ static struct model basic_model(struct dt_type *t)
 
 static struct dt_type *random_basic(struct rng *r)
 {
-    static const MPI_Datatype some[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_BYTE,
-                                        MPI_C_DOUBLE_COMPLEX, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_2INT, MPI_INT, MPI_DOUBLE};
+    static const MPI_Datatype some[] = {MPI_CHAR,
+                                        MPI_SHORT,
+                                        MPI_INT,
+                                        MPI_DOUBLE,
+                                        MPI_LONG_DOUBLE,
+                                        MPI_BYTE,
+                                        MPI_C_DOUBLE_COMPLEX,
+                                        MPI_SHORT_INT,
+                                        MPI_DOUBLE_INT,
+                                        MPI_2INT,
+                                        MPI_INT,
+                                        MPI_DOUBLE};
     return dt_find(some[rng_next(r) % (sizeof some / sizeof *some)]);
 }
 
@@ -177,7 +189,8 @@ static void make_indexed(struct model *m, struct rng *r, const struct model *old
         off[i] = at;
         at += rng_next(r) % 3 == 0 ? rng_range(r, -4, 4) : lens[i];
         if (bytes)
-            off[i] = off[i] * (extent ? extent : 4) + (rng_next(r) % 4 == 0 ? rng_range(r, -9, 9) : 0);
+            off[i] = off[i] * (extent ? extent : 4) +
+                     (rng_next(r) % 4 == 0 ? rng_range(r, -9, 9) : 0);
         put_block(m, old, bytes ? off[i] : off[i] * extent, lens[i], &any);
     }
     int err = bytes ? dt_make_indexed_b(n, same ? NULL : lens, one, off, old->type, &m->type)
@@ -211,7 +224,8 @@ static void make_subarray(struct model *m, struct rng *r, const struct model *ol
         start[d] = rng_range(r, 0, sizes[d] - sub[d]);
         all *= sizes[d];
     }
-    for (int64_t i = 0; i < all; i++) { /* every element of the whole array, in memory order: is it inside? */
+    for (int64_t i = 0; i < all; i++) {
+        /* every element of the whole array, in memory order: is it inside? */
         int64_t rest = i;
         int inside = 1;
         for (int k = 0; k < nd; k++) {
@@ -227,10 +241,12 @@ static void make_subarray(struct model *m, struct rng *r, const struct model *ol
     m->ub = all * extent;
     m->lb_set = m->ub_set = 1;
     m->align = old->align;
-    ck_assert_int_eq(dt_make_subarray(nd, sizes, sub, start, order, old->type, &m->type), MPI_SUCCESS);
+    ck_assert_int_eq(dt_make_subarray(nd, sizes, sub, start, order, old->type, &m->type),
+                     MPI_SUCCESS);
 }
 
-static void make_struct(struct model *m, struct rng *r, int depth, size_t max, struct dt_type *uniform)
+static void make_struct(struct model *m, struct rng *r, int depth, size_t max,
+                        struct dt_type *uniform)
 {
     int64_t n = rng_range(r, 0, PARTS), lens[PARTS], off[PARTS], at = rng_range(r, -8, 8);
     struct dt_type *types[PARTS];
@@ -316,7 +332,8 @@ struct image image_make(const struct model *m, size_t count, struct rng *r)
     int64_t lo, hi;
     model_bounds(m, count, &lo, &hi);
     i.len = (size_t)(hi - lo);
-    i.memory = malloc(i.len ? i.len : 1); /* exactly the bytes touched: a sanitizer sees one too many */
+    /* exactly the bytes touched: a sanitizer sees one too many */
+    i.memory = malloc(i.len ? i.len : 1);
     for (size_t k = 0; k < i.len; k++)
         i.memory[k] = (char)rng_next(r);
     i.base = (char *)((uintptr_t)i.memory - (uintptr_t)lo);
@@ -333,7 +350,8 @@ char *model_pack(const struct model *m, size_t count, const char *base)
     char *out = malloc((size_t)model_size(m) * count + 1), *at = out;
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < m->n; i++) {
-            uintptr_t from = (uintptr_t)base + (uintptr_t)(m->e[i].off + (int64_t)c * (m->ub - m->lb));
+            uintptr_t from = (uintptr_t)base +
+                             (uintptr_t)(m->e[i].off + (int64_t)c * (m->ub - m->lb));
             memcpy(at, (const void *)from, (size_t)m->e[i].bytes);
             at += m->e[i].bytes;
         }
@@ -344,7 +362,8 @@ void model_unpack(const struct model *m, size_t count, char *base, const char *p
 {
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < m->n && len; i++) {
-            uintptr_t to = (uintptr_t)base + (uintptr_t)(m->e[i].off + (int64_t)c * (m->ub - m->lb));
+            uintptr_t to = (uintptr_t)base +
+                           (uintptr_t)(m->e[i].off + (int64_t)c * (m->ub - m->lb));
             size_t n = len < (size_t)m->e[i].bytes ? len : (size_t)m->e[i].bytes;
             memcpy((void *)to, packed, n);
             packed += n;

@@ -1,6 +1,8 @@
-/* model.h - the naive datatype: a list of (displacement, basic element), after MPI-3.1 4.1, beside the real one.
+/* model.h - the naive datatype: a list of (displacement, basic element), after MPI-3.1 4.1, beside
+ * the real one.
  *
- * model_random() builds both by the same random constructors; the tests compare what they say and move. */
+ * model_random() builds both by the same random constructors; the tests compare what they say and
+ * move. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -34,7 +36,8 @@ struct rng {
 uint64_t rng_next(struct rng *r);
 int64_t rng_range(struct rng *r, int64_t lo, int64_t hi); /* lo..hi, both included */
 
-/* A type of at most `max` elements and `depth` constructors; uniform: one basic type in all of it, or NULL. */
+/* A type of at most `max` elements and `depth` constructors; uniform: one basic type in all of it,
+ * or NULL. */
 struct model model_random(struct rng *r, int depth, size_t max, struct dt_type *uniform);
 void model_free(struct model *m);
 int64_t model_size(const struct model *m);

@@ -5,7 +5,8 @@
 
 Suite *suite_copy(void);
 
-static void check_copy(const struct model *s, size_t sn, const struct model *d, size_t dn, struct rng *r)
+static void check_copy(const struct model *s, size_t sn, const struct model *d, size_t dn,
+                       struct rng *r)
 {
     struct image from = image_make(s, sn, r), a = image_make(d, dn, r), b = image_make(d, dn, r);
     size_t stotal = (size_t)model_size(s) * sn, dtotal = (size_t)model_size(d) * dn;
@@ -57,7 +58,8 @@ START_TEST(many_blocks)
         off[i] = i * 12 + rng_range(&r, 0, 4);
     ck_assert_int_eq(dt_make_indexed_b(N, NULL, 1, off, dt_find(MPI_INT), &a), MPI_SUCCESS);
     ck_assert_int_eq(dt_make_vector_b(N / 2, 1, 24, dt_find(MPI_DOUBLE), &b), MPI_SUCCESS);
-    char *x = calloc(1, N * 12 + 64), *y = calloc(1, N * 12 + 64), *p = malloc(N * 4), *q = malloc(N * 4);
+    char *x = calloc(1, N * 12 + 64), *y = calloc(1, N * 12 + 64), *p = malloc(N * 4),
+         *q = malloc(N * 4);
     for (int i = 0; i < N * 12 + 64; i++)
         x[i] = (char)rng_next(&r);
     ck_assert_uint_eq(dt_copy(x, 1, a, y, 1, b), N * 4);

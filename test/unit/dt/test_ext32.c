@@ -65,12 +65,15 @@ START_TEST(too_large_is_an_error)
 }
 END_TEST
 
-/* Out and back gives the same data (long doubles excepted: they have padding; types that overlap too). */
+/* Out and back gives the same data (long doubles excepted: they have padding; types that overlap
+ * too). */
 START_TEST(round_trip)
 {
     for (uint64_t seed = 0; seed < 1500; seed++) {
         struct rng r = {seed * 19 + 11};
-        struct dt_type *u = dt_find(seed % 3 == 0 ? MPI_INT : seed % 3 == 1 ? MPI_SHORT_INT : MPI_DOUBLE);
+        struct dt_type *u = dt_find(seed % 3 == 0   ? MPI_INT
+                                    : seed % 3 == 1 ? MPI_SHORT_INT
+                                                    : MPI_DOUBLE);
         struct model m = model_random(&r, 1 + (int)(seed % 4), 200, u);
         size_t count = (size_t)rng_range(&r, 0, 3), bytes, total = (size_t)model_size(&m) * count;
         ck_assert_int_eq(dt_ext_size(m.type, count, &bytes), MPI_SUCCESS);

@@ -1,4 +1,5 @@
-/* Parameterised Fortran types: the smallest kind, one per request, predefined in all but the envelope. */
+/* Parameterised Fortran types: the smallest kind, one per request, predefined in all but the
+ * envelope. */
 #include "model.h"
 
 #include "obj/err.h"
@@ -21,8 +22,10 @@ START_TEST(smallest_kind)
     ck_assert_int_eq(make(MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, 2)->size, 1);
     ck_assert_int_eq(make(MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, 10)->size, 8);
     struct dt_type *t = NULL;
-    ck_assert_int_eq(err_class(dt_make_f90(MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, 19, &t)), MPI_ERR_ARG);
-    ck_assert_int_eq(err_class(dt_make_f90(MPI_COMBINER_F90_REAL, 34, MPI_UNDEFINED, &t)), MPI_ERR_ARG);
+    ck_assert_int_eq(err_class(dt_make_f90(MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, 19, &t)),
+                     MPI_ERR_ARG);
+    ck_assert_int_eq(err_class(dt_make_f90(MPI_COMBINER_F90_REAL, 34, MPI_UNDEFINED, &t)),
+                     MPI_ERR_ARG);
 }
 END_TEST
 

@@ -38,7 +38,8 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* Whatever comes out of damaged bytes is refused or a sound type: its bounds hold for what it touches. */
+/* Whatever comes out of damaged bytes is refused or a sound type: its bounds hold for what it
+ * touches. */
 static void use_hostile(struct dt_type *t)
 {
     int64_t lo, hi;
@@ -53,7 +54,8 @@ static void use_hostile(struct dt_type *t)
         dt_pack(t, 1, base, (size_t)t->size - 64, out, sizeof out);
     memset(out, 0, sizeof out);
     if (t->basic && dt_op_check(dt_op_find(MPI_SUM), t, DT_FOR_ACC) == MPI_SUCCESS)
-        dt_op_unpack(dt_op_find(MPI_SUM), t, 1, base, 0, out, sizeof out / t->elem.bytes * t->elem.bytes);
+        dt_op_unpack(dt_op_find(MPI_SUM), t, 1, base, 0, out,
+                     sizeof out / t->elem.bytes * t->elem.bytes);
     free(memory);
 }
 

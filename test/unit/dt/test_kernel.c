@@ -12,7 +12,8 @@ START_TEST(strided_gather_scatter)
     struct rng r = {4};
     for (size_t blk = 1; blk <= MAX; blk++) {
         for (int way = 0; way < 3; way++) {
-            int64_t ss = (int64_t)blk + rng_range(&r, 0, 300), ds = (int64_t)blk + rng_range(&r, 0, 300), off[N];
+            int64_t ss = (int64_t)blk + rng_range(&r, 0, 300),
+                    ds = (int64_t)blk + rng_range(&r, 0, 300), off[N];
             size_t sat = 0, dat = 0;
             for (int i = 0; i < ROOM; i++) {
                 src[i] = (char)rng_next(&r);
@@ -42,8 +43,9 @@ START_TEST(strided_gather_scatter)
 }
 END_TEST
 
-/* Starts no memory is at: MPI_BOTTOM, and large displacements and steps of which only the sum is a place.  (What is added
- * to what matters to `maint/sanitize address`: an address beyond all memory is not a pointer in C.) */
+/* Starts no memory is at: MPI_BOTTOM, and large displacements and steps of which only the sum is a
+ * place.  (What is added to what matters to `maint/sanitize address`: an address beyond all memory
+ * is not a pointer in C.) */
 START_TEST(far_displacements)
 {
     static const int64_t FAR = INT64_MAX - 4095;
@@ -51,7 +53,8 @@ START_TEST(far_displacements)
     for (int i = 0; i < 64; i++)
         from[i] = (char)(3 * i);
     for (size_t blk = 1; blk <= 24; blk++) {
-        const int64_t at[2] = {FAR + 40, FAR}, absolute[2] = {(int64_t)(uintptr_t)from + 40, (int64_t)(uintptr_t)from};
+        const int64_t at[2] = {FAR + 40, FAR},
+                      absolute[2] = {(int64_t)(uintptr_t)from + 40, (int64_t)(uintptr_t)from};
         memset(to, 0, sizeof to);
         kernel_gather(to, (const char *)((uintptr_t)from - (uintptr_t)FAR), at, 2, blk);
         ck_assert_mem_eq(to, from + 40, blk);

@@ -1,5 +1,5 @@
-/* Reduction operations: every operation on every predefined type against plain C; which pairs are legal; the
- * same from packed bytes onto layouts; user operations. */
+/* Reduction operations: every operation on every predefined type against plain C; which pairs are
+ * legal; the same from packed bytes onto layouts; user operations. */
 #include "model.h"
 
 #include <complex.h>
@@ -48,25 +48,26 @@ enum { N = 37 }; /* not a multiple of any vector length */
         default: return 0;                                              \
         }                                                               \
     }
-#define REF_INT(NAME, T) REFERENCE(NAME, T, REFERENCE_ORDERED(T) REFERENCE_TRUTH REFERENCE_BITS REFERENCE_WRAP(T))
+#define REF_INT(NAME, T)                                                                           \
+    REFERENCE(NAME, T, REFERENCE_ORDERED(T) REFERENCE_TRUTH REFERENCE_BITS REFERENCE_WRAP(T))
 #define REF_REAL(NAME, T) REFERENCE(NAME, T, REFERENCE_ORDERED(T) REFERENCE_TRUTH REFERENCE_SUM)
 #define REF_COMPLEX(NAME, T) REFERENCE(NAME, T, REFERENCE_SUM)
-#define REF_PAIR(NAME, V, I)                                                                            \
-    struct pair_##NAME {                                                                                \
-        V v;                                                                                            \
-        I i;                                                                                            \
-    };                                                                                                  \
-    static int ref_##NAME(int op, const void *in, void *io)                                             \
-    {                                                                                                   \
-        const struct pair_##NAME *x = in;                                                               \
-        struct pair_##NAME *y = io;                                                                     \
-        if (op != DT_MINLOC && op != DT_MAXLOC)                                                         \
-            return 0;                                                                                   \
-        if (x->v == y->v)                                                                               \
-            y->i = x->i < y->i ? x->i : y->i;                                                           \
-        else if (op == DT_MINLOC ? x->v < y->v : x->v > y->v)                                           \
-            y->v = x->v, y->i = x->i;                                                                   \
-        return 1;                                                                                       \
+#define REF_PAIR(NAME, V, I)                                                                       \
+    struct pair_##NAME {                                                                           \
+        V v;                                                                                       \
+        I i;                                                                                       \
+    };                                                                                             \
+    static int ref_##NAME(int op, const void *in, void *io)                                        \
+    {                                                                                              \
+        const struct pair_##NAME *x = in;                                                          \
+        struct pair_##NAME *y = io;                                                                \
+        if (op != DT_MINLOC && op != DT_MAXLOC)                                                    \
+            return 0;                                                                              \
+        if (x->v == y->v)                                                                          \
+            y->i = x->i < y->i ? x->i : y->i;                                                      \
+        else if (op == DT_MINLOC ? x->v < y->v : x->v > y->v)                                      \
+            y->v = x->v, y->i = x->i;                                                              \
+        return 1;                                                                                  \
     }
 #define FILL(NAME, T, EXPR)                            \
     static void fill_##NAME(void *p, struct rng *r)    \
@@ -83,19 +84,25 @@ enum { N = 37 }; /* not a multiple of any vector length */
         q->i = (I)rng_range(r, 0, 9);                                                     \
     }
 
-REF_INT(i8, int8_t) REF_INT(i16, int16_t) REF_INT(i32, int32_t) REF_INT(i64, int64_t)
-REF_INT(u8, uint8_t) REF_INT(u16, uint16_t) REF_INT(u32, uint32_t) REF_INT(u64, uint64_t)
-REF_REAL(f32, float) REF_REAL(f64, double) REF_REAL(ld, long double) REF_REAL(f128, quad)
-REF_COMPLEX(c32, float _Complex) REF_COMPLEX(c64, double _Complex) REF_COMPLEX(cld, long double _Complex)
-REFERENCE(b8, uint8_t, REFERENCE_TRUTH) REFERENCE(b32, int32_t, REFERENCE_TRUTH) REFERENCE(byte, uint8_t, REFERENCE_BITS)
-static int ref_none(int op, const void *in, void *io)
+REF_INT(i8, int8_t)
+REF_INT(i16, int16_t) REF_INT(i32, int32_t) REF_INT(i64, int64_t) REF_INT(u8, uint8_t)
+    REF_INT(u16, uint16_t) REF_INT(u32, uint32_t) REF_INT(u64, uint64_t) REF_REAL(f32, float)
+        REF_REAL(f64, double) REF_REAL(ld, long double) REF_REAL(f128, quad)
+            REF_COMPLEX(c32, float _Complex) REF_COMPLEX(c64, double _Complex)
+                REF_COMPLEX(cld, long double _Complex) REFERENCE(b8, uint8_t, REFERENCE_TRUTH)
+                    REFERENCE(b32, int32_t, REFERENCE_TRUTH)
+                        REFERENCE(byte, uint8_t, REFERENCE_BITS) static int ref_none(int op,
+                                                                                     const void *in,
+                                                                                     void *io)
 {
     return 0;
 }
-REF_PAIR(pfi, float, int) REF_PAIR(pdi, double, int) REF_PAIR(pli, long, int) REF_PAIR(psi, short, int)
-REF_PAIR(p2i, int, int) REF_PAIR(pldi, long double, int) REF_PAIR(p2f, float, float) REF_PAIR(p2d, double, double)
+REF_PAIR(pfi, float, int)
+REF_PAIR(pdi, double, int) REF_PAIR(pli, long, int) REF_PAIR(psi, short, int)
+    REF_PAIR(p2i, int, int) REF_PAIR(pldi, long double, int) REF_PAIR(p2f, float, float)
+        REF_PAIR(p2d, double, double)
 
-struct quads {
+            struct quads {
     quad re, im;
 };
 static int ref_c128(int op, const void *in, void *io)
@@ -109,8 +116,9 @@ static int ref_c128(int op, const void *in, void *io)
     return op == DT_SUM || op == DT_PROD;
 }
 
-static const struct { uint16_t bits; float value; } halves[] = {
-    {0x0000, 0}, {0x3c00, 1}, {0xc000, -2}, {0x4200, 3}, {0x3800, 0.5f}, {0x0001, 0x1p-24f}, {0x7bff, 65504}, {0xb400, -0.25f}};
+static const struct { uint16_t bits; float value;
+} halves[] = {{0x0000, 0},    {0x3c00, 1},        {0xc000, -2},    {0x4200, 3},
+              {0x3800, 0.5f}, {0x0001, 0x1p-24f}, {0x7bff, 65504}, {0xb400, -0.25f}};
 /* Sums and products of the values above whose results are among the halves or simple. */
 static int ref_f16(int op, const void *in, void *io)
 {
@@ -155,48 +163,96 @@ static void fill_f16(void *p, struct rng *r)
     memcpy(p, &halves[rng_next(r) % 8].bits, 2);
 }
 
-FILL(i8, int8_t, rng_next(r)) FILL(i16, int16_t, rng_next(r)) FILL(i32, int32_t, rng_next(r)) FILL(i64, int64_t, rng_next(r))
-FILL(small, uint8_t, rng_range(r, 0, 3)) FILL(b32, int32_t, rng_range(r, -1, 2))
-FILL(f32, float, rng_range(r, -99, 99) / 4.0) FILL(f64, double, rng_range(r, -9999, 9999) / 8.0)
-FILL(ld, long double, rng_range(r, -9999, 9999) / 8.0L) FILL(f128, quad, (quad)rng_range(r, -9999, 9999) / 8)
-FILL(c32, float _Complex, rng_range(r, -9, 9) + rng_range(r, -9, 9) * I)
-FILL(c64, double _Complex, rng_range(r, -9, 9) + rng_range(r, -9, 9) * I)
-FILL(cld, long double _Complex, rng_range(r, -9, 9) + rng_range(r, -9, 9) * I)
-static void fill_c128(void *p, struct rng *r)
+FILL(i8, int8_t, rng_next(r))
+FILL(i16, int16_t, rng_next(r)) FILL(i32, int32_t, rng_next(r)) FILL(i64, int64_t, rng_next(r))
+    FILL(small, uint8_t, rng_range(r, 0, 3)) FILL(b32, int32_t, rng_range(r, -1, 2))
+        FILL(f32, float, rng_range(r, -99, 99) / 4.0) FILL(f64, double,
+                                                           rng_range(r, -9999, 9999) / 8.0)
+            FILL(ld, long double, rng_range(r, -9999, 9999) / 8.0L)
+                FILL(f128, quad, (quad)rng_range(r, -9999, 9999) / 8)
+                    FILL(c32, float _Complex, rng_range(r, -9, 9) + rng_range(r, -9, 9) * I)
+                        FILL(c64, double _Complex, rng_range(r, -9, 9) + rng_range(r, -9, 9) * I)
+                            FILL(cld, long double _Complex,
+                                 rng_range(r, -9, 9) +
+                                     rng_range(r, -9, 9) * I) static void fill_c128(void *p,
+                                                                                    struct rng *r)
 {
     fill_f128(p, r);
     fill_f128((char *)p + 16, r);
 }
-FILL_PAIR(pfi, float, int) FILL_PAIR(pdi, double, int) FILL_PAIR(pli, long, int) FILL_PAIR(psi, short, int)
-FILL_PAIR(p2i, int, int) FILL_PAIR(pldi, long double, int) FILL_PAIR(p2f, float, float) FILL_PAIR(p2d, double, double)
+FILL_PAIR(pfi, float, int)
+FILL_PAIR(pdi, double, int) FILL_PAIR(pli, long, int) FILL_PAIR(psi, short, int)
+    FILL_PAIR(p2i, int, int) FILL_PAIR(pldi, long double, int) FILL_PAIR(p2f, float, float)
+        FILL_PAIR(p2d, double, double)
 
-static const struct {
+            static const struct {
     MPI_Datatype type;
     int (*ref)(int op, const void *in, void *io);
     void (*fill)(void *p, struct rng *r);
 } table[] = {
-    {MPI_CHAR, ref_i8, fill_i8}, {MPI_SIGNED_CHAR, ref_i8, fill_i8}, {MPI_UNSIGNED_CHAR, ref_u8, fill_i8},
-    {MPI_BYTE, ref_byte, fill_i8}, {MPI_WCHAR, ref_none, fill_i32}, {MPI_SHORT, ref_i16, fill_i16},
-    {MPI_UNSIGNED_SHORT, ref_u16, fill_i16}, {MPI_INT, ref_i32, fill_i32}, {MPI_UNSIGNED, ref_u32, fill_i32},
-    {MPI_LONG, ref_i64, fill_i64}, {MPI_UNSIGNED_LONG, ref_u64, fill_i64}, {MPI_FLOAT, ref_f32, fill_f32},
-    {MPI_DOUBLE, ref_f64, fill_f64}, {MPI_LONG_DOUBLE, ref_ld, fill_ld}, {MPI_LONG_LONG_INT, ref_i64, fill_i64},
-    {MPI_UNSIGNED_LONG_LONG, ref_u64, fill_i64}, {MPI_PACKED, ref_none, fill_i8}, {MPI_COMPLEX, ref_c32, fill_c32},
-    {MPI_DOUBLE_COMPLEX, ref_c64, fill_c64}, {MPI_LOGICAL, ref_b32, fill_b32}, {MPI_REAL, ref_f32, fill_f32},
-    {MPI_DOUBLE_PRECISION, ref_f64, fill_f64}, {MPI_INTEGER, ref_i32, fill_i32}, {MPI_CHARACTER, ref_none, fill_i8},
-    {MPI_REAL4, ref_f32, fill_f32}, {MPI_REAL8, ref_f64, fill_f64}, {MPI_REAL16, ref_f128, fill_f128},
-    {MPI_COMPLEX8, ref_c32, fill_c32}, {MPI_COMPLEX16, ref_c64, fill_c64}, {MPI_COMPLEX32, ref_c128, fill_c128},
-    {MPI_INTEGER1, ref_i8, fill_i8}, {MPI_INTEGER2, ref_i16, fill_i16}, {MPI_INTEGER4, ref_i32, fill_i32},
-    {MPI_INTEGER8, ref_i64, fill_i64}, {MPI_INT8_T, ref_i8, fill_i8}, {MPI_INT16_T, ref_i16, fill_i16},
-    {MPI_INT32_T, ref_i32, fill_i32}, {MPI_INT64_T, ref_i64, fill_i64}, {MPI_UINT8_T, ref_u8, fill_i8},
-    {MPI_UINT16_T, ref_u16, fill_i16}, {MPI_UINT32_T, ref_u32, fill_i32}, {MPI_UINT64_T, ref_u64, fill_i64},
-    {MPI_C_BOOL, ref_b8, fill_small}, {MPI_C_FLOAT_COMPLEX, ref_c32, fill_c32},
-    {MPI_C_DOUBLE_COMPLEX, ref_c64, fill_c64}, {MPI_C_LONG_DOUBLE_COMPLEX, ref_cld, fill_cld},
-    {MPIX_C_FLOAT16, ref_f16, fill_f16}, {MPI_AINT, ref_i64, fill_i64}, {MPI_OFFSET, ref_i64, fill_i64},
-    {MPI_COUNT, ref_i64, fill_i64}, {MPI_CXX_BOOL, ref_b8, fill_small}, {MPI_CXX_FLOAT_COMPLEX, ref_c32, fill_c32},
-    {MPI_CXX_DOUBLE_COMPLEX, ref_c64, fill_c64}, {MPI_CXX_LONG_DOUBLE_COMPLEX, ref_cld, fill_cld},
-    {MPI_2INT, ref_p2i, fill_p2i}, {MPI_2INTEGER, ref_p2i, fill_p2i}, {MPI_2REAL, ref_p2f, fill_p2f},
-    {MPI_2DOUBLE_PRECISION, ref_p2d, fill_p2d}, {MPI_FLOAT_INT, ref_pfi, fill_pfi}, {MPI_DOUBLE_INT, ref_pdi, fill_pdi},
-    {MPI_LONG_INT, ref_pli, fill_pli}, {MPI_SHORT_INT, ref_psi, fill_psi}, {MPI_LONG_DOUBLE_INT, ref_pldi, fill_pldi},
+    {MPI_CHAR, ref_i8, fill_i8},
+    {MPI_SIGNED_CHAR, ref_i8, fill_i8},
+    {MPI_UNSIGNED_CHAR, ref_u8, fill_i8},
+    {MPI_BYTE, ref_byte, fill_i8},
+    {MPI_WCHAR, ref_none, fill_i32},
+    {MPI_SHORT, ref_i16, fill_i16},
+    {MPI_UNSIGNED_SHORT, ref_u16, fill_i16},
+    {MPI_INT, ref_i32, fill_i32},
+    {MPI_UNSIGNED, ref_u32, fill_i32},
+    {MPI_LONG, ref_i64, fill_i64},
+    {MPI_UNSIGNED_LONG, ref_u64, fill_i64},
+    {MPI_FLOAT, ref_f32, fill_f32},
+    {MPI_DOUBLE, ref_f64, fill_f64},
+    {MPI_LONG_DOUBLE, ref_ld, fill_ld},
+    {MPI_LONG_LONG_INT, ref_i64, fill_i64},
+    {MPI_UNSIGNED_LONG_LONG, ref_u64, fill_i64},
+    {MPI_PACKED, ref_none, fill_i8},
+    {MPI_COMPLEX, ref_c32, fill_c32},
+    {MPI_DOUBLE_COMPLEX, ref_c64, fill_c64},
+    {MPI_LOGICAL, ref_b32, fill_b32},
+    {MPI_REAL, ref_f32, fill_f32},
+    {MPI_DOUBLE_PRECISION, ref_f64, fill_f64},
+    {MPI_INTEGER, ref_i32, fill_i32},
+    {MPI_CHARACTER, ref_none, fill_i8},
+    {MPI_REAL4, ref_f32, fill_f32},
+    {MPI_REAL8, ref_f64, fill_f64},
+    {MPI_REAL16, ref_f128, fill_f128},
+    {MPI_COMPLEX8, ref_c32, fill_c32},
+    {MPI_COMPLEX16, ref_c64, fill_c64},
+    {MPI_COMPLEX32, ref_c128, fill_c128},
+    {MPI_INTEGER1, ref_i8, fill_i8},
+    {MPI_INTEGER2, ref_i16, fill_i16},
+    {MPI_INTEGER4, ref_i32, fill_i32},
+    {MPI_INTEGER8, ref_i64, fill_i64},
+    {MPI_INT8_T, ref_i8, fill_i8},
+    {MPI_INT16_T, ref_i16, fill_i16},
+    {MPI_INT32_T, ref_i32, fill_i32},
+    {MPI_INT64_T, ref_i64, fill_i64},
+    {MPI_UINT8_T, ref_u8, fill_i8},
+    {MPI_UINT16_T, ref_u16, fill_i16},
+    {MPI_UINT32_T, ref_u32, fill_i32},
+    {MPI_UINT64_T, ref_u64, fill_i64},
+    {MPI_C_BOOL, ref_b8, fill_small},
+    {MPI_C_FLOAT_COMPLEX, ref_c32, fill_c32},
+    {MPI_C_DOUBLE_COMPLEX, ref_c64, fill_c64},
+    {MPI_C_LONG_DOUBLE_COMPLEX, ref_cld, fill_cld},
+    {MPIX_C_FLOAT16, ref_f16, fill_f16},
+    {MPI_AINT, ref_i64, fill_i64},
+    {MPI_OFFSET, ref_i64, fill_i64},
+    {MPI_COUNT, ref_i64, fill_i64},
+    {MPI_CXX_BOOL, ref_b8, fill_small},
+    {MPI_CXX_FLOAT_COMPLEX, ref_c32, fill_c32},
+    {MPI_CXX_DOUBLE_COMPLEX, ref_c64, fill_c64},
+    {MPI_CXX_LONG_DOUBLE_COMPLEX, ref_cld, fill_cld},
+    {MPI_2INT, ref_p2i, fill_p2i},
+    {MPI_2INTEGER, ref_p2i, fill_p2i},
+    {MPI_2REAL, ref_p2f, fill_p2f},
+    {MPI_2DOUBLE_PRECISION, ref_p2d, fill_p2d},
+    {MPI_FLOAT_INT, ref_pfi, fill_pfi},
+    {MPI_DOUBLE_INT, ref_pdi, fill_pdi},
+    {MPI_LONG_INT, ref_pli, fill_pli},
+    {MPI_SHORT_INT, ref_psi, fill_psi},
+    {MPI_LONG_DOUBLE_INT, ref_pldi, fill_pldi},
 };
 enum { TYPES = sizeof table / sizeof *table };
 
@@ -208,7 +264,8 @@ static void same_data(const struct dt_type *t, size_t n, const void *a, const vo
     for (size_t i = 0; i < n; i++) {
         dt_pack(t, n, a, i * size, x, size);
         dt_pack(t, n, b, i * size, y, size);
-        if (__LDBL_MANT_DIG__ == 64 && (t->elem.num == NUM_LD || t->elem.num == NUM_CLD || t->elem.num == NUM_PLDI)) {
+        if (__LDBL_MANT_DIG__ == 64 &&
+            (t->elem.num == NUM_LD || t->elem.num == NUM_CLD || t->elem.num == NUM_PLDI)) {
             memset(x + 10, 0, 6);
             memset(y + 10, 0, 6);
             if (t->elem.num == NUM_CLD) {
@@ -292,20 +349,23 @@ END_TEST
 
 START_TEST(onto_layouts)
 {
-    static const MPI_Datatype some[] = {MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_UNSIGNED_CHAR};
+    static const MPI_Datatype some[] = {MPI_INT, MPI_DOUBLE, MPI_SHORT_INT, MPI_DOUBLE_INT,
+                                        MPI_UNSIGNED_CHAR};
     for (uint64_t seed = 0; seed < 2000; seed++) {
         struct rng r = {seed * 23 + 13};
         struct dt_type *b = dt_find(some[seed % 5]);
         int pair = b->elem.kind == DT_PAIR;
         const struct dt_op *op = dt_op_find(pair ? MPI_MINLOC : MPI_MAX);
         struct model m = model_random(&r, 1 + (int)(seed / 5 % 4), 200, b);
-        size_t count = (size_t)rng_range(&r, 1, 3), step = b->elem.bytes, total = (size_t)model_size(&m) * count;
+        size_t count = (size_t)rng_range(&r, 1, 3), step = b->elem.bytes,
+               total = (size_t)model_size(&m) * count;
         struct image a = image_make(&m, count, &r);
         memset(a.memory, 0, a.len); /* doubles of random bytes compare unequal to themselves */
         char *packed = malloc(total + 1), *want, *got;
         for (size_t i = 0; i + step <= total; i += step)
             for (size_t k = 0; k < step; k++)
-                packed[i + k] = (char)(b->elem.kind == DT_FLOAT && k >= 6 ? 0x40 : rng_range(&r, 0, 63));
+                packed[i + k] = (char)(b->elem.kind == DT_FLOAT && k >= 6 ? 0x40
+                                                                          : rng_range(&r, 0, 63));
         ck_assert_int_eq(dt_op_check(op, m.type, DT_FOR_ACC), MPI_SUCCESS);
         /* overlapping elements see each other's results: apply one by one on the model */
         struct image c = image_make(&m, count, &r);
@@ -318,7 +378,8 @@ START_TEST(onto_layouts)
         }
         for (size_t at = 0; at < total;) {
             size_t n = (size_t)rng_range(&r, 1, (int64_t)(total / step)) * step;
-            at += dt_op_unpack(op, m.type, count, a.base, at, packed + at, n < total - at ? n : total - at);
+            at += dt_op_unpack(op, m.type, count, a.base, at, packed + at,
+                               n < total - at ? n : total - at);
         }
         want = model_pack(&m, count, c.base);
         got = model_pack(&m, count, a.base);

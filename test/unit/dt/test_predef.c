@@ -29,9 +29,14 @@ END_TEST
 
 START_TEST(pairs)
 {
-    static const struct { MPI_Datatype h; int size, extent; } want[] = {
-        {MPI_FLOAT_INT, 8, 8}, {MPI_DOUBLE_INT, 12, 16}, {MPI_LONG_INT, 12, 16}, {MPI_SHORT_INT, 6, 8},
-        {MPI_2INT, 8, 8}, {MPI_LONG_DOUBLE_INT, sizeof(long double) + 4, 2 * sizeof(long double)},
+    static const struct { MPI_Datatype h; int size, extent;
+    } want[] = {
+        {MPI_FLOAT_INT, 8, 8},
+        {MPI_DOUBLE_INT, 12, 16},
+        {MPI_LONG_INT, 12, 16},
+        {MPI_SHORT_INT, 6, 8},
+        {MPI_2INT, 8, 8},
+        {MPI_LONG_DOUBLE_INT, sizeof(long double) + 4, 2 * sizeof(long double)},
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct dt_type *t = dt_find(want[i].h);

@@ -1,4 +1,5 @@
-/* Constructors: size, bounds, basic type, alignment against the model; overflow; long chains; darray. */
+/* Constructors: size, bounds, basic type, alignment against the model; overflow; long chains;
+ * darray. */
 #include "model.h"
 
 #include "obj/err.h"
@@ -55,7 +56,8 @@ START_TEST(overflow_is_an_error)
     ck_assert_int_eq(err_class(dt_make_indexed_b(2, lens, 0, off, t, &bad)), MPI_ERR_COUNT);
     ck_assert_int_eq(err_class(dt_make_indexed(2, lens, 0, off, t, &bad)), MPI_ERR_COUNT);
     const int64_t dims[3] = {1ll << 30, 1ll << 30, 4}, ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0};
-    ck_assert_int_eq(err_class(dt_make_subarray(3, dims, ones, zeros, MPI_ORDER_C, t, &bad)), MPI_ERR_COUNT);
+    ck_assert_int_eq(err_class(dt_make_subarray(3, dims, ones, zeros, MPI_ORDER_C, t, &bad)),
+                     MPI_ERR_COUNT);
     size_t bytes;
     int64_t lo, hi;
     ck_assert_int_eq(err_class(dt_total(big, 8, &bytes)), MPI_ERR_COUNT);
@@ -134,7 +136,8 @@ static void check_darray(struct rng *r)
     int order = rng_next(r) & 1 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
     int64_t gs[3], all = 1;
     for (int d = 0; d < nd; d++) {
-        static const int kinds[3] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
+        static const int kinds[3] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
+                                     MPI_DISTRIBUTE_NONE};
         gs[d] = rng_range(r, 1, 9);
         dist[d] = kinds[rng_next(r) % 3];
         ps[d] = dist[d] == MPI_DISTRIBUTE_NONE ? 1 : (int)rng_range(r, 1, 3);
@@ -148,14 +151,17 @@ static void check_darray(struct rng *r)
     }
     for (int rank = 0; rank < size; rank++) {
         struct dt_type *t;
-        int *data = calloc((size_t)all, sizeof *data), *out = malloc((size_t)(all + 1) * sizeof *out);
+        int *data = calloc((size_t)all, sizeof *data),
+            *out = malloc((size_t)(all + 1) * sizeof *out);
         size_t n = 0;
         int coord[3], rest = rank;
         for (int d = nd - 1; d >= 0; d--) {
             coord[d] = rest % ps[d];
             rest /= ps[d];
         }
-        ck_assert_int_eq(dt_make_darray(size, rank, nd, gs, dist, darg, ps, order, dt_find(MPI_INT), &t), MPI_SUCCESS);
+        ck_assert_int_eq(
+            dt_make_darray(size, rank, nd, gs, dist, darg, ps, order, dt_find(MPI_INT), &t),
+            MPI_SUCCESS);
         ck_assert_int_eq(t->extent, all * 4);
         for (int64_t i = 0; i < all; i++)
             data[i] = (int)i;

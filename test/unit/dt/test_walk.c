@@ -34,7 +34,8 @@ static void check_unpack(const struct model *m, size_t count, struct rng *r)
     model_unpack(m, count, a.base, data, total);
     for (size_t from = 0; from < total;) {
         size_t len = (size_t)rng_range(r, 1, rng_next(r) & 1 ? 9 : (int64_t)total);
-        from += dt_unpack(m->type, count, b.base, from, data + from, len < total - from ? len : total - from);
+        from += dt_unpack(m->type, count, b.base, from, data + from,
+                          len < total - from ? len : total - from);
     }
     ck_assert_mem_eq(a.memory, b.memory, a.len);
     free(data);
@@ -50,7 +51,8 @@ static void check_iov(const struct model *m, size_t count, struct rng *r)
     while (at < total) {
         struct iovec iov[7];
         size_t bytes, len = (size_t)rng_range(r, 1, (int64_t)total);
-        size_t max = (size_t)rng_range(r, 1, 7), n = dt_iov(m->type, count, i.base, at, len, iov, max, &bytes);
+        size_t max = (size_t)rng_range(r, 1, 7),
+               n = dt_iov(m->type, count, i.base, at, len, iov, max, &bytes);
         ck_assert(n >= 1 && n <= max && bytes >= 1 && bytes <= len);
         for (size_t k = 0; k < n; k++) {
             if (k)
@@ -87,7 +89,8 @@ START_TEST(against_model)
 }
 END_TEST
 
-/* Shapes with kernels of their own: arrays of structs, columns of matrices, in both directions, at odd cuts. */
+/* Shapes with kernels of their own: arrays of structs, columns of matrices, in both directions, at
+ * odd cuts. */
 static struct model shape(int kind, struct rng *r)
 {
     struct model m = {.align = 1};
@@ -138,7 +141,8 @@ START_TEST(rows_and_columns)
 }
 END_TEST
 
-/* Larger than 4 GiB by position, small by memory: the same bytes again and again (stride 0 and negative). */
+/* Larger than 4 GiB by position, small by memory: the same bytes again and again (stride 0 and
+ * negative). */
 START_TEST(positions_past_4g)
 {
     struct dt_type *t, *u;

@@ -14,7 +14,8 @@ Suite *suite_pmi_server(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_args, suite_ask, suite_elf, suite_engine, suite_env, suite_io, suite_kvs,
-                                      suite_ldcache, suite_needs, suite_place, suite_pmi_server};
+    Suite *(*const suites[])(void) = {
+        suite_args, suite_ask, suite_elf, suite_engine, suite_env, suite_io,
+        suite_kvs, suite_ldcache, suite_needs, suite_place, suite_pmi_server};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -27,7 +27,8 @@ static int parse(struct args *a, const char *line)
 START_TEST(one_block)
 {
     struct args a;
-    ck_assert_int_eq(parse(&a, "-n 4 -l -wdir /d ./prog -n 7 -l : "), -22); /* nothing after the colon */
+    /* nothing after the colon */
+    ck_assert_int_eq(parse(&a, "-n 4 -l -wdir /d ./prog -n 7 -l : "), -22);
     args_free(&a);
     ck_assert_int_eq(parse(&a, "-n 4 ' -n 7"), -22); /* a program without a name */
     args_free(&a);
@@ -50,7 +51,8 @@ END_TEST
 START_TEST(blocks)
 {
     struct args a;
-    ck_assert_int_eq(parse(&a, "-genv A 1 -np 2 -env B 2 x 1 : -timeout 2.5 -n 3 -wdir w y : z"), 0);
+    ck_assert_int_eq(parse(&a, "-genv A 1 -np 2 -env B 2 x 1 : -timeout 2.5 -n 3 -wdir w y : z"),
+                     0);
     ck_assert_int_eq(a.nblocks, 3);
     ck_assert_int_eq(a.size, 6);
     ck_assert_int_eq(a.block[1].first, 2);
@@ -68,8 +70,9 @@ END_TEST
 
 START_TEST(spellings)
 {
-    static const char *const same[] = {"-n 3 -ppn 2 -bind-to core x", "--n 3 --ppn 2 --bind-to core x",
-                                       "-np 3 -ppn=2 -bind-to=core x", "--np=3 --ppn=2 --bind-to=core x"};
+    static const char *const same[] = {
+        "-n 3 -ppn 2 -bind-to core x", "--n 3 --ppn 2 --bind-to core x",
+        "-np 3 -ppn=2 -bind-to=core x", "--np=3 --ppn=2 --bind-to=core x"};
     struct args a;
     for (int i = 0; i < 4; i++) {
         ck_assert_msg(parse(&a, same[i]) == 0, "%s", msg);
@@ -78,7 +81,9 @@ START_TEST(spellings)
         ck_assert_str_eq(a.bind, "core");
         args_free(&a);
     }
-    ck_assert_int_eq(parse(&a, "-disable-auto-cleanup --disable-auto-cleanup -prepend-rank -gwdir g -usize 9 x"), 0);
+    ck_assert_int_eq(
+        parse(&a, "-disable-auto-cleanup --disable-auto-cleanup -prepend-rank -gwdir g -usize 9 x"),
+        0);
     ck_assert(a.no_cleanup && a.label && a.universe == 9 && !strcmp(a.gwdir, "g"));
     args_free(&a);
 }
@@ -89,8 +94,9 @@ START_TEST(actions)
     static const struct {
         const char *line;
         enum args_action action;
-    } t[] = {{"-help", ARGS_HELP}, {"--help", ARGS_HELP}, {"-h", ARGS_HELP}, {"--version", ARGS_VERSION},
-             {"-version", ARGS_VERSION}, {"--cvars", ARGS_CVARS}, {"-n 2 -cvars", ARGS_CVARS}};
+    } t[] = {{"-help", ARGS_HELP},        {"--help", ARGS_HELP},      {"-h", ARGS_HELP},
+             {"--version", ARGS_VERSION}, {"-version", ARGS_VERSION}, {"--cvars", ARGS_CVARS},
+             {"-n 2 -cvars", ARGS_CVARS}};
     struct args a;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         ck_assert_int_eq(parse(&a, t[i].line), 0);
@@ -119,10 +125,34 @@ END_TEST
 START_TEST(mistakes)
 {
     static const char *const bad[] = {
-        "", "-n", "-n 2", "-n 0 x", "-n -1 x", "-n 1x x", "-n 99999999999 x", "-n 65537 x", "-n 60000 x : -n 60000 x",
-        "-np= x", "-zzz x", "--zzz=1 x", "-l=1 x", "-env=A x", "-env A", "-env ' 1 x", "-env A=B 1 x", "-timeout 0 x",
-        "-timeout -1 x", "-timeout x x", "-timeout nan x", ": x", "x : : y", "-ppn 0 x", "-hosts ' x",
-        "-f /nonexistent/file x", "-configfile /nonexistent/file", "-usize 0 x",
+        "",
+        "-n",
+        "-n 2",
+        "-n 0 x",
+        "-n -1 x",
+        "-n 1x x",
+        "-n 99999999999 x",
+        "-n 65537 x",
+        "-n 60000 x : -n 60000 x",
+        "-np= x",
+        "-zzz x",
+        "--zzz=1 x",
+        "-l=1 x",
+        "-env=A x",
+        "-env A",
+        "-env ' 1 x",
+        "-env A=B 1 x",
+        "-timeout 0 x",
+        "-timeout -1 x",
+        "-timeout x x",
+        "-timeout nan x",
+        ": x",
+        "x : : y",
+        "-ppn 0 x",
+        "-hosts ' x",
+        "-f /nonexistent/file x",
+        "-configfile /nonexistent/file",
+        "-usize 0 x",
     };
     struct args a;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -134,7 +164,8 @@ START_TEST(mistakes)
     ck_assert(!a.far && !strcmp(a.hosts, "localhost,127.0.0.1:4"));
     args_free(&a);
     ck_assert_int_eq(parse(&a, "-hosts localhost,h.example:2 -host other -engine srun x"), 0);
-    ck_assert(a.far && !strcmp(a.hosts, "localhost,h.example:2,other") && !strcmp(a.engine, "srun"));
+    ck_assert(a.far && !strcmp(a.hosts, "localhost,h.example:2,other") &&
+              !strcmp(a.engine, "srun"));
     args_free(&a);
 }
 END_TEST
@@ -154,7 +185,8 @@ START_TEST(config_file)
 {
     struct args a;
     char line[128];
-    const char *path = file_of("# all\n-n 2 -env V 'a b' prog \"one arg\" '' x#y\n\n  \t\n-n 3 other -z # end\nlast");
+    const char *path = file_of(
+        "# all\n-n 2 -env V 'a b' prog \"one arg\" '' x#y\n\n  \t\n-n 3 other -z # end\nlast");
     snprintf(line, sizeof line, "-l -configfile %s", path);
     ck_assert_msg(parse(&a, line) == 0, "%s", msg);
     unlink(path);
@@ -175,7 +207,8 @@ END_TEST
 
 START_TEST(bad_config_files)
 {
-    static const char *const bad[] = {"", "# nothing\n", "-n 2\n", "prog 'open\n", "-configfile other\n", "-foo x\n"};
+    static const char *const bad[] = {
+        "", "# nothing\n", "-n 2\n", "prog 'open\n", "-configfile other\n", "-foo x\n"};
     struct args a;
     char line[128];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -214,7 +247,15 @@ END_TEST
 START_TEST(hostile_host_files)
 {
     static const char *const bad[] = {
-        "-oProxyCommand=touch_x\n", "--help\n", "a;b\n", "a,b\n", "$(x)\n", "\033[31mh\n", "h\\\n", "=a\n", "\xc3\xa4\n",
+        "-oProxyCommand=touch_x\n",
+        "--help\n",
+        "a;b\n",
+        "a,b\n",
+        "$(x)\n",
+        "\033[31mh\n",
+        "h\\\n",
+        "=a\n",
+        "\xc3\xa4\n",
     };
     struct args a;
     char line[128], *text = calloc(1, 20000), *at = text;

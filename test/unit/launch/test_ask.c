@@ -50,7 +50,9 @@ END_TEST
 /* A rank may be any program: what it says is an address may be none. */
 START_TEST(hostile)
 {
-    char text[512], expected[512] = "rank 3: in ", *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char text[512],
+        expected[512] = "rank 3: in ",
+        *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(page, MAP_FAILED);
     memset(page, 'x', 8192);
     memset(expected + strlen(expected), 'x', 199);

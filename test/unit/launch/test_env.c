@@ -6,8 +6,8 @@
 
 Suite *suite_env(void);
 
-static char *const from[] = {(char *)"A=1", (char *)"AB=2", (char *)"C=", (char *)"PMI_FD=9", (char *)"PMI_RANK=3",
-                             (char *)"ODD", NULL};
+static char *const from[] = {(char *)"A=1",        (char *)"AB=2", (char *)"C=", (char *)"PMI_FD=9",
+                             (char *)"PMI_RANK=3", (char *)"ODD",  NULL};
 
 START_TEST(rules)
 {
@@ -16,8 +16,9 @@ START_TEST(rules)
         const char *list;
         int a, ab; /* inherited? */
     } t[] = {
-        {ENV_UNSET, ENV_UNSET, NULL, 1, 1}, {ENV_NONE, ENV_UNSET, NULL, 0, 0}, {ENV_NONE, ENV_ALL, NULL, 1, 1},
-        {ENV_ALL, ENV_NONE, NULL, 0, 0},    {ENV_ALL, ENV_LIST, "AB", 0, 1},   {ENV_ALL, ENV_LIST, ",A,,x", 1, 0},
+        {ENV_UNSET, ENV_UNSET, NULL, 1, 1}, {ENV_NONE, ENV_UNSET, NULL, 0, 0},
+        {ENV_NONE, ENV_ALL, NULL, 1, 1},    {ENV_ALL, ENV_NONE, NULL, 0, 0},
+        {ENV_ALL, ENV_LIST, "AB", 0, 1},    {ENV_ALL, ENV_LIST, ",A,,x", 1, 0},
         {ENV_NONE, ENV_LIST, "", 0, 0},
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {

@@ -101,7 +101,8 @@ START_TEST(labels)
 }
 END_TEST
 
-/* An unfinished line rests for the patience, then goes out and keeps the sink; its end follows directly. */
+/* An unfinished line rests for the patience, then goes out and keeps the sink; its end follows
+ * directly. */
 START_TEST(prompt)
 {
     setup("[0] ", "[1] ");

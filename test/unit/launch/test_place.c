@@ -20,8 +20,8 @@ static void check(const char *bind, const char *map, const char *const *expected
         struct topo_set s = {0};
         ck_assert_msg(place_rank(&p, t, r, &s, msg, sizeof msg) == 0, "%s", msg);
         topo_set_text(&s, text, sizeof text);
-        ck_assert_msg(!strcmp(text, expected[r]), "-bind-to %s -map-by %s: rank %d has %s, not %s", bind,
-                      map ? map : "(default)", r, text, expected[r]);
+        ck_assert_msg(!strcmp(text, expected[r]), "-bind-to %s -map-by %s: rank %d has %s, not %s",
+                      bind, map ? map : "(default)", r, text, expected[r]);
         topo_set_free(&s);
     }
     topo_free(t);
@@ -62,9 +62,12 @@ END_TEST
 
 START_TEST(mistakes)
 {
-    static const char *const bad[][2] = {{"moon", NULL}, {"", NULL}, {"core:", NULL}, {"core:0", NULL}, {"core:x", NULL},
-                                         {"core:-1", NULL}, {"core", "moon"}, {"core", "none"}, {"core", "core:2"},
-                                         {"averyveryverylongnameofnothingatall", NULL}};
+    static const char *const bad[][2] = {
+        {"moon", NULL},     {"", NULL},
+        {"core:", NULL},    {"core:0", NULL},
+        {"core:x", NULL},   {"core:-1", NULL},
+        {"core", "moon"},   {"core", "none"},
+        {"core", "core:2"}, {"averyveryverylongnameofnothingatall", NULL}};
     struct place p;
     struct topo *t;
     char msg[256];

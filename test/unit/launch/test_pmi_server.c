@@ -64,14 +64,16 @@ START_TEST(requests)
 {
     struct pmi_server *s = server();
     ck_assert(!pmi_initialized(s, 1) && !pmi_met(s));
-    tell(s, 1, "cmd=init pmi_version=1 pmi_subversion=1\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    tell(s, 1, "cmd=init pmi_version=1 pmi_subversion=1\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     ck_assert(pmi_initialized(s, 1) && pmi_pid(s, 1) == 0 && pmi_met(s));
     tell(s, 2, "cmd=init pmi_version=1 pmi_subversion=1 pid=77 where=7f0012345678\n",
          "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
     ck_assert_int_eq(pmi_pid(s, 2), 77);
     ck_assert_uint_eq(pmi_where(s, 2), 0x7f0012345678);
     ck_assert_uint_eq(pmi_where(s, 1), 0);
-    tell(s, 0, "cmd=init pmi_version=2 pmi_subversion=0\n", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+    tell(s, 0, "cmd=init pmi_version=2 pmi_subversion=0\n",
+         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
     ck_assert(!pmi_initialized(s, 0));
     ck_assert_int_eq(strangers, 1 << 1); /* it joined, and sent no pid */
     tell(s, 1, "cmd=get_maxes\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0\n");
@@ -82,12 +84,15 @@ START_TEST(requests)
          "cmd=get_result rc=0 msg=success value=(vector,(0,1,3))\n");
     tell(s, 1, "cmd=put kvsname=kvs_x key=k value=v=1\n", "cmd=put_result rc=0 msg=success\n");
     tell(s, 2, "cmd=get kvsname=kvs_x key=k\n", "cmd=get_result rc=0 msg=success value=v=1\n");
-    tell(s, 2, "cmd=get kvsname=other key=k\n", "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+    tell(s, 2, "cmd=get kvsname=other key=k\n",
+         "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
     tell(s, 2, "cmd=get kvsname=kvs_x\n", "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
     tell(s, 1, "cmd=finalize\n", "cmd=finalize_ack rc=0\n");
     ck_assert(pmi_finalized(s, 1) && !pmi_initialized(s, 1) && pmi_met(s));
-    tell(s, 1, "cmd=lookup_name service=x\n", "cmd=lookup_result rc=-1 msg=not_supported info=not_supported\n");
-    tell(s, 1, "mcmd=spawn\nnprocs=2\nargcnt=0\nendcmd\n", "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
+    tell(s, 1, "cmd=lookup_name service=x\n",
+         "cmd=lookup_result rc=-1 msg=not_supported info=not_supported\n");
+    tell(s, 1, "mcmd=spawn\nnprocs=2\nargcnt=0\nendcmd\n",
+         "cmd=spawn_result rc=-1 msg=not_supported info=not_supported\n");
     ck_assert_int_eq(broken_ranks, 0);
     pmi_server_free(s);
 }
@@ -156,7 +161,8 @@ START_TEST(barriers_ahead)
 }
 END_TEST
 
-/* With go_on a rank that is gone counts as arrived, at once and later; without, the barrier stays shut. */
+/* With go_on a rank that is gone counts as arrived, at once and later; without, the barrier stays
+ * shut. */
 START_TEST(gone)
 {
     struct pmi_server *s = server();
@@ -203,7 +209,8 @@ START_TEST(pieces)
 {
     struct pmi_server *s = server();
     static const char text[] = "cmd=put kvsname=kvs_x key=a value=1\ncmd=get kvsname=kvs_x key=a\n";
-    static const char answer[] = "cmd=put_result rc=0 msg=success\ncmd=get_result rc=0 msg=success value=1\n";
+    static const char answer[] =
+        "cmd=put_result rc=0 msg=success\ncmd=get_result rc=0 msg=success value=1\n";
     for (size_t piece = 1; piece < sizeof text; piece++) {
         heard[1][0] = 0;
         for (size_t at = 0; at < sizeof text - 1; at += piece) {
@@ -229,8 +236,9 @@ START_TEST(hostile)
     tell(s, 2, "no such thing\n", "");
     ck_assert_int_eq(broken_ranks, 7);
     pmi_server_free(s);
-    static const char *const lines[] = {"\n", "cmd\n", "cmd=\n", "cmd=initx\n", "=\n", " \n", "init\n",
-                                        "a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= cmd=init\n"};
+    static const char *const lines[] = {
+        "\n",  "cmd\n", "cmd=\n", "cmd=initx\n",
+        "=\n", " \n",   "init\n", "a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= a= cmd=init\n"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         s = server();
         tell(s, 1, lines[i], "");

@@ -9,6 +9,7 @@ Suite *suite_page(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake, suite_cma, suite_move, suite_page};
+    Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake,
+                                      suite_cma,     suite_move,  suite_page};
     return unit_run(suites, 6);
 }

@@ -17,10 +17,13 @@ static unsigned char pattern(size_t i)
 }
 
 /* Rank 1: `far` of rank 0 into `mine`, changed, and back.  1 if single copies are refused here. */
-static int exchange(unsigned char *mine, const struct iovec *near, size_t nnear, const struct iovec *far)
+static int exchange(unsigned char *mine, const struct iovec *near, size_t nnear,
+                    const struct iovec *far)
 {
     int to = boot_host_index(0), err = mem_cma_read(to, near, nnear, far, PIECES);
-    if (err == -EPERM) { /* the system refuses, or (an emulator) does not know the call: told again, nothing is touched */
+    if (err == -EPERM) {
+        /* the system refuses, or (an emulator) does not know the call: told again, nothing is
+         * touched */
         job_check(mem_cma_write(to, near, nnear, far, PIECES) == -EPERM);
         return 1;
     }
@@ -37,7 +40,8 @@ static int exchange(unsigned char *mine, const struct iovec *near, size_t nnear,
     return 0;
 }
 
-/* Rank 1 reads and writes rank 0's heap in pieces of different cuts, more of them than one call takes. */
+/* Rank 1 reads and writes rank 0's heap in pieces of different cuts, more of them than one call
+ * takes. */
 static void pieces(void)
 {
     job_check(mem_init() == 0);

@@ -17,8 +17,8 @@ Suite *suite_move(void);
 
 enum { PAGE = 4096, N = 64 * PAGE, LARGE = 40 << 20 };
 
-/* In place of the C library's, so that a test can have the system fail: before it has done anything, or after it has
- * removed what was there, as it may for lack of memory. */
+/* In place of the C library's, so that a test can have the system fail: before it has done
+ * anything, or after it has removed what was there, as it may for lack of memory. */
 static enum { WORKS, REFUSES, BREAKS } remapping;
 static int remaps; /* so many work before that */
 
@@ -29,7 +29,8 @@ void *mremap(void *old, size_t had, size_t want, int flags, ...)
     void *at = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
     va_end(ap);
     if (remapping == WORKS || !(flags & MREMAP_FIXED) || remaps-- > 0)
-        return (void *)syscall(SYS_mremap, old, had, want, flags, at); // NOLINT: as the library does
+        return (void *)syscall(SYS_mremap, old, had, want, flags,
+                               at); // NOLINT: as the library does
     if (remapping == BREAKS)
         munmap(at, want);
     errno = ENOMEM;
@@ -47,7 +48,8 @@ static const char *mode(const void *p, size_t len)
     job_check(f != NULL);
     *all = '\0';
     while (fgets(line, sizeof line, f))
-        if (sscanf(line, "%lx-%lx %7s", &from, &to, m) == 3 && from <= at && at < to && (!*all || !strcmp(all, m))) {
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, m) == 3 && from <= at && at < to &&
+            (!*all || !strcmp(all, m))) {
             strcpy(all, m);
             at = to < end ? to : end;
         }
@@ -130,11 +132,13 @@ static void there_and_back(void)
     fill(q, N, 5);
     struct mem_segment *s, *t;
     job_check(mem_move(q + 4 * PAGE, 8 * PAGE, &s) == 0 && is_filled(q, N, 5));
-    job_check(is_private(q, 4 * PAGE) && is_shared(q + 4 * PAGE, 8 * PAGE) && is_private(q + 12 * PAGE, N - 12 * PAGE));
+    job_check(is_private(q, 4 * PAGE) && is_shared(q + 4 * PAGE, 8 * PAGE) &&
+              is_private(q + 12 * PAGE, N - 12 * PAGE));
     job_check(mem_move(q + 20 * PAGE, 8 * PAGE, &t) == 0 && t != s);
     job_check(mem_move_hold(q + 11 * PAGE, 20 * PAGE) == s); /* overlaps are enough */
     job_check(mem_move_hold(q + 12 * PAGE, 9 * PAGE) == t);
-    job_check(!mem_move_hold(q + 12 * PAGE, 8 * PAGE) && !mem_move_hold(q, 4 * PAGE) && !mem_move_hold(q + 28 * PAGE, PAGE));
+    job_check(!mem_move_hold(q + 12 * PAGE, 8 * PAGE) && !mem_move_hold(q, 4 * PAGE) &&
+              !mem_move_hold(q + 28 * PAGE, PAGE));
     job_check(mem_segment_of(q + 11 * PAGE, 20 * PAGE) == NULL);
     for (int i = 0; i < 2; i++) {
         mem_move_back(s);
@@ -162,10 +166,12 @@ static void blocks(void)
         p[i] = malloc(sizes[i]);
         fill(p[i], sizes[i], i);
     }
-#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* their malloc is another */
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                                          \
+    !defined __SANITIZE_THREAD__ /* their malloc is another */
     for (int i = 0; i < BLOCKS; i++) {
         struct mem_segment *s = NULL;
-        size_t less = sizes[i] - 2 * PAGE; /* must not end a page: the rest of the page is not in it */
+        /* must not end a page: the rest of the page is not in it */
+        size_t less = sizes[i] - 2 * PAGE;
         less -= ((uintptr_t)p[i] + less) % PAGE ? 0 : 8;
         job_check(mem_move(p[i], less, &s) == -EINVAL && !s);
         whole(p[i], sizes[i]);
@@ -231,7 +237,8 @@ static void others(void)
     REFUSED(q, N);
     struct mem_segment *s;
     job_check(mem_segment_create(N, 0, &s) == 0);
-    job_check(mem_move(s->base, N, &(struct mem_segment *){NULL}) == -EINVAL && !mem_move_hold(s->base, N));
+    job_check(mem_move(s->base, N, &(struct mem_segment *){NULL}) == -EINVAL &&
+              !mem_move_hold(s->base, N));
     mem_segment_drop(s);
     mem_finalize();
 }
@@ -283,7 +290,8 @@ static void failures(void)
         remapping = how;
         mem_move_back(s);
         remapping = WORKS;
-        job_check((how == REFUSES ? is_shared(q, N) : is_private(q, N)) && is_filled(q, N, 6) && !mem_segment_of(q, 1));
+        job_check((how == REFUSES ? is_shared(q, N) : is_private(q, N)) && is_filled(q, N, 6) &&
+                  !mem_segment_of(q, 1));
         if (how == REFUSES)
             REFUSED(q, N); /* it stays what it has become */
     }
@@ -294,7 +302,8 @@ static void failures(void)
     remaps = 2;
     mem_move_back(s);
     remapping = WORKS;
-    job_check(is_private(q, 32 << 20) && is_shared(q + (32 << 20), 8 << 20) && is_filled(q, LARGE, 5) && !mem_segment_of(q, 1));
+    job_check(is_private(q, 32 << 20) && is_shared(q + (32 << 20), 8 << 20) &&
+              is_filled(q, LARGE, 5) && !mem_segment_of(q, 1));
     munmap(q, LARGE);
     /* the user has unmapped it, or a part, and something else lies there now: that is left alone */
     for (int part = 0; part < 2; part++) {
@@ -302,10 +311,12 @@ static void failures(void)
         fill(q, N, 8);
         job_check(mem_move(q, N, &s) == 0);
         size_t n = part ? PAGE : N;
-        job_check(mmap(q, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == q);
+        job_check(mmap(q, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                       0) == q);
         fill(q, n, 9);
         mem_move_back(s);
-        job_check(is_filled(q, n, 9) && is_private(q, n) && (!part || is_shared(q + n, N - n)) && !mem_segment_of(q, 1));
+        job_check(is_filled(q, n, 9) && is_private(q, n) && (!part || is_shared(q + n, N - n)) &&
+                  !mem_segment_of(q, 1));
     }
     job_check(proc->mem->nsegs == 1); /* the page of the host */
     mem_move_back(NULL);
@@ -318,13 +329,15 @@ START_TEST(fails)
 }
 END_TEST
 
-/* What an emulator of user programs does not imitate: the heap's name among the mappings, a limit of the address space. */
+/* What an emulator of user programs does not imitate: the heap's name among the mappings, a limit
+ * of the address space. */
 static void by_the_kernel(void)
 {
     struct rlimit had;
     struct mem_segment *s = NULL;
     job_check(mem_init() == 0);
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* their malloc has no such heap */
+#if !defined __SANITIZE_ADDRESS__ &&                                                               \
+    !defined __SANITIZE_THREAD__ /* their malloc has no such heap */
     char *heap = malloc(4 * PAGE);
     REFUSED(heap + (-(uintptr_t)heap & (PAGE - 1)), PAGE);
     free(heap);

@@ -13,7 +13,8 @@
 
 Suite *suite_segment(void);
 
-/* Each process makes a segment, the next one attaches it, reads the owner's bytes and writes its own. */
+/* Each process makes a segment, the next one attaches it, reads the owner's bytes and writes its
+ * own. */
 static void exchange(void)
 {
     struct mem_segment *seg, *far;
@@ -41,7 +42,8 @@ static void exchange(void)
     ((char *)far->base)[1] = (char)(rank + 100);
     job_check(boot_barrier() == 0);
     job_check(own[1] == (char)((rank + size - 1) % size + 100));
-    /* a wrong cookie, a descriptor that is something else, a size beyond the file, a process that is not there */
+    /* a wrong cookie, a descriptor that is something else, a size beyond the file, a process that
+     * is not there */
     struct mem_segment *bad = NULL;
     struct mem_key k = key;
     k.cookie ^= 1;
@@ -116,7 +118,8 @@ static void parts(void)
     mem_finalize();
 }
 
-/* An owner's mapping and a peer's go where they are wanted, contents and all, and are found there. */
+/* An owner's mapping and a peer's go where they are wanted, contents and all, and are found
+ * there. */
 static void places(void)
 {
     struct mem_segment *seg, *far;
@@ -126,17 +129,20 @@ static void places(void)
         job_check(mem_segment_create(3 * 4096, 0, &seg) == 0);
         ((char *)seg->base)[5000] = 7;
         job_check(mem_segment_align(seg, align) == 0 && (uintptr_t)seg->base % align == 0);
-        job_check(((char *)seg->base)[5000] == 7 && mem_segment_of((char *)seg->base + 5000, 10) == seg);
+        job_check(((char *)seg->base)[5000] == 7 &&
+                  mem_segment_of((char *)seg->base + 5000, 10) == seg);
         mem_segment_key(seg, &key);
         job_check(mem_segment_attach(&key, &far) == 0 && mem_segment_align(far, align) == 0);
-        job_check((uintptr_t)far->base % align == 0 && far->base != seg->base && ((char *)far->base)[5000] == 7);
+        job_check((uintptr_t)far->base % align == 0 && far->base != seg->base &&
+                  ((char *)far->base)[5000] == 7);
         job_check(mem_segment_of(far->base, 1) == NULL);
         mem_segment_drop(far);
         mem_segment_drop(seg);
     }
     job_check(mem_segment_create(4096, 0, &seg) == 0);
     void *was = seg->base;
-    job_check(mem_segment_align(seg, (size_t)1 << 62) == -ENOMEM && seg->base == was && mem_segment_of(was, 1) == seg);
+    job_check(mem_segment_align(seg, (size_t)1 << 62) == -ENOMEM && seg->base == was &&
+              mem_segment_of(was, 1) == seg);
     mem_segment_drop(seg);
     mem_finalize();
 }
@@ -202,7 +208,8 @@ static void lookup(void)
     mem_finalize();
 }
 
-/* Dropped segments come back for the same size, zeroed where that is promised; what is kept has a bound. */
+/* Dropped segments come back for the same size, zeroed where that is promised; what is kept has a
+ * bound. */
 static void again(void)
 {
     struct mem_segment *a, *b;
@@ -222,7 +229,8 @@ static void again(void)
     job_check(mem_segment_of((char *)b->base + SIZE - 1, 1) == b);
     memset(b->base, 8, SIZE);
     mem_segment_drop(b);
-    job_check(mem_segment_create(SIZE, MEM_NO_RESERVE, &b) == 0); /* never an old one: who would zero it? */
+    /* never an old one: who would zero it? */
+    job_check(mem_segment_create(SIZE, MEM_NO_RESERVE, &b) == 0);
     mem_segment_key(b, &l);
     job_check(l.cookie != k.cookie && ((char *)b->base)[0] == 0);
     mem_segment_drop(b);
@@ -283,7 +291,8 @@ static void no_files(void)
     struct rlimit had;
     int rank = boot_rank(), first;
     job_check(mem_init() == 0);
-    job_check(mem_segment_create(4096, 0, &own) == 0 && mem_segment_create(8192, MEM_NO_RESERVE, &part) == 0);
+    job_check(mem_segment_create(4096, 0, &own) == 0 &&
+              mem_segment_create(8192, MEM_NO_RESERVE, &part) == 0);
     mem_segment_key(own, &key[0]);
     mem_segment_key(part, &key[1]);
     snprintf(name, sizeof name, "seg.%d", rank);
@@ -301,8 +310,10 @@ static void no_files(void)
         bad.size += 4096;
         job_check(mem_segment_attach(&bad, &far) == -ESTALE && proc->mem->spare_fd >= 0);
     }
-    job_check(mem_segment_attach(&key[1], &far) == 0 && mem_segment_reserve(far, 0, 4096) == 0 && proc->mem->spare_fd >= 0);
-    /* without it, too: the shortage is named, and it is got back with the first attach after that */
+    job_check(mem_segment_attach(&key[1], &far) == 0 && mem_segment_reserve(far, 0, 4096) == 0 &&
+              proc->mem->spare_fd >= 0);
+    /* without it, too: the shortage is named, and it is got back with the first attach after
+     * that */
     int spare = proc->mem->spare_fd;
     proc->mem->spare_fd = -1;
     struct mem_segment *none;
@@ -324,7 +335,8 @@ START_TEST(without_descriptors)
 }
 END_TEST
 
-/* A limit of file sizes below a page: each process says so, and none waits for a key that does not come. */
+/* A limit of file sizes below a page: each process says so, and none waits for a key that does not
+ * come. */
 static void small_files(void)
 {
     signal(SIGXFSZ, SIG_DFL);

@@ -13,7 +13,8 @@ Suite *suite_topo(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_obj,  suite_err,  suite_errhandler, suite_group, suite_comm,
-                                      suite_attr, suite_info, suite_topo,       suite_dims,  suite_request};
+    Suite *(*const suites[])(void) = {suite_obj,  suite_err,    suite_errhandler, suite_group,
+                                      suite_comm, suite_attr,   suite_info,       suite_topo,
+                                      suite_dims, suite_request};
     return unit_run(suites, (int)(sizeof suites / sizeof *suites));
 }

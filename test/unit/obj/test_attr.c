@@ -47,8 +47,9 @@ static void make_keys(void)
     trace[0] = 0;
     fail_at = 0;
     for (int i = 0; i < 4; i++) /* key 3 is not copied */
-        ck_assert_int_eq(
-            keyval_create(OBJ_COMM, (void *)on_copy, (void *)on_delete, &keys[i], i == 3 ? NULL : (void *)1, 0), 0);
+        ck_assert_int_eq(keyval_create(OBJ_COMM, (void *)on_copy, (void *)on_delete, &keys[i],
+                                       i == 3 ? NULL : (void *)1, 0),
+                         0);
 }
 
 static char bytes[8];
@@ -129,7 +130,8 @@ START_TEST(keyvals_live_while_used)
     attr_set(OBJ_COMM, HOLDER, &list, key, &bytes[0], "x");
     ck_assert_int_eq(keyval_free(OBJ_COMM, &key, "x"), 0);
     ck_assert_int_eq(key, MPI_KEYVAL_INVALID);
-    ck_assert_int_eq(keyval_free(OBJ_COMM, &again, "x"), 0); /* a second copy of the handle does no harm */
+    /* a second copy of the handle does no harm */
+    ck_assert_int_eq(keyval_free(OBJ_COMM, &again, "x"), 0);
     ck_assert_ptr_eq(get(&list, keys[0]), &bytes[0]);
     ck_assert_int_eq(attr_delete(OBJ_COMM, HOLDER, &list, keys[0], "x"), 0);
     ck_assert_str_eq(trace, "d0");
@@ -145,7 +147,8 @@ START_TEST(wrong_keys)
     void *v;
     make_keys();
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(err_class(attr_get(OBJ_COMM, &list, bad[i], &v, &flag, "x")), MPI_ERR_KEYVAL);
+        ck_assert_int_eq(err_class(attr_get(OBJ_COMM, &list, bad[i], &v, &flag, "x")),
+                         MPI_ERR_KEYVAL);
     ck_assert_int_eq(keyval_create(OBJ_WIN, NULL, NULL, &key, NULL, 0), 0);
     ck_assert_int_eq(err_class(attr_set(OBJ_COMM, HOLDER, &list, key, NULL, "x")), MPI_ERR_KEYVAL);
     ck_assert_int_eq(err_class(keyval_free(OBJ_TYPE, &key, "x")), MPI_ERR_KEYVAL);
@@ -159,7 +162,8 @@ static int delete_nested(int holder, int key, void *value, void *extra)
     note('d', key);
     if (key == keys[1]) {
         ck_assert_ptr_eq(get(&list, key), value); /* still there for a look */
-        ck_assert_int_eq(attr_delete(OBJ_COMM, HOLDER, &list, key, "x"), 0); /* and not deleted twice */
+        /* and not deleted twice */
+        ck_assert_int_eq(attr_delete(OBJ_COMM, HOLDER, &list, key, "x"), 0);
         ck_assert_int_eq(attr_delete(OBJ_COMM, HOLDER, &list, keys[0], "x"), 0);
         ck_assert_int_eq(keyval_free(OBJ_COMM, &keys[3], "x"), 0);
     }
@@ -240,8 +244,8 @@ START_TEST(forms)
 }
 END_TEST
 
-static int proxy_copy(MPI_Comm_copy_attr_function *fn, int handle, int key, void *extra, int form, void *value,
-                      void **copied, int *flag)
+static int proxy_copy(MPI_Comm_copy_attr_function *fn, int handle, int key, void *extra, int form,
+                      void *value, void **copied, int *flag)
 {
     ck_assert_ptr_eq((void *)fn, (void *)on_copy);
     ck_assert_int_eq(form, ATTR_INT);
@@ -251,7 +255,8 @@ static int proxy_copy(MPI_Comm_copy_attr_function *fn, int handle, int key, void
     return MPI_SUCCESS;
 }
 
-static int proxy_delete(MPI_Comm_delete_attr_function *fn, int handle, int key, int form, void *value, void *extra)
+static int proxy_delete(MPI_Comm_delete_attr_function *fn, int handle, int key, int form,
+                        void *value, void *extra)
 {
     ck_assert_ptr_eq((void *)fn, (void *)on_delete);
     note('D', key);
@@ -272,5 +277,5 @@ START_TEST(proxies)
 }
 END_TEST
 
-OBJ_SUITE(attr, set_get_replace_delete, copies_in_order, a_failing_delete_keeps_the_value, keyvals_live_while_used,
-          wrong_keys, callbacks_may_change_the_list, forms, proxies)
+OBJ_SUITE(attr, set_get_replace_delete, copies_in_order, a_failing_delete_keeps_the_value,
+          keyvals_live_while_used, wrong_keys, callbacks_may_change_the_list, forms, proxies)

@@ -102,7 +102,8 @@ END_TEST
 START_TEST(forgotten_intercommunicators)
 {
     struct rankmap *here = rankmap_stride(0, 1, 1), *there = rankmap_stride(5, 2, 3);
-    struct comm *before = comm_make(here, 0, NULL, CTX_NONE, CTX_NONE), *c = comm_make(here, 0, there, CTX_NONE, CTX_NONE);
+    struct comm *before = comm_make(here, 0, NULL, CTX_NONE, CTX_NONE),
+                *c = comm_make(here, 0, there, CTX_NONE, CTX_NONE);
     comm_drop(before);
     struct comm *local = comm_make(here, 0, NULL, CTX_NONE, CTX_NONE);
     ck_assert_int_lt(local->obj.handle, c->obj.handle);

@@ -6,7 +6,8 @@ static void filled(int product, int ndims, int *dims, const int *want)
 {
     ck_assert(topo_dims_fill(product, ndims, dims));
     for (int i = 0; i < ndims; i++)
-        ck_assert_msg(dims[i] == want[i], "%d in %d: dims[%d] is %d, not %d", product, ndims, i, dims[i], want[i]);
+        ck_assert_msg(dims[i] == want[i], "%d in %d: dims[%d] is %d, not %d", product, ndims, i,
+                      dims[i], want[i]);
 }
 
 START_TEST(even_and_descending)
@@ -35,7 +36,8 @@ START_TEST(more_dimensions_than_factors)
 }
 END_TEST
 
-/* Every split of small numbers: the product is right, none grows, and no other has a smaller range. */
+/* Every split of small numbers: the product is right, none grows, and no other has a smaller
+ * range. */
 START_TEST(least_range)
 {
     for (int n = 1; n <= 500; n++) {

@@ -32,14 +32,16 @@ END_TEST
 START_TEST(a_call_is_named_once)
 {
     char longest[ERR_TEXT + 50];
-    int a = err_make(MPI_ERR_TRUNCATE, "the message has 8 bytes"), b = err_make(MPI_ERR_TAG, "MPI_Send: tag -5");
+    int a = err_make(MPI_ERR_TRUNCATE, "the message has 8 bytes"),
+        b = err_make(MPI_ERR_TAG, "MPI_Send: tag -5");
     err_name(a, "MPI_Wait");
     err_name(a, "MPI_Test");
     ck_assert_str_eq(text(a), "MPI_Wait: the message has 8 bytes");
     err_name(b, "MPI_Wait");
     ck_assert_str_eq(text(b), "MPI_Send: tag -5");
     err_name(a, NULL);
-    err_name(MPI_ERR_TAG, "MPI_Wait"); /* a bare class, success, a code of nobody: nothing to name */
+    /* a bare class, success, a code of nobody: nothing to name */
+    err_name(MPI_ERR_TAG, "MPI_Wait");
     err_name(MPI_SUCCESS, "MPI_Wait");
     err_name(-1, "MPI_Wait");
     ck_assert_str_ne(text(MPI_ERR_TAG), "");
@@ -89,7 +91,8 @@ START_TEST(told_again)
     ck_assert_int_eq(err_class(other), MPI_ERR_TYPE);
     ck_assert_str_eq(text(other), "MPI_Wait: rank 3");
     ck_assert_int_eq(err_retell(MPI_SUCCESS, "x"), MPI_SUCCESS);
-    ck_assert_str_eq(text(err_retell(MPI_ERR_TAG, "x")), "x"); /* a bare class has no text of its own */
+    /* a bare class has no text of its own */
+    ck_assert_str_eq(text(err_retell(MPI_ERR_TAG, "x")), "x");
 }
 END_TEST
 
@@ -158,5 +161,6 @@ START_TEST(long_texts_are_cut)
 }
 END_TEST
 
-OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class, told_again, every_class_has_a_text, classes_of_users,
-          errno_has_a_class, long_texts_are_cut)
+OBJ_SUITE(err, codes_keep_class_and_text, a_call_is_named_once, an_old_code_shows_its_class,
+          told_again, every_class_has_a_text, classes_of_users, errno_has_a_class,
+          long_texts_are_cut)

@@ -84,16 +84,23 @@ START_TEST(fatal_names_call_communicator_and_cause)
     struct comm *w = proc->obj->world;
     int e = err_make(MPI_ERR_RANK, "MPI_Send: rank 7 is not in the group of 1 processes");
     ck_assert_int_eq(fatal_says(w, e, line, sizeof line), MPI_ERR_RANK);
-    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator MPI_COMM_WORLD (MPI_ERR_RANK): rank 7 is not in the "
-                           "group of 1 processes\n");
-    ck_assert_int_eq(fatal_says(NULL, err_make(MPI_ERR_RMA_SYNC, "MPI_Put: no epoch"), line, sizeof line), MPI_ERR_RMA_SYNC);
-    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Put on window \"halo\" (MPI_ERR_RMA_SYNC): no epoch\n");
+    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator MPI_COMM_WORLD "
+                           "(MPI_ERR_RANK): rank 7 is not in the group of 1 processes\n");
+    ck_assert_int_eq(
+        fatal_says(NULL, err_make(MPI_ERR_RMA_SYNC, "MPI_Put: no epoch"), line, sizeof line),
+        MPI_ERR_RMA_SYNC);
+    ck_assert_str_eq(
+        line,
+        "windrose[0]: fatal error in MPI_Put on window \"halo\" (MPI_ERR_RMA_SYNC): no epoch\n");
     /* without the call in the text, and an object without a name */
     w->name[0] = 0;
     comm_set_errhandler(w, proc->obj->errhandler[ERRHANDLER_ABORT]);
-    ck_assert_int_eq(fatal_says(w, err_make(MPI_ERR_OTHER, "no luck"), line, sizeof line), MPI_ERR_OTHER);
-    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator 0x44000000 (MPI_ERR_OTHER): no luck\n");
+    ck_assert_int_eq(fatal_says(w, err_make(MPI_ERR_OTHER, "no luck"), line, sizeof line),
+                     MPI_ERR_OTHER);
+    ck_assert_str_eq(line, "windrose[0]: fatal error in MPI_Send on communicator 0x44000000 "
+                           "(MPI_ERR_OTHER): no luck\n");
 }
 END_TEST
 
-OBJ_SUITE(errhandler, return_returns, user_handler_gets_handle_and_code, fatal_names_call_communicator_and_cause)
+OBJ_SUITE(errhandler, return_returns, user_handler_gets_handle_and_code,
+          fatal_names_call_communicator_and_cause)

@@ -7,7 +7,8 @@
 
 START_TEST(regular_maps_have_no_table)
 {
-    static const int lists[][5] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {1, 4, 7, 10, 13}, {9, 7, 5, 3, 1}};
+    static const int lists[][5] = {
+        {0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {1, 4, 7, 10, 13}, {9, 7, 5, 3, 1}};
     for (int k = 0; k < 4; k++) {
         struct rankmap *m = rankmap_make(lists[k], 5);
         ck_assert_int_eq(m->kind, RANKMAP_STRIDE);

@@ -11,7 +11,8 @@ START_TEST(handles_name_their_objects)
     struct obj *o = calloc(N, sizeof *o);
     for (int i = 0; i < N; i++) {
         ck_assert_int_eq(obj_add(OBJ_WIN, &o[i]), 0);
-        ck_assert_int_eq(o[i].handle, (int)(0xa0000000u + (unsigned)i)); /* kind 2, type 8, index in order */
+        /* kind 2, type 8, index in order */
+        ck_assert_int_eq(o[i].handle, (int)(0xa0000000u + (unsigned)i));
         ck_assert_int_eq(o[i].refs, 1);
     }
     for (int i = 0; i < N; i++) {
@@ -32,8 +33,9 @@ END_TEST
 
 START_TEST(numbers_that_are_no_handles)
 {
-    static const unsigned bad[] = {0,          1,          0x04000000, 0x84000000, 0x84ffffff, 0x87ffffff,
-                                   0xc4000000, 0x44000002, 0x440000ff, 0x44000100, 0xffffffff, 0x7fffffff};
+    static const unsigned bad[] = {0,          1,          0x04000000, 0x84000000,
+                                   0x84ffffff, 0x87ffffff, 0xc4000000, 0x44000002,
+                                   0x440000ff, 0x44000100, 0xffffffff, 0x7fffffff};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (int k = 1; k < OBJ_KINDS; k++)
             ck_assert_ptr_null(obj_find(k, (int)bad[i]));
@@ -88,5 +90,5 @@ START_TEST(info_outlives_the_rest)
 }
 END_TEST
 
-OBJ_SUITE(obj, handles_name_their_objects, numbers_that_are_no_handles, an_index_is_used_again, predefined_handles,
-          info_outlives_the_rest)
+OBJ_SUITE(obj, handles_name_their_objects, numbers_that_are_no_handles, an_index_is_used_again,
+          predefined_handles, info_outlives_the_rest)

@@ -36,7 +36,8 @@ static const struct request_ops query_ops = {.free = on_free, .query = on_query}
 START_TEST(status_counts)
 {
     MPI_Status st;
-    static const int64_t counts[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, INT64_MAX / 2};
+    static const int64_t counts[] = {0,          1,           0x7fffffff,   0x80000000,
+                                     0xffffffff, 0x100000000, INT64_MAX / 2};
     status_empty(&st);
     ck_assert_int_eq(st.MPI_SOURCE, MPI_ANY_SOURCE);
     for (int cancelled = 0; cancelled < 2; cancelled++)
@@ -185,4 +186,5 @@ START_TEST(waits)
 }
 END_TEST
 
-OBJ_SUITE(request, status_counts, complete_then_finish, freed_before_and_after_completion, persistent_requests, waits)
+OBJ_SUITE(request, status_counts, complete_then_finish, freed_before_and_after_completion,
+          persistent_requests, waits)

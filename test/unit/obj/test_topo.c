@@ -105,7 +105,8 @@ END_TEST
 START_TEST(no_topology)
 {
     int a, b, *s, *d;
-    ck_assert_int_eq(err_class(topo_neighbors(proc->obj->world, &a, &s, &b, &d, "x")), MPI_ERR_TOPOLOGY);
+    ck_assert_int_eq(err_class(topo_neighbors(proc->obj->world, &a, &s, &b, &d, "x")),
+                     MPI_ERR_TOPOLOGY);
     struct comm_topo *t = topo_make(TOPO_CART);
     ck_assert_ptr_eq(topo_ref(t), t);
     topo_drop(t);

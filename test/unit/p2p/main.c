@@ -15,8 +15,8 @@ Suite *suite_native(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_match, suite_peer,   suite_send, suite_recv, suite_by_am,
-                                      suite_probe, suite_buffer, suite_pair, suite_p2p,
-                                      suite_cookie, suite_on_packet, suite_native};
+    Suite *(*const suites[])(void) = {suite_match, suite_peer,   suite_send,      suite_recv,
+                                      suite_by_am, suite_probe,  suite_buffer,    suite_pair,
+                                      suite_p2p,   suite_cookie, suite_on_packet, suite_native};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

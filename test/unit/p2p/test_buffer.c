@@ -5,7 +5,8 @@
 
 Suite *suite_buffer(void);
 
-/* A buffer of the size that MPI-3.1 3.6 asks for holds the messages it is computed for, at any alignment. */
+/* A buffer of the size that MPI-3.1 3.6 asks for holds the messages it is computed for, at any
+ * alignment. */
 static void body_size(void)
 {
     static char room[200000];
@@ -109,7 +110,11 @@ static void body_cancel(void)
     if (c->rank == 0) {
         ok(p2p_buffer_attach(room, sizeof room));
         for (int i = 0; i < 9; i++) {
-            ok(p2p_isend(b, i % 3 == 0 ? 10 : i % 3 == 1 ? 20000 : 200000, t, 1, 0, c, modes[i / 3], &r));
+            ok(p2p_isend(b,
+                         i % 3 == 0   ? 10
+                         : i % 3 == 1 ? 20000
+                                      : 200000,
+                         t, 1, 0, c, modes[i / 3], &r));
             ok(r->ops->cancel(r));
             request_wait(r);
             ok(request_finish(r, &st));

@@ -35,27 +35,31 @@ static void body_layouts(void)
                 dt_pack(gappy, (size_t)n, b, 0, packed, (size_t)n * 12);
                 const void *from = send_gappy ? (void *)b : packed;
                 if (blocking) {
-                    ok(p2p_send(from, send_gappy ? n : n * 12, send_gappy ? gappy : bytes, 1, 0, c, 0));
+                    ok(p2p_send(from, send_gappy ? n : n * 12, send_gappy ? gappy : bytes, 1, 0, c,
+                                0));
                 } else {
-                    ok(p2p_isend(from, send_gappy ? n : n * 12, send_gappy ? gappy : bytes, 1, 0, c, 0, &r));
+                    ok(p2p_isend(from, send_gappy ? n : n * 12, send_gappy ? gappy : bytes, 1, 0, c,
+                                 0, &r));
                     request_wait(r);
                     ok(request_finish(r, NULL));
                 }
                 continue;
             }
-            ok(p2p_recv(recv_gappy ? (void *)b : packed, recv_gappy ? n : n * 12, recv_gappy ? gappy : bytes, 0, 0, c, 0,
-                        NULL));
+            ok(p2p_recv(recv_gappy ? (void *)b : packed, recv_gappy ? n : n * 12,
+                        recv_gappy ? gappy : bytes, 0, 0, c, 0, NULL));
             if (!recv_gappy)
                 dt_unpack(gappy, (size_t)n, b, 0, packed, (size_t)n * 12);
             for (MPI_Aint k = 0; k < n; k++)
-                job_check(b[k].value == (double)k + way && b[k].index == (int)k && b[k].gap == 0x77777777);
+                job_check(b[k].value == (double)k + way && b[k].index == (int)k &&
+                          b[k].gap == 0x77777777);
         }
     free(packed);
     free(b);
     live_stop();
 }
 
-/* No bytes in a layout that is no block, with no room in the eager window: a rendezvous of nothing. */
+/* No bytes in a layout that is no block, with no room in the eager window: a rendezvous of
+ * nothing. */
 static void body_empty(void)
 {
     live_start();
@@ -79,14 +83,16 @@ END_TEST
 START_TEST(layouts)
 {
     static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", NULL};
-    static const char *const cma[] = {"MPIR_CVAR_P2P_CMA_MIN=0", "MPIR_CVAR_P2P_EAGER_MAX=100", NULL};
+    static const char *const cma[] = {"MPIR_CVAR_P2P_CMA_MIN=0", "MPIR_CVAR_P2P_EAGER_MAX=100",
+                                      NULL};
     ck_assert_int_eq(job_run(2, NULL, body_layouts, 60), 0);
     ck_assert_int_eq(job_run(2, far, body_layouts, 60), 0);
     ck_assert_int_eq(job_run(2, cma, body_layouts, 60), 0);
 }
 END_TEST
 
-/* The kernel refuses to let one process read the other: the first try finds out, data comes in segments. */
+/* The kernel refuses to let one process read the other: the first try finds out, data comes in
+ * segments. */
 static void body_refused(void)
 {
     enum { N = 500000 };

@@ -17,16 +17,20 @@ static void body_names(void)
         job_check((old[i] = cookie_make(&q[i])) != 0 && cookie_make(&q[i]) == old[i]);
     }
     for (int i = 0; i < N; i++) {
-        job_check(cookie_find(old[i], i % 3) == &q[i] && !cookie_find(old[i], 3) && !cookie_find(old[i], -1));
-        job_check(!cookie_find(old[i] + (1ull << 32), i % 3) && !cookie_find(old[i] & UINT32_MAX, i % 3));
+        job_check(cookie_find(old[i], i % 3) == &q[i] && !cookie_find(old[i], 3) &&
+                  !cookie_find(old[i], -1));
+        job_check(!cookie_find(old[i] + (1ull << 32), i % 3) &&
+                  !cookie_find(old[i] & UINT32_MAX, i % 3));
     }
     for (int i = 0; i < N; i += 2)
         cookie_drop(&q[i]);
     for (int i = 0; i < N; i++)
         job_check(cookie_find(old[i], i % 3) == (i % 2 ? &q[i] : NULL));
     for (int i = 0; i < N; i += 2)
-        job_check(cookie_make(&q[i]) != old[i] && !cookie_find(old[i], i % 3) && cookie_find(q[i].cookie, i % 3) == &q[i]);
-    static const uint64_t never[] = {0, 1ull << 32, UINT64_MAX, UINT32_MAX, 1ull << 63, 129, 1ull << 32 | 129};
+        job_check(cookie_make(&q[i]) != old[i] && !cookie_find(old[i], i % 3) &&
+                  cookie_find(q[i].cookie, i % 3) == &q[i]);
+    static const uint64_t never[] = {0,          1ull << 32, UINT64_MAX,      UINT32_MAX,
+                                     1ull << 63, 129,        1ull << 32 | 129};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         for (int w = -1; w < 3; w++)
             job_check(!cookie_find(never[i], w));

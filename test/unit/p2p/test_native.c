@@ -1,4 +1,5 @@
-/* Data fetched by a network's own get: rings of shared memory that pretend to be one, and read by process_vm_readv. */
+/* Data fetched by a network's own get: rings of shared memory that pretend to be one, and read by
+ * process_vm_readv. */
 #include "live.h"
 #include "unit.h"
 
@@ -14,7 +15,8 @@ Suite *suite_native(void);
 
 enum { MOST = 50000, N = 300000 };
 
-/* How a get ends: now, from progress, not for want of room (each other one), with an error, never. */
+/* How a get ends: now, from progress, not for want of room (each other one), with an error,
+ * never. */
 enum how { NOW, LATER, AGAIN, FAIL, NEVER };
 
 struct late {
@@ -40,14 +42,15 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     return err;
 }
 
-static int net_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
+static int net_reg(struct tp *tp, void *base, size_t len, int space, int access,
+                   struct tp_mem **mem)
 {
     job_check(access == (boot_rank() == 0 ? TP_MAY_READ : 0)); /* process 0 sends */
     return keys_reg(base, len, mem);
 }
 
-static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-                   struct tp_done *d)
+static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
+                   struct tp_mem *dmem, struct tp_done *d)
 {
     job_check(off + len <= far->m.len && len <= MOST && (dmem != NULL) == net.local);
     if (net.how == AGAIN && net.gets++ % 2)
@@ -240,15 +243,16 @@ static void body_unwilling(void)
 
 START_TEST(not_fetched)
 {
-    static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_P2P_EAGER_MAX=0", "MPIR_CVAR_RMA_NATIVE=0",
-                                      "MPIR_CVAR_P2P_NATIVE_MIN=1", NULL};
+    static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_P2P_EAGER_MAX=0",
+                                      "MPIR_CVAR_RMA_NATIVE=0", "MPIR_CVAR_P2P_NATIVE_MIN=1", NULL};
     ck_assert_int_eq(job_run(2, far, body_not, 30), 0);
     ck_assert_int_eq(job_run(2, far, body_unwilling, 30), 0);
     ck_assert_int_eq(job_run(2, off, body_unwilling, 30), 0);
 }
 END_TEST
 
-/* Packets whose length is wrong, and keys that nobody packed: another transport's, one that does not fit. */
+/* Packets whose length is wrong, and keys that nobody packed: another transport's, one that does
+ * not fit. */
 static void body_forged(void)
 {
     net_start(NOW);
@@ -257,7 +261,8 @@ static void body_forged(void)
     struct {
         struct p2p_rts h;
         char key[24];
-    } m = {.h = {.m = {c->ctx_recv, 0, 5, 0}, .size = 5000, .sreq = 1, .key = 24}, .key = "another"};
+    } m = {.h = {.m = {c->ctx_recv, 0, 5, 0}, .size = 5000, .sreq = 1, .key = 24},
+           .key = "another"};
     char b[5000];
     struct iovec v = {&m, sizeof m};
     m.h.key = 23; /* not its length */
@@ -274,7 +279,8 @@ static void body_forged(void)
         struct p2p_peer *p = peer_get(1 - c->rank);
         h.key = i ? 9 : 24;
         memcpy(m.key, i ? "pretende" : "another", 8);
-        job_check(native_read(&q, p, &h, m.key) == 0 && !q.native && keys.fars == 0 && keys.regs == 0);
+        job_check(native_read(&q, p, &h, m.key) == 0 && !q.native && keys.fars == 0 &&
+                  keys.regs == 0);
     }
     live_stop();
 }
@@ -287,8 +293,8 @@ END_TEST
 
 /* --- death ------------------------------------------------------------------------------------ */
 
-/* P13: the network has the data of a dead process and says nothing.  The receive waits for a while, ends with an error, and the late
- * answer finds what it needs. */
+/* P13: the network has the data of a dead process and says nothing.  The receive waits for a while,
+ * ends with an error, and the late answer finds what it needs. */
 static int is_done(void *r)
 {
     return ((struct request *)r)->done;
@@ -344,7 +350,8 @@ Suite *suite_native(void)
     suite_add_tcase(s, t);
     t = tcase_create("fetched");
     tcase_set_timeout(t, 120);
-    tcase_set_tags(t, "kernel"); /* the pretended network's get is process_vm_readv(), which an emulator refuses */
+    /* the pretended network's get is process_vm_readv(), which an emulator refuses */
+    tcase_set_tags(t, "kernel");
     tcase_add_test(t, fetched);
     suite_add_tcase(s, t);
     return s;

@@ -5,7 +5,8 @@
 
 Suite *suite_on_packet(void);
 
-/* Packets as a hostile or broken peer would send them: nothing of them is used, and the honest ones still work. */
+/* Packets as a hostile or broken peer would send them: nothing of them is used, and the honest ones
+ * still work. */
 
 static void forge(int type, const void *msg, size_t len)
 {
@@ -74,7 +75,8 @@ static void body_forged(void)
         forge_lengths();
     live_meet();
     job_check(proc->p2p->unexpected == 0);
-    /* A message of three pieces whose second one is too long, and a credit for more than was sent. */
+    /* A message of three pieces whose second one is too long, and a credit for more than was
+     * sent. */
     if (c->rank == 1) {
         struct {
             struct p2p_eager_first h;
@@ -90,14 +92,16 @@ static void body_forged(void)
         forge(P2P_ACK, &a, sizeof a);
     } else {
         ok(p2p_recv(b, 300, t, 1, 5, c, 0, NULL));
-        job_check(b[0] == 1 && b[99] == 1 && b[100] == 0 && b[299] == 0 && b[300] == 0x5a && guards_hold(b, BIG));
+        job_check(b[0] == 1 && b[99] == 1 && b[100] == 0 && b[299] == 0 && b[300] == 0x5a &&
+                  guards_hold(b, BIG));
         job_check(peer_get(1)->eager_out <= (size_t)cvar.p2p_eager_window);
     }
     live_meet();
     /* Rank 0 sends; rank 1 asks for what is not there. */
-    struct p2p_pull bad[] = {{0, 1, 0, BIG + 1, 100, 100},   {0, 1, BIG, BIG, 1, 1},   {0, 1, BIG + 1, BIG, 0, 1},
-                             {0, 1, UINT64_MAX, BIG, 100, 100}, {0, 1, 0, BIG, 100, 0}, {0, 1, 0, BIG, UINT32_MAX, 1},
-                             {0, 1, 0, BIG, BIG, BIG},        {0, 1, 0, BIG, 9, 1}};
+    struct p2p_pull bad[] = {{0, 1, 0, BIG + 1, 100, 100}, {0, 1, BIG, BIG, 1, 1},
+                             {0, 1, BIG + 1, BIG, 0, 1},   {0, 1, UINT64_MAX, BIG, 100, 100},
+                             {0, 1, 0, BIG, 100, 0},       {0, 1, 0, BIG, UINT32_MAX, 1},
+                             {0, 1, 0, BIG, BIG, BIG},     {0, 1, 0, BIG, 9, 1}};
     if (c->rank == 0) {
         live_fill(b, BIG, 3);
         ok(p2p_isend(b, BIG, t, 1, 6, c, P2P_SYNC, &r));

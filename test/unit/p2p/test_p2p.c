@@ -64,7 +64,8 @@ END_TEST
 
 START_TEST(every_size_read_from_memory)
 {
-    static const char *const sets[] = {"MPIR_CVAR_P2P_CMA_MIN=0", "MPIR_CVAR_P2P_EAGER_MAX=0", NULL};
+    static const char *const sets[] = {"MPIR_CVAR_P2P_CMA_MIN=0", "MPIR_CVAR_P2P_EAGER_MAX=0",
+                                       NULL};
     ck_assert_int_eq(job_run(2, sets, body_sizes, 60), 0);
 }
 END_TEST
@@ -107,7 +108,8 @@ static void body_null(void)
     struct dt_type *t = dt_find(MPI_INT);
     ok(p2p_send(&x, 1, t, MPI_PROC_NULL, 0, c, 0));
     ok(p2p_recv(&x, 1, t, MPI_PROC_NULL, 0, c, 0, &st));
-    job_check(st.MPI_SOURCE == MPI_PROC_NULL && st.MPI_TAG == MPI_ANY_TAG && status_count(&st) == 0 && x == 7);
+    job_check(st.MPI_SOURCE == MPI_PROC_NULL && st.MPI_TAG == MPI_ANY_TAG &&
+              status_count(&st) == 0 && x == 7);
     ok(p2p_recv_init(&x, 1, t, MPI_PROC_NULL, 0, c, 0, &r));
     for (int i = 0; i < 2; i++) {
         ok(request_start(r));

@@ -21,11 +21,14 @@ static void body(void)
             char *from = aside ? in : out;
             memset(in, 0, n);
             live_fill(from, n, (unsigned)c->rank);
-            ok(p2p_isendrecv(from, (MPI_Aint)n, t, next, 1, in, (MPI_Aint)n, t, last, 1, c, aside, &r));
+            ok(p2p_isendrecv(from, (MPI_Aint)n, t, next, 1, in, (MPI_Aint)n, t, last, 1, c, aside,
+                             &r));
             request_wait(r);
             ok(request_finish(r, &st));
-            job_check(live_same(in, n, (unsigned)last) && st.MPI_SOURCE == last && status_count(&st) == (int64_t)n);
-            ok(p2p_sendrecv(out, (MPI_Aint)n, t, next, 2, in, (MPI_Aint)n, t, MPI_ANY_SOURCE, 2, c, 0, &st));
+            job_check(live_same(in, n, (unsigned)last) && st.MPI_SOURCE == last &&
+                      status_count(&st) == (int64_t)n);
+            ok(p2p_sendrecv(out, (MPI_Aint)n, t, next, 2, in, (MPI_Aint)n, t, MPI_ANY_SOURCE, 2, c,
+                            0, &st));
             job_check(st.MPI_SOURCE == last && st.MPI_TAG == 2);
         }
     free(in);

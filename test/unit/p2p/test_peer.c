@@ -3,7 +3,8 @@
 
 Suite *suite_peer(void);
 
-/* Credit comes back as messages are taken; after all is received less than a quarter of the window is out. */
+/* Credit comes back as messages are taken; after all is received less than a quarter of the window
+ * is out. */
 static void body_credit(void)
 {
     enum { N = 20000 };
@@ -32,7 +33,8 @@ START_TEST(credit_returns)
 }
 END_TEST
 
-/* Rings of four cells: sends queue at the peer, in order, and the hook goes when nothing is pending (P4). */
+/* Rings of four cells: sends queue at the peer, in order, and the hook goes when nothing is pending
+ * (P4). */
 static void body_queue(void)
 {
     enum { N = 300 };

@@ -23,7 +23,8 @@ static void body(void)
         ok(p2p_probe(MPI_ANY_SOURCE, 1, c, NULL, NULL, &st)); /* blocking */
         job_check(st.MPI_SOURCE == 0 && st.MPI_TAG == 1 && status_count(&st) == 8);
         live_meet();
-        ok(p2p_probe(0, MPI_ANY_TAG, c, &flag, &m, &st)); /* the first sent; taken out of matching */
+        /* the first sent; taken out of matching */
+        ok(p2p_probe(0, MPI_ANY_TAG, c, &flag, &m, &st));
         job_check(flag && m && st.MPI_TAG == 0 && status_count(&st) == 4);
         ok(p2p_probe(0, 0, c, &flag, NULL, &st));
         job_check(!flag);

@@ -5,7 +5,8 @@
 
 Suite *suite_recv(void);
 
-/* Too long a message: an error that names both sizes, what fits is there, and nothing behind the buffer changes. */
+/* Too long a message: an error that names both sizes, what fits is there, and nothing behind the
+ * buffer changes. */
 static void body_truncate(void)
 {
     static const size_t len[] = {100, 20000, 400000};

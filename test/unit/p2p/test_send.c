@@ -9,8 +9,8 @@
 
 Suite *suite_send(void);
 
-/* Seven flood one that does not receive: what it holds stays within the window of each (P5), and when it does
- * receive, all arrives in order. */
+/* Seven flood one that does not receive: what it holds stays within the window of each (P5), and
+ * when it does receive, all arrives in order. */
 static void body_flood(void)
 {
     enum { N = 3000, LEN = 500 };
@@ -35,7 +35,8 @@ static void body_flood(void)
         live_meet(); /* all has been sent, or waits at its sender */
         size_t held = 0;
         for (int bin = 0; bin < P2P_UNEX_BINS; bin++)
-            for (struct list *l = proc->p2p->unex[0][bin].next; l != &proc->p2p->unex[0][bin]; l = l->next) {
+            for (struct list *l = proc->p2p->unex[0][bin].next; l != &proc->p2p->unex[0][bin];
+                 l = l->next) {
                 struct p2p_unex *u = LIST_OBJ(l, struct p2p_unex, link[0]);
                 held += u->type == P2P_RTS ? 0 : u->arrived;
             }
@@ -91,7 +92,8 @@ START_TEST(synchronous_waits_for_the_match)
 }
 END_TEST
 
-/* Short, longer and long messages in turn, one tag: order must hold across all the ways they travel. */
+/* Short, longer and long messages in turn, one tag: order must hold across all the ways they
+ * travel. */
 static void body_order(void)
 {
     static const size_t len[] = {10, 20000, 100, 300000, 0, 70000, 8000};
@@ -117,7 +119,8 @@ static void body_order(void)
         for (int i = 0; i < N; i++) {
             MPI_Status st;
             ok(p2p_recv(in, 300000, t, 0, i % 3 ? 3 : MPI_ANY_TAG, c, 0, &st));
-            job_check(status_count(&st) == (int64_t)len[i % 7] && live_same(in, len[i % 7], (unsigned)i));
+            job_check(status_count(&st) == (int64_t)len[i % 7] &&
+                      live_same(in, len[i % 7], (unsigned)i));
         }
         free(in);
     }
@@ -127,22 +130,24 @@ static void body_order(void)
 START_TEST(order_holds_across_protocols)
 {
     static const char *const sets[] = {"MPIR_CVAR_NOLOCAL=1", NULL};
-    static const char *const tight[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512", NULL};
+    static const char *const tight[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512",
+                                        NULL};
     ck_assert_int_eq(job_run(2, NULL, body_order, 60), 0);
     ck_assert_int_eq(job_run(2, sets, body_order, 60), 0);
     /* no single copy: windows of segments bounded by the few cells */
-    static const char *const tight_far[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512", "MPIR_CVAR_NOLOCAL=1", NULL};
+    static const char *const tight_far[] = {"MPIR_CVAR_SHM_CELLS=4", "MPIR_CVAR_SHM_CELL_BYTES=512",
+                                            "MPIR_CVAR_NOLOCAL=1", NULL};
     ck_assert_int_eq(job_run(2, tight, body_order, 60), 0);
     ck_assert_int_eq(job_run(2, tight_far, body_order, 60), 0);
 }
 END_TEST
 
-/* --- data that the network reads where it lies ----------------------------------------------------- */
+/* --- data that the network reads where it lies ------------------------------------------------ */
 
 enum { KEEP = 1000, LONG = 30000 };
 
-/* Rings of shared memory that pretend to be a network of that kind: a long last piece is read, and sent, by a later progress(), not at all
- * while `held`, or not ever, with an error. */
+/* Rings of shared memory that pretend to be a network of that kind: a long last piece is read, and
+ * sent, by a later progress(), not at all while `held`, or not ever, with an error. */
 struct parcel {
     struct parcel *next;
     unsigned peer;
@@ -165,14 +170,16 @@ static int post_open(const struct tp_env *env, struct tp **tp, struct tp_caps *c
     return err;
 }
 
-static int post_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+static int post_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+                   struct tp_done *d)
 {
     if (!d || iov[n - 1].iov_len < KEEP)
         return tp_shm_ops.am(tp, peer, cls, iov, n, NULL);
     if (post.refuses)
         return post.refuses;
     struct parcel *x = malloc(sizeof *x);
-    *x = (struct parcel){.peer = peer, .cls = cls, .bytes = tp_iov_bytes(iov, n - 1), .data = iov[n - 1], .d = d};
+    *x = (struct parcel){
+        .peer = peer, .cls = cls, .bytes = tp_iov_bytes(iov, n - 1), .data = iov[n - 1], .d = d};
     job_check(x->bytes <= sizeof x->front);
     tp_iov_gather(x->front, iov, n - 1);
     struct parcel **last = &post.first;
@@ -339,7 +346,8 @@ static void body_orphaned(void)
     in_vain_no_more();
 }
 
-/* It does not leave: an error at once, or where the peer cannot be reached when that is known to be dead. */
+/* It does not leave: an error at once, or where the peer cannot be reached when that is known to be
+ * dead. */
 static void fails(int err)
 {
     struct p2p_req *q = doomed();
@@ -358,7 +366,8 @@ static void body_broken(void)
     fails(-EIO);
 }
 
-/* It cannot even be begun, or fails while there is more to be asked for, which nobody will: an error, too. */
+/* It cannot even be begun, or fails while there is more to be asked for, which nobody will: an
+ * error, too. */
 static void begun_in_vain(int refuses, int err)
 {
     static char b[40 * LONG];

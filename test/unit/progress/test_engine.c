@@ -133,8 +133,8 @@ START_TEST(times_out_asleep)
     uint64_t wall = time_now() - start;
     int64_t cpu = (c1.tv_sec - c0.tv_sec) * 1000000000ll + c1.tv_nsec - c0.tv_nsec;
     ck_assert(wall >= 300000000);
-    ck_assert_msg(cpu < (int64_t)wall / 2, "%lld ns of processor in %llu ns of waiting", (long long)cpu,
-                  (unsigned long long)wall);
+    ck_assert_msg(cpu < (int64_t)wall / 2, "%lld ns of processor in %llu ns of waiting",
+                  (long long)cpu, (unsigned long long)wall);
     ck_assert_ptr_null((void *)proc->wait_what);
 }
 END_TEST
@@ -144,7 +144,8 @@ struct late {
     int came;
 };
 
-/* News that came after the last look of an ordinary pass, when the process had raised its flag already, or just before. */
+/* News that came after the last look of an ordinary pass, when the process had raised its flag
+ * already, or just before. */
 static int late_news(void *arg)
 {
     struct late *l = arg;
@@ -258,7 +259,8 @@ START_TEST(completions_wake_other_threads)
 }
 END_TEST
 
-/* A transport that never lets its process sleep: it says that news are waiting, or that nothing tells of them. */
+/* A transport that never lets its process sleep: it says that news are waiting, or that nothing
+ * tells of them. */
 static int restless(void *arg, int arm)
 {
     return arm ? *(int *)arg : -1;
@@ -271,7 +273,8 @@ static int64_t cpu_ns(void)
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* P3 where nobody can sleep: a thread that waits holds no other up, and a second one that waits, neither. */
+/* P3 where nobody can sleep: a thread that waits holds no other up, and a second one that waits,
+ *    neither. */
 START_TEST(nobody_starves_beside_the_restless)
 {
     static const int says[] = {1, -ENOTSUP};
@@ -298,7 +301,8 @@ START_TEST(nobody_starves_beside_the_restless)
 }
 END_TEST
 
-/* Who waits for nothing, as the progress thread, naps where nothing tells of news; and finds them soon. */
+/* Who waits for nothing, as the progress thread, naps where nothing tells of news; and finds them
+ * soon. */
 START_TEST(the_restless_let_nap)
 {
     int answer = -ENOTSUP;
@@ -332,12 +336,14 @@ START_TEST(all_of_several_are_slept_on)
         ends[i] = fd[i][0];
     }
     ck_assert_int_eq(pipe(lone), 0);
-    struct progress_source s = {.fd = several_fd, .fds = several_fds, .arg = ends}, one = {.fd = several_fd, .arg = lone};
+    struct progress_source s = {.fd = several_fd, .fds = several_fds,
+                                .arg = ends}, one = {.fd = several_fd, .arg = lone};
     progress_source_add(&s);
     progress_source_add(&one);
     while (!proc->progress->fds) /* no sleep yet: under load a yield may take as long */
         ck_assert_int_eq(progress_wait_for(never, NULL, NULL, -1, 100000000), -ETIMEDOUT);
-    const struct pollfd *p = proc->progress->fds; /* those of the last sleep: the wake-up's is the first */
+    /* those of the last sleep: the wake-up's is the first */
+    const struct pollfd *p = proc->progress->fds;
     for (int i = 0; i < PROGRESS_FDS; i++)
         ck_assert_int_eq(p[1 + i].fd, ends[i]);
     ck_assert_int_eq(p[1 + PROGRESS_FDS].fd, lone[0]);
@@ -361,7 +367,8 @@ static void on_stall(int peer, int lasts)
     lasting += lasts;
 }
 
-/* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones never. */
+/* Waits that last, asleep or busy, and a user's own loop of tests, ask who is alive; short ones
+ * never. */
 struct servant {
     struct progress_hook hook;
     struct progress_source source;
@@ -444,7 +451,8 @@ static int looked_300(void *arg)
     return looks >= 300;
 }
 
-/* What a wait of 300 looks makes of a budget of 1024: a yield doubles or halves it, nothing else here changes it. */
+/* What a wait of 300 looks makes of a budget of 1024: a yield doubles or halves it, nothing else
+ * here changes it. */
 static int64_t spin_after(int network, int (*look)(void *), int skips)
 {
     struct progress *p = proc->progress;
@@ -497,7 +505,8 @@ START_TEST(long_waits_ask)
 }
 END_TEST
 
-/* What comes all the time may come from others than the one that is missed: tests that find something, and waits that end soon. */
+/* What comes all the time may come from others than the one that is missed: tests that find
+ * something, and waits that end soon. */
 START_TEST(busy_ones_ask)
 {
     struct counting a = {.limit = INT_MAX};

@@ -14,7 +14,8 @@ static size_t bytes(const struct rma_gone *g)
            (g->cut.slots ? (g->cut.mask + 1) * sizeof *g->cut.slots : 0);
 }
 
-/* Each of a million ranks, and a rank is nobody but itself; what it costs; all are taken again in another order. */
+/* Each of a million ranks, and a rank is nobody but itself; what it costs; all are taken again in
+ * another order. */
 START_TEST(everybody)
 {
     struct rma_gone g;
@@ -29,7 +30,8 @@ START_TEST(everybody)
         int r = (int)((long)i * 7 % RANKS), next = (int)((long)(i + 1) * 7 % RANKS);
         wrong += !rma_gone(&g, r) || rma_gone_err(&g, r);
         rma_gone_del(&g, r);
-        wrong += rma_gone(&g, r) || (i + 1 < RANKS && !rma_gone(&g, next)) || g.count != RANKS - 1 - (unsigned)i;
+        wrong += rma_gone(&g, r) || (i + 1 < RANKS && !rma_gone(&g, next)) ||
+                 g.count != RANKS - 1 - (unsigned)i;
         rma_gone_del(&g, r);
         wrong += g.count != RANKS - 1 - (unsigned)i;
     }

@@ -43,7 +43,8 @@ static void ids(void)
     struct rma *r = bare_room(0, 0);
     struct rma_win *w = bare_window(4, MANY, 1);
     struct rma_target t = {.w = w};
-    job_check(rma_op_by_id(0) == NULL && rma_op_by_id(1) == NULL && rma_op_by_id(UINT32_MAX) == NULL);
+    job_check(rma_op_by_id(0) == NULL && rma_op_by_id(1) == NULL &&
+              rma_op_by_id(UINT32_MAX) == NULL);
     for (int i = 0; i < MANY; i++) {
         op[i] = rma_op_alloc(w);
         job_check(op[i] != NULL && op[i]->id != 0);
@@ -59,7 +60,8 @@ static void ids(void)
     job_check(rma_op_by_id(id[7]) == NULL);
     struct rma_op *again = rma_op_alloc(w);
     again->t = &t;
-    job_check(again == op[7] && again->id != id[7] && rma_op_by_id(id[7]) == NULL && rma_op_by_id(again->id) == again);
+    job_check(again == op[7] && again->id != id[7] && rma_op_by_id(id[7]) == NULL &&
+              rma_op_by_id(again->id) == again);
     job_check(rma_op_by_id(4 * RMA_SLAB + 1) == NULL); /* beyond the slabs */
     /* generations wrap around without ever giving 0 */
     for (int i = 0; i < 5000; i++) {

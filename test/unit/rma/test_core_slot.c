@@ -23,7 +23,8 @@ static void life(void)
     static char seen[RANKS];
     for (int i = 0; i < TARGETS; i++) {
         struct rma_target *t = rma_target_add(w, i * 13);
-        job_check(t && t->rank == i * 13 && t->world == i * 13 && t->w == w && !(t->flags & TARGET_NEAR));
+        job_check(t && t->rank == i * 13 && t->world == i * 13 && t->w == w &&
+                  !(t->flags & TARGET_NEAR));
         rma_target_born(t, TARGET_LOCK_GRANTED);
     }
     w->state = WIN_FENCE_GRANTED;

@@ -58,11 +58,14 @@ static void go_expo(void *arg)
 
 START_TEST(transitions)
 {
-    /*  to: UNSET, F_ISSUED, F_GRANTED, P_ISSUED, P_GRANTED, LA_CALLED, LA_ISSUED, LA_GRANTED, PER_TARGET */
+    /*  to: UNSET, F_ISSUED, F_GRANTED, P_ISSUED, P_GRANTED, LA_CALLED, LA_ISSUED, LA_GRANTED,
+     *  PER_TARGET */
     static const char legal[WIN_STATES][WIN_STATES + 1] = {
-        [WIN_UNSET] = "110101011",         [WIN_FENCE_ISSUED] = "111101011",     [WIN_FENCE_GRANTED] = "111101011",
-        [WIN_PSCW_ISSUED] = "100110000",   [WIN_PSCW_GRANTED] = "100010000",     [WIN_LOCK_ALL_CALLED] = "100001100",
-        [WIN_LOCK_ALL_ISSUED] = "000000110", [WIN_LOCK_ALL_GRANTED] = "100000010", [WIN_PER_TARGET] = "100000001"};
+        [WIN_UNSET] = "110101011",           [WIN_FENCE_ISSUED] = "111101011",
+        [WIN_FENCE_GRANTED] = "111101011",   [WIN_PSCW_ISSUED] = "100110000",
+        [WIN_PSCW_GRANTED] = "100010000",    [WIN_LOCK_ALL_CALLED] = "100001100",
+        [WIN_LOCK_ALL_ISSUED] = "000000110", [WIN_LOCK_ALL_GRANTED] = "100000010",
+        [WIN_PER_TARGET] = "100000001"};
     for (int i = 0; i < WIN_STATES; i++)
         for (int j = 0; j < WIN_STATES; j++) {
             struct move m = {i, j};
@@ -89,10 +92,10 @@ END_TEST
 
 START_TEST(fast_flags)
 {
-    static const unsigned all = 1u << WIN_FENCE_GRANTED | 1u << WIN_LOCK_ALL_CALLED | 1u << WIN_LOCK_ALL_ISSUED |
-                                1u << WIN_LOCK_ALL_GRANTED;
-    static const unsigned passive = 1u << WIN_LOCK_ALL_CALLED | 1u << WIN_LOCK_ALL_ISSUED | 1u << WIN_LOCK_ALL_GRANTED |
-                                    1u << WIN_PER_TARGET;
+    static const unsigned all = 1u << WIN_FENCE_GRANTED | 1u << WIN_LOCK_ALL_CALLED |
+                                1u << WIN_LOCK_ALL_ISSUED | 1u << WIN_LOCK_ALL_GRANTED;
+    static const unsigned passive = 1u << WIN_LOCK_ALL_CALLED | 1u << WIN_LOCK_ALL_ISSUED |
+                                    1u << WIN_LOCK_ALL_GRANTED | 1u << WIN_PER_TARGET;
     for (int s = 0; s < WIN_STATES; s++) {
         struct rma_win *w = window(s);
         w->starved = 1;
@@ -139,11 +142,14 @@ static char letter(enum verdict v)
 
 START_TEST(admit)
 {
-    /* far: no element, evicted before, CALLED, ISSUED, GRANTED; near: unlocked, locked; far, not in the group */
+    /* far: no element, evicted before, CALLED, ISSUED, GRANTED; near: unlocked, locked; far, not in
+     * the group */
     static const char want[WIN_STATES][9] = {
-        [WIN_UNSET] = "NNNNNNNN",           [WIN_FENCE_ISSUED] = "QQQQQQQQ",     [WIN_FENCE_GRANTED] = "IIIIIIII",
-        [WIN_PSCW_ISSUED] = "QQQQQQQN",     [WIN_PSCW_GRANTED] = "IIIIIIIN",     [WIN_LOCK_ALL_CALLED] = "LLLQIIIL",
-        [WIN_LOCK_ALL_ISSUED] = "WWLQIIIW", [WIN_LOCK_ALL_GRANTED] = "IIIIIIII", [WIN_PER_TARGET] = "NILQININ"};
+        [WIN_UNSET] = "NNNNNNNN",           [WIN_FENCE_ISSUED] = "QQQQQQQQ",
+        [WIN_FENCE_GRANTED] = "IIIIIIII",   [WIN_PSCW_ISSUED] = "QQQQQQQN",
+        [WIN_PSCW_GRANTED] = "IIIIIIIN",    [WIN_LOCK_ALL_CALLED] = "LLLQIIIL",
+        [WIN_LOCK_ALL_ISSUED] = "WWLQIIIW", [WIN_LOCK_ALL_GRANTED] = "IIIIIIII",
+        [WIN_PER_TARGET] = "NILQININ"};
     for (int s = 0; s < WIN_STATES; s++)
         for (int i = 0; i < 8; i++) {
             struct rma_win *w = window(s);
@@ -151,8 +157,10 @@ START_TEST(admit)
             struct rma_target t = {.w = w, .state = (uint8_t)(i - 2)};
             if (i == 1)
                 ck_assert_int_eq(rma_gone_put(&w->gone, 1, 0), 0);
-            enum verdict v = rma_admit(w, i == 7 ? 3 : 1, i == 5 || i == 6 ? &n : NULL, i >= 2 && i <= 4 ? &t : NULL);
-            ck_assert_msg(letter(v) == want[s][i], "state %d, case %d: %c, not %c", s, i, letter(v), want[s][i]);
+            enum verdict v = rma_admit(w, i == 7 ? 3 : 1, i == 5 || i == 6 ? &n : NULL,
+                                       i >= 2 && i <= 4 ? &t : NULL);
+            ck_assert_msg(letter(v) == want[s][i], "state %d, case %d: %c, not %c", s, i, letter(v),
+                          want[s][i]);
             rma_gone_clear(&w->gone);
         }
 }
@@ -162,12 +170,15 @@ START_TEST(may_issue)
 {
     /* CALLED, ISSUED, GRANTED, ISSUED and refused */
     static const char want[WIN_STATES][5] = {
-        [WIN_UNSET] = "QQQQ",           [WIN_FENCE_ISSUED] = "QQQQ",     [WIN_FENCE_GRANTED] = "IQIQ",
-        [WIN_PSCW_ISSUED] = "QQQQ",     [WIN_PSCW_GRANTED] = "IQIQ",     [WIN_LOCK_ALL_CALLED] = "LQIL",
-        [WIN_LOCK_ALL_ISSUED] = "LQIL", [WIN_LOCK_ALL_GRANTED] = "IQIQ", [WIN_PER_TARGET] = "LQIL"};
+        [WIN_UNSET] = "QQQQ",           [WIN_FENCE_ISSUED] = "QQQQ",
+        [WIN_FENCE_GRANTED] = "IQIQ",   [WIN_PSCW_ISSUED] = "QQQQ",
+        [WIN_PSCW_GRANTED] = "IQIQ",    [WIN_LOCK_ALL_CALLED] = "LQIL",
+        [WIN_LOCK_ALL_ISSUED] = "LQIL", [WIN_LOCK_ALL_GRANTED] = "IQIQ",
+        [WIN_PER_TARGET] = "LQIL"};
     for (int s = 0; s < WIN_STATES; s++)
         for (int i = 0; i < 4; i++) {
-            struct rma_target t = {.w = window(s), .state = i == 3 ? TARGET_LOCK_ISSUED : (uint8_t)i,
+            struct rma_target t = {.w = window(s),
+                                   .state = i == 3 ? TARGET_LOCK_ISSUED : (uint8_t)i,
                                    .flags = i == 3 ? TARGET_REFUSED : 0};
             ck_assert_msg(letter(rma_may_issue(&t)) == want[s][i], "state %d, case %d", s, i);
         }
@@ -177,12 +188,15 @@ END_TEST
 START_TEST(questions)
 {
     static const char want[][WIN_STATES + 1] = {
-        [ASK_FENCE_MAY] = "111000000",   [ASK_START_MAY] = "111000000",    [ASK_LOCK_MAY] = "111000001",
-        [ASK_LOCK_ALL_MAY] = "111000000", [ASK_IN_PSCW] = "000110000",     [ASK_IN_LOCK_ALL] = "000001110",
-        [ASK_IN_PASSIVE] = "000001111",  [ASK_FREE_MAY] = "111000000",     [ASK_BARRIER_OUT] = "010000000",
-        [ASK_POSTS_OUT] = "000100000",   [ASK_SWITCHING] = "000000100",    [ASK_LAZY_ALL] = "000001000",
-        [ASK_ALL_LOCKED] = "000000010",  [ASK_PER_TARGET] = "000000001",   [ASK_ACTIVE] = "001010000",
-        [ASK_UNSET] = "100000000",       [ASK_IN_FENCE] = "011000000",     [ASK_ON_ALL] = "001001110",
+        [ASK_FENCE_MAY] = "111000000",   [ASK_START_MAY] = "111000000",
+        [ASK_LOCK_MAY] = "111000001",    [ASK_LOCK_ALL_MAY] = "111000000",
+        [ASK_IN_PSCW] = "000110000",     [ASK_IN_LOCK_ALL] = "000001110",
+        [ASK_IN_PASSIVE] = "000001111",  [ASK_FREE_MAY] = "111000000",
+        [ASK_BARRIER_OUT] = "010000000", [ASK_POSTS_OUT] = "000100000",
+        [ASK_SWITCHING] = "000000100",   [ASK_LAZY_ALL] = "000001000",
+        [ASK_ALL_LOCKED] = "000000010",  [ASK_PER_TARGET] = "000000001",
+        [ASK_ACTIVE] = "001010000",      [ASK_UNSET] = "100000000",
+        [ASK_IN_FENCE] = "011000000",    [ASK_ON_ALL] = "001001110",
         [ASK_ALL_PENDING] = "000001100"};
     for (int s = 0; s < WIN_STATES; s++)
         for (int q = 0; q < (int)(sizeof want / sizeof *want); q++) {
@@ -190,9 +204,11 @@ START_TEST(questions)
             ck_assert_msg(rma_ask(w, q) == want[q][s] - '0', "state %d, question %d", s, q);
             /* operations since the fence: nothing but a fence may follow it */
             atomic_store(&w->near.pvars.v[PVAR_RMA_GET], 1);
-            int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY || q == ASK_FREE_MAY;
+            int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY ||
+                        q == ASK_FREE_MAY;
             int in_fence = s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
-            ck_assert_msg(rma_ask(w, q) == (opens && in_fence ? 0 : want[q][s] - '0'), "state %d, question %d", s, q);
+            ck_assert_msg(rma_ask(w, q) == (opens && in_fence ? 0 : want[q][s] - '0'),
+                          "state %d, question %d", s, q);
         }
     for (int s = 0; s < WIN_STATES; s++)
         ck_assert_ptr_nonnull(rma_state_name(window(s)));
@@ -238,7 +254,8 @@ static struct broken *sound(void)
     return &b;
 }
 
-/* Each names what it breaks and the words of the assertion that has to see it, so that none stands in for another. */
+/* Each names what it breaks and the words of the assertion that has to see it, so that none stands
+ * in for another. */
 static const struct truth {
     const char *what, *asserted;
 } truths[] = {
@@ -425,7 +442,8 @@ static void each_is_seen(void)
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
         check_says(truths[i].what, text, sizeof text);
         if (!strstr(text, "assertion failed: ") || !strstr(text, truths[i].asserted)) {
-            fprintf(stderr, "%s: the check says \"%s\", not \"%s\"\n", truths[i].what, text, truths[i].asserted);
+            fprintf(stderr, "%s: the check says \"%s\", not \"%s\"\n", truths[i].what, text,
+                    truths[i].asserted);
             job_check(!"an invariant is not seen");
         }
     }

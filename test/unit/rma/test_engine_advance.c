@@ -15,12 +15,14 @@ static void hook(void)
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS && list_empty(&r->active));
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
-        job_check(!rma_target_due(t) && list_empty(&t->ready)); /* R4: held back for the unlock to ride on */
+        /* R4: held back for the unlock to ride on */
+        job_check(!rma_target_due(t) && list_empty(&t->ready));
         t->flags |= TARGET_HURRY;
         job_check(rma_target_due(t));
         rma_ready(t);
         rma_ready(t); /* twice is once */
-        job_check(w->ready.next == &t->ready && t->ready.next == &w->ready && r->active.next == &w->active);
+        job_check(w->ready.next == &t->ready && t->ready.next == &w->ready &&
+                  r->active.next == &w->active);
         rma_advance_target(t);
         job_check(list_empty(&t->ready) && t->queued == 0 && t->state == TARGET_LOCK_ISSUED);
         rma_hurry_all(w);
@@ -55,16 +57,21 @@ static void burial(void)
         x.pending = 1;
         rma_target_sync(t, RMA_F_DONE, x.token);
         rma_target_bury(t);
-        job_check((t->flags & TARGET_DEAD) && t->state == TARGET_LOCK_GRANTED && list_empty(&t->called)); /* R6 */
-        job_check(t->nops == 0 && t->queued == 0 && w->nops == 0 && t->next == &t->ops && list_empty(&t->ready));
-        job_check(x.pending == 0 && x.err && q->done && q->error && err_class(q->error) == MPIX_ERR_PROC_FAILED);
+        /* R6 */
+        job_check((t->flags & TARGET_DEAD) && t->state == TARGET_LOCK_GRANTED &&
+                  list_empty(&t->called));
+        job_check(t->nops == 0 && t->queued == 0 && w->nops == 0 && t->next == &t->ops &&
+                  list_empty(&t->ready));
+        job_check(x.pending == 0 && x.err && q->done && q->error &&
+                  err_class(q->error) == MPIX_ERR_PROC_FAILED);
         job_check(!rma_target_due(t) && rma_issue_target(t) == 0);
         rma_check_invariants(w);
         rma_resp_close(&x);
         job_check(request_finish(q, MPI_STATUS_IGNORE) != MPI_SUCCESS);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) != MPI_SUCCESS); /* no further one */
         job_check(rma_flush(w, 1) != MPI_SUCCESS);
-        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0); /* E1 */
+        /* E1 */
+        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);

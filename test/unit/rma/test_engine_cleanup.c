@@ -18,7 +18,8 @@ static struct rma_op *add(struct rma_win *w, struct rma_target *t, unsigned flag
     return op;
 }
 
-/* R1: only what has left is looked at, only what is done is freed, in whatever order answers come. */
+/* R1: only what has left is looked at, only what is done is freed, in whatever order answers
+ * come. */
 static void some(void)
 {
     struct rma_win *w = world_window(1);
@@ -26,8 +27,8 @@ static void some(void)
     rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
     struct rma_target *t = rma_target_add(w, 0);
     rma_target_born(t, TARGET_LOCK_GRANTED);
-    struct rma_op *a = add(w, t, OP_ANSWERS), *b = add(w, t, OP_ANSWERS | OP_DONE), *c = add(w, t, OP_DONE),
-                  *d = add(w, t, 0);
+    struct rma_op *a = add(w, t, OP_ANSWERS), *b = add(w, t, OP_ANSWERS | OP_DONE),
+                  *c = add(w, t, OP_DONE), *d = add(w, t, 0);
     uint32_t id = b->id;
     d->sent = 0;
     t->next = &d->link;
@@ -36,7 +37,8 @@ static void some(void)
     rma_win_active(w);
     rma_check_invariants(w);
     job_check(rma_cleanup_target(t) == 2 && t->nops == 2 && w->nops == 2);
-    job_check(t->ops.next == &a->link && t->next == &d->link && !rma_op_by_id(id) && rma_op_by_id(a->id) == a);
+    job_check(t->ops.next == &a->link && t->next == &d->link && !rma_op_by_id(id) &&
+              rma_op_by_id(a->id) == a);
     rma_check_invariants(w);
     job_check(rma_cleanup_target(t) == 0 && rma_cleanup_win(w) == 0);
     d->flags |= OP_DONE; /* has not left: not touched */
@@ -49,7 +51,8 @@ static void some(void)
     a->err = 33; /* the first error stays with the target until somebody synchronizes */
     rma_win_active(w);
     job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->nops == 0 && t->err == 33);
-    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->op_quota.free == w->op_quota.size); /* R2 */
+    /* R2 */
+    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->op_quota.free == w->op_quota.size);
     (void)c;
     rma_targets_drop(w);
     job_check(rma_take_err(&w->err) == 33);

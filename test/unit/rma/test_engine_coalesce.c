@@ -29,7 +29,8 @@ static void begin(void)
 static struct rma_args put_of(const long *v, MPI_Aint disp)
 {
     struct dt_type *e = dt_find(MPI_LONG);
-    return (struct rma_args){.kind = RMA_PUT, .rank = 1, .origin = v, .ocount = 1, .otype = e, .disp = disp, .tcount = 1, .ttype = e};
+    return (struct rma_args){.kind = RMA_PUT, .rank = 1, .origin = v, .ocount = 1, .otype = e,
+                             .disp = disp, .tcount = 1, .ttype = e};
 }
 
 /* What op.c does of it, but for the sending. */
@@ -88,9 +89,12 @@ static void packed(void)
     memcpy(got, op->train + 4 * ENTRY, sizeof got);
     job_check(got[0] == 22 && got[1] == 11);
     v = 12; /* as MPI_Put without threads does it */
-    job_check(rma_near_train(&w->near, 1, 24, 1, a.ttype, NULL, &v) && world_pvar(w, PVAR_RMA_PUT) == 1 && op->train_ops == 6);
-    job_check(!rma_near_train(&w->near, 1, 24, 1, a.ttype, dt_op_find(MPI_SUM), &v) && !rma_near_train(&w->near, 1, 24, 2, a.ttype, NULL, &v));
-    job_check(!rma_near_train(&w->near, 2, 24, 1, a.ttype, NULL, &v) && world_pvar(w, PVAR_RMA_PUT) == 1);
+    job_check(rma_near_train(&w->near, 1, 24, 1, a.ttype, NULL, &v) &&
+              world_pvar(w, PVAR_RMA_PUT) == 1 && op->train_ops == 6);
+    job_check(!rma_near_train(&w->near, 1, 24, 1, a.ttype, dt_op_find(MPI_SUM), &v) &&
+              !rma_near_train(&w->near, 1, 24, 2, a.ttype, NULL, &v));
+    job_check(!rma_near_train(&w->near, 2, 24, 1, a.ttype, NULL, &v) &&
+              world_pvar(w, PVAR_RMA_PUT) == 1);
     rma_check_invariants(w); /* R10 */
     quit();
 }
@@ -156,7 +160,8 @@ static void none(void)
     t->flags = 0;
     struct rma_args x = a;
     x.kind = RMA_GET;
-    job_check(!queue(&x)->train && !queue(&x)->train && !queue(&a)->train); /* the one before is another */
+    /* the one before is another */
+    job_check(!queue(&x)->train && !queue(&x)->train && !queue(&a)->train);
     x = a;
     x.ttype = x.otype = dt_find(MPI_SHORT_INT); /* two gaps */
     job_check(!queue(&x)->train && !queue(&x)->train);
@@ -177,7 +182,8 @@ static void bounds(void)
     unsigned n = 1, trains = 1;
     while (rma_train_append(w, &a, &bytes))
         n++;
-    job_check(rma_train_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY && op->train_ops == n);
+    job_check(rma_train_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY &&
+              op->train_ops == n);
     list_push(&w->ready, &t->ready);
     job_check(!rma_train_behind(t, &a));
     while (!rma_train_behind(t, &a) && trains < 100) {

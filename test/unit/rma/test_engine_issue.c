@@ -62,14 +62,17 @@ static void one(void)
     long v[2] = {6, 7};
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, 1, 0) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 9) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 9) == MPI_SUCCESS &&
+                  rma_unlock(w, 1) == MPI_SUCCESS);
         job_check(world_pvar(w, PVAR_RMA_MSGS) == 1);
     }
     world_barrier();
     if (boot_rank() == 1) {
         const struct rma_hdr *h = &seen[0].h;
-        job_check(nseen == 1 && h->type == RMA_PKT_PUT && h->flags == (RMA_F_EXCLUSIVE | RMA_F_UNLOCK));
-        job_check(h->dt == MPI_LONG && h->disp == 9 && h->count == 2 && h->len == 16 && h->token && h->win == w->id);
+        job_check(nseen == 1 && h->type == RMA_PKT_PUT &&
+                  h->flags == (RMA_F_EXCLUSIVE | RMA_F_UNLOCK));
+        job_check(h->dt == MPI_LONG && h->disp == 9 && h->count == 2 && h->len == 16 && h->token &&
+                  h->win == w->id);
         job_check(world_memory(w)[9] == 6 && world_memory(w)[10] == 7);
     }
     end(w);
@@ -89,13 +92,15 @@ static void batch(void)
         a.origin = &c; /* one byte: padded */
         a.otype = a.ttype = dt_find(MPI_CHAR);
         job_check(rma_op(w, &a, NULL) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 1) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 1) == MPI_SUCCESS &&
+                  rma_unlock(w, 1) == MPI_SUCCESS);
         job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && world_pvar(w, PVAR_RMA_BATCH) == 3);
     }
     world_barrier();
     if (boot_rank() == 1) {
         job_check(nseen == 1 && seen[0].h.type == RMA_PKT_BATCH && seen[0].h.count == 4);
-        job_check(seen[0].h.flags == RMA_F_SHARED && seen[0].h.len == 4 * sizeof(struct rma_hdr) + 8 + 8 + 8);
+        job_check(seen[0].h.flags == RMA_F_SHARED &&
+                  seen[0].h.len == 4 * sizeof(struct rma_hdr) + 8 + 8 + 8);
         job_check(seen[0].last.type == RMA_PKT_GET && seen[0].last.flags == RMA_F_UNLOCK);
         job_check(world_memory(w)[1] == 2 && *(char *)&world_memory(w)[2] == 'x');
     }
@@ -109,7 +114,8 @@ static void apart(void)
     long v = 1;
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_unlock(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS &&
+                  rma_unlock(w, 1) == MPI_SUCCESS);
     }
     world_barrier();
     if (boot_rank() == 1) {
@@ -155,14 +161,16 @@ static void parts(void)
         for (int i = 0; i < nseen; i++) {
             if (seen[i].h.type != RMA_PKT_PUT)
                 continue;
-            job_check(seen[i].h.flags & RMA_F_EXT && seen[i].e.offset == sum && seen[i].e.want % 8 == 0);
+            job_check(seen[i].h.flags & RMA_F_EXT && seen[i].e.offset == sum &&
+                      seen[i].e.want % 8 == 0);
             job_check(k != 1 || seen[i].e.flat_len > 0);
             job_check(k != 2 || seen[i].e.flat_len > 0 || seen[i].e.nruns > 0);
             sum += seen[i].e.want;
             packets++;
         }
         job_check(sum == (uint64_t)n * 8 && packets > 1);
-        job_check(seen[nseen - 1].h.type == RMA_PKT_PUT && (seen[nseen - 1].h.flags & RMA_F_UNLOCK));
+        job_check(seen[nseen - 1].h.type == RMA_PKT_PUT &&
+                  (seen[nseen - 1].h.flags & RMA_F_UNLOCK));
         long *m = world_memory(w) + 3, next = 1;
         for (int i = 0; i < (k == 0 ? 1000 : k == 1 ? 300 : 200); i++)
             for (int j = 0; j < (k == 2 ? lens[i] : 1); j++)
@@ -173,8 +181,8 @@ static void parts(void)
     end(w);
 }
 
-/* Answers that this process has room for are dealt to its targets in turn, not all to the one that was called first:
- * both are asked as often when the room is used up. */
+/* Answers that this process has room for are dealt to its targets in turn, not all to the one that
+ * was called first: both are asked as often when the room is used up. */
 static void in_turn(void)
 {
     enum { GETS = 1500, LONGS = 600 };
@@ -189,11 +197,13 @@ static void in_turn(void)
             for (int i = 0; i < GETS; i++)
                 job_check(world_op(w, RMA_GET, t, NULL, r, LONGS, 0) == MPI_SUCCESS);
         job_check(w->state == WIN_PSCW_ISSUED && world_pvar(w, PVAR_RMA_MSGS) == 0);
-        for (int t = 1; t <= 2; t++) /* the posts, which the two have not sent: they are not looking at messages yet */
+        /* the posts, which the two have not sent: they are not looking at messages yet */
+        for (int t = 1; t <= 2; t++)
             job_check(map_put(&w->posts, (uint64_t)t + 1, (void *)1) == 0);
         job_check(rma_start_poll(w) > 0 && w->state == WIN_PSCW_GRANTED);
         for (int t = 1; t <= 2; t++)
-            for (struct list *l = rma_target_find(w, t)->ops.next; l != &rma_target_find(w, t)->ops; l = l->next)
+            for (struct list *l = rma_target_find(w, t)->ops.next; l != &rma_target_find(w, t)->ops;
+                 l = l->next)
                 sent[t] += LIST_OBJ(l, struct rma_op, link)->sent > 0;
         job_check(sent[1] > 4 && sent[1] + sent[2] < 2 * GETS);
         job_check(sent[1] - sent[2] <= 1 && sent[2] - sent[1] <= 1);
@@ -208,7 +218,8 @@ static void in_turn(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD=0", NULL};
+static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD=0",
+                                  NULL};
 static const char *const tiny[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PACKET_SIZE=1024", NULL};
 
 START_TEST(one_packet)
@@ -229,8 +240,9 @@ START_TEST(no_riding)
 }
 END_TEST
 
-/* No descriptor to reach a target, and none in reserve: that is the error, and not that it died; with one it is reached, by windows
- * and by messages longer than what was sent when there was no way. */
+/* No descriptor to reach a target, and none in reserve: that is the error, and not that it died;
+ * with one it is reached, by windows and by messages longer than what was sent when there was no
+ * way. */
 static void cut_off(void)
 {
     enum { LONG = 60000 };
@@ -256,7 +268,8 @@ static void cut_off(void)
         job_check(world_op(w, RMA_PUT, r, v, NULL, 1, 0) == MPI_SUCCESS);
         err = rma_flush(w, r);
         err_text(err, why, sizeof why);
-        job_check(err_class(err) == MPI_ERR_OTHER && strstr(why, "cannot be reached: Too many open files"));
+        job_check(err_class(err) == MPI_ERR_OTHER &&
+                  strstr(why, "cannot be reached: Too many open files"));
         err = rma_unlock(w, r);
         job_check(!err || err_class(err) == MPI_ERR_OTHER);
         /* It says nothing of others, and nobody is mourned. */
@@ -274,7 +287,8 @@ static void cut_off(void)
         world_barrier();
         if (far[0] == (uint64_t)boot_rank()) {
             job_check(world_memory(w)[0] == 8);
-            job_check(p2p_recv(text, LONG, c, 0, 5, proc->obj->world, 0, NULL) == MPI_SUCCESS && text[LONG - 1] == 9);
+            job_check(p2p_recv(text, LONG, c, 0, 5, proc->obj->world, 0, NULL) == MPI_SUCCESS &&
+                      text[LONG - 1] == 9);
         }
     }
     job_check(rma_win_free(w) == MPI_SUCCESS);

@@ -9,8 +9,8 @@ static struct dt_type *bytes;
 static struct rma_op an_op(enum rma_kind kind, long n, MPI_Aint disp)
 {
     struct rma_op op = {.kind = kind, .bytes = (size_t)n};
-    op.a = (struct rma_args){.kind = kind, .disp = disp, .tcount = n, .ttype = bytes, .ocount = n, .otype = bytes,
-                             .rcount = n, .rtype = bytes};
+    op.a = (struct rma_args){.kind = kind, .disp = disp, .tcount = n, .ttype = bytes, .ocount = n,
+                             .otype = bytes, .rcount = n, .rtype = bytes};
     return op;
 }
 
@@ -57,8 +57,10 @@ static void choice(void)
 
 static struct rma_op an_acc(enum rma_kind kind, struct dt_type *t, long n, MPI_Aint disp, int aop)
 {
-    struct rma_op op = {.kind = kind, .elem = t, .aop = (uint8_t)aop, .bytes = (size_t)n * t->elem.bytes};
-    op.a = (struct rma_args){.kind = kind, .disp = disp, .tcount = n, .ttype = t, .ocount = n, .otype = t, .rcount = n, .rtype = t};
+    struct rma_op op = {.kind = kind, .elem = t, .aop = (uint8_t)aop,
+                        .bytes = (size_t)n * t->elem.bytes};
+    op.a = (struct rma_args){.kind = kind, .disp = disp, .tcount = n, .ttype = t, .ocount = n,
+                             .otype = t, .rcount = n, .rtype = t};
     return op;
 }
 
@@ -70,12 +72,13 @@ static int native(const struct rma_target *t, struct rma_op op)
 /* What is native of accumulates: a window in which they have no order. */
 static void accumulates(void)
 {
-    struct dt_type *i8 = dt_find(MPI_INT64_T), *i4 = dt_find(MPI_INT32_T), *i2 = dt_find(MPI_INT16_T), *d = dt_find(MPI_DOUBLE),
-                   *pair = dt_find(MPI_2INT);
+    struct dt_type *i8 = dt_find(MPI_INT64_T), *i4 = dt_find(MPI_INT32_T),
+                   *i2 = dt_find(MPI_INT16_T), *d = dt_find(MPI_DOUBLE), *pair = dt_find(MPI_2INT);
     const struct rma_atomics can = {.ok = {{1u << DT_SUM, 1u << DT_SUM | 1u << DT_NO_OP, 1},
                                            {1u << DT_SUM | 1u << DT_REPLACE, 1u << DT_SUM, 0}}};
     struct rma_win w = {.ordered_acc = 0};
-    struct rma_key key = {.state = KEY_READY, .size = 256, .unit = 4, .put_min = SIZE_MAX, .get_min = SIZE_MAX, .atomics = &can};
+    struct rma_key key = {.state = KEY_READY, .size = 256, .unit = 4, .put_min = SIZE_MAX,
+                          .get_min = SIZE_MAX, .atomics = &can};
     struct rma_target t = {.w = &w, .key = &key, .queued = 3};
     list_init(&t.ops);
     t.next = &t.ops;
@@ -86,13 +89,18 @@ static void accumulates(void)
     job_check(!native(&t, an_acc(RMA_FOP, i8, 1, 1, DT_SUM)));  /* misaligned */
     job_check(native(&t, an_acc(RMA_ACC, i8, 1, 62, DT_SUM)));  /* the last */
     job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 64, DT_SUM))); /* beyond: the target says so */
-    job_check(native(&t, an_acc(RMA_GACC, i4, 1, 0, DT_NO_OP)) && !native(&t, an_acc(RMA_ACC, i4, 1, 0, DT_NO_OP)));
-    job_check(native(&t, an_acc(RMA_CAS, i4, 1, 0, 0)) && !native(&t, an_acc(RMA_CAS, i8, 1, 0, 0)));
+    job_check(native(&t, an_acc(RMA_GACC, i4, 1, 0, DT_NO_OP)) &&
+              !native(&t, an_acc(RMA_ACC, i4, 1, 0, DT_NO_OP)));
+    job_check(native(&t, an_acc(RMA_CAS, i4, 1, 0, 0)) &&
+              !native(&t, an_acc(RMA_CAS, i8, 1, 0, 0)));
     job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 0, DT_MAX)));
-    job_check(!native(&t, an_acc(RMA_ACC, i2, 1, 0, DT_SUM)) && !native(&t, an_acc(RMA_ACC, pair, 1, 0, DT_SUM)));
-    job_check(!native(&t, an_acc(RMA_ACC, d, 1, 0, DT_SUM)) && native(&t, an_acc(RMA_ACC, d, 1, 0, DT_REPLACE)));
+    job_check(!native(&t, an_acc(RMA_ACC, i2, 1, 0, DT_SUM)) &&
+              !native(&t, an_acc(RMA_ACC, pair, 1, 0, DT_SUM)));
+    job_check(!native(&t, an_acc(RMA_ACC, d, 1, 0, DT_SUM)) &&
+              native(&t, an_acc(RMA_ACC, d, 1, 0, DT_REPLACE)));
     key.align = 4; /* so the window lies */
-    job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 0, DT_SUM)) && native(&t, an_acc(RMA_ACC, i8, 1, 1, DT_SUM)));
+    job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 0, DT_SUM)) &&
+              native(&t, an_acc(RMA_ACC, i8, 1, 1, DT_SUM)));
     key.align = 0;
     key.atomics = NULL; /* the target's elements go by stripes */
     job_check(!native(&t, an_acc(RMA_ACC, i8, 1, 0, DT_SUM)));
@@ -106,7 +114,8 @@ static void accumulates_in_order(void)
     struct rma_win w = {.ordered_acc = 1};
     struct rma_key key = {.state = KEY_READY, .size = 256, .unit = 8, .atomics = &can};
     struct rma_target t = {.w = &w, .key = &key, .queued = 1};
-    struct rma_op op = an_acc(RMA_FOP, i8, 4, 0, DT_SUM), before = an_acc(RMA_GACC, i8, 1, 0, DT_MAX);
+    struct rma_op op = an_acc(RMA_FOP, i8, 4, 0, DT_SUM),
+                  before = an_acc(RMA_GACC, i8, 1, 0, DT_MAX);
     list_init(&t.ops);
     list_push(&t.ops, &op.link);
     t.next = &op.link;

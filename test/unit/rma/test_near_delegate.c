@@ -31,19 +31,19 @@ static void close_window(void)
 
 static int ask(int type, unsigned op, const void *origin, const void *compare, void *result)
 {
-    struct rma_question q = {.elem = dt_find(type), .aop = op, .disp = AT, .off = AT * 8, .origin = origin,
-                             .compare = compare, .result = result};
+    struct rma_question q = {.elem = dt_find(type), .aop = op, .disp = AT, .off = AT * 8,
+                             .origin = origin, .compare = compare, .result = result};
     return rma_one(w, self, &q);
 }
 
-#define ASK_EACH(T, TYPE)                                                                              \
-    do {                                                                                               \
-        T v = 5, was = 0, *at = (T *)&cell[AT];                                                        \
-        *at = 7;                                                                                       \
-        job_check(ask(TYPE, DT_SUM, &v, NULL, &was) && was == 7 && *at == 12);                         \
-        job_check(ask(TYPE, DT_SUM, &v, NULL, NULL) && *at == 17);                                     \
-        job_check(ask(TYPE, DT_NO_OP, NULL, NULL, &was) && was == 17 && *at == 17);                    \
-        job_check(ask(TYPE, DT_REPLACE, &v, NULL, &was) && was == 17 && *at == 5);                     \
+#define ASK_EACH(T, TYPE)                                                                          \
+    do {                                                                                           \
+        T v = 5, was = 0, *at = (T *)&cell[AT];                                                    \
+        *at = 7;                                                                                   \
+        job_check(ask(TYPE, DT_SUM, &v, NULL, &was) && was == 7 && *at == 12);                     \
+        job_check(ask(TYPE, DT_SUM, &v, NULL, NULL) && *at == 17);                                 \
+        job_check(ask(TYPE, DT_NO_OP, NULL, NULL, &was) && was == 17 && *at == 17);                \
+        job_check(ask(TYPE, DT_REPLACE, &v, NULL, &was) && was == 17 && *at == 5);                 \
     } while (0)
 
 /* What is asked is done, and once; what came before is told; nothing beside it is touched. */
@@ -76,15 +76,21 @@ static void bursts(void)
             job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
         while (!rma_burst(w, self))
             n++;
-        job_check(n == (kind ? 15 : 16) && rma_burst(w, self)); /* the first after the last synchronization is counted below */
+        /* the first after the last synchronization is counted below */
+        job_check(n == (kind ? 15 : 16) && rma_burst(w, self));
         switch (kind) {
         case 0: job_check(rma_near_flush(&w->near, 0)); break;
         case 1: job_check(rma_flush(w, 0) == MPI_SUCCESS); break;
         case 2: job_check(rma_flush_local(w, 0) == MPI_SUCCESS); break;
         case 3: job_check(rma_flush_all(w) == MPI_SUCCESS); break;
         case 4: job_check(rma_flush_local_all(w) == MPI_SUCCESS); break;
-        case 5: job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS && rma_unlock(w, 0) == MPI_SUCCESS); break;
-        default: job_check(rma_fence(w, 0) == MPI_SUCCESS && rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
+        case 5:
+            job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS &&
+                      rma_unlock(w, 0) == MPI_SUCCESS);
+            break;
+        default:
+            job_check(rma_fence(w, 0) == MPI_SUCCESS &&
+                      rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
         }
         job_check(!rma_burst(w, self));
         if (kind < 5)
@@ -93,7 +99,7 @@ static void bursts(void)
     close_window();
 }
 
-/* --- not answered -------------------------------------------------------------------------------- */
+/* --- not answered ----------------------------------------------------------------------------- */
 
 static struct rma_one late;
 static int lates;
@@ -117,8 +123,8 @@ static uint32_t has_read(int asker)
     return atomic_load(rma_read_word(w, rma_near_of(w, boot_rank()), rma_near_of(w, asker)));
 }
 
-/* Taken back it is void, however late it is read; until then nothing more is asked, and then now and then only of one that
- * does not wait in MPI. */
+/* Taken back it is void, however late it is read; until then nothing more is asked, and then now
+ * and then only of one that does not wait in MPI. */
 static void taken_back(void)
 {
     long v = 1, was = -1;
@@ -135,12 +141,16 @@ static void taken_back(void)
         self->unread = self->rest = 0; /* forgotten: asked again, so that several are void */
     }
     for (int i = 2; i >= 0; i--)
-        job_check(deliver(&before[i]) == 0 && cell[AT] == 10 && !acc_answered(&self->peer->asked, before[i].number) &&
+        job_check(deliver(&before[i]) == 0 && cell[AT] == 10 &&
+                  !acc_answered(&self->peer->asked, before[i].number) &&
                   has_read(0) == before[i].number);
     job_check(was == -1);
-    struct acc_target at = {.ctl = self->acc, .base = (char *)cell, .host_index = -1}; /* seen under the stripe only */
-    job_check(!acc_answer(&at, &(struct acc_question){.off = AT * 8, .elem = dt_find(MPI_LONG), .op = dt_op_find(MPI_SUM), .origin = &v,
-                                                      .asked = &self->peer->asked, .number = before[0].number}));
+    /* seen under the stripe only */
+    struct acc_target at = {.ctl = self->acc, .base = (char *)cell, .host_index = -1};
+    job_check(!acc_answer(&at, &(struct acc_question){.off = AT * 8, .elem = dt_find(MPI_LONG),
+                                                      .op = dt_op_find(MPI_SUM), .origin = &v,
+                                                      .asked = &self->peer->asked,
+                                                      .number = before[0].number}));
     job_check(cell[AT] == 10);
     struct rma_one gone = before[2]; /* its place was detached since: nothing to complain of */
     gone.disp = LONGS;
@@ -163,7 +173,8 @@ static void taken_back(void)
         job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was));
     mem_attend(MEM_SPINS);
     job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && was == 11 && cell[AT] == 12);
-    /* numbers go round: after 2^31 of them without any that was taken back one looks as if it had been */
+    /* numbers go round: after 2^31 of them without any that was taken back one looks as if it had
+     * been */
     w->asked = UINT32_MAX - 1;
     for (int i = 0; i < 3; i++)
         job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) == (i > 0));
@@ -172,14 +183,15 @@ static void taken_back(void)
     w->asking = 1; /* another thread has asked, and waits: one record, one question */
     job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 2);
     w->asking = 0;
-    job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->asked)); /* answered: too late */
+    /* answered: too late */
+    job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->asked));
     /* the window ended meanwhile */
     struct rma_one q = late;
     close_window();
     job_check(deliver(&q) == 0);
 }
 
-/* --- hostile -------------------------------------------------------------------------------------- */
+/* --- hostile ---------------------------------------------------------------------------------- */
 
 static int refused(struct rma_one q)
 {
@@ -195,7 +207,8 @@ static int refused(struct rma_one q)
 static void hostile(void)
 {
     open_window();
-    struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG, .win = w->id, .disp = AT, .value = 1};
+    struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
+                        .win = w->id, .disp = AT, .value = 1};
     cell[AT] = 0;
     job_check(!refused(q) && cell[AT] == 1); /* this one is right */
     for (size_t len = 0; len < sizeof q; len++)
@@ -208,7 +221,9 @@ static void hostile(void)
     for (bad.src = 1; bad.src; bad.src *= 2)
         job_check(refused(bad));
     bad = q;
-    static const uint64_t far[] = {LONGS, LONGS + 1, UINT64_MAX, UINT64_MAX / 8, 1ull << 61, (1ull << 61) + AT, (uint64_t)INT64_MIN};
+    static const uint64_t far[] = {
+        LONGS,      LONGS + 1,         UINT64_MAX,         UINT64_MAX / 8,
+        1ull << 61, (1ull << 61) + AT, (uint64_t)INT64_MIN};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         bad.disp = far[i];
         job_check(refused(bad));
@@ -216,10 +231,12 @@ static void hostile(void)
     bad = q;
     for (unsigned op = 0; op < 256; op++) { /* none, or not of this type */
         bad.aop = (uint8_t)op;
-        job_check(op == RMA_SWAP || (op > 0 && op < DT_OPS && dt_find(MPI_LONG)->ops >> op & 1) || refused(bad));
+        job_check(op == RMA_SWAP || (op > 0 && op < DT_OPS && dt_find(MPI_LONG)->ops >> op & 1) ||
+                  refused(bad));
     }
     bad = q;
-    static const int types[] = {0, 0xffff, MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_2INT, MPI_LONG_INT, MPI_DATATYPE_NULL, MPI_COMM_WORLD};
+    static const int types[] = {0,        0xffff,       MPI_C_DOUBLE_COMPLEX, MPI_LONG_DOUBLE,
+                                MPI_2INT, MPI_LONG_INT, MPI_DATATYPE_NULL,    MPI_COMM_WORLD};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         bad.elem = (uint16_t)types[i];
         job_check(refused(bad));
@@ -227,7 +244,7 @@ static void hostile(void)
     close_window();
 }
 
-/* --- near processes -------------------------------------------------------------------------------- */
+/* --- near processes --------------------------------------------------------------------------- */
 
 static void wait_for(const uint64_t *word)
 {
@@ -235,14 +252,16 @@ static void wait_for(const uint64_t *word)
         usleep(100);
 }
 
-/* A question that was taken back and not read looks like a new one when 2^31 numbers have come after it: so many do not. */
+/* A question that was taken back and not read looks like a new one when 2^31 numbers have come
+ * after it: so many do not. */
 static void too_old(void)
 {
     uint64_t *ready = job_words();
     open_window();
     if (boot_rank() == 0) {
         struct rma_near *other = rma_near_of(w, 1);
-        struct rma_question q = {.elem = dt_find(MPI_LONG), .aop = DT_SUM, .disp = AT, .off = AT * 8, .origin = &(long){1}};
+        struct rma_question q = {.elem = dt_find(MPI_LONG), .aop = DT_SUM, .disp = AT,
+                                 .off = AT * 8, .origin = &(long){1}};
         long v = 1, was;
         cell[AT] = 0;
         wait_for(&ready[2]); /* it computes */
@@ -254,8 +273,11 @@ static void too_old(void)
             job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 1u << 30);
         __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
         wait_for(&ready[1]);
-        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == (1u << 30) + 1 && was == 2 && cell[AT] == 3);
-        w->asked = 3u << 30; /* nothing is unread: all numbers are good; but the first one looks as if it had been taken back */
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == (1u << 30) + 1 && was == 2 &&
+                  cell[AT] == 3);
+        /* nothing is unread: all numbers are good; but the first one looks as if it had been taken
+         * back */
+        w->asked = 3u << 30;
         int tries = 1;
         while (!ask(MPI_LONG, DT_SUM, &v, NULL, &was))
             job_check(++tries < 10);
@@ -278,14 +300,15 @@ static void of_the_dead(void)
     open_window();
     world_barrier();
     if (boot_rank() == 0) {
-        struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG, .win = w->id, .src = 1, .number = 1,
-                            .disp = AT, .value = 1};
+        struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
+                            .win = w->id, .src = 1, .number = 1, .disp = AT, .value = 1};
         cell[AT] = 0;
         job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
         boot_dead_now(1, "for this test");
         q.number++;
         job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
-        job_check(atomic_load(&rma_near_of(w, 1)->peer->asked.answered) == 1 && rma_room()->nonsense == 0);
+        job_check(atomic_load(&rma_near_of(w, 1)->peer->asked.answered) == 1 &&
+                  rma_room()->nonsense == 0);
     }
     fflush(NULL);
     _exit(0);
@@ -304,10 +327,12 @@ static void either_way(void)
         for (; n < OPS; n++)
             job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n);
         job_check(world_pvar(w, PVAR_RMA_CMA) == OPS && world_pvar(w, PVAR_RMA_AM) == 0);
-        job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && rma_near_of(w, 1)->unread == 1); /* asked once */
+        /* asked once */
+        job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && rma_near_of(w, 1)->unread == 1);
         __atomic_store_n(&ready[1], 1, __ATOMIC_RELEASE);
         for (; world_pvar(w, PVAR_RMA_AM) < ANSWERS; n++) {
-            job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n && rma_flush(w, 1) == MPI_SUCCESS);
+            job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n &&
+                      rma_flush(w, 1) == MPI_SUCCESS);
             job_check(w->ntargets == 0); /* no element either way */
         }
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
@@ -326,7 +351,8 @@ static void either_way(void)
 
 enum { EACH = 3000 };
 
-/* Looks at its messages for a moment now and then: the askers take back what it is about to answer. */
+/* Looks at its messages for a moment now and then: the askers take back what it is about to
+ * answer. */
 static void serve(const uint64_t *ready)
 {
     volatile unsigned x = 0;
@@ -339,7 +365,8 @@ static void serve(const uint64_t *ready)
     }
 }
 
-/* Two ask a third, which listens now and then: each addition is done once, and each asker sees its own in order. */
+/* Two ask a third, which listens now and then: each addition is done once, and each asker sees its
+ * own in order. */
 static void fought_for(void)
 {
     static long mine[2 * LONGS];
@@ -352,14 +379,18 @@ static void fought_for(void)
         long one = 1, was, before = -1, told;
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
         for (int i = 0; i < EACH; i++) {
-            job_check(world_op(w, RMA_FOP, last, &one, &was, 1, AT) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS);
+            job_check(world_op(w, RMA_FOP, last, &one, &was, 1, AT) == MPI_SUCCESS &&
+                      rma_flush(w, last) == MPI_SUCCESS);
             job_check(was > before && was < (last + 0L) * EACH);
             before = was;
-            struct rma_args a = world_args(RMA_CAS, last, &one, &told, 1, AT + 1 + boot_rank()); /* its own, 0 -> 1, then as it is */
+            /* its own, 0 -> 1, then as it is */
+            struct rma_args a = world_args(RMA_CAS, last, &one, &told, 1, AT + 1 + boot_rank());
             long zero = i ? 1 : 0;
             a.compare = &zero;
-            job_check(rma_op(w, &a, NULL) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS && told == zero);
-            job_check(world_op(w, RMA_ACC, last, &one, NULL, 1, LONGS + boot_rank()) == MPI_SUCCESS);
+            job_check(rma_op(w, &a, NULL) == MPI_SUCCESS && rma_flush(w, last) == MPI_SUCCESS &&
+                      told == zero);
+            job_check(world_op(w, RMA_ACC, last, &one, NULL, 1, LONGS + boot_rank()) ==
+                      MPI_SUCCESS);
         }
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
         job_check(world_pvar(w, PVAR_RMA_AM) + world_pvar(w, PVAR_RMA_CMA) == 3 * EACH);

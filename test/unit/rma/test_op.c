@@ -11,7 +11,8 @@ START_TEST(offset)
     ck_assert_int_eq(rma_offset(3, 8, 0, 8, 32, &off), 0);
     ck_assert_uint_eq(off, 24);
     ck_assert_int_eq(rma_offset(0, 1, 0, 0, 0, &off), 0);
-    ck_assert_int_eq(rma_offset(4, 8, -8, 0, 32, &off), 0); /* a layout that begins before its address */
+    /* a layout that begins before its address */
+    ck_assert_int_eq(rma_offset(4, 8, -8, 0, 32, &off), 0);
     ck_assert_uint_eq(off, 32);
     ck_assert_int_eq(rma_offset(0, INT64_MAX, 0, 8, 8, &off), 0);
     ck_assert_uint_eq(off, 0);
@@ -42,7 +43,8 @@ START_TEST(offset)
                {33, 1, 0, 0, 32}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         off = 99;
-        ck_assert_msg(rma_offset(bad[i].disp, bad[i].unit, bad[i].lo, bad[i].hi, bad[i].size, &off) == -ERANGE,
+        ck_assert_msg(rma_offset(bad[i].disp, bad[i].unit, bad[i].lo, bad[i].hi, bad[i].size,
+                                 &off) == -ERANGE,
                       "case %zu", i);
         ck_assert_uint_eq(off, 99);
     }
@@ -82,7 +84,8 @@ static void arguments(void)
         struct rma_args a = world_args(kind, 0, v, r, 1, 7);
         a.compare = v;
         job_check(rma_op(w, &a, NULL) == MPI_SUCCESS);
-        job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_SYNC); /* request-based: passive epochs only (rma.md 5.7) */
+        /* request-based: passive epochs only (rma.md 5.7) */
+        job_check(cls(rma_op(w, &a, &req)) == MPI_ERR_RMA_SYNC);
         a.rank = 1;
         job_check(cls(rma_op(w, &a, NULL)) == MPI_ERR_RANK);
         a.rank = -5;
@@ -121,7 +124,8 @@ static void arguments(void)
     job_check(rma_unlock(w, 0) == MPI_SUCCESS && rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* R1, R2: what is queued for a far target, and that a request gets it out without any flush (rma.md 5.7). */
+/* R1, R2: what is queued for a far target, and that a request gets it out without any flush (rma.md
+ * 5.7). */
 static void queued(void)
 {
     struct rma_win *w = world_window(8);
@@ -134,8 +138,10 @@ static void queued(void)
         job_check(rma_op(w, &a, &req) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         rma_check_invariants(w);
-        job_check(t && t->nops == 2 && t->queued == 2 && w->nops == 2 && t->state == TARGET_LOCK_CALLED);
-        job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 2 && world_pvar(w, PVAR_RMA_MSGS) == 0); /* E10 */
+        job_check(t && t->nops == 2 && t->queued == 2 && w->nops == 2 &&
+                  t->state == TARGET_LOCK_CALLED);
+        /* E10 */
+        job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 2 && world_pvar(w, PVAR_RMA_MSGS) == 0);
         struct request *q = obj_find(OBJ_REQUEST, req);
         request_wait(q);
         job_check(request_finish(q, MPI_STATUS_IGNORE) == MPI_SUCCESS && r[0] == 40 && r[1] == 41);
@@ -151,8 +157,9 @@ static void queued(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* What goes to a near target by message must not be passed by what comes after it and could be done at once: here a fetch
- * that is under way when the target's memory turns out to be reachable, as in a dynamic window whose regions change. */
+/* What goes to a near target by message must not be passed by what comes after it and could be done
+ * at once: here a fetch that is under way when the target's memory turns out to be reachable, as in
+ * a dynamic window whose regions change. */
 static void behind_messages(void)
 {
     struct rma_win *w = world_window(2);
@@ -173,7 +180,8 @@ static void behind_messages(void)
                 rma_target_sync(t, RMA_F_DONE, other.token);
             }
             rma_issue_target(t);
-            job_check(t->queued == 0 && (flushed ? t->tokens_out == 1 : t->nops == 1) && !(t->flags & TARGET_DIRTY));
+            job_check(t->queued == 0 && (flushed ? t->tokens_out == 1 : t->nops == 1) &&
+                      !(t->flags & TARGET_DIRTY));
             n->kind = RMA_NEAR_MAPPED;
             job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
             job_check(world_pvar(w, PVAR_RMA_MAPPED) == 0);
@@ -181,7 +189,8 @@ static void behind_messages(void)
             job_check(world_pvar(w, PVAR_RMA_AM) == 2u * (unsigned)flushed + 2);
             rma_resp_close(&other);
         }
-        job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MAPPED) == 1);
+        job_check(world_op(w, RMA_ACC, 1, &v, NULL, 1, 0) == MPI_SUCCESS &&
+                  world_pvar(w, PVAR_RMA_MAPPED) == 1);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);
     }
     world_barrier();

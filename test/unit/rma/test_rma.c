@@ -21,8 +21,10 @@ START_TEST(packets)
         ck_assert_ptr_nonnull(rma_packet_name[i]);
     ck_assert_str_eq(rma_packet_name[RMA_PKT_REFUSED], "REFUSED");
     /* flags are bits of their own */
-    const unsigned flags[] = {RMA_F_SHARED, RMA_F_EXCLUSIVE, RMA_F_JOIN, RMA_F_UNLOCK, RMA_F_DONE, RMA_F_COMPLETE,
-                              RMA_F_EXT, RMA_F_ACK, RMA_F_STAMP, RMA_F_GRANTED, RMA_F_DROPPED, RMA_F_SIGNALED, RMA_F_FAULT};
+    const unsigned flags[] = {RMA_F_SHARED, RMA_F_EXCLUSIVE, RMA_F_JOIN,    RMA_F_UNLOCK,
+                              RMA_F_DONE,   RMA_F_COMPLETE,  RMA_F_EXT,     RMA_F_ACK,
+                              RMA_F_STAMP,  RMA_F_GRANTED,   RMA_F_DROPPED, RMA_F_SIGNALED,
+                              RMA_F_FAULT};
     unsigned seen = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         ck_assert_uint_eq(seen & flags[i], 0);
@@ -49,7 +51,8 @@ static void counters(void)
     rma_pvars_collect();
     job_check(all->v[PVAR_RMA_PUT] == 7 && all->v[PVAR_RMA_OPS_HIGH] == 7);
     /* b stays open: rma_finalize drops it */
-    job_check(rma_room()->windows.next == &b->link && rma_room()->scratch_bytes == (size_t)cvar.rma_packet);
+    job_check(rma_room()->windows.next == &b->link &&
+              rma_room()->scratch_bytes == (size_t)cvar.rma_packet);
 }
 
 /* Decoded types: the last few are kept, nonsense is not. */
@@ -58,7 +61,8 @@ static void types(void)
     struct rma *r = rma_room();
     size_t len;
     char bytes[512] = "nonsense";
-    job_check(rma_type_learn(r, bytes, 8) == NULL && rma_type_learn(r, bytes, 0) == NULL && r->type_next == 0);
+    job_check(rma_type_learn(r, bytes, 8) == NULL && rma_type_learn(r, bytes, 0) == NULL &&
+              r->type_next == 0);
     for (int i = 1; i <= 20; i++) {
         struct dt_type *t, *got;
         job_check(dt_make_vector(i, 1, 3, dt_find(MPI_INT), &t) == MPI_SUCCESS);

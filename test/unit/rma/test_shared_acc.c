@@ -20,11 +20,13 @@
 
 enum { WINDOW = 3 * ACC_STRIPE_BYTES + 100, TURNS = 3000 };
 
-static const MPI_Datatype types[] = {MPI_INT8_T, MPI_INT16_T, MPI_INT, MPI_LONG, MPI_UINT64_T, MPI_FLOAT, MPI_DOUBLE,
-                                     MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX, MPI_SHORT_INT, MPI_2INT, MPI_DOUBLE_INT,
-                                     MPI_BYTE, MPI_C_BOOL};
-static const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_BAND, MPI_BXOR, MPI_LOR, MPI_MINLOC, MPI_MAXLOC,
-                             MPI_REPLACE, MPI_NO_OP};
+static const MPI_Datatype types[] = {MPI_INT8_T,    MPI_INT16_T,     MPI_INT,
+                                     MPI_LONG,      MPI_UINT64_T,    MPI_FLOAT,
+                                     MPI_DOUBLE,    MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX,
+                                     MPI_SHORT_INT, MPI_2INT,        MPI_DOUBLE_INT,
+                                     MPI_BYTE,      MPI_C_BOOL};
+static const MPI_Op ops[] = {MPI_SUM, MPI_PROD,   MPI_MAX,    MPI_MIN,     MPI_BAND, MPI_BXOR,
+                             MPI_LOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
 enum { TYPES = sizeof types / sizeof *types, OPS = sizeof ops / sizeof *ops };
 
 static void up(void)
@@ -47,7 +49,8 @@ static void down(void)
 static struct acc_ctl *control(unsigned hints)
 {
     unsigned n = acc_stripes(WINDOW, 0);
-    struct acc_ctl *c = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct acc_ctl *c = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     job_check(c != MAP_FAILED);
     acc_ctl_init(c, n, hints);
     return c;
@@ -85,16 +88,17 @@ static void reference(const struct acc_args *a, char *base)
     dt_op_unpack(a->op, a->ttype, a->tcount, base + a->off, a->pos, packed, a->len);
 }
 
-static void one_case(struct dt_type *elem, struct dt_op *op, struct dt_type *layout, size_t count, uint64_t off,
-                     struct acc_target *t)
+static void one_case(struct dt_type *elem, struct dt_op *op, struct dt_type *layout, size_t count,
+                     uint64_t off, struct acc_target *t)
 {
     size_t n = count * (size_t)(layout->size / elem->size);
     char *base = arena + (t->base - arena);
     fill(elem, arena, sizeof arena / (size_t)elem->extent, 3);
     memcpy(expect, arena, sizeof arena);
     fill(elem, origin, n, (unsigned)off);
-    struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = count, .ttype = layout, .len = n * (size_t)elem->size,
-                         .origin = origin, .ocount = n, .otype = elem, .fetches = 1, .result = result, .rcount = n, .rtype = elem};
+    struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = count, .ttype = layout,
+                         .len = n * (size_t)elem->size, .origin = origin, .ocount = n,
+                         .otype = elem, .fetches = 1, .result = result, .rcount = n, .rtype = elem};
     /* the second half of a split operation must work as well as the whole */
     reference(&a, expect + (base - arena));
     memset(result, 0, sizeof result);
@@ -114,27 +118,29 @@ static void one_case(struct dt_type *elem, struct dt_op *op, struct dt_type *lay
 static void near_case(struct dt_type *elem, struct dt_op *op, struct acc_target *t)
 {
     static const uint64_t places[] = {0, 64, 3, ACC_STRIPE_BYTES - 3, ACC_STRIPE_BYTES - 16};
-    struct rma_near n = {.base = t->base, .acc = t->ctl, .size = WINDOW, .disp_unit = 1, .units = WINDOW,
-                         .me = (uint64_t)mem_host_index() + 1};
+    struct rma_near n = {.base = t->base, .acc = t->ctl, .size = WINDOW, .disp_unit = 1,
+                         .units = WINDOW, .me = (uint64_t)mem_host_index() + 1};
     size_t e = (size_t)elem->size;
     for (unsigned i = 0; i < 2 * sizeof places / sizeof *places; i++) {
         uint64_t off = places[i / 2];
         fill(elem, arena, sizeof arena / (size_t)elem->extent, 3);
         memcpy(expect, arena, sizeof arena);
         fill(elem, origin, 1, (unsigned)i);
-        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem, .len = e, .origin = origin,
-                             .ocount = 1, .otype = elem};
+        struct acc_args a = {.elem = elem, .op = op, .off = off, .tcount = 1, .ttype = elem,
+                             .len = e, .origin = origin, .ocount = 1, .otype = elem};
         reference(&a, expect);
         memset(result, 0, sizeof result);
         int none = op->index == DT_NO_OP; /* whose origin is not read */
-        job_check(acc_near(&n, off, elem, none ? (void *)1 : origin, i % 2 || none ? result : NULL, (unsigned)op->index) == 0);
+        job_check(acc_near(&n, off, elem, none ? (void *)1 : origin, i % 2 || none ? result : NULL,
+                           (unsigned)op->index) == 0);
         job_check(memcmp(arena, expect, sizeof arena) == 0);
         job_check(!(i % 2 || none) || memcmp(result, old, e) == 0);
         if (elem->elem.kind == DT_SIGNED || elem->elem.kind == DT_UNSIGNED) {
             char was[16], other[16];
             memcpy(was, arena + off, e);
             memset(other, 0x5a, sizeof other);
-            job_check(acc_near_cas(&n, off, elem, origin, other, result) == 0); /* differs: nothing moves */
+            /* differs: nothing moves */
+            job_check(acc_near_cas(&n, off, elem, origin, other, result) == 0);
             job_check(memcmp(arena, expect, sizeof arena) == 0 && memcmp(result, was, e) == 0);
             job_check(acc_near_cas(&n, off, elem, origin, was, result) == 0);
             job_check(memcmp(arena + off, origin, e) == 0 && memcmp(result, was, e) == 0);
@@ -148,13 +154,15 @@ static void near_case(struct dt_type *elem, struct dt_op *op, struct acc_target 
 static void end_of_memory(struct dt_type *elem, struct dt_op *op, const struct acc_target *like)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), e = (size_t)elem->true_ub;
-    char *all = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at = all + page - e;
+    char *all = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *at = all + page - e;
     job_check(all != MAP_FAILED && mprotect(all + page, page, PROT_NONE) == 0);
     struct acc_target t = *like;
     t.base = at;
     t.remote = (uint64_t)(uintptr_t)at;
     memset(origin, 1, (size_t)elem->extent);
-    job_check(acc_one(&t, 0, elem, op, origin, result) == 0 && acc_one(&t, 0, elem, op, origin, NULL) == 0);
+    job_check(acc_one(&t, 0, elem, op, origin, result) == 0 &&
+              acc_one(&t, 0, elem, op, origin, NULL) == 0);
     munmap(all, 2 * page);
 }
 
@@ -163,10 +171,12 @@ static void all_types_and_ops(void)
     up();
     long here = 0, there = 1;
     struct iovec l = {&here, sizeof here}, r = {&there, sizeof there};
-    int modes = mem_cma_read(0, &l, 1, &r, 1) == -EPERM ? 2 : 3; /* refused here, as windows find out themselves */
+    /* refused here, as windows find out themselves */
+    int modes = mem_cma_read(0, &l, 1, &r, 1) == -EPERM ? 2 : 3;
     for (int mode = 0; mode < modes; mode++) {                   /* stripes, atomics, CMA */
-        struct acc_target t = {.ctl = control(mode == 1 ? ACC_ALL_MAPPED | ACC_SINGLE_ELEMENTS : 0), .base = arena,
-                               .remote = (uint64_t)(uintptr_t)arena, .host_index = mode == 2 ? 0 : -1};
+        struct acc_target t = {.ctl = control(mode == 1 ? ACC_ALL_MAPPED | ACC_SINGLE_ELEMENTS : 0),
+                               .base = arena, .remote = (uint64_t)(uintptr_t)arena,
+                               .host_index = mode == 2 ? 0 : -1};
         for (int i = 0; i < TYPES; i++)
             for (int j = 0; j < OPS; j++) {
                 struct dt_type *elem = dt_find(types[i]);
@@ -179,7 +189,8 @@ static void all_types_and_ops(void)
                 one_case(elem, op, elem, 1, 0, &t);
                 end_of_memory(elem, op, &t);
                 one_case(elem, op, elem, many, 64, &t);
-                one_case(elem, op, elem, 3, ACC_STRIPE_BYTES - (uint64_t)elem->extent - 3, &t); /* misaligned, across */
+                /* misaligned, across */
+                one_case(elem, op, elem, 3, ACC_STRIPE_BYTES - (uint64_t)elem->extent - 3, &t);
             }
     }
     down();
@@ -207,7 +218,8 @@ static void add_everywhere(void)
     for (int i = 0; i < 600; i++)
         many[i] = 1;
     long last = -1;
-    struct rma_near near = {.base = shared, .acc = shared_ctl, .me = (uint64_t)mem_host_index() + 1};
+    struct rma_near near = {.base = shared, .acc = shared_ctl,
+                            .me = (uint64_t)mem_host_index() + 1};
     for (int i = 0; i < TURNS; i++) {
         if (i % 2)
             job_check(acc_one(&t, 0, l, sum, &one, &got) == 0);
@@ -216,10 +228,11 @@ static void add_everywhere(void)
         job_check(got > last); /* fetches of one process grow */
         last = got;
         job_check(acc_one(&t, across, l, sum, &one, NULL) == 0);
-        struct acc_args a = {.elem = l, .op = sum, .off = 0, .tcount = 600, .ttype = l, .len = 600 * 8,
-                             .origin = many, .ocount = 600, .otype = l};
+        struct acc_args a = {.elem = l, .op = sum, .off = 0, .tcount = 600, .ttype = l,
+                             .len = 600 * 8, .origin = many, .ocount = 600, .otype = l};
         if (i % 10 == 0) {
-            a.off = 2 * ACC_STRIPE_BYTES - 2400; /* over a stripe boundary, away from the other cells */
+            /* over a stripe boundary, away from the other cells */
+            a.off = 2 * ACC_STRIPE_BYTES - 2400;
             job_check(acc_apply(&t, &a) == 0);
         }
         do { /* compare-and-swap loop on one more cell */
@@ -245,7 +258,8 @@ static void share(unsigned hints)
 {
     unsigned n = acc_stripes(WINDOW, 0);
     shared = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ctl = mmap(NULL, acc_ctl_bytes(n), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                      -1, 0);
     ck_assert(shared != MAP_FAILED && shared_ctl != MAP_FAILED);
     acc_ctl_init(shared_ctl, n, hints);
 }
@@ -276,11 +290,13 @@ static int ways(int way)
     struct dt_type *l = dt_find(MPI_LONG);
     struct dt_op *sum = dt_op_find(MPI_SUM);
     long one = 1, zero = 0, got, many[600];
-    struct rma_near near = {.base = shared, .acc = shared_ctl, .me = (uint64_t)mem_host_index() + 1};
+    struct rma_near near = {.base = shared, .acc = shared_ctl,
+                            .me = (uint64_t)mem_host_index() + 1};
     for (int i = 0; i < 600; i++)
         many[i] = 1;
-    struct acc_args a = {.elem = l, .op = sum, .off = way == 3 ? 2 * ACC_STRIPE_BYTES - 2400 : 0, .tcount = 600, .ttype = l,
-                         .len = 600 * 8, .origin = many, .ocount = 600, .otype = l};
+    struct acc_args a = {.elem = l, .op = sum, .off = way == 3 ? 2 * ACC_STRIPE_BYTES - 2400 : 0,
+                         .tcount = 600, .ttype = l, .len = 600 * 8, .origin = many, .ocount = 600,
+                         .otype = l};
     switch (way) {
     case 0: return acc_one(&t, 0, l, sum, &one, NULL);
     case 1: return acc_one(&t, ACC_STRIPE_BYTES - 4, l, sum, &one, &got); /* two stripes */
@@ -288,7 +304,8 @@ static int ways(int way)
     case 3: return acc_apply(&t, &a);
     case 4: return acc_cas(&t, 0, l, &one, &zero, &got);
     default: /* may say no, and then it is the caller's to go another way */
-        return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0 ? 0 : acc_one(&t, 0, l, sum, &one, NULL);
+        return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0 ? 0
+                                                              : acc_one(&t, 0, l, sum, &one, NULL);
     }
 }
 

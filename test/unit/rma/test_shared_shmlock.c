@@ -117,14 +117,15 @@ START_TEST(excludes)
 }
 END_TEST
 
-/* Peer 0 is the target and serves "far" requests in its loop; the others lock near.  Both sides must get on:
- * everybody has a quota, and the run ends only when all have it. */
+/* Peer 0 is the target and serves "far" requests in its loop; the others lock near.  Both sides
+ * must get on: everybody has a quota, and the run ends only when all have it. */
 static int far_or_stop(void *arg)
 {
     int *type = arg;
     if (shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0))
         return 1;
-    shmlock_far_waiting(lock(), &node, *type, shmlock_far_key(lock(), &node, (enum shmlock_type)*type, SHMLOCK_NOW));
+    shmlock_far_waiting(lock(), &node, *type,
+                        shmlock_far_key(lock(), &node, (enum shmlock_type) * type, SHMLOCK_NOW));
     return shmlock_far_try(lock(), &node, (enum shmlock_type)*type, 1, 0);
 }
 
@@ -159,7 +160,8 @@ END_TEST
 /* One process alone plays all parts: the rules of order, step by step. */
 static void order(void)
 {
-    struct shmnode n0 = {3, 0, a->host_index}, n1 = {3, 1, a->host_index}, n2 = {3, 2, a->host_index};
+    struct shmnode n0 = {3, 0, a->host_index}, n1 = {3, 1, a->host_index},
+                   n2 = {3, 2, a->host_index};
     struct shmlock *l = lock();
     up();
     if (boot_rank() != 0) { /* only their wake-up addresses are needed */
@@ -180,7 +182,8 @@ static void order(void)
     shmlock_far_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_poll(l, &n2) == 1);
     job_check(shmlock_poll(l, &n0) == 0);
-    /* A far request that comes now waits for the near reader that is older, then gets its turn before newcomers. */
+    /* A far request that comes now waits for the near reader that is older, then gets its turn
+     * before newcomers. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 0);
     shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE, shmlock_far_key(l, &n0, SHMLOCK_EXCLUSIVE, SHMLOCK_NOW));
     shmlock_leave(l, &n2, SHMLOCK_EXCLUSIVE);
@@ -190,7 +193,9 @@ static void order(void)
     shmlock_leave(l, &n0, SHMLOCK_SHARED);
     job_check(shmlock_poll(l, &n1) == 0); /* reserved for the far one */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 1);
-    shmlock_far_waiting(l, &n0, SHMLOCK_SHARED, shmlock_far_key(l, &n0, SHMLOCK_SHARED, SHMLOCK_NOW)); /* another one waits already */
+    /* another one waits already */
+    shmlock_far_waiting(l, &n0, SHMLOCK_SHARED,
+                        shmlock_far_key(l, &n0, SHMLOCK_SHARED, SHMLOCK_NOW));
     shmlock_far_leave(l, &n0, SHMLOCK_EXCLUSIVE);
     job_check(shmlock_poll(l, &n1) == 1); /* the near side's turn */
     shmlock_leave(l, &n1, SHMLOCK_SHARED);
@@ -220,7 +225,8 @@ static int waited(void *arg)
     return shmpair_wait(a->pairs, &node, *(unsigned *)arg) == 1;
 }
 
-/* Everybody posts to its right neighbour, starts on its left one, twice per round before anybody looks. */
+/* Everybody posts to its right neighbour, starts on its left one, twice per round before anybody
+ * looks. */
 static void ring(void)
 {
     up();

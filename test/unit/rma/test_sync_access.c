@@ -37,23 +37,29 @@ static void late_post(void)
     int flag = 1;
     if (boot_rank() == 0) {
         job_check(cls(rma_complete(w)) == MPI_ERR_RMA_SYNC);
-        job_check(rma_start(w, g, 0) == MPI_SUCCESS && w->state == WIN_PSCW_ISSUED && w->nwaiting == 1);
+        job_check(rma_start(w, g, 0) == MPI_SUCCESS && w->state == WIN_PSCW_ISSUED &&
+                  w->nwaiting == 1);
         job_check(rma_in_start(w, 1) && !rma_in_start(w, 0));
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 1) == MPI_SUCCESS && w->nops == 1);
-        job_check(cls(world_op(w, RMA_PUT, 0, &v, NULL, 1, 1)) == MPI_ERR_RMA_SYNC); /* not in the group */
-        job_check(cls(rma_start(w, g, 0)) == MPI_ERR_RMA_SYNC && cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
+        /* not in the group */
+        job_check(cls(world_op(w, RMA_PUT, 0, &v, NULL, 1, 1)) == MPI_ERR_RMA_SYNC);
+        job_check(cls(rma_start(w, g, 0)) == MPI_ERR_RMA_SYNC &&
+                  cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
         world_poll(3);
         rma_check_invariants(w);
         job_check(w->state == WIN_PSCW_ISSUED && w->nops == 1);
         tell(0);
-        job_check(rma_complete(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->nops == 0 && !w->start);
+        job_check(rma_complete(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->nops == 0 &&
+                  !w->start);
         rma_check_invariants(w);
         tell(2);
     } else {
         until(0);
-        job_check(cls(rma_wait(w)) == MPI_ERR_RMA_SYNC && cls(rma_test(w, &flag)) == MPI_ERR_RMA_SYNC);
+        job_check(cls(rma_wait(w)) == MPI_ERR_RMA_SYNC &&
+                  cls(rma_test(w, &flag)) == MPI_ERR_RMA_SYNC);
         job_check(rma_post(w, g, 0) == MPI_SUCCESS && w->expo == EXPO_POSTED);
-        job_check(cls(rma_post(w, g, 0)) == MPI_ERR_RMA_SYNC && cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC);
+        job_check(cls(rma_post(w, g, 0)) == MPI_ERR_RMA_SYNC &&
+                  cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC);
         job_check(rma_wait(w) == MPI_SUCCESS && w->expo == EXPO_NONE && world_memory(w)[1] == 9);
     }
     group_drop(g);
@@ -61,7 +67,8 @@ static void late_post(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* A post meant for a later start does not satisfy an earlier one: three rounds, each post used once. */
+/* A post meant for a later start does not satisfy an earlier one: three rounds, each post used
+ * once. */
 static void rounds(void)
 {
     struct rma_win *w = world_window(2);
@@ -70,7 +77,8 @@ static void rounds(void)
         int flag = 0;
         if (boot_rank() == 0) {
             job_check(rma_start(w, g, 0) == MPI_SUCCESS);
-            job_check(world_op(w, RMA_PUT, 1, &i, NULL, 1, 0) == MPI_SUCCESS && rma_complete(w) == MPI_SUCCESS);
+            job_check(world_op(w, RMA_PUT, 1, &i, NULL, 1, 0) == MPI_SUCCESS &&
+                      rma_complete(w) == MPI_SUCCESS);
         } else {
             job_check(rma_post(w, g, MPI_MODE_NOPUT) == MPI_SUCCESS);
             while (!flag)
@@ -91,7 +99,8 @@ static void rounds(void)
     group_drop(g);
     g = only(7); /* no member */
     job_check(cls(rma_post(w, g, 0)) == MPI_ERR_GROUP && cls(rma_start(w, g, 0)) == MPI_ERR_GROUP);
-    job_check(cls(rma_start(w, g, MPI_MODE_NOPUT)) == MPI_ERR_ASSERT && cls(rma_post(w, g, 1 << 20)) == MPI_ERR_ASSERT);
+    job_check(cls(rma_start(w, g, MPI_MODE_NOPUT)) == MPI_ERR_ASSERT &&
+              cls(rma_post(w, g, 1 << 20)) == MPI_ERR_ASSERT);
     job_check(w->expo == EXPO_NONE && w->state == WIN_UNSET);
     group_drop(g);
     world_barrier();

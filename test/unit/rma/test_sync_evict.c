@@ -5,8 +5,9 @@
 
 #include <sys/mman.h>
 
-/* R2, R5, R7, E9: every kind of epoch with one operation element and one target element for three far targets.
- * Each rank adds to a cell of every rank, over and over: every operation needs somebody else's element. */
+/* R2, R5, R7, E9: every kind of epoch with one operation element and one target element for three
+ * far targets.  Each rank adds to a cell of every rank, over and over: every operation needs
+ * somebody else's element. */
 enum { TURNS = 4 };
 
 static void add_all(struct rma_win *w)
@@ -54,14 +55,15 @@ static void starved(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* Locks: an evicted element's lock stays held, and its unlock finds it; NOCHECK ones are really taken first
- * (rma.md 5.5), so no unlock is without its lock. */
+/* Locks: an evicted element's lock stays held, and its unlock finds it; NOCHECK ones are really
+ * taken first (rma.md 5.5), so no unlock is without its lock. */
 static void locks(void)
 {
     for (int nocheck = 0; nocheck < 2; nocheck++) {
         struct rma_win *w = world_window(1);
         for (int r = 0; r < boot_size(); r++) {
-            job_check(rma_lock(w, MPI_LOCK_SHARED, r, nocheck ? MPI_MODE_NOCHECK : 0) == MPI_SUCCESS);
+            job_check(rma_lock(w, MPI_LOCK_SHARED, r, nocheck ? MPI_MODE_NOCHECK : 0) ==
+                      MPI_SUCCESS);
             job_check(w->locks == (unsigned)r + 1 && w->ntargets <= 1);
             rma_check_invariants(w);
         }
@@ -74,8 +76,8 @@ static void locks(void)
     }
 }
 
-/* rma.md 5.6: eviction in a passive epoch waits for its answer: when the call returns the data are at the target, which here
- * lies open to all. */
+/* rma.md 5.6: eviction in a passive epoch waits for its answer: when the call returns the data are
+ * at the target, which here lies open to all. */
 static long *in_sight;
 
 static void waits(void)
@@ -83,7 +85,8 @@ static void waits(void)
     enum { ROUNDS = 50 };
     struct rma_win *w;
     int size = boot_size();
-    job_check(rma_win_create(in_sight + 64 * boot_rank(), 512, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    job_check(rma_win_create(in_sight + 64 * boot_rank(), 512, 8, NULL, proc->obj->world, &w) ==
+              MPI_SUCCESS);
     if (boot_rank() == 0) {
         for (int t = 1; t < size; t++)
             job_check(rma_lock(w, MPI_LOCK_SHARED, t, 0) == MPI_SUCCESS);
@@ -92,9 +95,11 @@ static void waits(void)
                 long v = 1000 * t + i;
                 int before = t == 1 ? size - 1 : t - 1;
                 job_check(world_op(w, RMA_PUT, t, &v, NULL, 1, i % 64) == MPI_SUCCESS);
-                job_check(!rma_target_find(w, before) && w->acks == 0); /* it had to go for this one */
+                /* it had to go for this one */
+                job_check(!rma_target_find(w, before) && w->acks == 0);
                 if (t > 1)
-                    job_check(__atomic_load_n(&in_sight[64 * before + i % 64], __ATOMIC_ACQUIRE) == 1000 * before + i);
+                    job_check(__atomic_load_n(&in_sight[64 * before + i % 64], __ATOMIC_ACQUIRE) ==
+                              1000 * before + i);
             }
         for (int t = 1; t < size; t++)
             job_check(rma_unlock(w, t) == MPI_SUCCESS);
@@ -104,10 +109,12 @@ static void waits(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-static const char *const one_each[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
+static const char *const one_each[] = {"MPIR_CVAR_NOLOCAL=1",
+                                       "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
                                        "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0",
                                        "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE=1",
-                                       "MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE=0", NULL};
+                                       "MPIR_CVAR_CH3_RMA_OP_GLOBAL_POOL_SIZE=0",
+                                       NULL};
 
 START_TEST(one_of_each)
 {

@@ -8,13 +8,15 @@ static int cls(int err)
     return err ? err_class(err) : 0;
 }
 
-/* E2: the opening fence returns with its barrier out; operations queue, near ones too.  E3: then all are in. */
+/* E2: the opening fence returns with its barrier out; operations queue, near ones too.  E3: then
+ * all are in. */
 static void opening(void)
 {
     struct rma_win *w = world_window(2);
     long v = 5;
     if (boot_rank() == 0) {
-        job_check(rma_fence(w, MPI_MODE_NOPRECEDE) == MPI_SUCCESS && w->state == WIN_FENCE_ISSUED && w->barriers == 1);
+        job_check(rma_fence(w, MPI_MODE_NOPRECEDE) == MPI_SUCCESS && w->state == WIN_FENCE_ISSUED &&
+                  w->barriers == 1);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && w->nops == 1);
         world_poll(3);
         rma_check_invariants(w);
@@ -30,7 +32,8 @@ static void opening(void)
     }
     job_check(rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
     rma_check_invariants(w);
-    job_check(w->state == WIN_UNSET && !w->barriers && !w->ntargets && !w->nops && w->acks == 0); /* E1, R7 */
+    /* E1, R7 */
+    job_check(w->state == WIN_UNSET && !w->barriers && !w->ntargets && !w->nops && w->acks == 0);
     job_check(boot_rank() == 0 || world_memory(w)[0] == 5);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
@@ -47,7 +50,8 @@ static void repeated(void)
     /* no operation since: another kind of epoch may follow */
     job_check(rma_lock_all(w, 0) == MPI_SUCCESS && cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
     job_check(rma_unlock_all(w) == MPI_SUCCESS);
-    job_check(cls(rma_fence(w, 1 << 20)) == MPI_ERR_ASSERT && cls(rma_fence(w, MPI_MODE_NOCHECK)) == MPI_ERR_ASSERT);
+    job_check(cls(rma_fence(w, 1 << 20)) == MPI_ERR_ASSERT &&
+              cls(rma_fence(w, MPI_MODE_NOCHECK)) == MPI_ERR_ASSERT);
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }

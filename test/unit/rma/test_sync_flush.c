@@ -12,8 +12,10 @@ static void flushes(void)
 {
     struct rma_win *w = world_window(64);
     long v[2] = {1, 2}, r[2] = {0, 0};
-    job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_SYNC && cls(rma_flush_all(w)) == MPI_ERR_RMA_SYNC);
-    job_check(cls(rma_flush_local(w, 1)) == MPI_ERR_RMA_SYNC && cls(rma_flush_local_all(w)) == MPI_ERR_RMA_SYNC);
+    job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_SYNC &&
+              cls(rma_flush_all(w)) == MPI_ERR_RMA_SYNC);
+    job_check(cls(rma_flush_local(w, 1)) == MPI_ERR_RMA_SYNC &&
+              cls(rma_flush_local_all(w)) == MPI_ERR_RMA_SYNC);
     job_check(rma_sync(w) == MPI_SUCCESS && rma_flush(w, MPI_PROC_NULL) == MPI_SUCCESS);
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
@@ -30,7 +32,8 @@ static void flushes(void)
             job_check(err == MPI_SUCCESS && w->nops == 0 && r[0] == v[0] && r[1] == 2);
             rma_check_invariants(w);
             const struct rma_target *t = rma_target_find(w, 1);
-            job_check(list_empty(&w->resps) && (!t || (!t->pins && !t->sync && !t->tokens_out))); /* R5 */
+            /* R5 */
+            job_check(list_empty(&w->resps) && (!t || (!t->pins && !t->sync && !t->tokens_out)));
         }
         /* nothing new: nothing is sent */
         job_check(rma_flush(w, 1) == MPI_SUCCESS);
@@ -84,19 +87,22 @@ static void spinning(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* An element that another thread is about to drop is asked nothing more: who asks without a pause would keep it for ever. */
+/* An element that another thread is about to drop is asked nothing more: who asks without a pause
+ * would keep it for ever. */
 static void of_the_leaving(void)
 {
     struct rma_win *w = world_window(2);
     long v = 5;
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_flush_local(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS &&
+                  rma_flush_local(w, 1) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         uint64_t sent = world_pvar(w, PVAR_RMA_MSGS);
         job_check(t->flags & TARGET_DIRTY);
         t->leaving = 1;
-        job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent && !t->tokens_out && !t->sync);
+        job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent &&
+                  !t->tokens_out && !t->sync);
         t->leaving = 0;
         job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent + 1);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);
@@ -110,7 +116,8 @@ static void helpers(void)
     struct rma_win *w = world_window(1);
     int slot = 17;
     job_check(rma_take_err(&slot) == 17 && slot == 0 && rma_take_err(&slot) == 0);
-    job_check(err_class(rma_dead_error(w, 0)) == MPIX_ERR_PROC_FAILED && rma_dead_error(w, -1) != 0);
+    job_check(err_class(rma_dead_error(w, 0)) == MPIX_ERR_PROC_FAILED &&
+              rma_dead_error(w, -1) != 0);
     w->acks = 1; /* R7: token 0 is the window's counter */
     rma_token_done(w, 0, 0, 0);
     rma_token_done(w, 0, 0, 0);

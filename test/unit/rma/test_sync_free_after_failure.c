@@ -44,7 +44,8 @@ static void answers(void)
     w->leave_rank = 0;
     job_check(rma_on_left(0, &r, sizeof r) == 0 && !w->leave_told && !w->leave_left);
     w->leaving = 1;
-    job_check(rma_on_left(7, &r, sizeof r) == 0 && rma_on_left(0, &r, sizeof r - 1) == 0 && !w->leave_told);
+    job_check(rma_on_left(7, &r, sizeof r) == 0 && rma_on_left(0, &r, sizeof r - 1) == 0 &&
+              !w->leave_told);
     job_check(rma_on_left(0, &r, sizeof r) == 0 && w->leave_told && w->leave_left);
     w->leaving = 0;
     job_check(rma_win_free(w) == MPI_SUCCESS);

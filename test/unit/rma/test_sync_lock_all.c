@@ -18,29 +18,38 @@ static void per_target(void)
 {
     struct rma_win *w = world_window(4);
     long v = 3;
-    job_check(cls(rma_unlock_all(w)) == MPI_ERR_RMA_SYNC && cls(rma_lock_all(w, MPI_MODE_NOPUT)) == MPI_ERR_ASSERT);
+    job_check(cls(rma_unlock_all(w)) == MPI_ERR_RMA_SYNC &&
+              cls(rma_lock_all(w, MPI_MODE_NOPUT)) == MPI_ERR_ASSERT);
     if (boot_rank() == 0) {
-        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED && w->ntargets == 0);
+        job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED &&
+                  w->ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
-            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == (i == w->node.n.me ? SHMLOCK_SHARED : 0));
+            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) ==
+                      (i == w->node.n.me ? SHMLOCK_SHARED : 0));
         job_check(w->lazies == w->nears - 1 && world_pvar(w, PVAR_RMA_MSGS) == 0);
-        job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC && cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC);
+        job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC &&
+                  cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
         const struct rma_near *n = rma_near_of(w, 1);
         job_check(!n || (!n->lazy && shmlock_held(n->lockword, &w->node.n) == SHMLOCK_SHARED));
         job_check(w->lazies == w->nears - (n ? 2u : 1u));
         struct rma_target *t = rma_target_find(w, 1);
-        job_check(rma_near_of(w, 1) ? !t : t && t->state == TARGET_LOCK_CALLED && (t->flags & TARGET_JOIN));
+        job_check(rma_near_of(w, 1)
+                      ? !t
+                      : t && t->state == TARGET_LOCK_CALLED && (t->flags & TARGET_JOIN));
         job_check(!t || list_empty(&t->called)); /* R6: only those of MPI_Win_lock */
         rma_check_invariants(w);
         job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
-            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 && !w->near.near[i].lazy);
+            job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 &&
+                      !w->near.near[i].lazy);
         job_check(!w->lazies && !rma_room()->lazy_alls);
         /* NOCHECK locks nobody, near or far */
-        job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_GRANTED);
+        job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS &&
+                  w->state == WIN_LOCK_ALL_GRANTED);
         job_check(shmlock_held(w->near.near[0].lockword, &w->node.n) == 0);
-        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 1) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 1) == MPI_SUCCESS &&
+                  rma_unlock_all(w) == MPI_SUCCESS);
     }
     world_barrier();
     job_check(boot_rank() != 1 || (world_memory(w)[0] == 3 && world_memory(w)[1] == 3));
@@ -71,7 +80,8 @@ static void switches(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* rma.md 5.2: LOCK_ALL is as lazy as LOCK: before a further lock, on another window, it is granted everywhere. */
+/* rma.md 5.2: LOCK_ALL is as lazy as LOCK: before a further lock, on another window, it is granted
+ * everywhere. */
 static void then_lock(void)
 {
     for (int all = 0; all < 2; all++) {
@@ -80,23 +90,28 @@ static void then_lock(void)
         if (boot_rank() == 0) {
             job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED);
             job_check(world_pvar(w, PVAR_RMA_MSGS) == 0);
-            job_check((all ? rma_lock_all(v, 0) : rma_lock(v, MPI_LOCK_EXCLUSIVE, 1, 0)) == MPI_SUCCESS);
-            job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_MSGS) == (uint64_t)size - 1);
+            job_check((all ? rma_lock_all(v, 0) : rma_lock(v, MPI_LOCK_EXCLUSIVE, 1, 0)) ==
+                      MPI_SUCCESS);
+            job_check(w->state == WIN_LOCK_ALL_GRANTED &&
+                      world_pvar(w, PVAR_RMA_MSGS) == (uint64_t)size - 1);
             job_check(world_pvar(v, PVAR_RMA_MSGS) == 0); /* lazy in its turn */
         }
         world_barrier();
         job_check(far_holders(w) == (boot_rank() != 0) && far_holders(v) == 0);
         world_barrier();
         if (boot_rank() == 0) {
-            job_check((all ? rma_unlock_all(v) : rma_unlock(v, 1)) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
+            job_check((all ? rma_unlock_all(v) : rma_unlock(v, 1)) == MPI_SUCCESS &&
+                      rma_unlock_all(w) == MPI_SUCCESS);
             /* with one of the two closed there is nothing to be granted */
             uint64_t sent = world_pvar(w, PVAR_RMA_MSGS);
             job_check(rma_lock_all(w, 0) == MPI_SUCCESS && rma_unlock_all(w) == MPI_SUCCESS);
-            job_check(rma_lock(v, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS && rma_unlock(v, 1) == MPI_SUCCESS);
+            job_check(rma_lock(v, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS &&
+                      rma_unlock(v, 1) == MPI_SUCCESS);
             job_check(world_pvar(w, PVAR_RMA_MSGS) == sent);
         }
         world_barrier();
-        job_check(far_holders(w) == 0 && rma_win_free(v) == MPI_SUCCESS && rma_win_free(w) == MPI_SUCCESS);
+        job_check(far_holders(w) == 0 && rma_win_free(v) == MPI_SUCCESS &&
+                  rma_win_free(w) == MPI_SUCCESS);
     }
 }
 
@@ -128,9 +143,9 @@ START_TEST(lazy_locks)
 }
 END_TEST
 
-static const char *const one_element[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
-                                          "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0",
-                                          "MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING=1", NULL};
+static const char *const one_element[] = {
+    "MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE=1",
+    "MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE=0", "MPIR_CVAR_RMA_LOCK_ALL_OUTSTANDING=1", NULL};
 
 START_TEST(window_protocol)
 {

@@ -67,7 +67,8 @@ static void explained(void)
             char text[ERR_TEXT];
             int err = rma_flush(w, 1);
             err_text(err, text, sizeof text);
-            job_check(err_class(err) == MPI_ERR_RMA_RANGE && strstr(text, say[i].text) && r[0] == -1 && r[1] == -1);
+            job_check(err_class(err) == MPI_ERR_RMA_RANGE && strstr(text, say[i].text) &&
+                      r[0] == -1 && r[1] == -1);
             job_check(rma_unlock_all(w) == MPI_SUCCESS);
         }
         world_barrier();
@@ -75,7 +76,8 @@ static void explained(void)
     }
 }
 
-/* The target could not even tell how much was asked of it: all that has left is over, with its error. */
+/* The target could not even tell how much was asked of it: all that has left is over, with its
+ * error. */
 static void refused(void)
 {
     long r[2] = {-1, -1};
@@ -86,7 +88,8 @@ static void refused(void)
         h.count = 0;
         h.aop = MPI_ERR_TYPE;
         job_check(rma_on_data(1, packet, build(h, NULL, 0)) == 0);
-        job_check(err_class(rma_flush(w, 1)) == MPI_ERR_TYPE && r[0] == -1 && r[1] == -1); /* what comes now is late */
+        /* what comes now is late */
+        job_check(err_class(rma_flush(w, 1)) == MPI_ERR_TYPE && r[0] == -1 && r[1] == -1);
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
     }
     world_barrier();
@@ -103,10 +106,12 @@ static void refused_beside_native(void)
         long evil[2] = {6, 6};
         op->natives = op->t->natives = 1;
         op->native_bytes = 8;
-        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0 && op->answered == 0 && r[0] == -1);
+        job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0 && op->answered == 0 &&
+                  r[0] == -1);
         h.count = 0;
         h.aop = MPI_ERR_TYPE;
-        job_check(rma_on_data(1, packet, build(h, NULL, 0)) == 0 && op->answered == 8 && !(op->flags & OP_DONE));
+        job_check(rma_on_data(1, packet, build(h, NULL, 0)) == 0 && op->answered == 8 &&
+                  !(op->flags & OP_DONE));
         op->natives = op->t->natives = 0; /* it came */
         op->native_bytes = 0;
         op->answered += 8;
@@ -152,7 +157,8 @@ static void data(void)
             h.disp = bad[i];
             job_check(rma_on_data(1, packet, build(h, evil, 16)) == 0);
         }
-        job_check(r[0] == -1 && r[1] == -1 && r[2] == -1 && r[3] == -1 && op->answered == 0 && t->nops == 1);
+        job_check(r[0] == -1 && r[1] == -1 && r[2] == -1 && r[3] == -1 && op->answered == 0 &&
+                  t->nops == 1);
         rma_check_invariants(w);
         job_check(rma_flush(w, 1) == MPI_SUCCESS && r[0] == 11 && r[1] == 11 && r[2] == -1);
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
@@ -161,7 +167,8 @@ static void data(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* Answers in one packet: each is checked as if it came by itself, cut ones and what is no answer end or are passed over. */
+/* Answers in one packet: each is checked as if it came by itself, cut ones and what is no answer
+ * end or are passed over. */
 static void together(void)
 {
     long r[2] = {-1, -1}, v[2] = {21, 22};
@@ -239,12 +246,14 @@ static void tokens(void)
     size_t len = build(h, "", 0);
     for (size_t cut = 0; cut < len; cut++)
         job_check(rma_on_ack(1, packet, cut) == 0);
-    job_check(a.pending == 1 && b.pending == 2 && w->acks == 0); /* R7: the counter does not go below 0 */
+    /* R7: the counter does not go below 0 */
+    job_check(a.pending == 1 && b.pending == 2 && w->acks == 0);
     job_check(rma_on_ack(1, packet, len) == 0 && a.pending == 0);
     job_check(rma_on_ack(1, packet, len) == 0 && a.pending == 0);
     h.token = b.token;
     h.aop = MPI_ERR_RMA_RANGE; /* the error goes with its token */
-    job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0 && b.pending == 1 && err_class(b.err) == MPI_ERR_RMA_RANGE);
+    job_check(rma_on_ack(1, packet, build(h, "", 0)) == 0 && b.pending == 1 &&
+              err_class(b.err) == MPI_ERR_RMA_RANGE);
     job_check(a.err == 0 && w->err == 0);
     h.aop = 255; /* no class of MPI: still an error, and none that crashes */
     h.token = a.token;
@@ -270,8 +279,9 @@ static void done_leaves(struct rma_target *t, const struct rma_resp *r)
     }
 }
 
-/* A flush_all waits for each target's turn, so its token may leave for one behind a younger one, and the flush may have been ended by
- * a death meanwhile: the answer counts all the same.  One that no token asked for does not. */
+/* A flush_all waits for each target's turn, so its token may leave for one behind a younger one,
+ * and the flush may have been ended by a death meanwhile: the answer counts all the same.  One that
+ * no token asked for does not. */
 static void out_of_order(void)
 {
     w = world_window(4);
@@ -308,8 +318,9 @@ static void out_of_order(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* One process answers a flush_all twice: not in the place of another.  And where answers come in any order one for which nobody
- * waits, given twice, may stand for one that somebody waits for: then a death ends that wait, too. */
+/* One process answers a flush_all twice: not in the place of another.  And where answers come in
+ * any order one for which nobody waits, given twice, may stand for one that somebody waits for:
+ * then a death ends that wait, too. */
 static void doubled(void)
 {
     w = world_window(4);
@@ -341,7 +352,8 @@ static void doubled(void)
         job_check(all.pending == (loose ? 2 : 1) && t->tokens_out == !loose);
         h.src = 0; /* nobody asked this one: it has no element */
         h.token = all.token;
-        job_check(!rma_target_find(w, 0) && rma_on_ack(0, packet, build(h, "", 0)) == 0 && all.pending == (loose ? 2 : 1));
+        job_check(!rma_target_find(w, 0) && rma_on_ack(0, packet, build(h, "", 0)) == 0 &&
+                  all.pending == (loose ? 2 : 1));
         if (loose) {
             rma_target_bury(t);
             job_check(all.pending == 0 && all.err);
@@ -375,7 +387,8 @@ static void locks(void)
         size_t len = build(h, "", 0);
         for (int i = 0; i < 3; i++) {
             job_check(rma_on_refused(1, packet, len) == 0);
-            job_check(t->state == TARGET_LOCK_ISSUED && (t->flags & TARGET_REFUSED) && t->stamp == 3);
+            job_check(t->state == TARGET_LOCK_ISSUED && (t->flags & TARGET_REFUSED) &&
+                      t->stamp == 3);
             job_check(t->queued == 2 && t->nops == 2 && t->next == t->ops.next && t->replies == 1);
             rma_check_invariants(w);
         }
@@ -392,20 +405,24 @@ static void taken_late(void)
     w = world_window(4);
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS &&
+                  rma_flush(w, 1) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         job_check(rma_lock_send(t) && t->state == TARGET_LOCK_ISSUED);
         struct rma_hdr h = answer(RMA_PKT_REFUSED, 0);
         h.disp = 1;
         job_check(rma_on_refused(1, packet, build(h, "", 0)) == 0 && (t->flags & TARGET_REFUSED));
         job_check(t->sync == 0 && t->tokens_out == 0);
-        job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0); /* both: it is granted */
+        /* both: it is granted */
+        job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0);
         job_check(t->state == TARGET_LOCK_GRANTED && !(t->flags & TARGET_REFUSED));
     }
     world_quit();
 }
 
-static void (*const parts[])(void) = {data, explained, refused, refused_beside_native, together, tokens, out_of_order, doubled, locks, taken_late};
+static void (*const parts[])(void) = {data,     explained, refused,      refused_beside_native,
+                                      together, tokens,    out_of_order, doubled,
+                                      locks,    taken_late};
 
 START_TEST(forged)
 {

@@ -1,5 +1,6 @@
-/* Operations whose data a pretended network fetches (rings of shared memory, read and written by process_vm_readv and
- * process_vm_writev); packets and answers as a hostile process would send them. */
+/* Operations whose data a pretended network fetches (rings of shared memory, read and written by
+ * process_vm_readv and process_vm_writev); packets and answers as a hostile process would send
+ * them. */
 #include "unit.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 
 enum { MOST = 4096, N = 3000, LATE = 16 };
 
-/* How a call of the network ends: now, from progress, not for want of room (each other one), gets with an error, puts with one,
- * never. */
+/* How a call of the network ends: now, from progress, not for want of room (each other one), gets
+ * with an error, puts with one, never. */
 enum how { NOW, LATER, AGAIN, NO_GET, NO_PUT, NEVER };
 
 static struct {
@@ -30,14 +31,16 @@ static struct {
 static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
 {
     int err = tp_shm_ops.open(env, tp, caps);
-    caps->flags |= TP_GET | TP_PUT | (net.local ? TP_REG_LOCAL : 0) | (net.then_am ? TP_PUT_THEN_AM : 0);
+    caps->flags |= TP_GET | TP_PUT | (net.local ? TP_REG_LOCAL : 0) |
+                   (net.then_am ? TP_PUT_THEN_AM : 0);
     caps->put_min = caps->get_min = SIZE_MAX;
     caps->fetch_min = 100;
     caps->rma_max = MOST;
     return err;
 }
 
-static int net_reg(struct tp *tp, void *base, size_t len, int space, int access, struct tp_mem **mem)
+static int net_reg(struct tp *tp, void *base, size_t len, int space, int access,
+                   struct tp_mem **mem)
 {
     return keys_reg(base, len, mem);
 }
@@ -57,7 +60,8 @@ static int no_room(void)
     return net.how == AGAIN && net.calls++ % 2;
 }
 
-static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem, struct tp_done *d)
+static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
+                   struct tp_mem *dmem, struct tp_done *d)
 {
     job_check(off + len <= far->m.len && len <= MOST && (dmem != NULL) == net.local);
     if (no_room())
@@ -70,13 +74,14 @@ static int net_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, s
     return answer(d, fails ? -EIO : 0);
 }
 
-static int net_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-                   struct tp_done *d)
+static int net_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+                   struct tp_mem *smem, struct tp_done *d)
 {
     job_check(off + len <= far->m.len && len <= MOST && (smem != NULL) == net.local);
     if (no_room())
         return TP_AGAIN;
-    struct iovec here = {(void *)(uintptr_t)src, len}, there = {(void *)(uintptr_t)(far->m.addr + off), len};
+    struct iovec here = {(void *)(uintptr_t)src, len},
+                 there = {(void *)(uintptr_t)(far->m.addr + off), len};
     net.puts++;
     if (net.how != NO_PUT)
         job_check(mem_cma_write(boot_host_index((int)far->peer), &here, 1, &there, 1) == 0);
@@ -106,7 +111,8 @@ static int net_progress(struct tp *tp)
 static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCH_BYTES=2500", NULL};
 static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_NATIVE=0", NULL};
 static const char *const none[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCHES=0", NULL};
-static const char *const long_only[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCH_MIN=24001", NULL};
+static const char *const long_only[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCH_MIN=24001",
+                                        NULL};
 
 static int run(int n, const char *const *sets, enum how how, void (*body)(void))
 {
@@ -132,7 +138,7 @@ static int run(int n, const char *const *sets, enum how how, void (*body)(void))
     return failed;
 }
 
-/* --- all that comes ------------------------------------------------------------------------------ */
+/* --- all that comes --------------------------------------------------------------------------- */
 
 static struct rma_win *w;
 static long v[N], got[N];
@@ -150,7 +156,8 @@ static int twice(void)
     world_barrier();
     if (boot_rank() == 0) {
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_ACC, 1, v, NULL, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS);
+        job_check(world_op(w, RMA_ACC, 1, v, NULL, N, 0) == MPI_SUCCESS &&
+                  rma_flush(w, 1) == MPI_SUCCESS);
         job_check(keys.regs == 0);
         job_check(world_op(w, RMA_GACC, 1, v, got, N, 0) == MPI_SUCCESS);
         cls = err_class(rma_flush(w, 1));
@@ -214,8 +221,10 @@ static void moved(void)
     world_barrier();
     if (boot_rank() == 0) {
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS);
-        job_check(world_op(w, RMA_PUT, 1, v, NULL, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
-        job_check(world_op(w, RMA_GET, 1, NULL, got, N, 0) == MPI_SUCCESS && rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
+        job_check(world_op(w, RMA_PUT, 1, v, NULL, N, 0) == MPI_SUCCESS &&
+                  rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
+        job_check(world_op(w, RMA_GET, 1, NULL, got, N, 0) == MPI_SUCCESS &&
+                  rma_flush(w, 1) == MPI_SUCCESS && keys.regs == 0);
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
         for (int i = 0; i < N; i++)
             job_check(got[i] == 3 * i);
@@ -274,7 +283,7 @@ START_TEST(failing)
 }
 END_TEST
 
-/* --- packets ------------------------------------------------------------------------------------------- */
+/* --- packets ---------------------------------------------------------------------------------- */
 
 static _Alignas(8) char packet[512];
 
@@ -305,7 +314,8 @@ static void forged(void)
     world_barrier();
     if (boot_rank() == 1) {
         struct tp_mem key[2] = {{(uintptr_t)v, sizeof v}, {(uintptr_t)got, sizeof got}};
-        const struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
+        const struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = 0,
+                                  .dt = MPI_LONG, .op = 5};
         const struct rma_fetch_data d = {.count = 20, .key = 32, .transport = "pretende"};
         world_catch();
         size_t len = fetch(h, d, key);
@@ -324,7 +334,8 @@ static void judged(void)
     static const uint64_t counts[] = {N + 1, UINT64_MAX, UINT64_MAX / 8 + 1, 1ull << 62};
     w = world_window(N);
     memset(world_memory(w), 0, N * sizeof(long));
-    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = (uint32_t)w->rank, .dt = MPI_LONG, .op = 5};
+    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id,
+                        .src = (uint32_t)w->rank, .dt = MPI_LONG, .op = 5};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         h.disp = bad[i];
         job_check(rma_part(w, &h, 20, 0, 0, NULL, NULL) == MPI_ERR_RMA_RANGE);
@@ -332,7 +343,8 @@ static void judged(void)
     h.disp = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         job_check(rma_part(w, &h, counts[i], 0, 0, NULL, NULL) != 0);
-    job_check(rma_part(w, &h, 20, 152, 16, v, NULL) == MPI_ERR_COUNT && rma_part(w, &h, 20, 161, 0, v, NULL) == MPI_ERR_COUNT);
+    job_check(rma_part(w, &h, 20, 152, 16, v, NULL) == MPI_ERR_COUNT &&
+              rma_part(w, &h, 20, 161, 0, v, NULL) == MPI_ERR_COUNT);
     job_check(rma_part(w, &h, N, 0, 0, NULL, NULL) == 0);
     const uint32_t types[] = {0, UINT32_MAX, MPI_DATATYPE_NULL, MPI_COMM_WORLD, MPI_DOUBLE_INT};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -360,15 +372,31 @@ static void key_lengths(void)
     if (boot_rank() == 0) {
         struct rma_hdr h = {.type = RMA_PKT_FETCH, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
         const struct rma_fetch_data d[] = {
-            {.count = 20, .key = 16, .result = 16, .transport = "another"}, {.count = 20, .key = 16, .result = 17, .transport = "pretende"},
-            {.count = 20, .key = 33, .transport = "pretende"},              {.count = 20, .key = UINT32_MAX, .result = 33, .transport = "pretende"},
-            {.count = 20, .key = 15, .result = 17, .transport = "pretende"}, {.count = 20, .key = 32, .transport = "pretende"},
-            {.count = 0, .key = 16, .result = 16, .transport = "pretende"}, {.count = N + 1, .key = 16, .result = 16, .transport = "pretende"},
+            {.count = 20, .key = 16, .result = 16, .transport = "another"},
+            {.count = 20, .key = 16, .result = 17, .transport = "pretende"},
+            {.count = 20, .key = 33, .transport = "pretende"},
+            {.count = 20, .key = UINT32_MAX, .result = 33, .transport = "pretende"},
+            {.count = 20, .key = 15, .result = 17, .transport = "pretende"},
+            {.count = 20, .key = 32, .transport = "pretende"},
+            {.count = 0, .key = 16, .result = 16, .transport = "pretende"},
+            {.count = N + 1, .key = 16, .result = 16, .transport = "pretende"},
             /* an accumulate without data; then neither put nor get; a put and a get, too long */
-            {.count = 20, .result = 32, .transport = "pretende"},           {.count = 20, .key = 16, .result = 16, .transport = "pretende"},
-            {.count = N + 1, .key = 32, .transport = "pretende"},           {.count = N + 1, .result = 32, .transport = "pretende"}};
-        static const int cls[] = {0, MPI_ERR_OTHER, MPI_ERR_OTHER, MPI_ERR_OTHER, 0, 0, 0, MPI_ERR_RMA_RANGE,
-                                  MPI_ERR_OTHER, MPI_ERR_OTHER, MPI_ERR_RMA_RANGE, MPI_ERR_RMA_RANGE};
+            {.count = 20, .result = 32, .transport = "pretende"},
+            {.count = 20, .key = 16, .result = 16, .transport = "pretende"},
+            {.count = N + 1, .key = 32, .transport = "pretende"},
+            {.count = N + 1, .result = 32, .transport = "pretende"}};
+        static const int cls[] = {0,
+                                  MPI_ERR_OTHER,
+                                  MPI_ERR_OTHER,
+                                  MPI_ERR_OTHER,
+                                  0,
+                                  0,
+                                  0,
+                                  MPI_ERR_RMA_RANGE,
+                                  MPI_ERR_OTHER,
+                                  MPI_ERR_OTHER,
+                                  MPI_ERR_RMA_RANGE,
+                                  MPI_ERR_RMA_RANGE};
         enum { SUMS = 9 /* of them; the others have no operation */ };
         world_catch();
         for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
@@ -378,7 +406,8 @@ static void key_lengths(void)
             job_check(am_request(1, AM_RMA + RMA_PKT_FETCH, &m, 1, 1) == 0);
             while (!caught.n)
                 world_poll(1);
-            job_check(caught.n == 1 && caught.got[0].h.type == RMA_PKT_FETCHED && caught.got[0].h.aop == cls[i]);
+            job_check(caught.n == 1 && caught.got[0].h.type == RMA_PKT_FETCHED &&
+                      caught.got[0].h.aop == cls[i]);
             job_check(caught.got[0].h.disp == 0 && caught.got[0].h.op == 5);
         }
     }
@@ -396,16 +425,18 @@ START_TEST(packets)
 }
 END_TEST
 
-/* --- answers -------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static void fetched_is(uint32_t op, int src, uint64_t done, int cls)
 {
-    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .win = w->id, .src = (uint32_t)src, .op = op, .disp = done};
+    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .win = w->id,
+                        .src = (uint32_t)src, .op = op, .disp = done};
     job_check(rma_on_fetched(src, &h, sizeof h) == 0);
     job_check(rma_on_fetched(src, &h, sizeof h - 1) == 0);
 }
 
-/* What nobody asked for, from somebody else, more than all, half an element; and what stays the network's (F1). */
+/* What nobody asked for, from somebody else, more than all, half an element; and what stays the
+ * network's (F1). */
 static void answers(void)
 {
     w = world_window(N);
@@ -418,7 +449,8 @@ static void answers(void)
             struct rma_target *t = rma_target_find(w, 1);
             t->flags |= TARGET_HURRY;
             rma_issue_target(t);
-            job_check(t->queued == 1 && t->natives == 1 && t->offer && keys.regs == 1 && !rma_target_due(t));
+            job_check(t->queued == 1 && t->natives == 1 && t->offer && keys.regs == 1 &&
+                      !rma_target_due(t));
             struct rma_op *op = LIST_OBJ(t->next, struct rma_op, link);
             job_check(op->flags & OP_FETCHING && !op->sent);
             fetched_is(op->id + 1, 1, sizeof v, 0);
@@ -428,7 +460,8 @@ static void answers(void)
             job_check(t->queued == 1 && keys.regs == 1);
             fetched_is(op->id, 1, done[i], 0);
             job_check(t->queued == 0 && t->natives == 0 && !t->offer && keys.regs == 0);
-            job_check(err_class(rma_flush(w, 1)) == MPI_ERR_OTHER && rma_unlock_all(w) == MPI_SUCCESS);
+            job_check(err_class(rma_flush(w, 1)) == MPI_ERR_OTHER &&
+                      rma_unlock_all(w) == MPI_SUCCESS);
         }
         world_quit();
     }

@@ -5,8 +5,8 @@
 #include "unit_rma.h"
 #include "world.h"
 
-/* Packets as a hostile or broken origin would send them.  The window lies between guards; nothing outside of it may
- * ever change, and the origin must learn the right error class (rma.md 5.10). */
+/* Packets as a hostile or broken origin would send them.  The window lies between guards; nothing
+ * outside of it may ever change, and the origin must learn the right error class (rma.md 5.10). */
 
 enum { CELLS = 32, GUARD = 64 };
 static struct {
@@ -42,14 +42,16 @@ static int untouched(void)
 static void open_window(void)
 {
     room_fill();
-    job_check(rma_win_create(room.cell, sizeof room.cell, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS);
+    job_check(rma_win_create(room.cell, sizeof room.cell, 8, NULL, proc->obj->world, &w) ==
+              MPI_SUCCESS);
     world_catch();
 }
 
 static struct rma_hdr head(enum rma_packet type, uint64_t disp, uint32_t count)
 {
-    return (struct rma_hdr){.type = (uint8_t)type, .win = w->id, .dt = MPI_LONG, .disp = disp, .count = count,
-                            .op = 5, .token = 7, .aop = type == RMA_PKT_ACC || type == RMA_PKT_GACC ? DT_SUM : 0};
+    return (struct rma_hdr){.type = (uint8_t)type, .win = w->id, .dt = MPI_LONG, .disp = disp,
+                            .count = count, .op = 5, .token = 7,
+                            .aop = type == RMA_PKT_ACC || type == RMA_PKT_GACC ? DT_SUM : 0};
 }
 
 static size_t build(struct rma_hdr h, const void *payload, size_t len)
@@ -76,13 +78,14 @@ static int tells(enum rma_packet type, uint64_t disp, uint64_t count, uint32_t d
     if (caught.n != 1 || caught.got[0].h.len != sizeof f)
         return 0;
     memcpy(&f, caught.got[0].data, sizeof f);
-    return f.type == type && f.disp == disp && f.count == count && f.dt == dt && f.cls == caught.got[0].h.aop &&
-           f.bytes == sizeof room.cell;
+    return f.type == type && f.disp == disp && f.count == count && f.dt == dt &&
+           f.cls == caught.got[0].h.aop && f.bytes == sizeof room.cell;
 }
 
 static int send(struct rma_hdr h, const void *payload, size_t len)
 {
-    if (h.type == RMA_PKT_PUT || h.type == RMA_PKT_ACC || h.type == RMA_PKT_BATCH || h.type == RMA_PKT_DONE)
+    if (h.type == RMA_PKT_PUT || h.type == RMA_PKT_ACC || h.type == RMA_PKT_BATCH ||
+        h.type == RMA_PKT_DONE)
         h.flags |= RMA_F_DONE;
     int cls = deliver(build(h, payload, len));
     job_check(caught.n <= 1);
@@ -107,12 +110,15 @@ static void honest(void)
 {
     long v[4] = {100, 101, 102, 103};
     open_window();
-    job_check(send(head(RMA_PKT_PUT, 28, 4), v, 32) == 0 && room.cell[28] == 100 && room.cell[31] == 103);
-    job_check(caught.got[0].h.type == RMA_PKT_ACK && caught.got[0].h.token == 7 && caught.got[0].h.win == w->id &&
-              (caught.got[0].h.flags & RMA_F_SIGNALED));
+    job_check(send(head(RMA_PKT_PUT, 28, 4), v, 32) == 0 && room.cell[28] == 100 &&
+              room.cell[31] == 103);
+    job_check(caught.got[0].h.type == RMA_PKT_ACK && caught.got[0].h.token == 7 &&
+              caught.got[0].h.win == w->id && (caught.got[0].h.flags & RMA_F_SIGNALED));
     job_check(send(head(RMA_PKT_GET, 30, 2), "", 0) == 0 && caught.got[0].h.type == RMA_PKT_DATA);
-    job_check(caught.got[0].h.op == 5 && caught.got[0].h.len == 16 && *(long *)caught.got[0].data == 102);
-    job_check(send(head(RMA_PKT_ACC, 0, 2), v, 16) == 0 && room.cell[0] == 100 && room.cell[1] == 102);
+    job_check(caught.got[0].h.op == 5 && caught.got[0].h.len == 16 &&
+              *(long *)caught.got[0].data == 102);
+    job_check(send(head(RMA_PKT_ACC, 0, 2), v, 16) == 0 && room.cell[0] == 100 &&
+              room.cell[1] == 102);
     job_check(send(head(RMA_PKT_GACC, 0, 1), v, 8) == 0 && room.cell[0] == 200);
     job_check(*(long *)caught.got[0].data == 100);
     long cas[2] = {200, 1}; /* compare, origin */
@@ -126,14 +132,16 @@ static void honest(void)
     w->expo_far = far;
     w->nexpo_far = w->completes_due = 2;
     for (int i = 0; i < 2; i++)
-        job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 1 && far[0].over && !far[1].over);
+        job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 1 && far[0].over &&
+                  !far[1].over);
     w->expo_far = NULL;
     w->nexpo_far = w->completes_due = 0;
     h = head(RMA_PKT_PUT, 6, 1);
     h.flags = RMA_F_UNLOCK; /* of a lock that nobody holds */
     job_check(deliver(build(h, v, 8)) == MPI_ERR_RMA_SYNC);
     h.flags = RMA_F_UNLOCK | RMA_F_EXCLUSIVE; /* lock, put, unlock in one */
-    job_check(deliver(build(h, v, 8)) == 0 && (caught.got[0].h.flags & RMA_F_GRANTED) && !w->lockq.holders.count);
+    job_check(deliver(build(h, v, 8)) == 0 && (caught.got[0].h.flags & RMA_F_GRANTED) &&
+              !w->lockq.holders.count);
     close_window();
 }
 
@@ -176,7 +184,8 @@ static void envelope(void)
     /* posts: counted for members only */
     h = head(RMA_PKT_POST, 0, 0);
     len = build(h, "", 0);
-    job_check(rma_on_post(0, packet, len - 1) == 0 && rma_on_post(1, packet, len) == 0 && w->posts.count == 0);
+    job_check(rma_on_post(0, packet, len - 1) == 0 && rma_on_post(1, packet, len) == 0 &&
+              w->posts.count == 0);
     job_check(rma_on_post(0, packet, len) == 0 && rma_on_post(0, packet, len) == 0);
     job_check((uintptr_t)map_get(&w->posts, 1) == 2);
     /* a window that is gone: its id is never used again */
@@ -190,21 +199,28 @@ static void envelope(void)
     close_window();
 }
 
-/* --- where ----------------------------------------------------------------------------------------- */
+/* --- where ------------------------------------------------------------------------------------ */
 
 static void ranges(void)
 {
-    static const uint64_t bad[] = {CELLS, CELLS + 1, UINT64_MAX, INT64_MAX, 1ull << 61, (1ull << 61) + 1, 1ull << 60,
-                                   (uint64_t)INT64_MIN, UINT64_MAX / 8, UINT64_MAX - 7};
+    static const uint64_t bad[] = {CELLS,         CELLS + 1,           UINT64_MAX,
+                                   INT64_MAX,     1ull << 61,          (1ull << 61) + 1,
+                                   1ull << 60,    (uint64_t)INT64_MIN, UINT64_MAX / 8,
+                                   UINT64_MAX - 7};
     long v[CELLS + 1];
     memset(v, 0xee, sizeof v);
     open_window();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        job_check(send(head(RMA_PKT_PUT, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_PUT, bad[i], 1, MPI_LONG));
-        job_check(send(head(RMA_PKT_ACC, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_ACC, bad[i], 1, MPI_LONG));
-        job_check(send(head(RMA_PKT_GACC, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_GACC, bad[i], 1, MPI_LONG));
-        job_check(send(head(RMA_PKT_CAS, bad[i], 1), v, 16) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_CAS, bad[i], 1, MPI_LONG));
-        job_check(send(head(RMA_PKT_GET, bad[i], 1), "", 0) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_GET, bad[i], 1, MPI_LONG));
+        job_check(send(head(RMA_PKT_PUT, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE &&
+                  tells(RMA_PKT_PUT, bad[i], 1, MPI_LONG));
+        job_check(send(head(RMA_PKT_ACC, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE &&
+                  tells(RMA_PKT_ACC, bad[i], 1, MPI_LONG));
+        job_check(send(head(RMA_PKT_GACC, bad[i], 1), v, 8) == MPI_ERR_RMA_RANGE &&
+                  tells(RMA_PKT_GACC, bad[i], 1, MPI_LONG));
+        job_check(send(head(RMA_PKT_CAS, bad[i], 1), v, 16) == MPI_ERR_RMA_RANGE &&
+                  tells(RMA_PKT_CAS, bad[i], 1, MPI_LONG));
+        job_check(send(head(RMA_PKT_GET, bad[i], 1), "", 0) == MPI_ERR_RMA_RANGE &&
+                  tells(RMA_PKT_GET, bad[i], 1, MPI_LONG));
         job_check(untouched());
     }
     job_check(send(head(RMA_PKT_PUT, CELLS - 1, 2), v, 16) == MPI_ERR_RMA_RANGE);
@@ -227,7 +243,7 @@ static void ranges(void)
     close_window();
 }
 
-/* --- what -------------------------------------------------------------------------------------------- */
+/* --- what ------------------------------------------------------------------------------------- */
 
 static void types_and_ops(void)
 {
@@ -236,8 +252,18 @@ static void types_and_ops(void)
     long v[2] = {1, 2};
     open_window();
     job_check(dt_make_vector(2, 1, 2, dt_find(MPI_LONG), &own) == MPI_SUCCESS);
-    const uint32_t bad[] = {0, 1, UINT32_MAX, MPI_DATATYPE_NULL, MPI_COMM_WORLD, MPI_SUM, MPI_WIN_NULL,
-                            (uint32_t)own->obj.handle, 0x4c00ffff, 0x4c0008ff, 0x8c00ffff, 0xcc000001};
+    const uint32_t bad[] = {0,
+                            1,
+                            UINT32_MAX,
+                            MPI_DATATYPE_NULL,
+                            MPI_COMM_WORLD,
+                            MPI_SUM,
+                            MPI_WIN_NULL,
+                            (uint32_t)own->obj.handle,
+                            0x4c00ffff,
+                            0x4c0008ff,
+                            0x8c00ffff,
+                            0xcc000001};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (int type = RMA_PKT_PUT; type <= RMA_PKT_CAS; type++) {
             struct rma_hdr h = head(type, 0, 1);
@@ -258,18 +284,19 @@ static void types_and_ops(void)
     job_check(send(h, d, 8) == MPI_ERR_OP && untouched());
     h = head(RMA_PKT_GACC, 1, 1); /* a fetch brings no data, and one that does is none */
     h.aop = DT_NO_OP;
-    job_check(send(h, v, 8) == MPI_ERR_COUNT && send(h, "", 0) == 0 && *(long *)caught.got[0].data == 1);
+    job_check(send(h, v, 8) == MPI_ERR_COUNT && send(h, "", 0) == 0 &&
+              *(long *)caught.got[0].data == 1);
     job_check(untouched());
     dt_drop(own);
     close_window();
 }
 
-/* --- extensions: parts, runs, derived types ------------------------------------------------------------ */
+/* --- extensions: parts, runs, derived types --------------------------------------------------- */
 
 static char body[2048];
 
-static int send_ext(enum rma_packet type, uint64_t disp, struct rma_ext e, const void *more, size_t len,
-                    const void *data, size_t data_len)
+static int send_ext(enum rma_packet type, uint64_t disp, struct rma_ext e, const void *more,
+                    size_t len, const void *data, size_t data_len)
 {
     struct rma_hdr h = head(type, disp, 0);
     h.flags = RMA_F_EXT;
@@ -290,12 +317,15 @@ static void extensions(void)
     for (size_t n = 0; n < sizeof(struct rma_ext); n++)
         job_check(send(h, body, n) == MPI_ERR_OTHER);
     struct rma_ext e = {.count = 4, .offset = 8, .want = 16}; /* cells 1 and 2 of 0..3 */
-    job_check(send_ext(RMA_PKT_PUT, 0, e, "", 0, v, 16) == 0 && room.cell[0] == 0 && room.cell[1] == 70 &&
-              room.cell[2] == 71 && room.cell[3] == 3);
+    job_check(send_ext(RMA_PKT_PUT, 0, e, "", 0, v, 16) == 0 && room.cell[0] == 0 &&
+              room.cell[1] == 70 && room.cell[2] == 71 && room.cell[3] == 3);
     room_fill();
-    const struct rma_ext no[] = {{.count = 4, .offset = 24, .want = 16}, {.count = 4, .offset = 33, .want = 0},
-                                 {.count = 4, .offset = UINT64_MAX, .want = 16}, {.count = 1ull << 62, .want = 16},
-                                 {.count = UINT64_MAX, .want = 16}, {.count = 2, .want = UINT64_MAX},
+    const struct rma_ext no[] = {{.count = 4, .offset = 24, .want = 16},
+                                 {.count = 4, .offset = 33, .want = 0},
+                                 {.count = 4, .offset = UINT64_MAX, .want = 16},
+                                 {.count = 1ull << 62, .want = 16},
+                                 {.count = UINT64_MAX, .want = 16},
+                                 {.count = 2, .want = UINT64_MAX},
                                  {.count = 1, .offset = 8, .want = 8}};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
         job_check(send_ext(RMA_PKT_PUT, 0, no[i], "", 0, v, 16) == MPI_ERR_COUNT);
@@ -310,15 +340,18 @@ static void extensions(void)
     /* runs */
     struct rma_run run[2] = {{8, 8}, {24, 8}};
     e = (struct rma_ext){.want = 16, .nruns = 2};
-    job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == 0 && room.cell[2] == 70 && room.cell[4] == 71);
+    job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == 0 && room.cell[2] == 70 &&
+              room.cell[4] == 71);
     room_fill();
-    const struct rma_run wrong[] = {{-16, 8}, {CELLS * 8, 8}, {INT64_MIN, 8}, {INT64_MAX, 8}, {INT64_MAX - 8, 8},
-                                    {-8, 17}, {CELLS * 8 - 15, 8}, {0, UINT64_MAX}, {0, INT64_MAX}, {8, 1ull << 63}};
+    const struct rma_run wrong[] = {
+        {-16, 8}, {CELLS * 8, 8},      {INT64_MIN, 8},  {INT64_MAX, 8}, {INT64_MAX - 8, 8},
+        {-8, 17}, {CELLS * 8 - 15, 8}, {0, UINT64_MAX}, {0, INT64_MAX}, {8, 1ull << 63}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         run[1] = wrong[i];
         job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE);
         job_check(send_ext(RMA_PKT_GET, 1, e, run, sizeof run, "", 0) == MPI_ERR_RMA_RANGE);
-        job_check(send_ext(RMA_PKT_ACC, 1, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE && untouched());
+        job_check(send_ext(RMA_PKT_ACC, 1, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE &&
+                  untouched());
     }
     run[1] = (struct rma_run){24, 4}; /* sum is not what is said */
     job_check(send_ext(RMA_PKT_PUT, 1, e, run, sizeof run, v, 16) == MPI_ERR_COUNT && untouched());
@@ -339,16 +372,19 @@ static void derived(void)
     job_check(len <= sizeof copy);
     memcpy(copy, given, len);
     struct rma_ext e = {.want = 32, .count = 1, .flat_len = (uint32_t)len};
-    job_check(send_ext(RMA_PKT_PUT, 0, e, copy, len, v, 32) == 0 && room.cell[0] == 70 && room.cell[1] == 1 &&
-              room.cell[2] == 71 && room.cell[6] == 73);
+    job_check(send_ext(RMA_PKT_PUT, 0, e, copy, len, v, 32) == 0 && room.cell[0] == 70 &&
+              room.cell[1] == 1 && room.cell[2] == 71 && room.cell[6] == 73);
     room_fill();
-    job_check(send_ext(RMA_PKT_PUT, CELLS - 6, e, copy, len, v, 32) == MPI_ERR_RMA_RANGE && untouched());
-    job_check(send_ext(RMA_PKT_PUT, UINT64_MAX, e, copy, len, v, 32) == MPI_ERR_RMA_RANGE && untouched());
+    job_check(send_ext(RMA_PKT_PUT, CELLS - 6, e, copy, len, v, 32) == MPI_ERR_RMA_RANGE &&
+              untouched());
+    job_check(send_ext(RMA_PKT_PUT, UINT64_MAX, e, copy, len, v, 32) == MPI_ERR_RMA_RANGE &&
+              untouched());
     e.flat_len = UINT32_MAX;
     job_check(send_ext(RMA_PKT_PUT, 0, e, copy, len, v, 32) == MPI_ERR_OTHER);
     e.flat_len = (uint32_t)len - 1;
     job_check(send_ext(RMA_PKT_PUT, 0, e, copy, len, v, 32) != 0 && untouched());
-    /* every byte of the description wrong in turn: refused, or something inside the window; never beyond */
+    /* every byte of the description wrong in turn: refused, or something inside the window; never
+     * beyond */
     e.flat_len = (uint32_t)len;
     for (size_t i = 0; i < len; i++)
         for (int bit = 0; bit < 8; bit++) {
@@ -398,7 +434,7 @@ static void derived(void)
     close_window();
 }
 
-/* --- batches ------------------------------------------------------------------------------------------- */
+/* --- batches ---------------------------------------------------------------------------------- */
 
 static size_t inner(char *at, struct rma_hdr h, const void *data, size_t len)
 {
@@ -415,9 +451,11 @@ static void batches(void)
     struct rma_hdr b = head(RMA_PKT_BATCH, 0, 2), ok = head(RMA_PKT_PUT, 1, 1);
     b.dt = 0;
     size_t one = inner(body, ok, v, 8), two = inner(body + one, head(RMA_PKT_PUT, 2, 1), v, 8);
-    job_check(deliver(build(b, body, one + two)) == -1 && room.cell[1] == 90 && room.cell[2] == 90 && told() == 0);
+    job_check(deliver(build(b, body, one + two)) == -1 && room.cell[1] == 90 &&
+              room.cell[2] == 90 && told() == 0);
     room_fill();
-    for (int i = 0; i < 5; i++) { /* the first of the two is wrong in its frame: nothing after it is believed */
+    for (int i = 0; i < 5; i++) {
+        /* the first of the two is wrong in its frame: nothing after it is believed */
         struct rma_hdr h = ok;
         h.type = i == 0 ? RMA_PKT_BATCH : i == 1 ? 255 : h.type;
         h.win += i == 2;
@@ -429,7 +467,8 @@ static void batches(void)
     }
     inner(body, ok, v, 8);
     struct rma_hdr lie;
-    for (uint32_t n = (uint32_t)(one + two); n != 0; n = n == UINT32_MAX ? 0 : UINT32_MAX) { /* longer than the rest */
+    for (uint32_t n = (uint32_t)(one + two); n != 0; n = n == UINT32_MAX ? 0 : UINT32_MAX) {
+        /* longer than the rest */
         size_t all = build(b, body, one + two);
         memcpy(&lie, packet + sizeof lie, sizeof lie);
         lie.len = n;
@@ -444,11 +483,12 @@ static void batches(void)
     struct rma_hdr far = head(RMA_PKT_PUT, CELLS, 1); /* out of range inside: the others are done */
     room_fill();
     inner(body, far, v, 8);
-    job_check(deliver(build(b, body, one + two)) == -1 && room.cell[2] == 90 && told() == MPI_ERR_RMA_RANGE);
+    job_check(deliver(build(b, body, one + two)) == -1 && room.cell[2] == 90 &&
+              told() == MPI_ERR_RMA_RANGE);
     close_window();
 }
 
-/* --- trains ---------------------------------------------------------------------------------------------- */
+/* --- trains ----------------------------------------------------------------------------------- */
 
 struct entry {
     uint64_t disp;
@@ -460,29 +500,36 @@ static void trains(void)
     struct entry e[3] = {{4, 90}, {6, 91}, {4, 92}};
     open_window();
     struct rma_hdr h = head(RMA_PKT_TRAIN, 1, 3); /* one element each */
-    job_check(deliver(build(h, e, sizeof e)) == -1 && room.cell[4] == 92 && room.cell[5] == 5 && room.cell[6] == 91 && told() == 0);
+    job_check(deliver(build(h, e, sizeof e)) == -1 && room.cell[4] == 92 && room.cell[5] == 5 &&
+              room.cell[6] == 91 && told() == 0);
     h.flags = RMA_F_DONE;
     h.aop = DT_SUM;
-    job_check(deliver(build(h, e, sizeof e)) == 0 && room.cell[4] == 92 + 90 + 92 && room.cell[6] == 182);
+    job_check(deliver(build(h, e, sizeof e)) == 0 && room.cell[4] == 92 + 90 + 92 &&
+              room.cell[6] == 182);
     room_fill();
     struct rma_hdr two = h; /* two elements each, in order */
     two.disp = 2;
     two.count = 1;
     two.aop = DT_REPLACE;
-    job_check(deliver(build(two, e, 24)) == 0 && room.cell[4] == 90 && room.cell[5] == 6 && room.cell[6] == 6);
+    job_check(deliver(build(two, e, 24)) == 0 && room.cell[4] == 90 && room.cell[5] == 6 &&
+              room.cell[6] == 6);
     /* one out of range: the others are done, and it is told */
-    static const uint64_t bad[] = {CELLS, UINT64_MAX, INT64_MAX, 1ull << 61, 1ull << 60, (uint64_t)INT64_MIN, UINT64_MAX / 8};
+    static const uint64_t bad[] = {CELLS,      UINT64_MAX,          INT64_MAX,     1ull << 61,
+                                   1ull << 60, (uint64_t)INT64_MIN, UINT64_MAX / 8};
     for (int op = 0; op < 2; op++)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
             room_fill();
             h.aop = op ? DT_REPLACE : 0;
             e[1].disp = bad[i];
-            job_check(deliver(build(h, e, sizeof e)) == MPI_ERR_RMA_RANGE && room.cell[4] == 92 && guards_hold());
-            job_check(tells(op ? RMA_PKT_ACC : RMA_PKT_PUT, bad[i], 1, MPI_LONG)); /* as the operation that it was */
+            job_check(deliver(build(h, e, sizeof e)) == MPI_ERR_RMA_RANGE && room.cell[4] == 92 &&
+                      guards_hold());
+            /* as the operation that it was */
+            job_check(tells(op ? RMA_PKT_ACC : RMA_PKT_PUT, bad[i], 1, MPI_LONG));
         }
     two.aop = 0;
     e[0].disp = CELLS - 1;
-    job_check(deliver(build(two, e, 24)) == MPI_ERR_RMA_RANGE && tells(RMA_PKT_PUT, CELLS - 1, 2, MPI_LONG) && guards_hold());
+    job_check(deliver(build(two, e, 24)) == MPI_ERR_RMA_RANGE &&
+              tells(RMA_PKT_PUT, CELLS - 1, 2, MPI_LONG) && guards_hold());
     /* what does not fit together: nothing is done */
     room_fill();
     e[0].disp = e[1].disp = 0;
@@ -494,7 +541,8 @@ static void trains(void)
         x.count = counts[i];
         job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_COUNT && untouched());
     }
-    static const uint64_t each[] = {0, 2, 6, 7, 1ull << 61, (1ull << 61) + 1, UINT64_MAX, INT64_MAX};
+    static const uint64_t each[] = {0,          2,        6, 7, 1ull << 61, (1ull << 61) + 1,
+                                    UINT64_MAX, INT64_MAX};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         struct rma_hdr x = h;
         x.disp = each[i];
@@ -503,8 +551,10 @@ static void trains(void)
     struct rma_hdr x = h;
     x.flags |= RMA_F_EXT;
     job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_COUNT && untouched());
-    static const uint32_t types[] = {0, UINT32_MAX, MPI_DATATYPE_NULL, MPI_SUM, MPI_SHORT_INT, MPI_DOUBLE_INT};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) { /* pairs with gaps are none that a train has */
+    static const uint32_t types[] = {0,       UINT32_MAX,    MPI_DATATYPE_NULL,
+                                     MPI_SUM, MPI_SHORT_INT, MPI_DOUBLE_INT};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        /* pairs with gaps are none that a train has */
         x = h;
         x.dt = types[i];
         job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_TYPE && untouched());
@@ -523,11 +573,12 @@ static void trains(void)
     e[1] = (struct entry){CELLS, 91};
     size_t len = inner(body, h, e, 32);
     len += inner(body + len, head(RMA_PKT_PUT, 2, 1), &e[0].v, 8);
-    job_check(deliver(build(b, body, len)) == -1 && room.cell[1] == 90 && room.cell[2] == 90 && told() == MPI_ERR_RMA_RANGE);
+    job_check(deliver(build(b, body, len)) == -1 && room.cell[1] == 90 && room.cell[2] == 90 &&
+              told() == MPI_ERR_RMA_RANGE);
     close_window();
 }
 
-/* --- other windows ------------------------------------------------------------------------------------- */
+/* --- other windows ---------------------------------------------------------------------------- */
 
 static void dynamic(void)
 {
@@ -536,10 +587,12 @@ static void dynamic(void)
     job_check(rma_win_create_dynamic(NULL, proc->obj->world, &w) == MPI_SUCCESS);
     world_catch();
     uint64_t at = (uint64_t)(uintptr_t)room.cell;
-    job_check(send(head(RMA_PKT_PUT, at, 1), v, 8) == MPI_ERR_RMA_RANGE && untouched()); /* not attached */
+    /* not attached */
+    job_check(send(head(RMA_PKT_PUT, at, 1), v, 8) == MPI_ERR_RMA_RANGE && untouched());
     job_check(send(head(RMA_PKT_PUT, 0, 1), v, 8) == MPI_ERR_RMA_RANGE);
     job_check(rma_win_attach(w, room.cell, 8 * 8) == MPI_SUCCESS);
-    job_check(send(head(RMA_PKT_PUT, at + 48, 2), v, 16) == 0 && room.cell[6] == 1 && room.cell[7] == 2);
+    job_check(send(head(RMA_PKT_PUT, at + 48, 2), v, 16) == 0 && room.cell[6] == 1 &&
+              room.cell[7] == 2);
     room_fill();
     const uint64_t bad[] = {at - 8, at - 1, at + 57, at + 64, UINT64_MAX, UINT64_MAX - 7, 1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -550,9 +603,11 @@ static void dynamic(void)
     job_check(send(head(RMA_PKT_PUT, at, UINT32_MAX), v, 8) == MPI_ERR_RMA_RANGE);
     struct rma_run run[1] = {{-8, 16}};
     struct rma_ext e = {.want = 16, .nruns = 1};
-    job_check(send_ext(RMA_PKT_PUT, at, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE && untouched());
+    job_check(send_ext(RMA_PKT_PUT, at, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE &&
+              untouched());
     run[0].disp = (int64_t)(0 - at); /* wraps around to address 0 */
-    job_check(send_ext(RMA_PKT_PUT, at, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE && untouched());
+    job_check(send_ext(RMA_PKT_PUT, at, e, run, sizeof run, v, 16) == MPI_ERR_RMA_RANGE &&
+              untouched());
     job_check(rma_win_detach(w, room.cell) == MPI_SUCCESS);
     job_check(send(head(RMA_PKT_PUT, at, 1), v, 8) == MPI_ERR_RMA_RANGE && untouched());
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -563,10 +618,10 @@ static void dynamic(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* --- windows in the making ------------------------------------------------------------------------------- */
+/* --- windows in the making -------------------------------------------------------------------- */
 
-/* Rank 1 goes halfway with rank 0's creation of a window, whose id it then knows, and sends packets for it while rank 0
- * waits: it has neither lock word nor memory for them yet. */
+/* Rank 1 goes halfway with rank 0's creation of a window, whose id it then knows, and sends packets
+ * for it while rank 0 waits: it has neither lock word nor memory for them yet. */
 static void unborn(void)
 {
     struct comm *twin;
@@ -579,8 +634,9 @@ static void unborn(void)
         job_check(coll_comm_dup(proc->obj->world, &twin) == MPI_SUCCESS);
         for (int type = 0; type < RMA_PKTS; type++)
             for (unsigned flags = 0; flags < 4; flags++) {
-                struct rma_hdr h = {.type = (uint8_t)type, .win = twin->ctx_recv, .src = 1, .dt = MPI_LONG, .count = 1,
-                                    .aop = DT_SUM, .flags = (uint16_t)(flags | RMA_F_DONE), .len = 8};
+                struct rma_hdr h = {.type = (uint8_t)type, .win = twin->ctx_recv, .src = 1,
+                                    .dt = MPI_LONG, .count = 1, .aop = DT_SUM,
+                                    .flags = (uint16_t)(flags | RMA_F_DONE), .len = 8};
                 struct iovec iov[2] = {{&h, sizeof h}, {v, 8}};
                 while (am_request(0, AM_RMA + type, iov, 2, 1) == AM_AGAIN)
                     world_poll(1);
@@ -593,7 +649,7 @@ static void unborn(void)
     world_barrier();
 }
 
-/* --- anything ---------------------------------------------------------------------------------------------- */
+/* --- anything --------------------------------------------------------------------------------- */
 
 static const char zeros[64];
 static uint64_t dice;
@@ -607,19 +663,24 @@ static uint64_t roll(void)
 
 static uint64_t odd_number(void)
 {
-    static const uint64_t edge[] = {0, 1, 2, 8, CELLS - 1, CELLS, CELLS * 8, 1ull << 31, 1ull << 32, 1ull << 60,
-                                    1ull << 61, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
+    static const uint64_t edge[] = {
+        0,          1,          2,          8,          CELLS - 1, CELLS,      CELLS * 8,
+        1ull << 31, 1ull << 32, 1ull << 60, 1ull << 61, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
     return roll() % 3 ? roll() % 40 : edge[roll() % (sizeof edge / sizeof *edge)];
 }
 
 static void anything(void)
 {
-    static const uint32_t dts[] = {MPI_LONG, MPI_BYTE, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_DOUBLE_INT,
-                                   MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INT, MPI_C_DOUBLE_COMPLEX};
+    static const uint32_t dts[] = {MPI_LONG,        MPI_BYTE,
+                                   MPI_INT,         MPI_DOUBLE,
+                                   MPI_LONG_DOUBLE, MPI_DOUBLE_INT,
+                                   MPI_SHORT_INT,   MPI_LONG_DOUBLE_INT,
+                                   MPI_2INT,        MPI_C_DOUBLE_COMPLEX};
     dice = 88172645463325252ull;
     open_window();
     for (int i = 0; i < 20000; i++) {
-        struct rma_hdr h = head((enum rma_packet)(roll() % (RMA_PKT_DONE + 1)), odd_number(), (uint32_t)odd_number());
+        struct rma_hdr h = head((enum rma_packet)(roll() % (RMA_PKT_DONE + 1)), odd_number(),
+                                (uint32_t)odd_number());
         h.aop = (uint8_t)(roll() % (DT_OPS + 1));
         h.dt = roll() % 20 ? dts[roll() % (sizeof dts / sizeof *dts)] : (uint32_t)roll();
         h.flags = (uint16_t)(roll() & (roll() % 2 ? RMA_F_EXT : 0xffff));
@@ -629,7 +690,8 @@ static void anything(void)
             memcpy(body + at, &word, 8);
         }
         if (roll() % 4 == 0)
-            inner(body, head((enum rma_packet)(roll() % 7), odd_number(), (uint32_t)odd_number()), zeros, roll() % 64);
+            inner(body, head((enum rma_packet)(roll() % 7), odd_number(), (uint32_t)odd_number()),
+                  zeros, roll() % 64);
         caught.n = 0;
         job_check(rma_on_op(0, packet, build(h, body, len)) == 0);
         if (i % 16 == 0)
@@ -644,8 +706,8 @@ static void anything(void)
     close_window();
 }
 
-static void (*const parts[])(void) = {honest, envelope, ranges, types_and_ops, extensions, derived, batches, trains, dynamic,
-                                      anything};
+static void (*const parts[])(void) = {honest,  envelope, ranges, types_and_ops, extensions,
+                                      derived, batches,  trains, dynamic,       anything};
 
 START_TEST(hostile)
 {

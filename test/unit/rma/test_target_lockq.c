@@ -3,7 +3,8 @@
 #include "unit_rma.h"
 #include "world.h"
 
-/* Requests of processes that do not exist: what counts here is the queue; their answers go nowhere. */
+/* Requests of processes that do not exist: what counts here is the queue; their answers go
+ * nowhere. */
 static struct rma_win *w;
 
 static void ask(int src, unsigned flags, uint64_t stamp)
@@ -31,7 +32,8 @@ static void settle(void)
     job_check(q->count <= (unsigned)cvar.rma_lock_entries && q->admitted <= q->stamps);
 }
 
-/* Queue of two places: two wait, the others are refused and come again in the order of their stamps. */
+/* Queue of two places: two wait, the others are refused and come again in the order of their
+ * stamps. */
 static void order(void)
 {
     w = world_window(4);
@@ -97,7 +99,8 @@ static void order(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* Two requests of one process in the queue, as no library sends them: held once, given back once. */
+/* Two requests of one process in the queue, as no library sends them: held once, given back
+ * once. */
 static void doubled(void)
 {
     w = world_window(4);
@@ -128,7 +131,8 @@ static void readers(void)
     job_check(release(4) == 0 && release(1) == 0);
     settle();
     job_check(holds(2) && !holds(3));
-    ask(5, RMA_F_SHARED | RMA_F_JOIN, 0); /* no readers are in: it waits, or is told to come again */
+    /* no readers are in: it waits, or is told to come again */
+    ask(5, RMA_F_SHARED | RMA_F_JOIN, 0);
     settle();
     job_check(!holds(5));
     job_check(release(2) == 0);
@@ -137,7 +141,8 @@ static void readers(void)
     /* beyond the bound readers are counted only, and still no release is worth two */
     ask(6, RMA_F_SHARED, 0);
     job_check(!holds(6) && q->anonymous == 1);
-    /* one dies that may be it: a writer is let in as a reader, and told; until the count is 0 again */
+    /* one dies that may be it: a writer is let in as a reader, and told; until the count is 0
+     * again */
     rma_lockq_bury(w, 20);
     job_check(q->doubt && shmlock_doubtful(w->near.near[0].lockword));
     ask(7, RMA_F_EXCLUSIVE, 0);
@@ -155,8 +160,8 @@ static void readers(void)
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
-/* A writer that says JOIN, as no library does, is a writer: else it would come in as a reader and take a writer's mark away
- * when it goes, and nobody would get the lock any more. */
+/* A writer that says JOIN, as no library does, is a writer: else it would come in as a reader and
+ * take a writer's mark away when it goes, and nobody would get the lock any more. */
 static void writer_joins(void)
 {
     w = world_window(4);
@@ -182,7 +187,8 @@ static void data(void)
 {
     long v[2] = {5, 6};
     w = world_window(4);
-    struct rma_hdr h = {.type = RMA_PKT_PUT, .flags = RMA_F_EXCLUSIVE, .dt = MPI_LONG, .count = 2, .len = 16};
+    struct rma_hdr h = {.type = RMA_PKT_PUT, .flags = RMA_F_EXCLUSIVE, .dt = MPI_LONG, .count = 2,
+                        .len = 16};
     ask(1, RMA_F_EXCLUSIVE, 0);
     h.flags |= RMA_F_UNLOCK;
     rma_lockq_ask(w, 2, &h, (char *)v, 0);
@@ -190,17 +196,20 @@ static void data(void)
     v[0] = v[1] = 9;
     h.disp = 2;
     rma_lockq_ask(w, 3, &h, (char *)v, 0);
-    job_check(w->lockq.bytes == 16 && w->lockq.count == 2 && world_pvar(w, PVAR_RMA_LOCKS_DROPPED) == 1);
+    job_check(w->lockq.bytes == 16 && w->lockq.count == 2 &&
+              world_pvar(w, PVAR_RMA_LOCKS_DROPPED) == 1);
     release(1);
     settle();
-    job_check(world_memory(w)[0] == 5 && world_memory(w)[1] == 6); /* 2: done, with the bytes of that time */
+    /* 2: done, with the bytes of that time */
+    job_check(world_memory(w)[0] == 5 && world_memory(w)[1] == 6);
     job_check(world_memory(w)[2] == 0 && holds(3) && w->lockq.bytes == 0);
     job_check(release(3) == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
 static const char *const two_places[] = {"MPIR_CVAR_CH3_RMA_TARGET_LOCK_ENTRY_WIN_POOL_SIZE=2",
-                                         "MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES=16", "MPIR_CVAR_NOLOCAL=1", NULL};
+                                         "MPIR_CVAR_CH3_RMA_TARGET_LOCK_DATA_BYTES=16",
+                                         "MPIR_CVAR_NOLOCAL=1", NULL};
 
 START_TEST(stamps)
 {

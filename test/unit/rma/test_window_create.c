@@ -10,7 +10,8 @@
 
 enum { MOVED = 1 << 20 };
 
-/* In place of the C library's, so that a test can have the system run out of memory for large buffers. */
+/* In place of the C library's, so that a test can have the system run out of memory for large
+ * buffers. */
 static int no_pages;
 
 int fallocate(int fd, int mode, off_t off, off_t len)
@@ -38,26 +39,35 @@ static void life(void)
     job_check(cls(rma_win_create(mem, 8, -8, NULL, c, &w)) == MPI_ERR_DISP);
     job_check(cls(rma_win_create(NULL, 8, 1, NULL, c, &w)) == MPI_ERR_BASE);
     job_check(cls(rma_win_allocate(-5, 1, NULL, c, &base, &w)) == MPI_ERR_SIZE && w == NULL);
-    job_check(list_empty(&rma_room()->windows) && rma_room()->wins.count == 0); /* nothing is left of them */
-    job_check(rma_win_create(mem, 8, 1l << 40, NULL, c, &w) == MPI_SUCCESS && rma_win_unit(w) == 1l << 40);
-    job_check(!rma_win_attr(w, MPI_WIN_DISP_UNIT) && rma_win_free(w) == MPI_SUCCESS); /* an int does not hold it */
+    /* nothing is left of them */
+    job_check(list_empty(&rma_room()->windows) && rma_room()->wins.count == 0);
+    job_check(rma_win_create(mem, 8, 1l << 40, NULL, c, &w) == MPI_SUCCESS &&
+              rma_win_unit(w) == 1l << 40);
+    /* an int does not hold it */
+    job_check(!rma_win_attr(w, MPI_WIN_DISP_UNIT) && rma_win_free(w) == MPI_SUCCESS);
     w = world_window(4);
     v = world_window(4);
-    job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v && !rma_win_find(v->id + 1));
-    job_check(rma_near_win(rma_near_room(), w->near.obj.handle) == &w->near && !rma_near_win(rma_near_room(), MPI_WIN_NULL));
-    job_check(rma_win_attr(w, MPI_WIN_BASE) == w->base && *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE) == 32);
+    job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v &&
+              !rma_win_find(v->id + 1));
+    job_check(rma_near_win(rma_near_room(), w->near.obj.handle) == &w->near &&
+              !rma_near_win(rma_near_room(), MPI_WIN_NULL));
+    job_check(rma_win_attr(w, MPI_WIN_BASE) == w->base &&
+              *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE) == 32);
     job_check(*(int *)rma_win_attr(w, MPI_WIN_DISP_UNIT) == 8 && !rma_win_attr(w, MPI_TAG_UB));
     job_check(*(int *)rma_win_attr(w, MPI_WIN_CREATE_FLAVOR) == MPI_WIN_FLAVOR_ALLOCATE);
-    job_check(rma_win_local(w, 0, 32) == w->base && rma_win_local(w, 32, 0) && !rma_win_local(w, 1, 32) &&
-              !rma_win_local(w, UINT64_MAX, 2) && !rma_win_local(w, 8, UINT64_MAX));
-    job_check(cls(rma_win_attach(w, mem, 8)) == MPI_ERR_RMA_FLAVOR && cls(rma_win_detach(w, mem)) == MPI_ERR_RMA_FLAVOR);
+    job_check(rma_win_local(w, 0, 32) == w->base && rma_win_local(w, 32, 0) &&
+              !rma_win_local(w, 1, 32) && !rma_win_local(w, UINT64_MAX, 2) &&
+              !rma_win_local(w, 8, UINT64_MAX));
+    job_check(cls(rma_win_attach(w, mem, 8)) == MPI_ERR_RMA_FLAVOR &&
+              cls(rma_win_detach(w, mem)) == MPI_ERR_RMA_FLAVOR);
     /* an open epoch: the window stays (rma.md 5.12) */
     job_check(rma_lock(w, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS);
     job_check(cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC && rma_win_find(w->id) == w);
     job_check(rma_unlock(w, 0) == MPI_SUCCESS);
     uint32_t id = w->id;
     int handle = w->near.obj.handle;
-    job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) && !rma_near_win(rma_near_room(), handle));
+    job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) &&
+              !rma_near_win(rma_near_room(), handle));
     job_check(rma_win_find(v->id) == v && rma_win_free(v) == MPI_SUCCESS);
 }
 
@@ -68,28 +78,38 @@ static void hints(void)
     void *base;
     info_put(given, "accumulate_ordering", "NONE");
     info_put(given, "no_such_hint", "7");
-    job_check(rma_win_allocate(8, 1, given, proc->obj->world, &base, &w) == MPI_SUCCESS && !w->ordered_acc);
+    job_check(rma_win_allocate(8, 1, given, proc->obj->world, &base, &w) == MPI_SUCCESS &&
+              !w->ordered_acc);
     job_check(rma_win_get_info(w, &got) == MPI_SUCCESS);
     job_check(!strcmp(info_value(got, "no_locks"), "false") && !info_value(got, "no_such_hint"));
-    job_check(atoi(info_value(got, "op_win_pool")) == cvar.rma_op_win && atoi(info_value(got, "slots")) == 1);
+    job_check(atoi(info_value(got, "op_win_pool")) == cvar.rma_op_win &&
+              atoi(info_value(got, "slots")) == 1);
     info_drop(got);
     info_put(given, "accumulate_ordering", "rar,waw");
     job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->ordered_acc && !w->no_locks);
     /* what a key cannot be is ignored */
-    static const char *const wrong[][2] = {{"no_locks", "perhaps"}, {"accumulate_ordering", "rar,"},
-        {"accumulate_ordering", "rarwaw"}, {"accumulate_ordering", ""}, {"accumulate_ordering", "rar,raw,xyz"},
-        {"accumulate_ops", "any"}, {"mpi_accumulate_granularity", "-8"}, {"mpi_accumulate_granularity", "8 bytes"},
-        {"same_size", "1"}};
+    static const char *const wrong[][2] = {{"no_locks", "perhaps"},
+                                           {"accumulate_ordering", "rar,"},
+                                           {"accumulate_ordering", "rarwaw"},
+                                           {"accumulate_ordering", ""},
+                                           {"accumulate_ordering", "rar,raw,xyz"},
+                                           {"accumulate_ops", "any"},
+                                           {"mpi_accumulate_granularity", "-8"},
+                                           {"mpi_accumulate_granularity", "8 bytes"},
+                                           {"same_size", "1"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         info_put(given, wrong[i][0], wrong[i][1]);
-        job_check(rma_win_set_info(w, given) == MPI_SUCCESS && rma_win_get_info(w, &got) == MPI_SUCCESS);
-        job_check(strcmp(info_value(got, wrong[i][0]), wrong[i][1]) && w->ordered_acc && !w->no_locks);
+        job_check(rma_win_set_info(w, given) == MPI_SUCCESS &&
+                  rma_win_get_info(w, &got) == MPI_SUCCESS);
+        job_check(strcmp(info_value(got, wrong[i][0]), wrong[i][1]) && w->ordered_acc &&
+                  !w->no_locks);
         job_check(!strcmp(info_value(got, "accumulate_ordering"), "rar,waw"));
         info_drop(got);
     }
     info_put(given, "no_locks", "TRUE");
     job_check(rma_win_set_info(w, given) == MPI_SUCCESS && w->no_locks);
-    job_check(cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC && cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC);
+    job_check(cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC &&
+              cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC);
     job_check(rma_fence(w, 0) == MPI_SUCCESS && rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
     info_drop(given);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -105,39 +125,54 @@ static void regions(void)
     uint64_t at = (uint64_t)(uintptr_t)m;
     for (int i = 8; i-- > 0;) /* from the back: the list is sorted */
         job_check(rma_win_attach(w, m + 64 * i + (i >= 6 ? 64 : 0), 64) == MPI_SUCCESS);
-    job_check(w->nregions == 8 && rma_peer_of(w, 0)->nregions == 8 && rma_peer_of(w, 0)->version % 2 == 0);
+    job_check(w->nregions == 8 && rma_peer_of(w, 0)->nregions == 8 &&
+              rma_peer_of(w, 0)->version % 2 == 0);
     job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 10, 6 * 64 - 10) == m + 10);
     job_check(!rma_win_local(w, at, 6 * 64 + 1) && !rma_win_local(w, at + 6 * 64, 1)); /* the gap */
-    job_check(!rma_win_local(w, at - 1, 2) && !rma_win_local(w, at + 9 * 64, 1) && !rma_win_local(w, at, UINT64_MAX));
+    job_check(!rma_win_local(w, at - 1, 2) && !rma_win_local(w, at + 9 * 64, 1) &&
+              !rma_win_local(w, at, UINT64_MAX));
     const struct {
         int off, len;
-    } overlap[] = {{0, 1}, {63, 1}, {0, 64}, {32, 64}, {6 * 64 - 1, 2}, {6 * 64, 65}, {9 * 64 - 1, 10}};
+    } overlap[] = {{0, 1},          {63, 1},      {0, 64},         {32, 64},
+                   {6 * 64 - 1, 2}, {6 * 64, 65}, {9 * 64 - 1, 10}};
     for (size_t i = 0; i < sizeof overlap / sizeof *overlap; i++)
         job_check(cls(rma_win_attach(w, m + overlap[i].off, overlap[i].len)) == MPI_ERR_RMA_ATTACH);
-    job_check(cls(rma_win_attach(w, m, -1)) == MPI_ERR_SIZE && cls(rma_win_attach(w, NULL, 1)) == MPI_ERR_BASE);
+    job_check(cls(rma_win_attach(w, m, -1)) == MPI_ERR_SIZE &&
+              cls(rma_win_attach(w, NULL, 1)) == MPI_ERR_BASE);
     /* beyond the end of memory: nothing of it counts as attached */
-    job_check(cls(rma_win_attach(w, m + 4000, INT64_MAX)) == MPI_SUCCESS && rma_win_detach(w, m + 4000) == MPI_SUCCESS);
+    job_check(cls(rma_win_attach(w, m + 4000, INT64_MAX)) == MPI_SUCCESS &&
+              rma_win_detach(w, m + 4000) == MPI_SUCCESS);
     job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX - 7), 16)) == MPI_ERR_RMA_ATTACH);
-    job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX / 2 + 2), INT64_MAX)) == MPI_ERR_RMA_ATTACH);
-    job_check(!rma_win_local(w, UINT64_MAX, 1) && !rma_win_local(w, UINT64_MAX - 7, 16) && w->nregions == 8);
-    job_check(cls(rma_win_detach(w, m + 1)) == MPI_ERR_RMA_ATTACH && rma_win_detach(w, m + 64) == MPI_SUCCESS);
-    job_check(cls(rma_win_detach(w, m + 64)) == MPI_ERR_RMA_ATTACH && !rma_win_local(w, at + 64, 1));
+    job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX / 2 + 2), INT64_MAX)) ==
+              MPI_ERR_RMA_ATTACH);
+    job_check(!rma_win_local(w, UINT64_MAX, 1) && !rma_win_local(w, UINT64_MAX - 7, 16) &&
+              w->nregions == 8);
+    job_check(cls(rma_win_detach(w, m + 1)) == MPI_ERR_RMA_ATTACH &&
+              rma_win_detach(w, m + 64) == MPI_SUCCESS);
+    job_check(cls(rma_win_detach(w, m + 64)) == MPI_ERR_RMA_ATTACH &&
+              !rma_win_local(w, at + 64, 1));
     job_check(rma_win_local(w, at, 64) == m && !rma_win_local(w, at, 65) && w->nregions == 7);
     for (int i = 0; i < 100; i++) /* any number (rma.md 5.9); near peers are shown the first ones */
         job_check(rma_win_attach(w, m + 1024 + 16 * i, 8) == MPI_SUCCESS);
-    job_check(w->nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS && rma_peer_of(w, 0)->overflow);
+    job_check(w->nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS &&
+              rma_peer_of(w, 0)->overflow);
     /* those without bytes are in nobody's way, and nothing lies in them */
     unsigned had = w->nregions;
-    job_check(rma_win_attach(w, m, 0) == MPI_SUCCESS && rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->nregions == had);
+    job_check(rma_win_attach(w, m, 0) == MPI_SUCCESS &&
+              rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->nregions == had);
     job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 8, 8) == m + 8);
     job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
-    job_check(rma_win_attach(w, m + 3000, 16) == MPI_SUCCESS && rma_win_local(w, at + 3000, 16) == m + 3000);
-    job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS && cls(rma_win_attach(w, m + 2992, 16)) == MPI_ERR_RMA_ATTACH);
+    job_check(rma_win_attach(w, m + 3000, 16) == MPI_SUCCESS &&
+              rma_win_local(w, at + 3000, 16) == m + 3000);
+    job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS &&
+              cls(rma_win_attach(w, m + 2992, 16)) == MPI_ERR_RMA_ATTACH);
     job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
-    job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS && rma_win_detach(w, m + 3000) == MPI_SUCCESS);
+    job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS &&
+              rma_win_detach(w, m + 3000) == MPI_SUCCESS);
     job_check(cls(rma_win_detach(w, m + 3000)) == MPI_ERR_RMA_ATTACH && w->nregions == had);
     job_check(rma_win_detach(w, m + 8) == MPI_SUCCESS && rma_win_attach(w, NULL, 0) == MPI_SUCCESS);
-    job_check(rma_win_detach(w, NULL) == MPI_SUCCESS && cls(rma_win_detach(w, NULL)) == MPI_ERR_RMA_ATTACH);
+    job_check(rma_win_detach(w, NULL) == MPI_SUCCESS &&
+              cls(rma_win_detach(w, NULL)) == MPI_ERR_RMA_ATTACH);
     job_check(cls(rma_win_shared_query(w, 0, &size, &unit, &base)) == MPI_ERR_RMA_FLAVOR);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
@@ -149,7 +184,8 @@ static int is_private(const void *p)
     int found = 0;
     FILE *f = fopen("/proc/self/maps", "r");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && from <= (uintptr_t)p && (uintptr_t)p < to)
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && from <= (uintptr_t)p &&
+            (uintptr_t)p < to)
             found = !strcmp(mode, "rw-p");
     if (f)
         fclose(f);
@@ -161,9 +197,12 @@ static void on_buffer(long *mem, int moved)
 {
     struct rma_win *w;
     long v = boot_rank() + 10;
-    int right = (boot_rank() + 1) % boot_size(), left = (boot_rank() + boot_size() - 1) % boot_size();
-    job_check(rma_win_create(mem, MOVED, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS && w->base == mem);
-    job_check(is_private(mem) != moved && (w->moved != NULL) == moved && (int)world_pvar(w, PVAR_RMA_MOVED) == moved);
+    int right = (boot_rank() + 1) % boot_size(),
+        left = (boot_rank() + boot_size() - 1) % boot_size();
+    job_check(rma_win_create(mem, MOVED, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS &&
+              w->base == mem);
+    job_check(is_private(mem) != moved && (w->moved != NULL) == moved &&
+              (int)world_pvar(w, PVAR_RMA_MOVED) == moved);
     for (unsigned i = 0; moved && i < w->nears; i++)
         job_check(w->near.near[i].kind == RMA_NEAR_MAPPED);
     job_check(rma_fence(w, 0) == MPI_SUCCESS);
@@ -183,7 +222,8 @@ static void moved(void)
     on_buffer(mem, 1);
     job_check(mem_segment_create(MOVED, MEM_LAZY, &lazy) == 0);
     no_pages = boot_rank() == 0; /* found when the others have moved theirs */
-    int err = rma_win_create(boot_rank() == 0 ? lazy->base : mem, MOVED, 8, NULL, proc->obj->world, &w);
+    int err = rma_win_create(boot_rank() == 0 ? lazy->base : mem, MOVED, 8, NULL, proc->obj->world,
+                             &w);
     no_pages = 0;
     job_check(cls(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
     job_check(is_private(mem) && mem[MOVED / 8 - 1] == 77 && !mem_segment_of(mem, 1));

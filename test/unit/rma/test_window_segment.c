@@ -9,7 +9,8 @@
 static void table(const struct rma_win *w)
 {
     int size = boot_size();
-    job_check(w->nears == (unsigned)size && w->all_near && w->near.count == (unsigned)size && w->near.first == 0);
+    job_check(w->nears == (unsigned)size && w->all_near && w->near.count == (unsigned)size &&
+              w->near.first == 0);
     job_check(!rma_near_of(w, -1) && !rma_near_of(w, size) && !rma_near_of(w, INT32_MAX));
     for (int r = 0; r < size; r++) {
         const struct rma_near *n = rma_near_of(w, r);
@@ -42,7 +43,8 @@ static void mapped(void)
     struct rma_win *w = world_window(8);
     table(w);
     for (unsigned i = 0; i < w->nears; i++)
-        job_check(w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].base && w->near.near[i].size == 64);
+        job_check(w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].base &&
+                  w->near.near[i].size == 64);
     reach(w);
     job_check(world_pvar(w, PVAR_RMA_AM) == 0 && world_pvar(w, PVAR_RMA_MSGS) == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -56,8 +58,9 @@ static void heap(void)
     table(w);
     for (unsigned i = 0; i < w->nears; i++) {
         int kind = w->near.near[i].kind;
-        job_check((int)i == boot_rank() ? kind == RMA_NEAR_MAPPED
-                                        : kind == RMA_NEAR_AM || (cvar.rma_cma && kind == RMA_NEAR_CMA));
+        job_check((int)i == boot_rank()
+                      ? kind == RMA_NEAR_MAPPED
+                      : kind == RMA_NEAR_AM || (cvar.rma_cma && kind == RMA_NEAR_CMA));
     }
     reach(w);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -73,20 +76,24 @@ static void shared(void)
         void *at;
         info_put(i, "alloc_shared_noncontig", noncontig ? "true" : "false");
         int empty = boot_rank() == 1; /* no padding across those that have nothing */
-        job_check(rma_win_allocate_shared(empty ? 0 : 64, 8, i, proc->obj->world, &mine, &w) == MPI_SUCCESS);
+        job_check(rma_win_allocate_shared(empty ? 0 : 64, 8, i, proc->obj->world, &mine, &w) ==
+                  MPI_SUCCESS);
         info_drop(i);
         char *expect = NULL;
         for (int r = 0; r < boot_size(); r++) {
-            job_check(rma_win_shared_query(w, r, &size, &unit, &at) == MPI_SUCCESS && size == (r == 1 ? 0 : 64));
+            job_check(rma_win_shared_query(w, r, &size, &unit, &at) == MPI_SUCCESS &&
+                      size == (r == 1 ? 0 : 64));
             job_check(unit == 8 && (at != NULL) == (r != 1));
             if (r == 1)
                 continue;
             job_check(noncontig ? (uintptr_t)at % 4096 == 0 : !expect || at == expect);
             expect = (char *)at + 64;
         }
-        job_check(rma_win_shared_query(w, MPI_PROC_NULL, &size, &unit, &at) == MPI_SUCCESS && size == 64);
+        job_check(rma_win_shared_query(w, MPI_PROC_NULL, &size, &unit, &at) == MPI_SUCCESS &&
+                  size == 64);
         job_check(rma_win_shared_query(w, 0, &size, &unit, &mine) == MPI_SUCCESS && at == mine);
-        job_check(err_class(rma_win_shared_query(w, boot_size(), &size, &unit, &at)) == MPI_ERR_RANK);
+        job_check(err_class(rma_win_shared_query(w, boot_size(), &size, &unit, &at)) ==
+                  MPI_ERR_RANK);
         job_check(rma_win_free(w) == MPI_SUCCESS);
     }
 }
@@ -101,9 +108,11 @@ static void one_fails(void)
     err = rma_win_create(boot_rank() == 2 ? NULL : &base, 8, 8, NULL, proc->obj->world, &w);
     job_check(err && err_class(err) == MPI_ERR_BASE);
     /* more than there is, at one of them, found out when the others are at work already */
-    err = rma_win_allocate_shared(boot_rank() == 1 ? (MPI_Aint)1 << 44 : 64, 8, NULL, proc->obj->world, &base, &w);
+    err = rma_win_allocate_shared(boot_rank() == 1 ? (MPI_Aint)1 << 44 : 64, 8, NULL,
+                                  proc->obj->world, &base, &w);
     job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
-    /* together more than can be counted: the sum is 64 bytes when it wraps around, with whole pages and without */
+    /* together more than can be counted: the sum is 64 bytes when it wraps around, with whole pages
+     * and without */
     for (int noncontig = 0; noncontig < 2; noncontig++) {
         struct info *i = info_make();
         info_put(i, "alloc_shared_noncontig", noncontig ? "true" : "false");

@@ -122,7 +122,8 @@ long *world_memory(const struct rma_win *w)
     return w->base;
 }
 
-struct rma_args world_args(enum rma_kind kind, int rank, const long *origin, long *result, long n, MPI_Aint disp)
+struct rma_args world_args(enum rma_kind kind, int rank, const long *origin, long *result, long n,
+                           MPI_Aint disp)
 {
     struct dt_type *l = dt_find(MPI_LONG);
     struct rma_args a = {.kind = kind, .rank = rank, .disp = disp, .tcount = n, .ttype = l};
@@ -141,7 +142,8 @@ struct rma_args world_args(enum rma_kind kind, int rank, const long *origin, lon
     return a;
 }
 
-int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin, long *result, long n, MPI_Aint disp)
+int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin, long *result,
+             long n, MPI_Aint disp)
 {
     struct rma_args a = world_args(kind, rank, origin, result, n, disp);
     return rma_op(w, &a, NULL);

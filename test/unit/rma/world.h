@@ -1,4 +1,5 @@
-/* world.h - what the tests of rma/ share: the rooms brought up in forked processes, windows, captured answers. */
+/* world.h - what the tests of rma/ share: the rooms brought up in forked processes, windows,
+ * captured answers. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -13,9 +14,11 @@
 /* Settings under which every other rank is far. */
 extern const char *const world_far[];
 
-/* Run body in `size` processes in which all rooms up to rma/ are up.  Number of processes that failed. */
+/* Run body in `size` processes in which all rooms up to rma/ are up.  Number of processes that
+ * failed. */
 int world_run(int size, const char *const *sets, void (*body)(void));
-/* The same with nothing up but variables and messages; *bare_room() and bare_window() make what the pools need. */
+/* The same with nothing up but variables and messages; *bare_room() and bare_window() make what the
+ * pools need. */
 struct rma *bare_room(unsigned ops, unsigned targets);
 struct rma_win *bare_window(int size, unsigned ops, unsigned targets);
 
@@ -27,8 +30,10 @@ struct rma_win *world_window(long longs);
 void world_barrier(void); /* serves the others meanwhile */
 void world_quit(void);    /* leave with nothing taken down */
 long *world_memory(const struct rma_win *w);
-int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin, long *result, long n, MPI_Aint disp);
-struct rma_args world_args(enum rma_kind kind, int rank, const long *origin, long *result, long n, MPI_Aint disp);
+int world_op(struct rma_win *w, enum rma_kind kind, int rank, const long *origin, long *result,
+             long n, MPI_Aint disp);
+struct rma_args world_args(enum rma_kind kind, int rank, const long *origin, long *result, long n,
+                           MPI_Aint disp);
 uint64_t world_pvar(const struct rma_win *w, enum pvar_id id);
 void world_poll(int times);
 

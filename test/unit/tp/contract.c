@@ -1,7 +1,8 @@
-/* contract.c - one suite that every transport must pass (tp.h).  A row of `rows` per transport; what a transport
- * does not offer (flags clear, am_max 0) is skipped for it.  Compiled twice: for what is always there (unit_tp), and with
- * CONTRACT_NETWORKS for the networks (unit_ofi, unit_ofi_more: providers that show whether we ask or
- * assume, unit_ucx), which are slower: a quarter of the messages. */
+/* contract.c - one suite that every transport must pass (tp.h).  A row of `rows` per transport;
+ * what a transport does not offer (flags clear, am_max 0) is skipped for it.  Compiled twice: for
+ * what is always there (unit_tp), and with CONTRACT_NETWORKS for the networks (unit_ofi,
+ * unit_ofi_more: providers that show whether we ask or assume, unit_ucx), which are slower: a
+ * quarter of the messages. */
 #include "config.h"
 
 #include "contract.h"
@@ -21,8 +22,12 @@
 
 Suite *suite_contract(void);
 
-/* What each transport is designed to offer (doc/design/tp.md "Who offers what" has the reasons); all keep the order of messages but `none`. */
-enum { MESSAGES = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, ACCESS = TP_PUT | TP_GET, ATOMICS = TP_ATOMIC | TP_CPU_COHERENT };
+/* What each transport is designed to offer (doc/design/tp.md "Who offers what" has the reasons);
+ * all keep the order of messages but `none`. */
+enum {
+    MESSAGES = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, ACCESS = TP_PUT | TP_GET, ATOMICS =
+    TP_ATOMIC | TP_CPU_COHERENT
+};
 enum { WIDTHS_4_8 = 1 << 2 | 1 << 3, WIDTHS_1_8 = WIDTHS_4_8 | 1 << 0 | 1 << 1 };
 
 const struct row rows[] = {
@@ -32,15 +37,19 @@ const struct row rows[] = {
     {&tp_shm_ops, 2, 7, NULL, NULL, 0, MESSAGES, 0},
 #endif
 #ifdef CONTRACT_OFI
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1, MESSAGES | ACCESS | ATOMICS, WIDTHS_1_8},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=tcp;ofi_rxm", NULL, 1, MESSAGES | ACCESS | ATOMICS,
+     WIDTHS_1_8},
 #endif
 #ifdef CONTRACT_OFI_MORE
     {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=udp;ofi_rxd", NULL, 0, TP_AM_ORDERED, 0},
-    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, 0, TP_AM_ORDERED | TP_AM_LEAVES | ACCESS, 0},
+    {&tp_ofi_ops, 2, 4, "MPIR_CVAR_OFI_PROVIDER=shm", NULL, 0,
+     TP_AM_ORDERED | TP_AM_LEAVES | ACCESS, 0},
 #endif
 #ifdef CONTRACT_UCX
-    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0, MESSAGES | ACCESS | ATOMICS, WIDTHS_4_8},
-    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=shm", 0, MESSAGES | ACCESS | ATOMICS, WIDTHS_4_8},
+    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0,
+     MESSAGES | ACCESS | ATOMICS, WIDTHS_4_8},
+    {&tp_ucx_ops, 2, 4, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=shm", 0,
+     MESSAGES | ACCESS | ATOMICS, WIDTHS_4_8},
 #endif
 };
 const int rows_count = sizeof rows / sizeof *rows;
@@ -131,11 +140,13 @@ static void box_close(void)
 /* Send message `seq` of our stream, cut into three pieces. */
 static int box_send(int peer, enum tp_class cls, uint64_t seq, struct tp_done *d)
 {
-    size_t len = len_of((unsigned)box.e.rank, cls, seq), cut = len / 3, last = seq % 16 ? cut : len - (len < 50 ? len : 50);
+    size_t len = len_of((unsigned)box.e.rank, cls, seq), cut = len / 3,
+           last = seq % 16 ? cut : len - (len < 50 ? len : 50);
     for (size_t i = 0; i < len; i++)
         box.buf[i] = byte_of((unsigned)box.e.rank, cls, seq, i);
     cut = cut < len - last ? cut : len - last;
-    struct iovec v[3] = {{box.buf, cut}, {box.buf + cut, len - cut - last}, {box.buf + len - last, last}};
+    struct iovec v[3] = {
+        {box.buf, cut}, {box.buf + cut, len - cut - last}, {box.buf + len - last, last}};
     box.in_send = 1;
     int err = box.e.ops->am(box.e.tp, (unsigned)peer, cls, v, 3, d);
     box.in_send = 0;
@@ -155,7 +166,8 @@ static void box_sleep(void)
     }
     if (box.e.ops->fd(box.e.tp, 1) == 0) {
         struct pollfd p[TP_FDS];
-        int fd[TP_FDS] = {box.e.ops->fd(box.e.tp, 0)}, n = box.e.ops->fds ? box.e.ops->fds(box.e.tp, fd) : 1;
+        int fd[TP_FDS] = {box.e.ops->fd(box.e.tp, 0)},
+            n = box.e.ops->fds ? box.e.ops->fds(box.e.tp, fd) : 1;
         job_check(n >= 1 && n <= TP_FDS);
         for (int i = 0; i < n; i++)
             p[i] = (struct pollfd){.fd = fd[i], .events = POLLIN};
@@ -195,8 +207,9 @@ static void offered(void)
     box_open();
     const struct row *r = box.e.row;
     if (box.e.caps.flags != r->flags || box.e.caps.atomic_sizes != r->atomic_sizes)
-        fprintf(stderr, "%s %s %s: flags %#x, atomic sizes %#x are offered; %#x, %#x expected\n", r->ops->name, r->set ? r->set : "",
-                r->env ? r->env : "", box.e.caps.flags, box.e.caps.atomic_sizes, r->flags, r->atomic_sizes);
+        fprintf(stderr, "%s %s %s: flags %#x, atomic sizes %#x are offered; %#x, %#x expected\n",
+                r->ops->name, r->set ? r->set : "", r->env ? r->env : "", box.e.caps.flags,
+                box.e.caps.atomic_sizes, r->flags, r->atomic_sizes);
     job_check(box.e.caps.flags == r->flags);
     job_check(box.e.caps.atomic_sizes == r->atomic_sizes);
     box_close();
@@ -210,10 +223,12 @@ static void entries(void)
     job_check(o->name && o->name[0] && tp_iov_bytes(NULL, 0) == 0);
     job_check(o->open && o->address && o->connect && o->close && o->am && o->progress && o->fd);
     /* What a flag promises is there; a table may hold more than what was opened can do. */
-    job_check((!(f & TP_PUT) || o->put) && (!(f & TP_GET) || o->get) && (!(f & TP_ATOMIC) || o->atomic));
+    job_check((!(f & TP_PUT) || o->put) && (!(f & TP_GET) || o->get) &&
+              (!(f & TP_ATOMIC) || o->atomic));
     job_check((!(f & TP_ATOMIC) || o->atomic_ok) && !(f & TP_ATOMIC) == !box.e.caps.atomic_sizes);
     job_check(!(f & (TP_PUT | TP_GET | TP_ATOMIC)) || o->import);
-    job_check(!o->import == !o->drop && !o->import == !o->reg && !o->import == !o->pack && !o->import == !o->dereg);
+    job_check(!o->import == !o->drop && !o->import == !o->reg && !o->import == !o->pack &&
+              !o->import == !o->dereg);
     job_check(!(f & (TP_PUT | TP_ATOMIC)) || o->flush);
     job_check(!(f & (TP_PUT | TP_GET)) == !box.e.caps.rma_max);
     job_check(o->progress(box.e.tp) == 0);
@@ -276,8 +291,8 @@ static void crowd(void)
 
 /* --- exhaustion ---------------------------------------------------------------------------- */
 
-/* The last process does not call progress: requests are refused after a while, then the promised number of replies
- * still finds room.  Then all arrives in order, and the sender has room again. */
+/* The last process does not call progress: requests are refused after a while, then the promised
+ * number of replies still finds room.  Then all arrives in order, and the sender has room again. */
 static void exhaust(void)
 {
     box_open();
@@ -300,7 +315,8 @@ static void exhaust(void)
     if (has_am() && box.e.rank == target) {
         word_await(0, 1);
         uint64_t late = box.e.rank == sender; /* a process alone has yet to send its last */
-        while (box.next[sender][TP_REPLY] < word_get(1) || box.next[sender][TP_REQUEST] < word_get(2) - late)
+        while (box.next[sender][TP_REPLY] < word_get(1) ||
+               box.next[sender][TP_REQUEST] < word_get(2) - late)
             box_poll();
     }
     if (has_am() && box.e.rank == sender)
@@ -337,8 +353,8 @@ static void refused_sleeper(void)
 
 /* --- refusal by the receiver ------------------------------------------------------------------ */
 
-/* The last process refuses rank 0's requests for a while.  Its replies and the requests of others come through;
- * later all of it arrives in order. */
+/* The last process refuses rank 0's requests for a while.  Its replies and the requests of others
+ * come through; later all of it arrives in order. */
 static void hold_back(void)
 {
     enum { N = 300 / PACE };
@@ -384,7 +400,7 @@ static void hold_back(void)
     box_close();
 }
 
-/* --- completion --------------------------------------------------------------------------------- */
+/* --- completion ------------------------------------------------------------------------------- */
 
 struct counted {
     struct tp_done d;
@@ -435,7 +451,8 @@ static void done_once(void)
     box_close();
 }
 
-/* Many long ones that stay where they are, of which the next buffer is the one whose message has left: none is read later. */
+/* Many long ones that stay where they are, of which the next buffer is the one whose message has
+ * left: none is read later. */
 static void kept(void)
 {
     enum { N = 400 / PACE, OUT = 6 };
@@ -479,7 +496,7 @@ static void kept(void)
     box_close();
 }
 
-/* --- arm race -------------------------------------------------------------------------------------- */
+/* --- arm race --------------------------------------------------------------------------------- */
 
 /* Two processes bounce messages and sleep between them; each must be woken each time. */
 static void arm_race(void)
@@ -513,8 +530,9 @@ static void arm_race(void)
     box_close();
 }
 
-/* A sender that was refused nothing sleeps until it is answered, with more under way than the transport may carry at once:
- * what the transport still has to do for it wakes it, or forbids the sleep. */
+/* A sender that was refused nothing sleeps until it is answered, with more under way than the
+ * transport may carry at once: what the transport still has to do for it wakes it, or forbids the
+ * sleep. */
 static void asleep_behind(void)
 {
     enum { ROUNDS = 20, EACH = 48 };
@@ -556,10 +574,11 @@ static void late_answer(void)
     box_close();
 }
 
-/* --- fairness ----------------------------------------------------------------------------------------- */
+/* --- fairness --------------------------------------------------------------------------------- */
 
-/* All flood one, without end; the run ends only when each has got its share through: none starves.  (How large
- * a share each gets in a given time is the kernel's business too, with more processes than cores.) */
+/* All flood one, without end; the run ends only when each has got its share through: none starves.
+ * (How large a share each gets in a given time is the kernel's business too, with more processes
+ * than cores.) */
 static int all_served(uint64_t per)
 {
     for (int p = 0; p < box.e.size - 1; p++)
@@ -591,7 +610,7 @@ static void flood(void)
     box_close();
 }
 
-/* --- the suite ------------------------------------------------------------------------------------------ */
+/* --- the suite -------------------------------------------------------------------------------- */
 
 EACH(offered, few)
 EACH(entries, few)

@@ -1,4 +1,5 @@
-/* contract.h - the transports that the contract is tested on (contract.c: life and messages; onesided.c: the rest). */
+/* contract.h - the transports that the contract is tested on (contract.c: life and messages;
+ * onesided.c: the rest). */
 #ifndef TP_CONTRACT_H
 #define TP_CONTRACT_H
 
@@ -9,8 +10,10 @@ struct row {
     int few, many;   /* processes of the tests for two and for a crowd */
     const char *set; /* a variable, or NULL */
     const char *env; /* a variable of the network's library, or NULL */
-    int waits;       /* what stays where it is has always left only later; else it may go at once, and whether it stays is tested elsewhere */
-    unsigned flags;  /* what it has to offer, no less (a test of what is not there passes) and no more */
+    int waits;       /* what stays where it is has always left only later; else it may go at once,
+                      * and whether it stays is tested elsewhere */
+    unsigned flags;  /* what it has to offer, no less (a test of what is not there passes) and no
+                      * more */
     unsigned atomic_sizes;
 };
 extern const struct row rows[];
@@ -32,7 +35,8 @@ void end_connect(struct end *e, int peer);
 void end_poll(struct end *e);
 /* All come here; who waits still serves the others, as in MPI_Finalize. */
 void end_barrier(struct end *e);
-/* The last barrier, behind which nobody turns a transport any more: a peer may have closed its own (tp.h). */
+/* The last barrier, behind which nobody turns a transport any more: a peer may have closed its own
+ * (tp.h). */
 void end_leave(struct end *e);
 void end_close(struct end *e);
 

@@ -1,4 +1,5 @@
-/* end.c - what the tests of the contract share: a transport opened in a process, and how all part. */
+/* end.c - what the tests of the contract share: a transport opened in a process, and how all
+ * part. */
 #include "contract.h"
 #include "job.h"
 #include "unit.h"
@@ -69,7 +70,8 @@ int row_run(const struct row *r, int processes, void (*fn)(void))
     now = r;
     if (r->env) {
         putenv((char *)(uintptr_t)r->env);
-        setenv("UCX_LOG_LEVEL", "fatal", 0); /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
+        /* over shared memory alone it complains of each peer (doc/design/ucx.md) */
+        setenv("UCX_LOG_LEVEL", "fatal", 0);
     }
     return job_run(processes, sets, fn, 60);
 }

@@ -1,5 +1,6 @@
-/* forged.c - one-sided operations of libfabric under a key that nobody gave, or outside of the memory that a key is for: each process of a job
- * tries one, an honest one goes on, the last owns the memory.  (UCX looks at nothing: doc/design/ucx.md, "Protection".) */
+/* forged.c - one-sided operations of libfabric under a key that nobody gave, or outside of the
+ * memory that a key is for: each process of a job tries one, an honest one goes on, the last owns
+ * the memory.  (UCX looks at nothing: doc/design/ucx.md, "Protection".) */
 #include "contract.h"
 #include "job.h"
 #include "unit.h"
@@ -45,7 +46,8 @@ static int no_message(void *up, unsigned peer, enum tp_class cls, const void *ms
     return 0;
 }
 
-/* Within one host libfabric reads by the kernel, which asks for the user and not for a key; and whose put is refused is not told. */
+/* Within one host libfabric reads by the kernel, which asks for the user and not for a key; and
+ * whose put is refused is not told. */
 static int only_writes_refused(const struct row *r)
 {
     return !strcmp(r->set, "MPIR_CVAR_OFI_PROVIDER=shm");
@@ -54,7 +56,8 @@ static int only_writes_refused(const struct row *r)
 /* The end of an operation: 0 or -errno; TP_PENDING of one of a forger that has none. */
 static int outcome(int answer, const struct told *t)
 {
-    const uint64_t end = e.rank < TRIES && only_writes_refused(e.row) ? time_now() + UNTOLD_NS : UINT64_MAX;
+    const uint64_t end = e.rank < TRIES && only_writes_refused(e.row) ? time_now() + UNTOLD_NS
+                                                                      : UINT64_MAX;
     while (answer == TP_PENDING && !t->n && time_now() < end)
         end_poll(&e);
     return answer == TP_PENDING && t->n ? t->err : answer;
@@ -99,15 +102,18 @@ static size_t bytes_of(int what)
     return what == PUT_LONG || what == GET_LONG ? LONG : 8;
 }
 
-static int issue(int what, struct tp_far *far, uint64_t off, unsigned char *buf, uint64_t *old, struct told *t)
+static int issue(int what, struct tp_far *far, uint64_t off, unsigned char *buf, uint64_t *old,
+                 struct told *t)
 {
     static const uint64_t one = 1;
-    const struct tp_atomic a = {.op = what == SWAP ? MPI_OP_NULL : MPI_SUM, .type = 3 | 16, .n = 1, .operand = &one,
-                                .compare = what == SWAP ? memory->bytes : NULL, .result = what == ADD ? NULL : old};
+    const struct tp_atomic a = {.op = what == SWAP ? MPI_OP_NULL : MPI_SUM, .type = 3 | 16, .n = 1,
+                                .operand = &one, .compare = what == SWAP ? memory->bytes : NULL,
+                                .result = what == ADD ? NULL : old};
     if (what >= ADD)
         return e.ops->atomic(e.tp, far, off, &a, &t->d);
-    return what == GET8 || what == GET_LONG ? e.ops->get(e.tp, far, off, buf, bytes_of(what), NULL, &t->d)
-                                            : e.ops->put(e.tp, far, off, buf, bytes_of(what), NULL, &t->d);
+    return what == GET8 || what == GET_LONG
+               ? e.ops->get(e.tp, far, off, buf, bytes_of(what), NULL, &t->d)
+               : e.ops->put(e.tp, far, off, buf, bytes_of(what), NULL, &t->d);
 }
 
 /* Refused, and told so: at the operation's end, or where it has none by the flush. */
@@ -137,7 +143,8 @@ static void forger(int what)
 static int tried(int what)
 {
     int get = what == GET8 || what == GET_LONG;
-    return what < TRIES && e.caps.flags & (what >= ADD ? TP_ATOMIC : TP_PUT) && !(get && only_writes_refused(e.row));
+    return what < TRIES && e.caps.flags & (what >= ADD ? TP_ATOMIC : TP_PUT) &&
+           !(get && only_writes_refused(e.row));
 }
 
 static void honest(void)
@@ -164,7 +171,8 @@ static void owner(struct tp_mem **mem)
     struct key k;
     size_t len = sizeof k;
     job_check(e.ops->reg(e.tp, memory->bytes, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE, mem) == 0);
-    job_check(e.ops->pack(e.tp, *mem, &k, &len) == 0 && len == sizeof k && boot_put("key", &k, len) == 0);
+    job_check(e.ops->pack(e.tp, *mem, &k, &len) == 0 && len == sizeof k &&
+              boot_put("key", &k, len) == 0);
 }
 
 static void body(void)

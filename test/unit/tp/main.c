@@ -8,6 +8,7 @@ Suite *suite_contract(void);
 
 int main(void)
 {
-    Suite *(*const suites[])(void) = {suite_util, suite_open, suite_ring, suite_shm, suite_contract};
+    Suite *(*const suites[])(void) = {suite_util, suite_open, suite_ring, suite_shm,
+                                      suite_contract};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

@@ -1,6 +1,7 @@
-/* onesided.c - the part of the contract (tp.h) about memory, put, get, atomics and flush, for every row of contract.c
- * whose transport offers them.  The last process owns the memory; the others also attach it as a segment, so that they
- * see what is really there when the transport says that it is. */
+/* onesided.c - the part of the contract (tp.h) about memory, put, get, atomics and flush, for every
+ * row of contract.c whose transport offers them.  The last process owns the memory; the others also
+ * attach it as a segment, so that they see what is really there when the transport says that it
+ * is. */
 #include "contract.h"
 #include "job.h"
 #include "unit.h"
@@ -76,7 +77,8 @@ static void box_register(void)
     struct mem_key seg_key;
     pid_t pid = getpid();
     job_check(mem_segment_create(BYTES, 0, &box.seg) == 0);
-    job_check(box.e.ops->reg(box.e.tp, box.seg->base, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE, &box.mem) == 0);
+    job_check(box.e.ops->reg(box.e.tp, box.seg->base, BYTES, 0, TP_MAY_READ | TP_MAY_WRITE,
+                             &box.mem) == 0);
     job_check(box.e.ops->pack(box.e.tp, box.mem, key, &len) == 0 && len <= sizeof key);
     mem_segment_key(box.seg, &seg_key);
     publish("key", box.e.rank, key, len);
@@ -94,7 +96,8 @@ static void box_import(void)
     job_check(mem_segment_attach(&seg_key, &box.seg) == 0);
     end_connect(&box.e, box.owner);
     size_t len = look_up("key", box.owner, key, sizeof key);
-    job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, 1, &box.far) < 0); /* a key cut short */
+    /* a key cut short */
+    job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, 1, &box.far) < 0);
     job_check(box.e.ops->import(box.e.tp, (unsigned)box.owner, key, len, &box.far) == 0);
     box.buf = malloc(LOCAL);
     if (box.e.caps.flags & TP_REG_LOCAL)
@@ -240,7 +243,8 @@ static void put_get(void)
     box_close();
 }
 
-/* Many at once: bounded resources say TP_AGAIN, every done comes once, and flush means all of them. */
+/* Many at once: bounded resources say TP_AGAIN, every done comes once, and flush means all of
+ * them. */
 static void many(void)
 {
     enum { N = 5000, LEN = 300 };
@@ -254,8 +258,8 @@ static void many(void)
             int err;
             c[i].d.fn = count_done;
             size_t len = i % 2 ? LEN : 8;
-            while ((err = box.e.ops->put(box.e.tp, box.far, base + (size_t)(i % 256) * LEN, box.buf + i, len, box.local,
-                                       &c[i].d)) == TP_AGAIN)
+            while ((err = box.e.ops->put(box.e.tp, box.far, base + (size_t)(i % 256) * LEN,
+                                         box.buf + i, len, box.local, &c[i].d)) == TP_AGAIN)
                 box_poll();
             job_check(err == 0 || err == TP_PENDING);
             pending += err == TP_PENDING;
@@ -273,7 +277,8 @@ static void many(void)
         for (int i = 0; i < N; i++)
             job_check(c[i].calls <= 1 && c[i].err == 0);
         for (int i = N - 256; i < N; i++)
-            job_check(!memcmp(box.truth + base + (size_t)(i % 256) * LEN, box.buf + i, i % 2 ? LEN : 8));
+            job_check(
+                !memcmp(box.truth + base + (size_t)(i % 256) * LEN, box.buf + i, i % 2 ? LEN : 8));
     }
     box_close();
     free(c);
@@ -281,7 +286,8 @@ static void many(void)
 
 /* --- atomics ------------------------------------------------------------------------------ */
 
-static const int ops[] = {MPI_SUM, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_REPLACE, MPI_NO_OP, MPI_OP_NULL, MPI_MAX, MPI_PROD};
+static const int ops[] = {MPI_SUM,   MPI_BAND,    MPI_BOR, MPI_BXOR, MPI_REPLACE,
+                          MPI_NO_OP, MPI_OP_NULL, MPI_MAX, MPI_PROD};
 
 static uint64_t apply(int op, uint64_t old, uint64_t x, uint64_t compare)
 {
@@ -309,7 +315,8 @@ static void one_atomic(int op, int log2, int fetch, uint64_t old, uint64_t x, ui
     memcpy(box.buf + 8, &compare, 8);
     memset(box.buf + 16, 0, 8);
     struct tp_atomic a = {.op = op, .type = log2, .n = 1, .operand = box.buf,
-                          .compare = fetch == 2 ? box.buf + 8 : NULL, .result = fetch ? box.buf + 16 : NULL};
+                          .compare = fetch == 2 ? box.buf + 8 : NULL,
+                          .result = fetch ? box.buf + 16 : NULL};
     DO(box.e.ops->atomic(box.e.tp, box.far, off, &a, &c.d));
     memcpy(&was, box.buf + 16, bytes);
     flush();
@@ -322,9 +329,11 @@ static void one_atomic(int op, int log2, int fetch, uint64_t old, uint64_t x, ui
 static void atomics(void)
 {
     box_open();
-    for (unsigned i = 0; box.e.caps.flags & TP_ATOMIC && box.e.rank == 0 && i < sizeof ops / sizeof *ops; i++)
+    for (unsigned i = 0;
+         box.e.caps.flags & TP_ATOMIC && box.e.rank == 0 && i < sizeof ops / sizeof *ops; i++)
         for (int log2 = 0; log2 < 4; log2++)
-            for (int fetch = ops[i] == MPI_OP_NULL ? 2 : ops[i] == MPI_NO_OP; fetch < 2 + (ops[i] == MPI_OP_NULL); fetch++) {
+            for (int fetch = ops[i] == MPI_OP_NULL ? 2 : ops[i] == MPI_NO_OP;
+                 fetch < 2 + (ops[i] == MPI_OP_NULL); fetch++) {
                 int ok = box.e.ops->atomic_ok(box.e.tp, ops[i], log2, 1, fetch);
                 job_check(ok == 0 || ok == 1);
                 job_check(!ok || box.e.caps.atomic_sizes >> log2 & 1);
@@ -337,7 +346,8 @@ static void atomics(void)
     box_close();
 }
 
-/* All add to the same words, by the transport and, where its atomics agree with the processor's, directly too. */
+/* All add to the same words, by the transport and, where its atomics agree with the processor's,
+ * directly too. */
 static void counters(void)
 {
     enum { N = 500 };
@@ -346,14 +356,16 @@ static void counters(void)
     for (int i = 0; sum_ok && box.e.rank != box.owner && i < N; i++) {
         uint64_t one = 1, was;
         memcpy(box.buf, &one, 8);
-        struct tp_atomic a = {.op = MPI_SUM, .type = 3, .n = 1, .operand = box.buf, .result = i % 2 ? NULL : box.buf + 8};
+        struct tp_atomic a = {.op = MPI_SUM, .type = 3, .n = 1, .operand = box.buf,
+                              .result = i % 2 ? NULL : box.buf + 8};
         DO(box.e.ops->atomic(box.e.tp, box.far, (size_t)(i % 2) * 8, &a, &c.d));
         memcpy(&was, box.buf + 8, 8);
         job_check(i % 2 || was < (uint64_t)N * (unsigned)box.e.size);
     }
     if (sum_ok && box.e.rank != box.owner)
         flush();
-    for (int i = 0; sum_ok && box.e.rank == box.owner && box.e.caps.flags & TP_CPU_COHERENT && i < N; i++) {
+    for (int i = 0;
+         sum_ok && box.e.rank == box.owner && box.e.caps.flags & TP_CPU_COHERENT && i < N; i++) {
         atomic_fetch_add((_Atomic uint64_t *)(void *)(box.truth + i % 2 * 8), 1);
         box_poll();
     }
@@ -366,13 +378,28 @@ static void counters(void)
     box_close();
 }
 
-/* --- atomics beside the processor's ------------------------------------------------------------- */
+/* --- atomics beside the processor's ----------------------------------------------------------- */
 
-/* What TP_CPU_COHERENT says: while two processes use the transport's atomics, a third uses the processor's on the same
- * words without a pause, and a fourth, the owner, makes progress.  Each has bits of its own that it sets and clears and
- * must find as it left them; nothing is lost of what is added; a lock taken by compare-and-swap excludes. */
-enum { MIX_SUM, MIX_FETCHED, MIX_BITS, MIX_FLIPS, MIX_LOCK, MIX_SWAPS, MIX_IN, MIX_OVER, MIX_ADDED, MIX_DONE, MIX_PUT, MIX_TAKEN = MIX_PUT + 4,
-       MIX_WORDS = MIX_TAKEN + 4, MIX_LINE = 64 };
+/* What TP_CPU_COHERENT says: while two processes use the transport's atomics, a third uses the
+ * processor's on the same words without a pause, and a fourth, the owner, makes progress.  Each has
+ * bits of its own that it sets and clears and must find as it left them; nothing is lost of what is
+ * added; a lock taken by compare-and-swap excludes. */
+enum {
+    MIX_SUM,
+    MIX_FETCHED,
+    MIX_BITS,
+    MIX_FLIPS,
+    MIX_LOCK,
+    MIX_SWAPS,
+    MIX_IN,
+    MIX_OVER,
+    MIX_ADDED,
+    MIX_DONE,
+    MIX_PUT,
+    MIX_TAKEN = MIX_PUT + 4,
+    MIX_WORDS = MIX_TAKEN + 4,
+    MIX_LINE = 64
+};
 
 static void *mix_word(int i)
 {
@@ -387,20 +414,24 @@ static _Atomic uint64_t *mix64(int i)
 static uint64_t mix(int word, int log2, int op, uint64_t v, const uint64_t *compare, int fetch)
 {
     uint64_t old = 0;
-    struct tp_atomic a = {.op = op, .type = log2, .n = 1, .operand = &v, .compare = compare, .result = fetch ? &old : NULL};
+    struct tp_atomic a = {.op = op, .type = log2, .n = 1, .operand = &v, .compare = compare,
+                          .result = fetch ? &old : NULL};
     DO(box.e.ops->atomic(box.e.tp, box.far, (size_t)word * MIX_LINE, &a, &c.d));
     return old;
 }
 
-/* One of two with the transport: so many rounds, or for two seconds. The second to end says that all is over. */
+/* One of two with the transport: so many rounds, or for two seconds. The second to end says that
+ * all is over. */
 static void mix_by_transport(int log2, int rounds)
 {
-    const uint64_t mine = (uint64_t)1 << box.e.rank, zero = 0, id = (uint64_t)box.e.rank + 1, end = time_now() + 2000000000u;
+    const uint64_t mine = (uint64_t)1 << box.e.rank, zero = 0, id = (uint64_t)box.e.rank + 1,
+                   end = time_now() + 2000000000u;
     int i = 0;
     for (; i < rounds && time_now() < end; i++) {
         mix(MIX_SUM, log2, MPI_SUM, 1, NULL, 0);
         mix(MIX_FETCHED, log2, MPI_SUM, 1, NULL, 1);
-        uint64_t was = mix(MIX_BITS, log2, i % 2 ? MPI_BAND : MPI_BOR, i % 2 ? ~mine : mine, NULL, 1);
+        uint64_t was = mix(MIX_BITS, log2, i % 2 ? MPI_BAND : MPI_BOR, i % 2 ? ~mine : mine, NULL,
+                           1);
         job_check(!(was & mine) == !(i % 2));
         was = mix(MIX_FLIPS, log2, MPI_BXOR, mine, NULL, 1);
         job_check(!(was & mine) == !(i % 2));
@@ -423,27 +454,28 @@ static void mix_by_transport(int log2, int rounds)
         atomic_store(mix64(MIX_OVER), 1);
 }
 
-#define MIX_BY_PROCESSOR(T)                                                                                        \
-    do {                                                                                                           \
-        const T mine = (T)1 << 20, id = 99;                                                                        \
-        for (T i = 0; !atomic_load(mix64(MIX_OVER)); i++) {                                                        \
-            atomic_fetch_add((_Atomic T *)mix_word(MIX_SUM), 1);                                                   \
-            atomic_fetch_add((_Atomic T *)mix_word(MIX_FETCHED), 1);                                               \
-            atomic_store_explicit(mix64(MIX_ADDED), (uint64_t)i + 1, memory_order_relaxed);                        \
-            _Atomic T *bits = mix_word(MIX_BITS), *lock = mix_word(MIX_LOCK);                                      \
-            T was = i % 2 ? atomic_fetch_and(bits, (T)~mine) : atomic_fetch_or(bits, mine), none = 0;              \
-            job_check(!(was & mine) == !(i % 2));                                                                  \
-            was = atomic_fetch_xor((_Atomic T *)mix_word(MIX_FLIPS), mine);                                        \
-            job_check(!(was & mine) == !(i % 2));                                                                  \
-            atomic_fetch_add(mix64(MIX_PUT + box.e.rank), (uint64_t)(i % 1000));                                   \
-            was = atomic_exchange((_Atomic T *)mix_word(MIX_SWAPS), i % 1000);                                     \
-            atomic_fetch_add(mix64(MIX_TAKEN + box.e.rank), (uint64_t)was);                                        \
-            if (i % 4 == 0 && atomic_compare_exchange_strong(lock, &none, id)) {                                   \
-                job_check(atomic_fetch_add(mix64(MIX_IN), 1) == 0);                                                \
-                job_check(atomic_fetch_sub(mix64(MIX_IN), 1) == 1 && atomic_load(lock) == id);                     \
-                atomic_store(lock, 0);                                                                             \
-            }                                                                                                      \
-        }                                                                                                          \
+#define MIX_BY_PROCESSOR(T)                                                                        \
+    do {                                                                                           \
+        const T mine = (T)1 << 20, id = 99;                                                        \
+        for (T i = 0; !atomic_load(mix64(MIX_OVER)); i++) {                                        \
+            atomic_fetch_add((_Atomic T *)mix_word(MIX_SUM), 1);                                   \
+            atomic_fetch_add((_Atomic T *)mix_word(MIX_FETCHED), 1);                               \
+            atomic_store_explicit(mix64(MIX_ADDED), (uint64_t)i + 1, memory_order_relaxed);        \
+            _Atomic T *bits = mix_word(MIX_BITS), *lock = mix_word(MIX_LOCK);                      \
+            T none = 0;                                                                            \
+            T was = i % 2 ? atomic_fetch_and(bits, (T)~mine) : atomic_fetch_or(bits, mine);        \
+            job_check(!(was & mine) == !(i % 2));                                                  \
+            was = atomic_fetch_xor((_Atomic T *)mix_word(MIX_FLIPS), mine);                        \
+            job_check(!(was & mine) == !(i % 2));                                                  \
+            atomic_fetch_add(mix64(MIX_PUT + box.e.rank), (uint64_t)(i % 1000));                   \
+            was = atomic_exchange((_Atomic T *)mix_word(MIX_SWAPS), i % 1000);                     \
+            atomic_fetch_add(mix64(MIX_TAKEN + box.e.rank), (uint64_t)was);                        \
+            if (i % 4 == 0 && atomic_compare_exchange_strong(lock, &none, id)) {                   \
+                job_check(atomic_fetch_add(mix64(MIX_IN), 1) == 0);                                \
+                job_check(atomic_fetch_sub(mix64(MIX_IN), 1) == 1 && atomic_load(lock) == id);     \
+                atomic_store(lock, 0);                                                             \
+            }                                                                                      \
+        }                                                                                          \
     } while (0)
 
 static int mix_possible(int log2)
@@ -452,7 +484,8 @@ static int mix_possible(int log2)
     int ok = (box.e.caps.flags & TP_CPU_COHERENT) != 0;
     for (unsigned i = 0; ok && i < sizeof mixed / sizeof *mixed; i++)
         ok = box.e.ops->atomic_ok(box.e.tp, mixed[i], log2, 1, 1);
-    return ok && box.e.ops->atomic_ok(box.e.tp, MPI_SUM, log2, 1, 0) && box.e.ops->atomic_ok(box.e.tp, MPI_OP_NULL, log2, 1, 2);
+    return ok && box.e.ops->atomic_ok(box.e.tp, MPI_SUM, log2, 1, 0) &&
+           box.e.ops->atomic_ok(box.e.tp, MPI_OP_NULL, log2, 1, 2);
 }
 
 static void mixed(void)
@@ -464,7 +497,9 @@ static void mixed(void)
             continue;
         if (box.e.rank == 0)
             memset(box.truth, 0, MIX_WORDS * MIX_LINE);
-        if (box.e.rank == 2) { /* UCX cannot end a connection that is half made, and this process makes no progress below */
+        if (box.e.rank == 2) {
+            /* UCX cannot end a connection that is half made, and this process makes no progress
+             * below */
             get(0, 0, 8);
             flush();
         }
@@ -492,15 +527,17 @@ static void mixed(void)
     box_close();
 }
 
-/* --- the target stands still -------------------------------------------------------------------- */
+/* --- the target stands still ------------------------------------------------------------------ */
 
-/* Watch a flush for a while with the target stopped: if it completes, what came before it must be in memory. */
+/* Watch a flush for a while with the target stopped: if it completes, what came before it must be
+ * in memory. */
 static void flush_watched(pid_t pid, size_t off, size_t len, const void *what)
 {
     struct counted c = {{count_done}, 0, 0};
     int answer;
     uint64_t end = time_now() + 200000000u;
-    while ((answer = box.e.ops->flush(box.e.tp, (unsigned)box.owner, &c.d)) == TP_AGAIN && time_now() < end)
+    while ((answer = box.e.ops->flush(box.e.tp, (unsigned)box.owner, &c.d)) == TP_AGAIN &&
+           time_now() < end)
         box_poll();
     job_check(answer == 0 || answer == TP_PENDING || answer == TP_AGAIN);
     while (answer == TP_PENDING && !c.calls && time_now() < end)
@@ -517,7 +554,8 @@ static void flush_watched(pid_t pid, size_t off, size_t len, const void *what)
     job_check(!memcmp(box.truth + off, what, len));
     if (box.e.row->env || box.e.row->set)
         fprintf(stderr, "%s %s: %zu bytes %s while the target was stopped\n", box.e.ops->name,
-                box.e.row->env ? box.e.row->env : box.e.row->set, len, early ? "written" : "not written");
+                box.e.row->env ? box.e.row->env : box.e.row->set, len,
+                early ? "written" : "not written");
 }
 
 /* The same for an atomic, with its old value or without. */
@@ -525,7 +563,8 @@ static void stopped_atomic(pid_t pid, int fetch)
 {
     struct counted c = {{count_done}, 0, 0};
     uint64_t add = 0x0101010101010101u * 5, old = 1;
-    const struct tp_atomic a = {.op = MPI_SUM, .type = 3 | 16, .n = 1, .operand = &add, .result = fetch ? &old : NULL};
+    const struct tp_atomic a = {.op = MPI_SUM, .type = 3 | 16, .n = 1, .operand = &add,
+                                .result = fetch ? &old : NULL};
     int answer;
     if (!(box.e.caps.flags & TP_ATOMIC) || !box.e.ops->atomic_ok(box.e.tp, a.op, a.type, 1, fetch))
         return;
@@ -554,7 +593,8 @@ static void stopped(void)
         memset(box.truth, 0, sizes[i]);
         fill(box.buf, sizes[i], 40 + i);
         job_check(kill(pid, SIGSTOP) == 0);
-        while ((answer = box.e.ops->put(box.e.tp, box.far, 0, box.buf, sizes[i], box.local, &c.d)) == TP_AGAIN)
+        while ((answer = box.e.ops->put(box.e.tp, box.far, 0, box.buf, sizes[i], box.local,
+                                        &c.d)) == TP_AGAIN)
             box_poll();
         flush_watched(pid, 0, sizes[i], box.buf);
         settle(answer, &c);

@@ -1,6 +1,8 @@
-/* stranger.c - a process that has neither key nor place in the job connects to the ports that the network's library has opened for it: it
- * says nothing, garbage, and what the library itself would say (stranger_ofi.c, stranger_ucx.c).  Two processes of the job talk all the
- * while, and begin when the stranger is there already; in the end the memory of the one is what the other made it. */
+/* stranger.c - a process that has neither key nor place in the job connects to the ports that the
+ * network's library has opened for it: it says nothing, garbage, and what the library itself would
+ * say (stranger_ofi.c, stranger_ucx.c).  Two processes of the job talk all the while, and begin
+ * when the stranger is there already; in the end the memory of the one is what the other made
+ * it. */
 #include "stranger.h"
 
 #include "job.h"
@@ -201,7 +203,8 @@ static void honest(void)
         sched_yield();
     end_connect(&e, VICTIM);
     if (e.caps.flags & TP_PUT)
-        job_check(boot_get("key", key, &len) == 0 && e.ops->import(e.tp, VICTIM, key, len, &far) == 0);
+        job_check(boot_get("key", key, &len) == 0 &&
+                  e.ops->import(e.tp, VICTIM, key, len, &far) == 0);
     while (round < 2 * SLOTS || after < ENOUGH) {
         say(VICTIM, TP_REQUEST, ++round);
         while (answered < round)
@@ -250,8 +253,12 @@ static void fill_garbage(unsigned char *b, size_t n, int kind)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: nobody\r\n\r\n";
     for (size_t i = 0; i < n; i++)
-        b[i] = kind == 0 ? 0 : kind == 1 ? 0xff : kind == 2 ? (unsigned char)http[i % (sizeof http - 1)]
-               : kind % 2 ? (unsigned char)(any() >> 24) : (unsigned char)(any() >> 24 & 7); /* small ones may be right in one place */
+        /* small ones may be right in one place */
+        b[i] = kind == 0   ? 0
+               : kind == 1 ? 0xff
+               : kind == 2 ? (unsigned char)http[i % (sizeof http - 1)]
+               : kind % 2  ? (unsigned char)(any() >> 24)
+                           : (unsigned char)(any() >> 24 & 7);
 }
 
 /* Part of it may not be wanted any more. */
@@ -307,7 +314,8 @@ static int interrupt(const struct ports *p, int kind)
         if (getpeername(fd, (struct sockaddr *)&to, &len) != 0)
             continue;
         for (int i = 0; i < p->n; i++)
-            if (len == p->len[i] && !memcmp(&to, &p->at[i], offsetof(struct sockaddr_in, sin_zero))) {
+            if (len == p->len[i] &&
+                !memcmp(&to, &p->at[i], offsetof(struct sockaddr_in, sin_zero))) {
                 babble(fd, kind, 5000, 0);
                 n++;
             }

@@ -1,4 +1,5 @@
-/* stranger_ofi.c - a stranger that speaks libfabric (stranger.c): it has the name of an endpoint, and not the key that is beside it. */
+/* stranger_ofi.c - a stranger that speaks libfabric (stranger.c): it has the name of an endpoint,
+ * and not the key that is beside it. */
 #include "job.h"
 #include "stranger.h"
 #include "unit.h"
@@ -31,7 +32,8 @@ static void packet(struct ofi_wire w, size_t len)
     char bytes[sizeof w + CONTROL_BYTES] = {0};
     ssize_t err;
     memcpy(bytes, &w, sizeof w);
-    while ((err = fi_inject(o->ep, bytes, len < sizeof bytes ? len : sizeof bytes, prey)) == -FI_EAGAIN)
+    while ((err = fi_inject(o->ep, bytes, len < sizeof bytes ? len : sizeof bytes, prey)) ==
+           -FI_EAGAIN)
         turn();
     job_check(err == 0);
 }
@@ -68,7 +70,8 @@ static void speak(void)
 
 static void control(void)
 {
-    packet((struct ofi_wire){.key = card.key, .src = 2, .len = CONTROL_BYTES, .kind = OFI_REQUEST}, WHOLE);
+    packet((struct ofi_wire){.key = card.key, .src = 2, .len = CONTROL_BYTES, .kind = OFI_REQUEST},
+           WHOLE);
 }
 
 static void part(void)
@@ -77,7 +80,8 @@ static void part(void)
     o = NULL;
 }
 
-/* Garbage in connections of libfabric's own breaks those and no others.  (Zeros make it tell once more of packets that it has taken: dropped, too.) */
+/* Garbage in connections of libfabric's own breaks those and no others.  (Zeros make it tell once
+ * more of packets that it has taken: dropped, too.) */
 START_TEST(stranger)
 {
     static const struct tongue libfabric = {meet, speak, control, turn, part, NULL, 0, 8};

@@ -34,8 +34,10 @@ static void packet(const struct ucx_hdr *h, size_t len)
 {
     static char bytes[sizeof *h + CONTROL_BYTES];
     memcpy(bytes, h, sizeof *h);
-    const ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
-    void *r = u->lib.ucp_am_send_nbx(prey->ep, UCX_AM_ID, NULL, 0, bytes, len < sizeof bytes ? len : sizeof bytes, &eager);
+    const ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER};
+    void *r = u->lib.ucp_am_send_nbx(prey->ep, UCX_AM_ID, NULL, 0, bytes,
+                                     len < sizeof bytes ? len : sizeof bytes, &eager);
     job_check(!UCS_PTR_IS_ERR(r));
     if (!UCS_PTR_IS_PTR(r))
         return;
@@ -79,7 +81,8 @@ static void nobody(struct tp_done *d, int err)
 {
 }
 
-/* UCX's key of memory says nothing over tcp: one of our own will do, and the address is what we like. */
+/* UCX's key of memory says nothing over tcp: one of our own will do, and the address is what we
+ * like. */
 static void strike(void)
 {
     static uint64_t own, one = 1;
@@ -117,8 +120,10 @@ static void part(void)
     u = NULL;
 }
 
-static const struct row messages = {&tp_ucx_ops, 2, 2, "MPIR_CVAR_RMA_NATIVE=0", "UCX_TLS=tcp,self", 0, 0, 0};
-static const struct row one_sided = {&tp_ucx_ops, 2, 2, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1", "UCX_TLS=tcp,self", 0, 0, 0};
+static const struct row messages = {&tp_ucx_ops,        2, 2, "MPIR_CVAR_RMA_NATIVE=0",
+                                    "UCX_TLS=tcp,self", 0, 0, 0};
+static const struct row one_sided = {&tp_ucx_ops,        2, 2, "MPIR_CVAR_RMA_NATIVE_PUT_MIN=1",
+                                     "UCX_TLS=tcp,self", 0, 0, 0};
 
 /* Where only messages are used, nothing of it has an effect. */
 START_TEST(stranger)
@@ -130,7 +135,8 @@ START_TEST(stranger)
 }
 END_TEST
 
-/* With UCX's one-sided access he writes where he likes.  When this fails SECURITY.md says too little of UCX. */
+/* With UCX's one-sided access he writes where he likes.  When this fails SECURITY.md says too
+ * little of UCX. */
 START_TEST(hole)
 {
     static const struct tongue ucx = {meet, speak, control, turn, part, NULL, 0, 0};
@@ -140,7 +146,8 @@ START_TEST(hole)
 }
 END_TEST
 
-/* What UCX's tcp reads behind the eight bytes that each connection begins with it believes, and aborts: the job ends, and nothing was written. */
+/* What UCX's tcp reads behind the eight bytes that each connection begins with it believes, and
+ * aborts: the job ends, and nothing was written. */
 START_TEST(aborted)
 {
     static const uint64_t magic = 0xCAFEBABE12345678u;

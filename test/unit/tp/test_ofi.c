@@ -1,4 +1,5 @@
-/* test_ofi.c - what the contract test cannot see of tp/ofi: strangers, the window, descriptors, choices. */
+/* test_ofi.c - what the contract test cannot see of tp/ofi: strangers, the window, descriptors,
+ * choices. */
 #include "config.h"
 
 #include "job.h"
@@ -51,7 +52,8 @@ static struct packet good(const struct ofi *o)
     return (struct packet){.w = {.key = o->key, .src = 1, .len = 40, .kind = OFI_REQUEST}};
 }
 
-/* A packet without the key, or with an impossible part, touches nothing: no message, no peer, no window. */
+/* A packet without the key, or with an impossible part, touches nothing: no message, no peer, no
+ * window. */
 static void strangers(void)
 {
     int answer = 0;
@@ -91,7 +93,8 @@ static void strangers(void)
     close_one(o);
 }
 
-/* With the key, but wrong in what it says: no window is opened beyond what was sent, no address replaced. */
+/* With the key, but wrong in what it says: no window is opened beyond what was sent, no address
+ * replaced. */
 static void liars(void)
 {
     int answer = TP_AGAIN;
@@ -171,7 +174,8 @@ static void window(void)
 }
 
 /* --- what a connection loses ------------------------------------------------------------------
- * Two transports of one process that call themselves ranks 2 and 1; what they inject goes through the air, where it can be lost. */
+ * Two transports of one process that call themselves ranks 2 and 1; what they inject goes through
+ * the air, where it can be lost. */
 
 struct side {
     struct ofi *o;
@@ -315,7 +319,8 @@ static void lost_amid(void)
     }
 }
 
-/* Packets that were here already come again, of whatever kind and in whatever order: nothing of them is taken, nobody is lost for it. */
+/* Packets that were here already come again, of whatever kind and in whatever order: nothing of
+ * them is taken, nobody is lost for it. */
 static void again(void)
 {
     static struct flight old[8];
@@ -335,7 +340,8 @@ static void again(void)
     pair_close();
 }
 
-/* Nothing follows what was lost: the sender asks, and asks again where the question is lost, too. */
+/* Nothing follows what was lost: the sender asks, and asks again where the question is lost,
+ * too. */
 static void lost_last(void)
 {
     for (int cls = TP_REQUEST; cls <= TP_REPLY; cls++) {
@@ -428,7 +434,8 @@ static void nothing_lost(void)
     pair_close();
 }
 
-/* A peer that is stopped, or computes, is asked ever less often, and is not lost; nor is one that refuses. */
+/* A peer that is stopped, or computes, is asked ever less often, and is not lost; nor is one that
+ * refuses. */
 static void silent(void)
 {
     pair_open(1);
@@ -471,9 +478,10 @@ static void by_the_clock(void)
     pair_close();
 }
 
-/* --- what waits for the provider ----------------------------------------------------------------- */
+/* --- what waits for the provider -------------------------------------------------------------- */
 
-/* Several peers are owed news that the provider does not take now: each is tried once by a progress. */
+/* Several peers are owed news that the provider does not take now: each is tried once by a
+ * progress. */
 static void owed(void)
 {
     pair_open(1);
@@ -518,7 +526,8 @@ static void refused(void)
     pair_close();
 }
 
-/* A death that others have found: nothing waits for the dead any more, nobody is told of what he knows. */
+/* A death that others have found: nothing waits for the dead any more, nobody is told of what he
+ * knows. */
 static void buried(void)
 {
     pair_open(1);
@@ -527,7 +536,8 @@ static void buried(void)
     list_push(&left.o->owing, &left.peer->in_owing);
     boot_dead_now(1, "test");
     tp_ofi_ops.progress((struct tp *)left.o);
-    job_check(list_empty(&left.peer->queue) && list_empty(&left.o->queuing) && list_empty(&left.o->owing));
+    job_check(list_empty(&left.peer->queue) && list_empty(&left.o->queuing) &&
+              list_empty(&left.o->owing));
     job_check(list_empty(&left.o->lost) && left.lost == 0);
     second(&left);
     job_check(list_empty(&left.o->unheard) && say(&left, TP_REPLY, 1) == -ENOTCONN);
@@ -539,18 +549,21 @@ static ssize_t receives_nothing(struct fid_ep *ep, const struct fi_msg *msg, uin
     return -FI_EAGAIN;
 }
 
-/* A receive that is refused: before there is anything to wake by; when it begins to wait; and each time that it is tried again. */
+/* A receive that is refused: before there is anything to wake by; when it begins to wait; and each
+ * time that it is tried again. */
 static void sleeper_of_receives(struct pollfd *fd, int woken)
 {
     ofi_recv_post(left.o, &left.o->recv[0]);
     job_check(!list_empty(&left.o->unposted) && (!fd || poll(fd, 1, 0) == woken));
 }
 
-/* A thread that sleeps on the provider's descriptor is woken when another one's message finds no room there. */
+/* A thread that sleeps on the provider's descriptor is woken when another one's message finds no
+ * room there. */
 static void sleeper(void)
 {
     if (boot_rank() > 0) {
-        job_check(mem_init() == 0 && boot_barrier() == 0); /* who ends sooner takes away what others still look for */
+        /* who ends sooner takes away what others still look for */
+        job_check(mem_init() == 0 && boot_barrier() == 0);
         mem_finalize();
         return;
     }
@@ -583,7 +596,7 @@ static void sleeper(void)
     mem_finalize();
 }
 
-/* --- memory of ours, registered ---------------------------------------------------------------- */
+/* --- memory of ours, registered --------------------------------------------------------------- */
 
 static int mr_open;
 
@@ -598,8 +611,8 @@ static int mr_refuse(struct fid *f, struct fid *to, uint64_t flags)
     return -FI_EINVAL;
 }
 
-static int mr_reg(struct fid *f, const void *buf, size_t len, uint64_t access, uint64_t offset, uint64_t key, uint64_t flags,
-                  struct fid_mr **mr, void *context)
+static int mr_reg(struct fid *f, const void *buf, size_t len, uint64_t access, uint64_t offset,
+                  uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
 {
     static struct fi_ops ops = {.size = sizeof ops, .close = mr_close, .bind = mr_refuse};
     static struct fid_mr one = {.fid = {.ops = &ops}};
@@ -623,7 +636,7 @@ static void half_registered(void)
     job_check(mr_open == 0 && mr == NULL);
 }
 
-/* --- one-sided calls that fail ------------------------------------------------------------------ */
+/* --- one-sided calls that fail ---------------------------------------------------------------- */
 
 static ssize_t says;         /* the provider, to a one-sided call */
 static struct ofi_op *given; /* what it was given last */
@@ -646,11 +659,12 @@ static void told(struct tp_done *d, int err)
     t->err = err;
 }
 
-/* What cannot be read or written is told to who asked for it, and to nobody else; a put of which nobody is told loses the peer, since no flush
- * may say that all is well. */
+/* What cannot be read or written is told to who asked for it, and to nobody else; a put of which
+ * nobody is told loses the peer, since no flush may say that all is well. */
 static void failed_get(void)
 {
-    static struct fi_ops_rma ops = {.size = sizeof ops, .readmsg = one_sided, .writemsg = one_sided};
+    static struct fi_ops_rma ops = {.size = sizeof ops, .readmsg = one_sided,
+                                    .writemsg = one_sided};
     struct fid_ep ep = {.rma = &ops};
     struct ofi o = {.ep = &ep};
     struct tp *tp = (struct tp *)&o;
@@ -672,22 +686,27 @@ static void failed_get(void)
     ofi_rma_done(&o, given, -EIO);
     job_check(get.n == 1 && get.err == -EIO && flush.n == 0);
     ofi_rma_done(&o, its, 0);
-    job_check(put.n == 1 && put.err == 0 && flush.n == 1 && flush.err == 0 && ofi_flush(tp, 1, &flush.d) == 0);
+    job_check(put.n == 1 && put.err == 0 && flush.n == 1 && flush.err == 0 &&
+              ofi_flush(tp, 1, &flush.d) == 0);
     says = -FI_EIO;
-    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == 0);
+    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -EIO && !p->broken &&
+              ofi_flush(tp, 1, &flush.d) == 0);
     says = 0;
     job_check(ofi_put(tp, far, 0, b, sizeof b, NULL, &put.d) == TP_PENDING);
     ofi_rma_done(&o, given, -EIO);
     job_check(put.n == 2 && put.err == -EIO && !p->broken && ofi_flush(tp, 1, &flush.d) == 0);
-    job_check(ofi_put(tp, far, 0, b, 8, NULL, &put.d) == 0 && ofi_flush(tp, 1, &flush.d) == TP_PENDING);
+    job_check(ofi_put(tp, far, 0, b, 8, NULL, &put.d) == 0 &&
+              ofi_flush(tp, 1, &flush.d) == TP_PENDING);
     ofi_rma_done(&o, given, -EIO);
-    job_check(put.n == 2 && flush.n == 1 && p->broken == -EIO && ofi_flush(tp, 1, &flush.d) == -ENOTCONN);
+    job_check(put.n == 2 && flush.n == 1 && p->broken == -EIO &&
+              ofi_flush(tp, 1, &flush.d) == -ENOTCONN);
     ofi_rma_lost(&o, p); /* as progress does */
     job_check(flush.n == 2 && flush.err == -ENOTCONN);
     p->broken = 0;
     list_del(&p->in_lost);
     says = -FI_ENOTCONN;
-    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -ENOTCONN && p->broken == -ENOTCONN);
+    job_check(ofi_get(tp, far, 0, b, sizeof b, NULL, &get.d) == -ENOTCONN &&
+              p->broken == -ENOTCONN);
     job_check(get.n == 1 && put.n == 2 && flush.n == 2);
     ofi_drop(tp, far);
     free(p);
@@ -710,7 +729,8 @@ static int descriptors(void)
     return n;
 }
 
-/* Opening again and again leaves no descriptor; what libfabric opens once for itself is left out of account. */
+/* Opening again and again leaves no descriptor; what libfabric opens once for itself is left out of
+ * account. */
 static void no_leak(void)
 {
     int answer = 0;
@@ -721,14 +741,16 @@ static void no_leak(void)
     job_check(descriptors() == before);
 }
 
-/* What is slept on: the sets of the provider besides libfabric's own; and nothing where only these are there. */
+/* What is slept on: the sets of the provider besides libfabric's own; and nothing where only these
+ * are there. */
 static void pollfds(void)
 {
     int answer = 0, fd[TP_FDS];
     struct ofi *o = open_one(&answer);
     job_check(o->lib.version() != FI_VERSION(1, 17) || ofi_wait_obj(o) == FI_WAIT_POLLFD);
     job_check(o->wait == ofi_wait_obj(o) && o->flags & TP_WAIT_FD);
-    for (int said; (said = tp_ofi_ops.fd((struct tp *)o, 1)) != 0; tp_ofi_ops.progress((struct tp *)o))
+    for (int said; (said = tp_ofi_ops.fd((struct tp *)o, 1)) != 0;
+         tp_ofi_ops.progress((struct tp *)o))
         job_check(said == TP_AGAIN);
     job_check(tp_ofi_ops.fds((struct tp *)o, fd) >= (o->wait == FI_WAIT_POLLFD ? 4 : 1));
     o->fds_as_of += o->wait == FI_WAIT_POLLFD; /* the list has changed since */
@@ -742,11 +764,12 @@ static void deaf(void)
     setenv("FI_OFI_RXM_DEF_TCP_WAIT_OBJ", "pollfd", 1);
     struct ofi *o = open_one(&answer);
     job_check(o->lib.version() != FI_VERSION(1, 17) || !(o->flags & TP_WAIT_FD));
-    job_check(o->flags & TP_WAIT_FD || (tp_ofi_ops.fd((struct tp *)o, 0) == -1 && tp_ofi_ops.fd((struct tp *)o, 1) < 0));
+    job_check(o->flags & TP_WAIT_FD ||
+              (tp_ofi_ops.fd((struct tp *)o, 0) == -1 && tp_ofi_ops.fd((struct tp *)o, 1) < 0));
     close_one(o);
 }
 
-/* --- choices ------------------------------------------------------------------------------------ */
+/* --- choices ---------------------------------------------------------------------------------- */
 
 /* Open what is not there: what is said then. */
 static void refusal(const char *variant, char *text, size_t room)

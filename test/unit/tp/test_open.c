@@ -26,7 +26,8 @@ START_TEST(lists)
 }
 END_TEST
 
-/* Which transports a job opens: by name; by need, where nothing is named, and then until one has native put. */
+/* Which transports a job opens: by name; by need, where nothing is named, and then until one has
+ * native put. */
 static void choice(void)
 {
     static const struct tp_ops net = {.name = "net"};
@@ -43,9 +44,11 @@ static void choice(void)
     job_check(!is_auto || strstr(why, "first network that opens"));
     job_check(tp_wanted(&net, &plain, &why) == (is_auto || is_net));
     job_check(!is_auto || strstr(why, "first network with native put"));
-    job_check(tp_wanted(&net, &put, &why) == is_net); /* auto does not open a second one for nothing */
+    /* auto does not open a second one for nothing */
+    job_check(tp_wanted(&net, &put, &why) == is_net);
     job_check(!is_auto || strstr(why, "comes first, and has native put"));
-    job_check(tp_better(&plain, &put) && !tp_better(&put, &plain) && !tp_better(&plain, &plain) && !tp_better(&put, &put));
+    job_check(tp_better(&plain, &put) && !tp_better(&put, &plain) && !tp_better(&plain, &plain) &&
+              !tp_better(&put, &put));
     tp_names(names, sizeof names);
     job_check(!strcmp(names, "auto, shm, net"));
     tp_names(names, 8); /* cut, not overrun */
@@ -55,8 +58,9 @@ static void choice(void)
 
 START_TEST(choices)
 {
-    static const char *const sets[][2] = {
-        {"MPIR_CVAR_TRANSPORT=auto", NULL}, {"MPIR_CVAR_TRANSPORT=net", NULL}, {"MPIR_CVAR_TRANSPORT=shm", NULL}};
+    static const char *const sets[][2] = {{"MPIR_CVAR_TRANSPORT=auto", NULL},
+                                          {"MPIR_CVAR_TRANSPORT=net", NULL},
+                                          {"MPIR_CVAR_TRANSPORT=shm", NULL}};
     ck_assert_int_eq(job_run(2, sets[_i], choice, 20), 0);
 }
 END_TEST

@@ -36,7 +36,8 @@ static uint64_t value_of(const struct ring_cell *c)
     return v;
 }
 
-/* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of seq. */
+/* R1, R2: full after CELLS messages, one place for each that is read; positions across the wrap of
+ * seq. */
 START_TEST(full_and_wrap)
 {
     struct ring_view v = make(2);
@@ -98,7 +99,8 @@ static int is_dead(void *arg, uint32_t index)
     return (*(unsigned *)arg >> index) & 1;
 }
 
-/* R4: a place that a dead sender reserved is skipped; one that a living sender may still write is not. */
+/* R4: a place that a dead sender reserved is skipped; one that a living sender may still write is
+ * not. */
 START_TEST(hole)
 {
     struct ring_view v = make(3);
@@ -130,7 +132,8 @@ START_TEST(hole)
 }
 END_TEST
 
-/* Senders and receiver as threads (what a thread sanitizer can watch): each stream in order, nothing torn. */
+/* Senders and receiver as threads (what a thread sanitizer can watch): each stream in order,
+ * nothing torn. */
 enum { SENDERS = 4, EACH = 20000 };
 
 static void *sender(void *arg)

@@ -48,7 +48,8 @@ static struct tp *open_all(struct tp_caps *caps, struct mem_key *other)
 static struct ring_view view_of(struct mem_segment *seg, uint32_t processes)
 {
     size_t first = 256; /* the fixed part and up to 128 stop flags */
-    return ring_view((char *)seg->base + first, processes, (uint32_t)cvar.shm_cells, (size_t)cvar.shm_cell_bytes);
+    return ring_view((char *)seg->base + first, processes, (uint32_t)cvar.shm_cells,
+                     (size_t)cvar.shm_cell_bytes);
 }
 
 static void close_all(struct tp *tp)
@@ -58,8 +59,8 @@ static void close_all(struct tp *tp)
     mem_finalize();
 }
 
-/* Process 1 writes nonsense into cells that it sent to process 0: wrong lengths, wrong sources.  They are dropped,
- * what is sound arrives. */
+/* Process 1 writes nonsense into cells that it sent to process 0: wrong lengths, wrong sources.
+ * They are dropped, what is sound arrives. */
 static void damaged(void)
 {
     struct tp_caps caps;
@@ -74,7 +75,11 @@ static void damaged(void)
         struct iovec iov = {&word, sizeof word};
         static const struct {
             uint32_t len, src;
-        } bad[] = {{0xffffffff, 1}, {(1u << 20) + 1, 1}, {8, 2}, {8, 0xffffffff}, {0x80000000, 0x80000000}};
+        } bad[] = {{0xffffffff, 1},
+                   {(1u << 20) + 1, 1},
+                   {8, 2},
+                   {8, 0xffffffff},
+                   {0x80000000, 0x80000000}};
         for (unsigned i = 0; i < 5; i++) {
             uint64_t pos = atomic_fetch_add(&v.ring->tail, 1);
             struct ring_cell *c = (struct ring_cell *)ring_cell_at(&v, pos);
@@ -105,7 +110,8 @@ static void dead_sender(void)
     struct tp_caps caps;
     struct mem_key other;
     struct tp *tp = open_all(&caps, &other);
-    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct job_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                 -1, 0);
     uint64_t word = 5;
     struct iovec iov = {&word, sizeof word};
     if (boot_rank() == 1) {

@@ -1,4 +1,5 @@
-/* The UCX transport beyond the contract: what it trusts, and what it leaves of the process it is loaded into. */
+/* The UCX transport beyond the contract: what it trusts, and what it leaves of the process it is
+ * loaded into. */
 #include "job.h"
 #include "unit.h"
 
@@ -42,7 +43,8 @@ static void start(void)
     const struct tp_env env = {.recv = count, .up = NULL, .proc = proc};
     struct tp *tp;
     taken[0] = taken[1] = refuse = 0;
-    job_check(mem_init() == 0 && boot_barrier() == 0); /* who ends takes his memory along: not before all have found it */
+    /* who ends takes his memory along: not before all have found it */
+    job_check(mem_init() == 0 && boot_barrier() == 0);
     job_check(tp_ucx_ops.open(&env, &tp, &caps) == 0);
     u = (struct ucx *)tp;
 }
@@ -106,7 +108,8 @@ static void hostile(void)
     stop();
 }
 
-/* Messages that overtake each other come in their order; what is refused waits, what is doubled is dropped. */
+/* Messages that overtake each other come in their order; what is refused waits, what is doubled is
+ * dropped. */
 static void disorder(void)
 {
     start();
@@ -248,7 +251,8 @@ static void until_taken(int n)
     *(volatile uint64_t *)job_words() = (uint64_t)n;
 }
 
-/* Sent before there is a connection: UCX keeps them, and the pieces are the caller's again.  Then one by one, as they lie. */
+/* Sent before there is a connection: UCX keeps them, and the pieces are the caller's again.  Then
+ * one by one, as they lie. */
 static void burst(void)
 {
     start();
@@ -277,7 +281,7 @@ START_TEST(packed)
 }
 END_TEST
 
-/* --- where messages lie --------------------------------------------------------------------------- */
+/* --- where messages lie ----------------------------------------------------------------------- */
 
 enum { LESSONS = 60 };
 
@@ -302,7 +306,8 @@ static void exchange(size_t n, int times)
     struct iovec v[2] = {{buf, n % 8}, {buf + n % 8, n - n % 8}};
     due += times;
     for (int i = 0; i < times; i++) {
-        int rc = tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 2, i % 2 ? NULL : &d);
+        int rc = tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 2,
+                               i % 2 ? NULL : &d);
         job_check(rc == 0 || (rc == TP_PENDING && n - n % 8 >= UCX_KEEP && i % 2 == 0));
     }
     while (taken[TP_REPLY] < due || u->sending)
@@ -331,8 +336,8 @@ static int lessons(const size_t *longest)
     return both;
 }
 
-/* After the first ones none is copied, whatever their lengths.  How many are the first is UCX's affair: while it connects, words of its own
- * lie between ours. */
+/* After the first ones none is copied, whatever their lengths.  How many are the first is UCX's
+ * affair: while it connects, words of its own lie between ours. */
 static void learn(const size_t lengths[][2], unsigned n)
 {
     start();
@@ -350,7 +355,8 @@ static void on_eight(void)
     stop();
 }
 
-/* Where long ones go in parts, what is behind the last part lies as that ends; one that comes alone as before. */
+/* Where long ones go in parts, what is behind the last part lies as that ends; one that comes alone
+ * as before. */
 static void in_parts(void)
 {
     static const size_t lengths[][2] = {{8, 1000}, {UCX_AM_MAX, UCX_AM_MAX}};
@@ -362,7 +368,8 @@ static void in_parts(void)
     stop();
 }
 
-/* n of them of class UCX_TAKEN, read at once to where the first lies `wrong`, all with the same filling. */
+/* n of them of class UCX_TAKEN, read at once to where the first lies `wrong`, all with the same
+ * filling. */
 static void read_at_once(unsigned n, unsigned wrong, unsigned pad)
 {
     static _Alignas(8) char at[1024];
@@ -401,7 +408,7 @@ START_TEST(aligned)
 }
 END_TEST
 
-/* --- what stays where it is ------------------------------------------------------------------------ */
+/* --- what stays where it is ------------------------------------------------------------------- */
 
 enum { PIECE = 60001, PIECES = 1000, LEAD = 24 };
 
@@ -416,8 +423,8 @@ static const void *stays;
 static unsigned alike; /* messages that were all of their sender's number */
 
 /* Is what goes to UCX the caller's own memory? */
-static ucs_status_ptr_t send_and_look(ucp_ep_h ep, unsigned id, const void *header, size_t hlen, const void *buf, size_t n,
-                                      const ucp_request_param_t *param)
+static ucs_status_ptr_t send_and_look(ucp_ep_h ep, unsigned id, const void *header, size_t hlen,
+                                      const void *buf, size_t n, const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE && param->datatype == UCP_DATATYPE_IOV) {
         const ucp_dt_iov_t *v = buf;
@@ -492,8 +499,8 @@ static void all_told(struct piece *all, int n, int err)
     job_check(u->keeping == 0);
 }
 
-/* As soon as the kernel takes no more, a message waits in the program's memory; until then each has left when the call returns, and so has
- * what is short, or whose sender wants its memory back. */
+/* As soon as the kernel takes no more, a message waits in the program's memory; until then each has
+ * left when the call returns, and so has what is short, or whose sender wants its memory back. */
 static void kept(void)
 {
     volatile uint64_t *go = job_words();
@@ -513,7 +520,8 @@ static void kept(void)
     struct piece *all = calloc(PIECES, sizeof *all);
     int n = fill_up(all);
     struct piece x = {.d.fn = left, .data = malloc(PIECE)};
-    job_check(give(&x, 1, UCX_KEEP - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 && in_place == (unsigned)n);
+    job_check(give(&x, 1, UCX_KEEP - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 &&
+              in_place == (unsigned)n);
     free(x.data);
     go[0] = (uint64_t)n + 2;
     all_told(all, n, 0);
@@ -575,7 +583,7 @@ START_TEST(kept_)
 }
 END_TEST
 
-/* --- sleep ------------------------------------------------------------------------------------- */
+/* --- sleep ------------------------------------------------------------------------------------ */
 
 static unsigned found;
 
@@ -587,7 +595,8 @@ static unsigned progress_finds(ucp_worker_h worker)
     return n;
 }
 
-/* What UCX counts is an event, whether it is ours or not; UCX_QUIET looks without one, and it may be armed, once. */
+/* What UCX counts is an event, whether it is ours or not; UCX_QUIET looks without one, and it may
+ * be armed, once. */
 static void looks_before_sleep(void)
 {
     for (int i = 0; i < UCX_QUIET; i++) {
@@ -601,7 +610,8 @@ static void armed(void)
 {
     start();
     void *ucp = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
-    __typeof__(ucp_worker_signal) *wake = ucp ? (__typeof__(wake))dlsym(ucp, "ucp_worker_signal") : NULL;
+    __typeof__(ucp_worker_signal) *wake = ucp ? (__typeof__(wake))dlsym(ucp, "ucp_worker_signal")
+                                              : NULL;
     job_check(wake && tp_ucx_ops.fd((struct tp *)u, 1) == TP_AGAIN);
     be_quiet();
     job_check(tp_ucx_ops.fd((struct tp *)u, 1) == 0);
@@ -656,7 +666,8 @@ static void death(void)
 /* One peer with whom UCX cannot tell of deaths: of the others it still does. */
 static ucs_status_t create_but_one(ucp_worker_h worker, const ucp_ep_params_t *params, ucp_ep_h *ep)
 {
-    if (params->err_mode == UCP_ERR_HANDLING_MODE_PEER && ((struct ucx_peer *)params->err_handler.arg)->rank == 1)
+    if (params->err_mode == UCP_ERR_HANDLING_MODE_PEER &&
+        ((struct ucx_peer *)params->err_handler.arg)->rank == 1)
         return UCS_ERR_UNSUPPORTED;
     *ep = (ucp_ep_h)(uintptr_t)(params->err_mode == UCP_ERR_HANDLING_MODE_PEER ? 8 : 16);
     return UCS_OK;
@@ -686,7 +697,7 @@ START_TEST(dead_peer)
 }
 END_TEST
 
-/* --- the process around it ---------------------------------------------------------------------- */
+/* --- the process around it -------------------------------------------------------------------- */
 
 static int entries_of(const char *folder)
 {
@@ -731,8 +742,8 @@ END_TEST
 
 static uint64_t features;
 
-static ucs_status_t init_and_look(unsigned major, unsigned minor, const ucp_params_t *params, const ucp_config_t *config,
-                                  ucp_context_h *context)
+static ucs_status_t init_and_look(unsigned major, unsigned minor, const ucp_params_t *params,
+                                  const ucp_config_t *config, ucp_context_h *context)
 {
     (void)major, (void)minor, (void)config, (void)context;
     features = params->features;
@@ -746,7 +757,8 @@ static void opens_of(int wanted)
     start();
     u->lib.ucp_init_version = init_and_look;
     job_check(ucx_open_context(u) == UCS_ERR_UNSUPPORTED);
-    job_check((caps.flags & rma) == (wanted ? rma : 0) && (features & asked) == (wanted ? asked : 0));
+    job_check((caps.flags & rma) == (wanted ? rma : 0) &&
+              (features & asked) == (wanted ? asked : 0));
     stop();
 }
 
@@ -767,9 +779,11 @@ static void as_the_card_says(void)
 
 START_TEST(one_sided_when_used)
 {
-    static const char *const asks[] = {"MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", "MPIR_CVAR_RMA_NATIVE_GET_MIN=1", "MPIR_CVAR_RMA_NATIVE_ATOMIC=1",
-                                       "MPIR_CVAR_RMA_FETCH_MIN=0", "MPIR_CVAR_P2P_NATIVE_MIN=1"};
-    static const char *const off[] = {"MPIR_CVAR_RMA_NATIVE=0", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", NULL};
+    static const char *const asks[] = {
+        "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", "MPIR_CVAR_RMA_NATIVE_GET_MIN=1",
+        "MPIR_CVAR_RMA_NATIVE_ATOMIC=1", "MPIR_CVAR_RMA_FETCH_MIN=0", "MPIR_CVAR_P2P_NATIVE_MIN=1"};
+    static const char *const off[] = {"MPIR_CVAR_RMA_NATIVE=0", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0",
+                                      NULL};
     ck_assert_int_eq(job_run(1, NULL, as_the_card_says, 20), 0);
     ck_assert_int_eq(job_run(1, off, closed, 20), 0);
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {

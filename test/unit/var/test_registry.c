@@ -84,11 +84,16 @@ START_TEST(common_values)
     cvar_common(text, sizeof text);
     ck_assert_str_eq(text, "MPIR_CVAR_NUM_CLIQUES=3\nMPIR_CVAR_TRANSPORT=ofi\n");
     ck_assert_int_eq(cvar_common_check(text, "rank 0", msg, sizeof msg), 0);
-    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_NUM_CLIQUES=3\n", "rank 0", msg, sizeof msg), -EINVAL);
-    ck_assert_str_eq(msg, "MPIR_CVAR_TRANSPORT is \"ofi\" here and \"auto\" on rank 0; it must be the same on all processes");
-    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_TRANSPORT=ofi\nMPIR_CVAR_NUM_CLIQUES=30\n", "rank 0", msg, sizeof msg), -EINVAL);
+    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_NUM_CLIQUES=3\n", "rank 0", msg, sizeof msg),
+                     -EINVAL);
+    ck_assert_str_eq(msg, "MPIR_CVAR_TRANSPORT is \"ofi\" here and \"auto\" on rank 0; it must be "
+                          "the same on all processes");
+    ck_assert_int_eq(cvar_common_check("MPIR_CVAR_TRANSPORT=ofi\nMPIR_CVAR_NUM_CLIQUES=30\n",
+                                       "rank 0", msg, sizeof msg),
+                     -EINVAL);
     ck_assert(strstr(msg, "\"3\" here and \"30\""));
-    ck_assert_int_eq(cvar_common_check("nonsense without an end", "rank 0", msg, sizeof msg), -EINVAL);
+    ck_assert_int_eq(cvar_common_check("nonsense without an end", "rank 0", msg, sizeof msg),
+                     -EINVAL);
     cvar_common(text, 5); /* no half lines */
     ck_assert_str_eq(text, "");
     var_finalize();
@@ -113,17 +118,26 @@ START_TEST(names_remarked)
         const char *name, *why, *under_summary; /* beginning with the name itself */
     } rows[] = {
         {"MPIR_CVAR_NOLOCAL", "", ""},
-        {"MPIR_CVAR_NOLOCALL", "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL", NULL},
-        {"MPIR_CVAR_NOLOACL", "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL", NULL},
-        {"MPIR_CVAR_CH3_RMA_SLOT_SIZE",
-         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_CH3_RMA_SLOTS_SIZE", NULL},
-        {"MPIR_CVAR_CH4_NUM_VCI",
-         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_CH4_NUM_VCIS (MPICH's, no effect here)",
+        {"MPIR_CVAR_NOLOCALL",
+         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL",
          NULL},
-        {"MPIR_CVAR_qqqqqqqqqq", "is set, but there is no such control variable (mpiexec --cvars lists them)", NULL},
+        {"MPIR_CVAR_NOLOACL",
+         "is set, but there is no such control variable; the nearest name is MPIR_CVAR_NOLOCAL",
+         NULL},
+        {"MPIR_CVAR_CH3_RMA_SLOT_SIZE",
+         "is set, but there is no such control variable; the nearest name is "
+         "MPIR_CVAR_CH3_RMA_SLOTS_SIZE",
+         NULL},
+        {"MPIR_CVAR_CH4_NUM_VCI",
+         "is set, but there is no such control variable; the nearest name is "
+         "MPIR_CVAR_CH4_NUM_VCIS (MPICH's, no effect here)",
+         NULL},
+        {"MPIR_CVAR_qqqqqqqqqq",
+         "is set, but there is no such control variable (mpiexec --cvars lists them)", NULL},
         {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "", "is MPICH's, no effect here"},
         {"MPIR_CVAR_CH3_RMA_POKE_PROGRESS_REQ_THRESHOLD", "", "is MPICH's, no effect here"},
-        {"MPIR_CVAR_CH3_RMA_KEYS_SIZE", "is the earlier name of MPIR_CVAR_RMA_KEYS_SIZE, which is to be used instead", NULL},
+        {"MPIR_CVAR_CH3_RMA_KEYS_SIZE",
+         "is the earlier name of MPIR_CVAR_RMA_KEYS_SIZE, which is to be used instead", NULL},
     };
     char want[640];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -149,7 +163,8 @@ START_TEST(earlier_names)
     ck_assert_int_eq(init_with("MPIR_CVAR_CH3_RMA_KEYS_SIZE", "7"), 0);
     unsetenv("MPIR_CVAR_RMA_KEYS_SIZE");
     ck_assert_int_eq(cvar.rma_keys, 9);
-    ck_assert_int_eq(cvar_find("MPIR_CVAR_CH3_RMA_KEYS_SIZE"), cvar_find("MPIR_CVAR_RMA_KEYS_SIZE"));
+    ck_assert_int_eq(cvar_find("MPIR_CVAR_CH3_RMA_KEYS_SIZE"),
+                     cvar_find("MPIR_CVAR_RMA_KEYS_SIZE"));
     const struct cvar_info *c = &cvar_table[cvar_find("MPIR_CVAR_RMA_KEYS_SIZE")];
     ck_assert_str_eq(cvar_alias(c, &i), "MPIR_CVAR_CH3_RMA_KEYS_SIZE");
     ck_assert_ptr_null(cvar_alias(c, &i));
@@ -157,18 +172,23 @@ START_TEST(earlier_names)
 }
 END_TEST
 
-/* A value of every variable that is neither its default nor what it is now; the text that rank 0 publishes holds all. */
+/* A value of every variable that is neither its default nor what it is now; the text that rank 0
+ * publishes holds all. */
 START_TEST(each_common_one_is_compared)
 {
     char text[4096], value[32], want[200];
     for (int i = 0; i < cvar_count; i++) {
         const struct cvar_info *c = &cvar_table[i];
         ck_assert_int_eq(var_init(msg, sizeof msg), 0);
-        snprintf(value, sizeof value, "%lld", (long long)(c->kind == CVAR_STR ? 1 : c->def == c->min ? c->max : c->min));
+        snprintf(value, sizeof value, "%lld",
+                 (long long)(c->kind == CVAR_STR ? 1
+                             : c->def == c->min  ? c->max
+                                                 : c->min));
         ck_assert_int_eq(cvar_set(c->name, value, msg, sizeof msg), 0);
         cvar_common(text, sizeof text);
         snprintf(want, sizeof want, "%s is ", c->name);
-        ck_assert_int_eq(cvar_common_check("", "rank 0", msg, sizeof msg), c->scope == CVAR_GLOBAL_EQ ? -EINVAL : 0);
+        ck_assert_int_eq(cvar_common_check("", "rank 0", msg, sizeof msg),
+                         c->scope == CVAR_GLOBAL_EQ ? -EINVAL : 0);
         if (c->scope == CVAR_GLOBAL_EQ)
             ck_assert_msg(!strncmp(msg, want, strlen(want)) && strstr(msg, value), "%s", msg);
         var_finalize();
@@ -191,7 +211,8 @@ END_TEST
 /* Another library's variables: what the user set stands, the rest is there for a while only. */
 START_TEST(environment_of_others)
 {
-    static const struct var_env list[] = {{"WR_TEST_A", "1"}, {"WR_TEST_B", "2"}, {"WR_TEST_C", "3"}};
+    static const struct var_env list[] = {
+        {"WR_TEST_A", "1"}, {"WR_TEST_B", "2"}, {"WR_TEST_C", "3"}};
     setenv("WR_TEST_B", "mine", 1);
     unsigned set = var_env_on(list, 3);
     ck_assert_uint_eq(set, 5);
