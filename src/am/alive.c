@@ -1,12 +1,13 @@
-/* alive.c - who is asked whether he lives, and when: the watch (boot/) knows nobody, and rooms
- * above know no hosts.
+/* alive.c - which processes are asked whether they live, and when. The failure detector (boot/) has
+ * no list of processes, and rooms above have no hosts. Start with am_stalled().
  *
- * While this process waits, and has waited for a second, every boot_watch_turn() it asks at most
- * AM_ASKED processes (so it does while it is served all the time, but such a question does not put
- * off that of a wait that lasts): the one that the wait names, a sample of those for which rooms
- * say that they wait, and others that it ever talked to, in turn, and those of its host.  With more
- * of them than that nobody asks all in time; but all who wait ask, from different places, and each
- * answer carries the deaths that the one asked has heard of, so one who finds a death is enough. */
+ * While this process waits, and has waited for a second, it asks at most AM_ASKED processes each
+ * boot_watch_turn(). They are the one that the wait names, a sample of those that rooms wait for,
+ * others that it ever talked to, in turn, and those of its host. (A process that is served all the
+ * time also asks, but that does not delay the requests of a wait that lasts.) If there are more of
+ * them, no single process asks all in time. But all waiting processes ask, from different places,
+ * and each answer carries the failures that its sender has seen. So one process that finds a
+ * failure is enough. */
 #include "am/am_types.h"
 
 #include <errno.h>
@@ -21,14 +22,14 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 
-/* A connection broke: what the watch says in this time is a better reason (ns). */
+/* A connection broke: within this time, the failure detector has a better reason (ns). */
 static const uint64_t GRACE_NS = 5000000000u;
-/* For an answer to a first question, which takes two ways and a thread's awakening (ns). */
+/* Time for the answer to a first request: two ways and the wake-up of a thread (ns). */
 static const uint64_t ANSWER_NS = 1000000000u;
-/* For a first message and its answer, which take a connection: both sides are here at about the
+/* Time for a first message and its answer, which set up a connection; both sides start at about the
  * same time. */
 static const uint64_t HELLO_NS = 1000000000u;
-/* Between two looks whether a descriptor is free (ns). */
+/* Between two checks whether a descriptor is free (ns). */
 static const uint64_t ROOM_NS = 1000000000u;
 
 static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
@@ -63,7 +64,7 @@ void am_on_stall(void (*fn)(void (*ask)(int rank)))
     l->on_stall[i] = fn;
 }
 
-/* Each of n that are named is in the sample with the same probability. */
+/* Each of the n named ranks is in the sample with the same probability. */
 static void name(int rank)
 {
     struct am_alive *l = &proc->am->alive;
@@ -106,8 +107,8 @@ static int next_idle(struct am *a)
     }
 }
 
-/* The next process; -1: all had their turn.  The maps may have changed since the last: then one is
- * left out or comes twice. */
+/* The next process; -1: each had its turn. The maps may have changed since the last call: then one
+ * is skipped or comes twice. */
 static int next_known(struct am *a)
 {
     struct am_alive *l = &a->alive;
@@ -123,8 +124,8 @@ static int next_known(struct am *a)
         l->phase = 2;
         l->at = 0;
     }
-    /* The next on this host first, and so on round: else all neighbours of a process ask it at the
-     * same time. */
+    /* The next on this host first, and so on round: else all neighbours of a process would ask it
+     * at once. */
     if (l->phase == 2 && l->at < (size_t)boot_host_processes())
         return boot_host_rank((int)((++l->at + (size_t)boot_host_index(boot_rank())) %
                                     (size_t)boot_host_processes()));
@@ -135,8 +136,8 @@ static int next_known(struct am *a)
     return rank;
 }
 
-/* A network takes up connections by itself, and where it has no descriptor for that, it tells
- * nobody: whoever calls waits for ever. */
+/* A network accepts connections by itself. Without a descriptor it reports nothing, and the caller
+ * waits for ever. */
 static void look_for_room(struct am *a, uint64_t now)
 {
     if (!a->networks || a->warned & AM_WARN_FDS || now < a->alive.next_room)
@@ -162,20 +163,21 @@ void am_stalled(int peer, int lasts)
         look_for_room(a, now);
     if (!turn || now < (lasts ? l->next : l->next_calm))
         return;
-    /* not all at the same time */
+    /* spread: not all at the same time */
     l->next_calm = now + turn - turn / 8 + random_bits() % (turn / 4);
     if (lasts)
         l->next = l->next_calm;
     ask(peer);
     ask(boot_watch_doubt());
-    /* Who dies before anybody of another host ever answered is not found until somebody has
-     * (boot/watch.c, W2): anybody will do. */
+    /* If a process fails before any process of another host has answered, its failure is found only
+     * after an answer has come (boot/watch.c, W2): any process will do. */
     if (!boot_watch_proven())
         left -= ask_anybody(boot_watch_try);
     l->nnamed = 0;
     for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
         l->on_stall[i](name);
-    if (peer < 0 && !l->nnamed && !l->met) /* nobody of another host is known: any may be the one */
+    /* no process of another host is known: any may be the one */
+    if (peer < 0 && !l->nnamed && !l->met)
         left -= ask_anybody(boot_watch_ask);
     for (unsigned i = 0; i < l->nnamed && i < AM_NAMED; i++, left--)
         ask(l->named[i]);
@@ -194,7 +196,8 @@ void am_stalled(int peer, int lasts)
 
 /* --- heard ------------------------------------------------------------------------------- */
 
-/* The first of another host is asked at once: only who was seen to answer can be silent. */
+/* The first of another host is asked at once: only a process that has answered before can fall
+ * silent. */
 void am_met(struct am_peer *p)
 {
     struct am_alive *l = &proc->am->alive;
@@ -216,17 +219,17 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
     boot_watch_hear(rank);
 }
 
-/* --- the start ----------------------------------------------------------------------------
+/* --- start ---------------------------------------------------------------------------------
  *
- *      am_open    the watch starts, its card is put
+ *      am_open    the failure detector starts, its card is put
  *      barrier    all live, and their cards are there
- *      am_init    ask a neighbour on another host (W2) ... no barrier before he has answered, or
- *                 will not: a firewall, very likely
+ *      am_init    ask a neighbour on another host (W2) ... no barrier before it has answered, or a
+ *                 timeout: then there is probably a firewall
  *      barrier
- *      am_greet   that is so: a message there and back, so that it is known to be one later (W7)
+ *      am_greet   in that case: a message there and back, so that one is known to be possible (W7)
  *
- * So who dies after MPI_Init is found, had he talked to anybody or not, by who waits for him, or
- * for anybody and has met nobody. */
+ * So a failure after MPI_Init is found, whether the process had talked to another or not. The
+ * finder is a process that waits for it, or one that waits for any process and has met none. */
 
 static void card_key(int rank, char key[32])
 {
@@ -238,20 +241,20 @@ int am_alive_tell(void)
     unsigned char card[BOOT_CARD_MAX];
     char key[32];
     int blind = boot_watch_start();
-    if (blind && boot_host_index(boot_rank()) == 0) /* one of the host says it */
+    if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s "
                  "(MPIR_CVAR_PEER_INTERFACE)",
                  strerror(-blind));
     if (boot_host_processes() == boot_size())
         return 0;
-    /* Who has none says so: there are launchers that wait for a value that nobody put. */
+    /* Without a card, an empty one is put: some launchers wait for a value that was never put. */
     size_t len = boot_watch_card(card, sizeof card);
     card[0] = len ? card[0] : 0;
     card_key(boot_rank(), key);
     return boot_put(key, card, len ? len : 1);
 }
 
-/* On another host; where all have as many processes everybody is somebody's. */
+/* On another host; if all hosts have equally many processes, each process is a neighbour of one. */
 static int neighbour(void)
 {
     for (int i = 0; i <= boot_host_processes(); i++) {
@@ -296,14 +299,14 @@ static int on_hello_back(int src, const void *msg, size_t len)
 
 void am_alive_init(void)
 {
-    proc->am->alive.heard = !boot_watch_turn(); /* nobody wants to know */
+    proc->am->alive.heard = !boot_watch_turn(); /* the failure detector is off */
     am_handler(AM_HELLO, on_hello);
     am_handler(AM_HELLO_BACK, on_hello_back);
 }
 
-/* Not before the answer: he who only heard the other's greeting may leave with his own still here.
- * Where there are more than two, others' greetings may yet come, who would stay deaf if this
- * process computed then: it serves to the end of the time. */
+/* Not before the answer: a process that only got the other's greeting may leave while its own is
+ * still here. With more than two processes, other greetings may yet come, and their senders would
+ * hear nothing if this process computed then. So it serves until the time is over. */
 static int is_greeted(void *arg)
 {
     int *rank = arg; /* -1: the greeting has left */

@@ -11,7 +11,7 @@
 
 enum { WARN_CREDIT = 2, WARN_TP = 4, WARN_LATE = 8, WARN_LOST = 32 }; /* 16 is AM_WARN_REACH */
 
-/* Longest wait of am_finalize for the room of kept replies (ns). */
+/* Longest wait of am_finalize for room for the stored replies (ns). */
 static const uint64_t DRAIN_NS = 10000000000u;
 
 #define WARN_ONCE(a, bit, ...)      \
@@ -55,8 +55,7 @@ static int keeps_much(unsigned peer)
     return p && p->nkept > p->t->caps.replies;
 }
 
-/* Inline: a network's messages meet caches that the kernel has emptied, and each call costs
- * there. */
+/* Inline: a network's messages find cold caches after the kernel, so each call is expensive. */
 static inline __attribute__((always_inline)) int
 receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
@@ -68,11 +67,12 @@ receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t 
             credit_back(a, peer);
         return 0;
     }
-    /* It cannot have room for more answers than wait already: nothing more is done for it until
-     * they have left. */
+    /* It has no room for more answers while some wait: nothing more is done for it until they have
+     * left. */
     if (cls == TP_REQUEST && __builtin_expect(!list_empty(&a->keepers), 0) && keeps_much(peer))
         return TP_AGAIN;
-    /* It could not be answered, and would wait for ever: it is held until there is a way back. */
+    /* It could not be answered, and its sender would wait for ever: it is held until there is a way
+     * back. */
     if (cls == TP_REQUEST && __builtin_expect(!am_peer_known((int)peer), 0) &&
         am_peer_way_back((int)peer))
         return TP_AGAIN;
@@ -91,7 +91,7 @@ static int am_recv(void *up, unsigned peer, enum tp_class cls, const void *msg, 
     return receive(up, peer, cls, msg, len);
 }
 
-/* From a network, which is slow enough for a look. */
+/* From a network, which is slow enough for one more check. */
 static int am_recv_far(void *up, unsigned peer, enum tp_class cls, const void *msg, size_t len)
 {
     struct am *a = up;
@@ -103,7 +103,7 @@ static int am_recv_far(void *up, unsigned peer, enum tp_class cls, const void *m
 
 /* --- send ------------------------------------------------------------------------- */
 
-/* Put our header before the room's pieces; the number of pieces, or -EINVAL. */
+/* Put the header before the room's pieces; the number of pieces, or -EINVAL. */
 static int prepend(struct am_hdr *h, int type, const struct iovec *iov, int n, struct iovec *out)
 {
     if (n < 0 || n >= AM_IOV || type < 0 || type >= AM_TYPES)
@@ -132,7 +132,7 @@ int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned 
     n = prepend(&h, type, iov, n, v);
     if (n < 0)
         return n;
-    /* Before it goes: an idle record may be dropped. */
+    /* Before the send: an idle record may be dropped. */
     t->credits -= replies;
     p->owed += replies;
     err = t->ops->am(t->tp, (unsigned)dst, TP_REQUEST, v, n, d);
@@ -182,7 +182,7 @@ int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_d
     struct am_hdr h;
     struct iovec v[AM_IOV];
     struct am_peer *p = am_peer_get(dst, &err);
-    /* receive() has looked for a way back; whoever asked must not wait in vain. */
+    /* receive() has found a way back; the process that asked must not wait in vain. */
     if (!p && err != -ENOTCONN && dst >= 0 && dst < boot_size())
         log_fatal("there is no way to answer process %d: %s", dst, strerror(-err));
     if (!p)
@@ -212,7 +212,7 @@ void am_credit_return(int dst, unsigned replies)
     struct am_peer *p = am_peer_known(dst);
     if (!p || p->dead)
         return;
-    if (replies > p->owed) /* it answered more than it was asked */
+    if (replies > p->owed) /* it sends more answers than were requested */
         replies = p->owed;
     p->owed -= replies;
     p->t->credits += replies;
@@ -220,7 +220,7 @@ void am_credit_return(int dst, unsigned replies)
 
 /* --- progress --------------------------------------------------------------------- */
 
-/* Send what is kept for one peer while there is room; events. */
+/* Send what is stored for one peer while there is room; events. */
 static int send_kept(struct am_peer *p)
 {
     int events = 0;
@@ -267,8 +267,8 @@ static int am_progress(void *arg)
         am_peers_bury();
         for (int i = 0; i < AM_MOURNERS && a->on_death[i]; i++)
             a->on_death[i]();
-        /* of whom they heard meanwhile (the watch's thread): who is dead for a room is so here,
-         * before it sends again */
+        /* the failure detector's thread saw failures meanwhile: peers that are dead for a room are
+         * dead here, before it sends again */
         am_peers_bury();
         events++;
     }
@@ -335,7 +335,7 @@ int am_open(void)
     err = am_choice_open(proc->am);
     err = err ? err : am_choice_tell(proc->am);
     err = err ? err : am_alive_tell();
-    if (err) { /* progress/ is not there yet */
+    if (err) { /* progress/ has not started yet */
         am_choice_close(proc->am);
         boot_watch_stop();
         free(proc->am);
@@ -361,7 +361,8 @@ int am_init(void)
         err = am_publish();
     am_alive_wait();
     if (!err)
-        err = boot_barrier(); /* every address is there, and every record of the host page */
+        err = boot_barrier(); /* after it, every address and every record of the host page is
+                               * there */
     if (err) {
         am_close(a);
         return err;
@@ -383,8 +384,8 @@ void am_finalize(void)
     struct am *a = proc->am;
     if (!a)
         return;
-    /* All have passed a barrier, so each waits for nothing more; the room for what is kept was
-     * reserved, and a peer that is gone has published its last head. */
+    /* All have passed a barrier, so none waits for more. Room for the stored replies was reserved,
+     * and a peer that has left has published its last head. */
     if (progress_wait_for(nothing_kept, a, "room for the last replies", -1, DRAIN_NS) != 0)
         WARN_ONCE(a, WARN_LATE, "replies to other processes could not be sent before the end");
     if (a->nonsense > a->told)

@@ -1,4 +1,4 @@
-/* am_types.h - private types of am/. */
+/* am_types.h - private types of am/. Start with struct am. */
 #ifndef AM_AM_TYPES_H
 #define AM_AM_TYPES_H
 
@@ -10,9 +10,9 @@
 #include "progress/progress.h"
 
 enum { AM_WARN_REACH = 16, AM_WARN_CARD = 64, AM_WARN_FDS = 128 }; /* in am.warned */
-enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, ours included */
+enum { AM_TPS = 8, AM_IOV = 16 }; /* open transports; pieces of one message, header included */
 
-/* Goes before every message; 8 bytes, so that the room's part keeps the alignment of the
+/* Precedes every message; 8 bytes, so that the room's part keeps the alignment of the
  * transport's. */
 struct am_hdr {
     uint16_t type;
@@ -25,12 +25,13 @@ struct am_tp { /* one open transport */
     struct tp *tp;
     struct tp_caps caps;
     unsigned credits; /* A1: caps.replies - sum of owed over its peers */
-    int local;        /* nobody else sends through it, so no descriptor tells of its messages */
+    int local;        /* only this process sends through it, so no descriptor signals its
+                       * messages */
     struct progress_source source;
 };
 
-/* More full records than this are looked through for idle ones; those shrink to half a byte
- * (peer.c).  And reports of packets that fit nothing: by process, and in all. */
+/* Above this many full records, idle ones are searched; those shrink to half a byte (peer.c). And
+ * reports of malformed packets: by process, and in all. */
 enum { AM_PEERS = 512, AM_NONSENSE_PEER = 3, AM_NONSENSE_ALL = 48 };
 
 /* Transports of processes whose record was dropped: a nibble per rank, its place in am.tps + 1. */
@@ -44,14 +45,13 @@ enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK }; /* alive.c */
 struct am_peer {
     int rank;
     uint8_t dead, nonsense;
-    uint8_t asked;     /* whether it lives; its next message is to be told to the watch */
+    uint8_t asked;     /* whether it lives; its next message goes to the failure detector */
     struct am_tp *t;
-    unsigned owed;     /* replies it may still send us */
+    unsigned owed;     /* replies that it may still send to this process */
     struct list kept;  /* replies to it that found no room, oldest first */
     unsigned nkept;
     struct list link;  /* on am.keepers while kept is not empty */
-    void *card;        /* by which it is asked whether it lives (boot_watch_ask); NULL: not at
-                        * hand */
+    void *card;        /* needed to ask it whether it lives (boot_watch_ask); NULL: not available */
     size_t card_bytes;
 };
 
@@ -62,23 +62,23 @@ struct am_kept {
 };
 
 /* Processes named by rooms that are asked in one turn; all that are asked in it (boot/watch.c holds
- * twice as many); connections that broke lately. */
+ * twice as many); recently broken connections. */
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
 struct am_alive { /* alive.c */
-    uint64_t next;        /* when to ask again in a wait that lasts (ns) */
-    uint64_t next_calm;   /* in another */
+    uint64_t next;        /* when to ask again in a long wait (ns) */
+    uint64_t next_calm;   /* ... in another wait */
     uint64_t next_room;   /* when to look for a free descriptor */
-    int named[AM_NAMED];  /* a sample of those for which rooms wait */
+    int named[AM_NAMED];  /* a sample of those that rooms wait for */
     unsigned nnamed;      /* how many they named */
-    int started;          /* the walk: at a place of chance, so that many processes do not all ask
-                           * the same first */
+    int started;          /* the walk has a random start, so that processes do not all ask the same
+                           * one first */
     int heard;            /* a message has come from another host */
     int blind;            /* rank + 1 of the last that was asked and has no record; 0: none */
-    int asked;            /* a neighbour was, at the start */
-    int greeted;          /* one whom this process greeted has */
-    int met;              /* a process of another host was asked, so that silence can be judged
-                           * later (boot/watch.c, W2) */
+    int asked;            /* a neighbour was asked, at the start */
+    int greeted;          /* a process that this one greeted has answered */
+    int met;              /* a process of another host was asked, so silence can be judged later
+                           * (boot/watch.c, W2) */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
@@ -98,68 +98,70 @@ struct am {
     struct am_tp ready; /* choice.c: the network that is open and has no place in tps yet; ops NULL:
                          * none */
     struct tp_env env, far_env; /* for transports of the host, for networks */
-    int networks; /* of these: how many lead beyond the host */
+    int networks; /* how many of these lead beyond the host */
     am_fn *handler[AM_TYPES];
-    struct map peers; /* world rank -> struct am_peer: those that owe, are owed, died or were talked
-                       * to lately */
+    struct map peers; /* world rank -> struct am_peer: peers with replies owed, failed peers, and
+                       * recent ones */
     struct map idle;  /* world rank / AM_CHUNK + 1 -> struct am_chunk */
-    size_t peers_max; /* idle records are dropped when there are so many */
+    size_t peers_max; /* idle records are dropped at this number */
     struct am_peer *last; /* the one looked up last */
     struct list keepers;
     struct progress_hook hook;
     int deaths; /* boot_dead_count() when peers were last looked at */
     void (*on_death[AM_MOURNERS])(void);
-    unsigned warned; /* bits: what was reported already */
-    unsigned told;   /* packets that fit nothing: reported, */
+    unsigned warned; /* bits: what was reported */
+    unsigned told;   /* malformed packets: reported, */
     uint64_t nonsense; /* ... all of them */
     struct am_alive alive;
-    struct { /* askers to whom no connection could be made for want of something here (peer.c) */
+    /* peers that sent a request and to which no connection could be made for lack of resources here
+     * (peer.c) */
+    struct {
         uint64_t since, next; /* ns; 0: none; when to try again */
     } cut;
-    struct { /* connections that could not be made, likewise: what wants to send tries again */
+    struct { /* connections that could not be made, for the same reason: the sender tries again */
         uint64_t since, next; /* as above */
-        int rank;             /* the last that was tried */
+        int rank;             /* the last one tried */
     } lack;
 };
 
 /* The peer, connected; NULL with *err = -errno.  (peer.c) */
 struct am_peer *am_peer_get(int rank, int *err);
-/* The same where the caller can try again: while this process lacks something for a connection,
- * which it may have soon, *err is AM_AGAIN, for 10 s. */
+/* The same, if the caller can try again: while this process lacks something for a connection that
+ * it may have soon, *err is AM_AGAIN, for 10 s. */
 struct am_peer *am_peer_try(int rank, int *err);
-/* The record of a process that was talked to, NULL if there is none. */
+/* The record of a process that was talked to; NULL: none. */
 struct am_peer *am_peer_find(int rank);
 static inline struct am_peer *am_peer_known(int rank)
 {
     struct am_peer *p = proc->am->last;
     return __builtin_expect(p && p->rank == rank, 1) ? p : am_peer_find(rank);
 }
-/* A request of it came: may its answer leave?  0: yes, or it never will; TP_AGAIN: not now. */
+/* It sent a request: may the answer leave? 0: yes, or it never will; TP_AGAIN: not now. */
 int am_peer_way_back(int rank);
 int am_publish(void);
-/* Forget what dead peers owe and are owed. */
+/* Drop what failed peers owe and are owed. */
 void am_peers_bury(void);
 void am_peer_free(struct am_peer *p);
-/* What it published for boot_watch_ask(); bytes, 0: nothing. */
+/* What it published for boot_watch_ask(): bytes, 0: nothing. */
 size_t am_peer_card(int rank, void *card);
-/* Was it talked to?  Of records that were dropped: the place in a chunk. */
+/* Was the process at place i of the chunk talked to? (Its record was dropped.) */
 int am_chunk_has(const struct am_chunk *c, unsigned i);
 
-/* choice.c, in this order.  The network that this process would take, opened. */
+/* choice.c, in this order. Open the network that this process would choose. */
 int am_choice_open(struct am *a);
-/* Rank 0: which it is. */
+/* Rank 0: publish it. */
 int am_choice_tell(const struct am *a);
-/* After a barrier: the others' network becomes rank 0's.  Where that does not open the job ends,
- * and this does not return. */
+/* After a barrier: rank 0's network replaces another one. If it does not open, the job ends, and
+ * this does not return. */
 int am_choice_follow(struct am *a);
 /* All of them into tps. */
 int am_choice_join(struct am *a);
 void am_choice_close(struct am *a);
 
-/* alive.c: this process waits, for `peer` or somebody; `lasts`: in vain for long. */
+/* alive.c: this process waits, for `peer` or any; `lasts`: for long. */
 void am_stalled(int peer, int lasts);
-/* Publish what others need to ask for this process (before a barrier); after it ask one of another
- * host; before the next one wait for its answer, so that whoever lives to leave MPI_Init has
+/* Publish what others need to ask this process (before a barrier). After it, ask one of another
+ * host. Before the next barrier, wait for its answer: so each process that leaves MPI_Init has
  * answered. */
 int am_alive_tell(void);
 void am_alive_ask(void);
@@ -167,14 +169,14 @@ void am_alive_wait(void);
 void am_alive_init(void);
 /* A process was talked to for the first time. */
 void am_met(struct am_peer *p);
-/* A message of it has come by a network; p: its record, NULL: none. */
+/* A message of it came by a network; p: its record, NULL: none. */
 void am_heard(struct am *a, int rank, struct am_peer *p);
 /* A transport cannot reach it any more. */
 void am_lost(void *am, unsigned peer, int err);
-/* The same, for another reason than a connection that broke. */
+/* The same, for a reason other than a broken connection. */
 void am_lost_why(struct am *a, int rank, const char *why);
 int am_is_lost(const struct am *a, int rank);
-/* Those that were lost a while ago are dead; from progress while there are any. */
+/* Peers that were lost some time ago count as dead; called from progress while there are any. */
 void am_lost_look(struct am *a);
 
 #endif

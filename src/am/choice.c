@@ -1,14 +1,13 @@
-/* choice.c - the network of the job.
+/* choice.c - the network of the job. Start with am_choice_open().
  *
- * Each process opens what it would take by itself (tp_wanted), all at the same time; rank 0 tells
- * what that is, and after the barrier that the start has anyway who took another closes it and
- * opens rank 0's.  So one value is read by each, and a job has one network, though hosts may differ
- * in cards and libraries.
+ * All processes open at once what each would choose alone (tp_wanted). Rank 0 publishes its choice.
+ * After the barrier of the start, a process with another one closes it and opens rank 0's. So each
+ * reads one value, and a job has one network, even if hosts have different cards and libraries.
  *
- *     am_open    rank 0: opens, puts "net.0" -------.      the others: open
- *     mem_init   barrier                            |      barrier
- *     am_init                                       '----> same? keep it.  Else close, open that
- *                                                          one; it does not open: the job ends */
+ *      am_open    rank 0: opens, puts "net.0" -------.      the others: open
+ *      mem_init   barrier                            |      barrier
+ *      am_init                                       '----> same? keep it.  Else close, open that
+ *                                                           one; it does not open: the job ends */
 #include "am/am_types.h"
 
 #include <errno.h>
@@ -38,7 +37,7 @@ static void choice_text(const struct am_tp *t, char text[CHOICE])
         snprintf(text, CHOICE, "%s%s%.64s", t->ops->name, *variant ? " " : "", variant);
 }
 
-/* Tell what was opened and why, on one process of the job. */
+/* Report what was opened and why, on one process of the job. */
 static void tell(const struct tp_ops *ops, struct tp *tp, const struct tp_caps *caps,
                  const char *why)
 {
@@ -67,7 +66,7 @@ static void ready_close(struct am *a)
     a->ready = (struct am_tp){0};
 }
 
-/* n was opened though a network is there: one of them goes.  Nothing was published or sent yet. */
+/* n was opened beside another network: one of them is closed. Nothing was published or sent yet. */
 static void better_of(struct am *a, const struct am_tp *n)
 {
     if (!tp_better(&a->ready.caps, &n->caps)) {
@@ -107,11 +106,13 @@ static int descriptors_there(void)
     for (int i = 0; i < n; i++)
         close(fd[i]);
     if (err)
-        log_warn("a network opens up to %d files at its start, and this process has %d left", AT_START, n);
+        log_warn("a network opens up to %d files at its start, and this process has %d left",
+                 AT_START, n);
     return err;
 }
 
-/* Open one transport if this job wants it: *n, or n->ops stays NULL.  0 also when a network that nobody named does not open. */
+/* Open one transport if this job wants it: *n, or n->ops stays NULL. 0 also if a network that the
+ * user did not name does not open. */
 static int open_wanted(struct am *a, const struct tp_ops *ops, struct am_tp *n)
 {
     const char *why;
@@ -168,7 +169,7 @@ int am_choice_open(struct am *a)
     return err;
 }
 
-/* Is there to be a network?  The same on all processes, whatever opens. */
+/* Should there be a network? The same on all processes, whatever opens. */
 static int wanted(void)
 {
     const char *why;
@@ -207,7 +208,7 @@ int am_choice_follow(struct am *a)
         return 0;
     int err = boot_get(key, theirs, &len);
     if (err)
-        return err == -ENOENT ? 0 : err; /* a launcher of tests that keeps nothing */
+        return err == -ENOENT ? 0 : err; /* a test launcher without a store */
     theirs[len] = 0;
     choice_text(&a->ready, mine);
     if (!strcmp(theirs, mine))
@@ -272,7 +273,7 @@ static int place(struct am *a, const struct am_tp *n)
     return 0;
 }
 
-/* A job over several hosts needs a network; better said now than at the first message. */
+/* A job over several hosts needs a network; report the lack now, not at the first message. */
 static int check_reach(const struct am *a)
 {
     char names[128];

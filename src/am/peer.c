@@ -12,7 +12,7 @@
 #include "var/var.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
- * length (2 bytes), address; and under the name "alive" what boot_watch_ask() needs. */
+ * length (2 bytes), address. Under the name "alive" it holds what boot_watch_ask() needs. */
 static const char card_name[] = "alive";
 
 static void key_name(int rank, char *name, size_t len)
@@ -20,7 +20,7 @@ static void key_name(int rank, char *name, size_t len)
     snprintf(name, len, "am.%d", rank);
 }
 
-/* Room for an entry of that name at text + *at: where its address goes, and the room for it. */
+/* An entry of that name at text + *at: where its address goes, and the room for it. */
 static unsigned char *entry_begin(unsigned char *text, size_t size, size_t *at, const char *name,
                                   size_t *room)
 {
@@ -88,7 +88,7 @@ static const void *find_address(const unsigned char *text, size_t size, const ch
     return NULL;
 }
 
-/* Both sides' transports, for a message. */
+/* Report both sides' transports. */
 static void say_unreachable(int rank, const unsigned char *text, size_t size)
 {
     struct am *a = proc->am;
@@ -118,8 +118,8 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     if (err != -ETIMEDOUT || !boot_watch_turn() ||
         atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
         return err;
-    /* The launcher asks that process's host, and is as patient as the watch: as after that, nobody
-     * shall wait for it. */
+    /* The launcher asks that process's host, with the timeout of the failure detector. After that,
+     * no process must wait for it. */
     char why[96];
     snprintf(why, sizeof why,
              "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)",
@@ -140,7 +140,7 @@ size_t am_peer_card(int rank, void *card)
     }
     int err = a->warned & AM_WARN_CARD ? -EIO : read_key(rank, text, &size);
     if (err && err != -ENOENT && err != -EINPROGRESS && err != -ENOTCONN && err != -ETIMEDOUT) {
-        /* the launcher is gone, which was said: never again */
+        /* the launcher has ended, which was reported: never again */
         a->warned |= AM_WARN_CARD;
         return 0;
     }
@@ -151,7 +151,7 @@ size_t am_peer_card(int rank, void *card)
     return len;
 }
 
-/* Keep the card: it is at hand now, and costs a question to the launcher later. */
+/* Store the card: it is available now; later it would cost a request to the launcher. */
 static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
 {
     size_t len;
@@ -162,7 +162,7 @@ static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
     p->card_bytes = len;
 }
 
-/* Connect by the first transport that leads to p: on one node those of the host first, else
+/* Connect by the first transport that leads to p: on one node the host's transports first, else
  * networks first. */
 static int choose(struct am_peer *p)
 {
@@ -194,9 +194,9 @@ static int choose(struct am_peer *p)
         }
     if (worst != -EHOSTUNREACH)
         return worst;
-    /* A network that both have says so of a host that is cut off, after seconds of trying (UCX):
-     * the watch knows better, or it ends as a broken connection does.  Where the watch finds that
-     * it lives, the two use it in ways that do not meet. */
+    /* A network that both have also refuses if a host is unreachable, after seconds of trying
+     * (UCX). Then the failure detector decides, or the connection counts as broken. If the failure
+     * detector finds that the process lives, the two use the network in incompatible ways. */
     if (tried && boot_watch_turn() && boot_host_index(rank) < 0) {
         char why[BOOT_WHY_MAX];
         snprintf(why, sizeof why,
@@ -237,7 +237,7 @@ static struct am_tp *idle_find(int rank)
     return i ? &a->tps[i - 1] : NULL;
 }
 
-/* 0, or the record has to stay. */
+/* 0, or the record must stay. */
 static int idle_keep(const struct am_peer *p)
 {
     struct am *a = proc->am;
@@ -261,8 +261,8 @@ static int is_idle(const struct am_peer *p)
     return !p->owed && !p->dead && !p->nonsense && list_empty(&p->kept) && idle_keep(p) == 0;
 }
 
-/* Drop idle records; the next look comes when there are twice as many as remained, so that it costs
- * a constant per new record. */
+/* Drop idle records. The next search comes at twice the remaining number, so its cost is constant
+ * per new record. */
 static void peers_shrink(struct am *a)
 {
     struct map old = a->peers;
@@ -311,7 +311,7 @@ static struct am_peer *peer_make(int rank, int *err)
         return proc->am->last = p;
     }
     am_peer_free(p);
-    /* Its memory went between the look above and the attach. */
+    /* Its memory was freed between the check above and the attach. */
     if (*err == -ESTALE)
         *err = -ENOTCONN;
     return NULL;
@@ -326,16 +326,16 @@ struct am_peer *am_peer_get(int rank, int *err)
     return p->dead ? NULL : p;
 }
 
-/* What this process lacks now and may have later.  EINPROGRESS: the peer's address, which the
- * launcher has been asked for, or whether it lives; both end by themselves. */
+/* What this process lacks now and may have later. EINPROGRESS: the launcher was asked for the
+ * peer's address, or whether it lives; both end by themselves. */
 static int is_shortage(int err)
 {
     return err == -EINPROGRESS || err == -EMFILE || err == -ENFILE || err == -ENOMEM ||
            err == -ENOBUFS;
 }
 
-/* Each try asks the launcher.  The user may close files meanwhile; if not, better an end than two
- * that wait for ever. */
+/* Each try asks the launcher. The user may close files meanwhile; if not, an error is better than
+ * two processes that wait for ever. */
 static const uint64_t CUT_RETRY_NS = 10000000u, CUT_MAX_NS = 10000000000u,
                       CUT_FORGET_NS = 1000000000u;
 
@@ -343,7 +343,7 @@ struct am_peer *am_peer_try(int rank, int *err)
 {
     struct am *a = proc->am;
     struct am_peer *p = am_peer_known(rank);
-    if (p || idle_find(rank)) /* no connection is to be made */
+    if (p || idle_find(rank)) /* no connection is needed */
         return am_peer_get(rank, err);
     uint64_t now = a->lack.since ? time_now() : 0;
     if (now < a->lack.next && now - a->lack.since < CUT_MAX_NS &&
@@ -357,7 +357,7 @@ struct am_peer *am_peer_try(int rank, int *err)
             a->lack.since = a->lack.next = 0;
         return p;
     }
-    /* Nothing was wanted for a while: what is lacking now is another matter. */
+    /* Nothing was wanted for some time: a shortage now is a new one. */
     now = time_now();
     if (!a->lack.since || now > a->lack.next + CUT_FORGET_NS)
         a->lack.since = now;
@@ -382,7 +382,8 @@ int am_peer_way_back(int rank)
         return 0;
     }
     now = time_now();
-    if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS) /* whoever it was has ended meanwhile */
+    /* the process that sent the request has ended meanwhile */
+    if (!a->cut.since || now > a->cut.next + CUT_FORGET_NS)
         a->cut.since = now;
     if (err != -EINPROGRESS && now - a->cut.since > CUT_MAX_NS)
         log_fatal("there is no way to answer process %d, tried for %d s: %s%s", rank,

@@ -11,9 +11,9 @@
  *   }
  *   API_ALIAS(MPI_Win_flush);
  *
- * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers.  api_enter takes proc->lock when the
- * process is threaded and notes the call; api_leave gives it back and, on error, calls the error
- * handler (after the lock is released, since handlers are user code).
+ * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers. api_enter takes proc->lock if the
+ * process is threaded, and notes the call. api_leave releases it and, on error, calls the error
+ * handler. Handlers are user code, so they run without the lock.
  * Check helpers return MPI_SUCCESS or an error code whose text names call, argument and value. */
 #ifndef API_API_H
 #define API_API_H
@@ -31,7 +31,7 @@
 #define API_ALIAS(name)                                                                            \
     API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-/* Ends the job with a clear line when MPI is not initialised or already finalized. */
+/* Ends the job with an error line: MPI is not initialised, or is already finalized. */
 void api_not_running(const char *call) __attribute__((cold, noreturn));
 
 static inline void api_enter(const char *call)
@@ -53,11 +53,11 @@ static inline void api_unlock(void)
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
-/* there is no file but MPI_FILE_NULL */
+/* MPI_FILE_NULL is the only file handle */
 int api_fail_file(int err, const char *call) __attribute__((cold));
 
-/* Leave after a call on a communicator (MPI_COMM_NULL or anything invalid: MPI_COMM_WORLD's
- * handler). */
+/* Leave after a call on a communicator. MPI_COMM_NULL or an invalid one: MPI_COMM_WORLD's
+ * handler. */
 static inline int api_leave(MPI_Comm comm, int err)
 {
     const char *call = proc->call;
@@ -107,7 +107,7 @@ struct errhandler;
 int api_errhandler(MPI_Errhandler h, int holder, struct errhandler **out);
 /* a whole MPI call */
 int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler *out);
-/* MPI_*_get_errhandler: a reference for the user */
+/* MPI_*_get_errhandler: a new reference for the user */
 int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out);
 
 int api_count(MPI_Aint count);              /* MPI_ERR_COUNT if negative */
@@ -117,7 +117,7 @@ enum { API_PROC_NULL = 1, API_ANY_SOURCE = 2 };
 int api_root(int root, const struct comm *c);
 int api_tag(int tag, int any);              /* MPI_ERR_TAG; any = 1 lets MPI_ANY_TAG pass */
 int api_pointer(const void *p, const char *arg); /* MPI_ERR_ARG if NULL */
-/* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is not */
+/* MPI_ERR_ARG if NULL; MPI_STATUS_IGNORE is legal */
 int api_status(const MPI_Status *status, const char *arg);
 /* MPI_ERR_BUFFER: NULL with data and a type that is not absolute */
 int api_buffer(const void *p, MPI_Aint count, struct dt_type *t);

@@ -1,11 +1,11 @@
-/* api_types.h - what api/ keeps for a process; private to api/. */
+/* api_types.h - what api/ stores for a process; private to api/. */
 #ifndef API_API_TYPES_H
 #define API_API_TYPES_H
 
 #include "base/map.h"
 
-/* Values of the predefined attributes of communicators: users get pointers to them that stay
- * good. */
+/* Values of the predefined attributes of communicators: users get pointers to them, which stay
+ * valid. */
 struct api_attrs {
     int tag_ub, host, io, wtime_is_global, universe_size, appnum;
 };
@@ -18,16 +18,16 @@ struct api {
     void *main_thread; /* the one that called MPI_Init */
     enum api_world world;
     int sessions;      /* open */
-    int sessions_used; /* ever: the library then ends with the process */
+    int sessions_used; /* ever opened: if not 0, the library ends with the process */
     struct api_attrs attrs;
     struct errhandler *file_errhandler; /* of MPI_FILE_NULL */
-    struct map small; /* pieces of MPI_Alloc_mem that are no segments, by address */
+    struct map small; /* pieces of MPI_Alloc_mem that are not segments, by address */
 };
 
 void api_attrs_init(struct api_attrs *a);
 
-/* Is MPI_T in use? Then it has read the variables, has perhaps set some, and frees them if it ends
- * last. */
+/* Is MPI_T in use? Then it holds the variables, perhaps with settings of its own, and frees them if
+ * it ends last. */
 int tool_holds_vars(void);
 
 #endif

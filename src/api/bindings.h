@@ -7,7 +7,7 @@
 #include "api/api.h"
 #include "obj/attr.h"
 
-/* Attributes: the values of Fortran's calls, and the callers of its functions and of C++'s. */
+/* Attributes: Fortran's values, and the callers of Fortran's and C++'s functions. */
 API_EXPORT int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int form);
 API_EXPORT int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value, int form);
 API_EXPORT int MPII_Win_set_attr(MPI_Win win, int keyval, void *value, int form);

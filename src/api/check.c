@@ -6,7 +6,7 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 
-/* The communicator whose handler answers for `comm`: MPI_COMM_WORLD for what names none (MPI-3.1
+/* The communicator whose handler is called for `comm`: MPI_COMM_WORLD for an invalid one (MPI-3.1
  * 8.3). */
 int api_fail_comm(MPI_Comm comm, int err, const char *call)
 {
@@ -46,13 +46,13 @@ int api_fail_file(int err, const char *call)
 
 int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
-    if (!out) /* nothing about the communicator is wrong */
+    if (!out) /* the communicator is not at fault */
         return api_leave(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
     return api_leave(comm, err);
 }
 
-/* Why a handle is not good: the null handle, or any other number. */
+/* Why a handle is invalid: the null handle, or any other number. */
 static __attribute__((cold)) int bad_handle(int cls, const char *what, int handle, int null_handle,
                                             const char *null_name)
 {
@@ -115,7 +115,7 @@ int api_info(MPI_Info h, struct info **out)
 static int type_named(MPI_Datatype h, const char *arg, struct dt_type **out)
 {
     *out = dt_find(h);
-    if (*out && !(*out)->holders) /* freed; pending operations keep it */
+    if (*out && !(*out)->holders) /* freed by the user; pending operations hold it */
         *out = NULL;
     return *out ? MPI_SUCCESS
                 : bad_handle(MPI_ERR_TYPE, arg, h, MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");

@@ -74,7 +74,8 @@ static int mpichversion(int argc, char **argv)
 {
     for (int k = 1; k < argc; k++)
         if (mpich_line(argv[k]) < 0) {
-            fprintf(stderr, "Usage: mpichversion [-version] [-abi] [-device] [-configure] [-cc] [-cxx] [-f77] [-fc]\n"
+            fprintf(stderr, "Usage: mpichversion [-version] [-abi] [-device] [-configure] [-cc] "
+                            "[-cxx] [-f77] [-fc]\n"
                             "Tells what MPICH's command of this name does; mpivars tells more.\n");
             return 1;
         }

@@ -9,7 +9,7 @@
 
 enum { WINDOW = 32 }; /* messages under way at once, each direction */
 
-/* Blocks travel by the bits of their distance, packed: log P rounds (Bruck et al. 1997). */
+/* Blocks move by the bits of their distance, packed: log P rounds (Bruck et al. 1997). */
 static void alltoall_bruck(struct sched *s, const struct blocks *out, const struct blocks *in,
                            size_t each)
 {
@@ -40,7 +40,7 @@ static void alltoall_bruck(struct sched *s, const struct blocks *out, const stru
     }
 }
 
-/* In place: what is sent is first set aside, packed. */
+/* In place: the blocks to send are first packed aside. */
 static void set_aside(struct sched *s, const struct blocks *in, struct block *out)
 {
     struct dt_type *byte = proc->coll->byte;
@@ -91,8 +91,8 @@ void build_alltoall(struct sched *s, const struct blocks *out, const struct bloc
 
 /* --- neighbourhoods (MPI-3.1 7.6) --------------------------------------------------- */
 
-/* On a Cartesian grid of extent 1 or 2 both neighbours of a dimension are one process: what it
- * sends down first comes from above here, so receives of a dimension are listed upper neighbour
+/* On a Cartesian grid of extent 1 or 2, both neighbours of a dimension are one process. What it
+ * sends down first comes from above here. So the receives of a dimension list the upper neighbour
  * first. */
 static int recv_slot(const struct comm *c, int i)
 {

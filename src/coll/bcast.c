@@ -2,8 +2,8 @@
 #include "coll/coll_types.h"
 #include "coll/select.h"
 
-/* In round k each process tells the one 2^k after it: after log P rounds everybody has heard of
- * everybody (Hensgen, Finkel, Manber 1988). */
+/* In round k each process signals the one 2^k after it. After log P rounds, each has a signal from
+ * all (Hensgen, Finkel, Manber 1988). */
 void build_barrier(struct sched *s)
 {
     struct dt_type *byte = proc->coll->byte;
@@ -38,8 +38,8 @@ static void piece(size_t bytes, int p, int i, size_t *from, size_t *len)
     *len = bytes - *from < each ? bytes - *from : each;
 }
 
-/* Scatter by a binomial tree, then the pieces go round: every process sends and receives 2 (P-1)/P
- * of the data (van de Geijn). */
+/* Scatter by a binomial tree, then a ring: every process sends and receives 2 (P-1)/P of the data
+ * (van de Geijn). */
 static void bcast_scatter_ring(struct sched *s, char *b, size_t bytes, int root)
 {
     struct dt_type *byte = proc->coll->byte;

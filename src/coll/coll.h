@@ -4,12 +4,13 @@
  *                    \-- coll_begin   nonblocking: schedule, driven from progress; a request
  *                     \- coll_prepare persistent: a request to be started any number of times
  *
- * Every algorithm is written once, as a schedule (sched.h); blocking, nonblocking and persistent
- * forms, in place, intercommunicators included, all come from it.  Reductions keep rank order for
- * operations that do not commute.  Memory of O(P) lives only while an operation runs.
+ * Every algorithm is written once, as a schedule (sched.h). Blocking, nonblocking and persistent
+ * forms use it, also in place and on intercommunicators. Reductions keep rank order for operations
+ * that do not commute. Memory of O(P) lives only while an operation runs. Start with build.c, then
+ * one family (bcast.c).
  *
- * All return MPI error codes.  Arguments are checked by the caller (api/), handles resolved.
- * Buffers and count arrays must live until completion; types and ops are referenced. */
+ * All functions return MPI error codes. The caller (api/) has checked the arguments and resolved
+ * handles. Buffers and count arrays must live until completion; types and ops are referenced. */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
 
@@ -78,9 +79,10 @@ int coll_prepare(const struct coll_args *a, struct request **out);
 
 /* --- the same by name, for rooms that call collectives ------------------------- */
 int coll_barrier(struct comm *c);
-/* The barrier of MPI_Finalize: by messages that match no other collective's, since who has met an
- * error may come while others are in one, and an error as soon as any process of the job is dead:
- * else a member that waits for the dead one gives up, and others wait for that member for ever. */
+/* The barrier of MPI_Finalize. Its messages match no other collective's, because a process with an
+ * error may come while others are still in one. It returns an error as soon as any process of the
+ * job has failed: else one member gives up for the failed process, and others wait for that member
+ * for ever. */
 int coll_barrier_living(struct comm *c);
 int coll_bcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c);
 int coll_reduce(const void *sbuf, void *rbuf, MPI_Aint count, struct dt_type *t, struct dt_op *op,
@@ -98,8 +100,8 @@ int coll_scatter(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rb
 int coll_alltoall(const void *sbuf, MPI_Aint scount, struct dt_type *st, void *rbuf,
                   MPI_Aint rcount, struct dt_type *rt, struct comm *c);
 int coll_ibarrier(struct comm *c, struct request **out);
-/* Ends with MPIX_ERR_PROC_FAILED everywhere when a member is dead, also where only living ones are
- * waited for: those may have given up. */
+/* Ends with MPIX_ERR_PROC_FAILED at every member when a member has failed, even if only living ones
+ * are waited for: those may have given up. */
 int coll_ibarrier_members(struct comm *c, struct request **out);
 int coll_ibcast(void *buf, MPI_Aint count, struct dt_type *t, int root, struct comm *c,
                 struct request **out);
@@ -112,8 +114,8 @@ int coll_bcast_bytes(void *buf, size_t len, int root, struct comm *c);
  * out. */
 int coll_allgather_bytes(const void *in, void *out, size_t len, struct comm *c);
 /* Over an intercommunicator: n bytes of rank 0 of each group (`mine`, significant there) go to all
- * members of the other.  A process that knows of the death of a member ends with that error before
- * it sends anything. */
+ * members of the other. A process that has seen the failure of a member returns that error before
+ * it sends. */
 int coll_swap_bytes(const void *mine, size_t n, void *theirs, size_t m, struct comm *c);
 /* Element-wise over n numbers, in place.  BAND/BOR act on bits. */
 enum coll_num { COLL_SUM, COLL_MAX, COLL_MIN, COLL_BAND, COLL_BOR };
@@ -128,34 +130,34 @@ int coll_agree_error(int err, struct comm *c);
  * leader, thread-safe without any lock or order between communicators.  Numbers are multiples of
  * CTX_STEP. */
 
-/* New id for a communicator with the members of c (dup, split's first step ...).  c an intercommunicator: each
- * group gets its own receiving id, *send is the other group's; else both are equal.  Collective over c.
- * For subsets (create, split): pass the map of the subset to coll_ctx_agree_map. */
+/* New id for a communicator with the members of c (dup, first step of split ...). If c is an
+ * intercommunicator, each group gets its own receiving id, and *send is the other group's; else
+ * both are equal. Collective over c. For subsets (create, split), use coll_ctx_agree_map. */
 int coll_ctx_agree(struct comm *c, uint64_t *recv, uint64_t *send);
 /* The same, nonblocking: n, which must stay, gets them when *out completes (MPI_Comm_idup). */
 int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out);
-/* New id for the members of `map` (world ranks; this process is `rank` in it), all members of c, only they take
- * part.  tag keeps simultaneous calls of several threads apart (MPI_Comm_create_group's; 0 elsewhere).
- * Also for split and create: each subset calls it with its own map.
- * tag COLL_WITHIN: a step of a call of all members of c, in whose earlier steps some may have given
- * up because of a death; who waits for them ends by that death, whoever of c it was.  Elsewhere
- * only members of the map count. */
+/* New id for the members of `map` (world ranks; this process is `rank` in it). All are members of
+ * c, and only they take part. `tag` separates simultaneous calls of several threads (that of
+ * MPI_Comm_create_group; else 0). In split and create, each subset calls it with its own map.
+ * tag COLL_WITHIN: a step of a call of all members of c. In its earlier steps, some may have given
+ * up because of a failure. A process that waits for them then ends by that failure, of any member
+ * of c. With other tags only members of the map count. */
 enum { COLL_WITHIN = -1 };
 int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx);
 /* For MPI_Intercomm_merge: one id for both groups of intercommunicator c. */
 int coll_ctx_merge(struct comm *c, uint64_t *ctx);
-/* For MPI_Intercomm_create: leaders swap over `peer` (significant at the leader only) ids and world ranks; all
- * members of `local` learn them.  *remote: a new map of the other group (drop it), in its rank order.
- * `send_extra`/`recv_extra`: one number of each leader's choice, swapped too (or 0/NULL).
- * tag COLL_WITHIN: a step of a call of all members of `peer`, as above. */
-int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer, int remote_leader, int tag,
-                            uint64_t *recv, uint64_t *send, struct rankmap **remote,
-                            int64_t send_extra, int64_t *recv_extra);
-/* Instead of it by a leader that could not go on: the other one, which waits for it, is told, and the class of err with it. */
+/* For MPI_Intercomm_create: leaders swap ids and world ranks over `peer` (significant at the leader
+ * only), and send them to all members of `local`. *remote: a new map of the other group, in its
+ * rank order (drop it). `send_extra`/`recv_extra`: one more number of each leader (or 0/NULL). tag
+ * COLL_WITHIN: a step of a call of all members of `peer`, as above. */
+int coll_intercomm_exchange(struct comm *local, int local_leader, struct comm *peer,
+                            int remote_leader, int tag, uint64_t *recv, uint64_t *send,
+                            struct rankmap **remote, int64_t send_extra, int64_t *recv_extra);
+/* Called instead by a leader that cannot go on: the other leader, which waits for it, gets the
+ * class of err. */
 void coll_intercomm_refuse(struct comm *peer, int remote_leader, int tag, int err);
 
-/* Duplicate of an intracommunicator for the library's own use: same map, new id, no attributes, no
- * name. */
+/* Duplicate of an intracommunicator for internal use: same map, new id, no attributes, no name. */
 int coll_comm_dup(struct comm *c, struct comm **out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "coll/sched.h"
 #include "progress/progress.h"
 
-/* Of the stream P2P_TOOL, where tags that are not negative are users'. */
+/* Tags in stream P2P_TOOL, where nonnegative tags are the users'. */
 enum aside_tag { TAG_LIVING = INT_MIN, TAG_SUBSET, TAG_LEADERS };
 
 struct coll_room {
@@ -24,12 +24,12 @@ struct coll_room {
     struct map ctx_live;     /* numbers of ids made here whose communicator lives here */
 };
 
-void sched_forget(struct coll_room *room); /* frees what is kept */
+void sched_forget(struct coll_room *room); /* frees the memory kept for reuse */
 
 /* build.c: lists the steps of a call; a zero-byte call may list none. */
 void coll_build(struct sched *s);
 
-/* One file per family.  Names say what is done on s->comm, whatever call it serves. */
+/* One file per family. Each acts on s->comm, for whatever call uses it. */
 void build_barrier(struct sched *s);
 void build_bcast(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
 void build_bcast_binomial(struct sched *s, void *buf, MPI_Aint n, struct dt_type *t, int root);
@@ -45,7 +45,7 @@ struct blocks {
     char *base;
     struct dt_type *type;      /* all blocks, unless types */
     const MPI_Datatype *types; /* w forms */
-    int vector;                /* a v or w form, also where its arrays are not significant */
+    int vector;                /* a v or w form, also if its arrays are not significant */
     MPI_Aint count;            /* all blocks, unless vector */
     struct coll_vec counts, displs; /* displs in extents, bytes for w forms */
 };
@@ -77,8 +77,7 @@ void build_reduce_scatter(struct sched *s, const void *sbuf, void *rbuf, struct 
 void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
 
-/* sched.c: a member of c, of either group or beside it, that has died, its number in the job; -1:
- * none. */
+/* sched.c: job rank of a failed member of c (of either group, or of a related one); -1: none. */
 int coll_dead_member(struct comm *c);
 
 /* ctxid.c */

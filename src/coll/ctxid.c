@@ -45,7 +45,7 @@ void ctx_stop(struct coll_room *room)
     map_destroy(&room->ctx_live);
 }
 
-/* A new id; 0 (MPI_COMM_WORLD's) when all are in use or memory is out. */
+/* A new id; 0 (MPI_COMM_WORLD's) when all are in use or memory is exhausted. */
 static uint64_t id_make(void)
 {
     struct coll_room *room = proc->coll;
@@ -64,8 +64,8 @@ static uint64_t id_make(void)
     }
 }
 
-/* Who could not go on tells, in place of an id, of whose death: its number in the job, and a low
- * bit that no id has. */
+/* A process that could not go on sends, in place of an id, the job rank of the failed process, with
+ * a low bit that no id has. */
 enum { TOLD_DEATH = 1 };
 
 /* An id made here (0: none) that nothing will have. */
@@ -80,7 +80,7 @@ static int is_id(uint64_t ctx)
     return (uint32_t)ctx && ctx % CTX_STEP == 0 && !(ctx >> 32 & comm_rank_mask());
 }
 
-/* What came as the id that process `leader` of the job has made. */
+/* Checks an id received from process `leader` of the job, which made it. */
 static int check(uint64_t ctx, int leader)
 {
     uint32_t id = (uint32_t)ctx, world = id / CTX_STEP;
@@ -88,7 +88,8 @@ static int check(uint64_t ctx, int leader)
         return MPI_SUCCESS;
     if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
-                        boot_dead((int)world) ? boot_dead_why((int)world) : "another member says so");
+                        boot_dead((int)world) ? boot_dead_why((int)world)
+                                              : "another member says so");
     if (ctx)
         return err_make(MPI_ERR_OTHER, "no context id: %#llx came instead of one",
                         (unsigned long long)ctx);
@@ -102,7 +103,7 @@ struct pair {
     struct comm *to; /* NULL: to *recv_out and *send_out */
     uint64_t made;   /* here; 0: none */
     uint64_t *recv_out, *send_out;
-    int leader, remote_leader; /* who makes them */
+    int leader, remote_leader; /* the processes that make them */
     struct sched *s;
 };
 
@@ -143,7 +144,7 @@ static struct sched *agree(struct comm *c, struct comm *n, uint64_t *recv, uint6
         p->recv = p->send = p->made = id_make();
     *made = p->made;
     if (c->remote) {
-        if (c->rank == 0) { /* what they receive with, we send with */
+        if (c->rank == 0) { /* the other group receives with the id with which this one sends */
             sched_send(s, &p->recv, sizeof p->recv, byte, 0);
             sched_recv(s, &p->send, sizeof p->send, byte, 0);
             sched_fence(s);
@@ -185,7 +186,8 @@ int coll_ctx_iagree(struct comm *c, struct comm *n, struct request **out)
 
 /* --- over a subset --------------------------------------------------------------------- */
 
-/* Down the same tree where those above may have given up in an earlier step of the call: then nobody else tells. */
+/* Down the same tree, when members above may have given up in an earlier step of the call: then no
+ * other message comes. */
 static int agree_within(struct comm *c, const struct rankmap *map, int rank, uint64_t *ctx)
 {
     struct sched *s = sched_aside(c, TAG_SUBSET);
@@ -221,8 +223,8 @@ static int agree_within(struct comm *c, const struct rankmap *map, int rank, uin
     return err;
 }
 
-/* Down a binomial tree of the subset.  Messages are matched by the sender's world rank: subsets of one call are
- * disjoint and calls that follow one another keep the order of each pair. */
+/* Down a binomial tree of the subset. Messages are matched by the sender's world rank: subsets of
+ * one call are disjoint, and successive calls keep the order of each pair. */
 int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, uint64_t *ctx)
 {
     uint32_t stream = c->ctx_recv | CTX_COLL;
@@ -246,7 +248,7 @@ int coll_ctx_agree_map(struct comm *c, struct rankmap *map, int rank, int tag, u
             id = err_class(err) == MPIX_ERR_PROC_FAILED ? (uint64_t)parent * CTX_STEP + TOLD_DEATH
                                                         : 0;
     }
-    /* Those below wait for this process, which lives: with an error, too, they are told. */
+    /* Those below wait for this process, which lives: an error is sent to them, too. */
     for (mask >>= 1; mask; mask >>= 1)
         if (rank + mask < p) {
             int child = rankmap_world(map, rank + mask);
@@ -270,7 +272,7 @@ int coll_ctx_merge(struct comm *c, uint64_t *ctx)
     uint64_t made = 0;
     *ctx = 0;
     if (c->rank == 0) {
-        if (ours) { /* the same comparison, the other way round, over there */
+        if (ours) { /* the other side makes the same comparison with the roles swapped */
             *ctx = made = id_make();
             sched_send(s, ctx, sizeof *ctx, byte, 0);
         } else {
@@ -293,10 +295,10 @@ struct hello { /* between leaders, and from the leader to its group */
     uint64_t ctx;
     int64_t size;
     int64_t extra;
-    int64_t err; /* class of what keeps the leader from going on */
+    int64_t err; /* class of the error that stops the leader */
 };
 
-/* What is left of a class that came in a message. */
+/* A valid error class from one in a message. */
 static int told_class(int64_t cls)
 {
     return cls == MPIX_ERR_PROC_FAILED ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
@@ -308,8 +310,8 @@ static int not_met(int64_t cls)
                     told_class(cls) == MPIX_ERR_PROC_FAILED ? ": a process has died" : "");
 }
 
-/* Between leaders.  COLL_WITHIN: the other may have given up in an earlier step, and only the death
- * says so. */
+/* Between leaders. COLL_WITHIN: the other may have given up in an earlier step, and then only its
+ * failure is visible. */
 static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm *peer, int remote,
                 int tag)
 {
@@ -318,7 +320,7 @@ static int swap(const void *ours, size_t n, void *theirs, size_t m, struct comm 
         return p2p_sendrecv(ours, (MPI_Aint)n, byte, remote, tag, theirs, (MPI_Aint)m, byte, remote,
                             tag, peer, P2P_TOOL, MPI_STATUS_IGNORE);
     struct sched *s = sched_aside(peer, TAG_LEADERS);
-    void *copy = s ? sched_bytes(s, n) : NULL; /* a send that is given up may be read later */
+    void *copy = s ? sched_bytes(s, n) : NULL; /* a send that was given up may be read later */
     if (!copy) {
         if (s)
             sched_destroy(s);
@@ -370,14 +372,16 @@ static int exchange(struct comm *local, int local_leader, struct comm *peer, int
         h.ours.err = err ? err_class(err) : h.theirs.err;
     }
     int berr = coll_bcast_bytes(&h, sizeof h, local_leader, local);
-    /* a leader's other side waits for it in the next step, whatever befell its own */
+    /* the other leader waits for this one in the next step, whatever its own group's result */
     if (err || (berr && !leads))
         return err ? err : berr;
     if (h.ours.err)
         return not_met(h.ours.err);
-    if (!h.ours.ctx || !is_id(h.theirs.ctx)) /* which process theirs is of only the leader knows */
+    /* only the leader can check which process made theirs */
+    if (!h.ours.ctx || !is_id(h.theirs.ctx))
         return check(h.ours.ctx ? h.theirs.ctx : 0, -1);
-    if (h.theirs.size < 1 || h.theirs.size > boot_size()) /* all learned the same from their leader */
+    /* all got the same value from their leader */
+    if (h.theirs.size < 1 || h.theirs.size > boot_size())
         return err_make(MPI_ERR_OTHER,
                         "MPI_Intercomm_create: the other leader says its group has %lld members",
                         (long long)h.theirs.size);

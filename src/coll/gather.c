@@ -27,7 +27,7 @@ struct block block_of(const struct blocks *b, int i)
 {
     struct block x;
     x.t = b->types ? dt_find(b->types[i]) : b->type;
-    if (!x.t) /* beside a count of 0 any handle may stand */
+    if (!x.t) /* with a count of 0, any handle is legal */
         x.t = proc->coll->byte;
     if (!b->vector) {
         x.n = b->count;
@@ -167,8 +167,8 @@ void build_scatter(struct sched *s, const struct blocks *b, void *rbuf, MPI_Aint
 
 /* --- allgather -------------------------------------------------------------------- */
 
-/* After round k a process holds the packed blocks of the 2^k ranks from itself on (Bruck et al.
- * 1997). */
+/* After round k a process holds the packed blocks of the 2^k ranks that start with itself (Bruck et
+ * al. 1997). */
 static void allgather_bruck(struct sched *s, const void *sbuf, MPI_Aint scount, struct dt_type *st,
                             const struct blocks *r)
 {

@@ -39,7 +39,7 @@ static void signal_both(struct sched *s)
     }
 }
 
-/* A message of no bytes from rank 0 of the local group to all. */
+/* A message of no bytes from rank 0 of the local group to all others. */
 static void release(struct sched *s)
 {
     build_bcast_binomial(s, NULL, 0, proc->coll->byte, 0);
@@ -152,7 +152,7 @@ static void inter_exchange(struct sched *s, const struct blocks *out, int one_bl
 {
     int n = comm_peer_size(s->comm), me = s->comm->rank;
     for (int i = 0; i < n; i++) {
-        int k = (me + i) % n; /* not all to the same one first */
+        int k = (me + i) % n; /* spreads the load: not all send to the same one first */
         struct block a = block_of(out, one_block ? 0 : k), b = block_of(in, k);
         if (block_bytes(b))
             sched_recv(s, b.at, b.n, b.t, k);

@@ -16,8 +16,8 @@ static int no_memory(const char *call)
     return err_make(MPI_ERR_NO_MEM, "%s: no memory for the communicator", call);
 }
 
-/* proc->call changes while we wait (other threads, callbacks): keep it for texts and put it
- * back. */
+/* proc->call changes during a wait (other threads, callbacks): store it for error texts and restore
+ * it. */
 static const char *call_name(void)
 {
     return proc->call ? proc->call : "MPI call";
@@ -29,7 +29,7 @@ static int done(const char *call, int err)
     return err;
 }
 
-/* Forget a communicator that came into being but is not given to the user. */
+/* Free a communicator that was made but will not be returned to the user. */
 static void discard(struct comm *c)
 {
     if (c) {
@@ -47,7 +47,7 @@ int newcomm_hints(struct comm *c, const struct info *info)
     for (size_t i = 0; info && i < sizeof known / sizeof *known; i++) {
         const char *v = info_value(info, known[i]);
         if (!v || (strcasecmp(v, "true") && strcasecmp(v, "false")))
-            continue; /* hints of no meaning are passed over (MPI-3.1 9) */
+            continue; /* unknown hints are ignored (MPI-3.1 9) */
         if (!c->info && !(c->info = info_make()))
             return no_memory(call_name());
         if (info_put(c->info, known[i], v))
@@ -110,7 +110,7 @@ static void idup_part(struct request *part, void *arg)
 {
     struct idup *d = arg;
     int err = request_finish(part, MPI_STATUS_IGNORE);
-    /* else it may follow from a death only */
+    /* else it may only be a consequence of a failure */
     if (!d->error || (err && err_class(err) == MPIX_ERR_PROC_FAILED))
         d->error = err;
     if (--d->waiting == 0)
@@ -288,8 +288,8 @@ static struct rankmap *color_map(const struct comm *c, const struct split_item *
     return m;
 }
 
-/* For rank 0 of the other side: the first member, a rank of this side, of each color of ours; a
- * table of (color, rank) pairs. */
+/* For rank 0 of the other side: a table of (color, rank) pairs, with the first member on this side
+ * of each color. */
 static int color_table(const struct comm *c, const struct split_item *all,
                        struct split_item **table, int *n)
 {
@@ -429,7 +429,7 @@ int newcomm_merge(struct comm *c, int high, struct comm **out)
         err = coll_ctx_merge(c, &ctx);
     if (err)
         return done(call, err);
-    /* Rank 0 decides for its group; equal wishes: the group whose rank 0 has the lower world rank
+    /* Rank 0 decides for its group. Equal wishes: the group whose rank 0 has the lower world rank
      * is first. */
     err = coll_bcast_bytes(&mine, sizeof mine, 0, c->local);
     int first = mine != theirs ? !mine : rankmap_world(c->map, 0) < rankmap_world(c->remote, 0);

@@ -30,7 +30,7 @@ int newcomm_inter(struct comm *local, int local_leader, struct comm *peer, int r
 int newcomm_merge(struct comm *c, int high, struct comm **out);
 /* MPI_ERR_GROUP unless every member of map is in the local group of c. */
 int newcomm_check_subset(const struct comm *c, const struct rankmap *map);
-/* Hints that this library knows, from info (may be NULL) into c. */
+/* Copies the hints that this library supports from info (may be NULL) into c. */
 int newcomm_hints(struct comm *c, const struct info *info);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reductions.  dt_op_apply(op, in, inout): inout = in op inout, so the left operand goes in as
- * `in`.  Operations that do not commute see their operands in rank order, combined in pairs. */
+/* Reductions. dt_op_apply(op, in, inout): inout = in op inout, so the left operand is `in`.
+ * Operations that do not commute get their operands in rank order, combined in pairs. */
 #include "coll/coll_types.h"
 #include "coll/select.h"
 
@@ -155,8 +155,8 @@ void build_reduce(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n, str
         reduce_binomial(s, sbuf, rbuf, n, t, op, root);
 }
 
-/* Pairs exchange and combine, at distances 1, 2, 4 ...  With P no power of two the first 2 (P -
- * 2^k) processes join in pairs before and part after. */
+/* Pairs exchange and combine, at distances 1, 2, 4 ... If P is no power of two, the first 2 (P -
+ * 2^k) processes combine in pairs before and separate after. */
 static void allreduce_doubling(struct sched *s, const void *sbuf, void *rbuf, MPI_Aint n,
                                struct dt_type *t, struct dt_op *op)
 {

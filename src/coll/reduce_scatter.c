@@ -24,8 +24,8 @@ static MPI_Aint offset_of(const struct plan *w, int rank)
     return sum;
 }
 
-/* In step i everybody sends the block of the process i after it, and reduces the one that comes for
- * itself. */
+/* In step i, each process sends the block of the process i after it and reduces the one that it
+ * receives. */
 static void pairwise(struct sched *s, const struct plan *w, const char *sbuf, void *rbuf,
                      struct dt_op *op, int in_place)
 {

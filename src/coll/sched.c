@@ -16,7 +16,7 @@ struct sched_mem {
 };
 
 enum {
-    KEEP_MIN = 65536,     /* bytes of the smallest piece of memory kept for later */
+    KEEP_MIN = 65536,     /* bytes of the smallest piece of memory kept for reuse */
     KEEP_BYTES = 16777216 /* of all of them */
 };
 
@@ -42,8 +42,8 @@ static void let_go(struct coll_args *a)
         dt_op_drop(a->op);
 }
 
-/* Large pieces are kept for the next operation: fresh ones cost a page fault per 4 KiB, more than
- * the reduction in them. */
+/* Large pieces are kept for the next operation: new ones cost a page fault per 4 KiB, more than the
+ * reduction in them. */
 static void mem_keep(struct sched_mem *m)
 {
     struct coll_room *room = proc->coll;
@@ -170,7 +170,7 @@ void sched_destroy(struct sched *s)
     sched_reset(s);
     if (s->holds)
         let_go(&s->args);
-    if (s->room > 1024) { /* a pool of small ones */
+    if (s->room > 1024) { /* only small lists go to the pool */
         free(s->steps);
         s->steps = s->small;
         s->room = SCHED_STEPS;
@@ -181,9 +181,9 @@ void sched_destroy(struct sched *s)
 
 /* --- building --------------------------------------------------------------- */
 
-/* Arrays of counts are often given as upper bounds; MPI-3.1 wants equal amounts there, too, but a
- * short message does no harm.  Everywhere else it means data that never came, or that is passed on
- * or reduced. */
+/* Arrays of counts are often upper bounds. MPI-3.1 requires equal amounts there, too, but a shorter
+ * message does no harm. In other calls it means data that is missing, and may be passed on or
+ * reduced. */
 static int exact(enum coll_call call)
 {
     const unsigned loose = 1u << COLL_GATHERV | 1u << COLL_SCATTERV | 1u << COLL_ALLGATHERV |
@@ -220,7 +220,7 @@ static struct step *add(struct sched *s, enum step_kind kind)
         struct step *bigger = malloc(2 * s->room * sizeof *bigger);
         if (!bigger) {
             no_memory(s);
-            s->n = 0; /* the list is not run any more; its end stays writable */
+            s->n = 0; /* the list does not run any more; its end stays writable */
         } else {
             memcpy(bigger, s->steps, s->n * sizeof *bigger);
             if (s->steps != s->small)
@@ -340,7 +340,7 @@ static void issue(struct sched *s, struct step *p)
 {
     int err = MPI_SUCCESS;
     switch (p->kind) {
-    case STEP_SEND: /* after an error nothing is worth sending: an empty message tells it */
+    case STEP_SEND: /* after an error the data are useless: an empty message reports it */
         err = p2p_isend(p->from, s->error ? 0 : p->n, p->type, p->peer, p->tag, p->comm, s->stream,
                         &p->req);
         break;
@@ -365,7 +365,7 @@ static void issue(struct sched *s, struct step *p)
     }
 }
 
-/* Looked for once per death, not at every poll. */
+/* Searched once per failure, not at every poll. */
 int coll_dead_member(struct comm *c)
 {
     const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
@@ -382,8 +382,8 @@ static int member_dead(struct sched *s)
     return boot_dead_count() && coll_dead_member(s->args.comm) >= 0;
 }
 
-/* Found in the contents of a message: it may have been another call's, of a member that had met a
- * death earlier and left for that. */
+/* The error came in a message. It may belong to another call, of a member that has left because of
+ * a failure. */
 static int doubtful(int err)
 {
     return err && (err_class(err) == MPI_ERR_TRUNCATE || err_class(err) == MPI_ERR_OTHER);
@@ -399,8 +399,8 @@ static void end_by_death(struct sched *s)
     s->doomed = 1;
 }
 
-/* One request that is done.  Short and long messages (mismatched calls) are reported at the end, so
- * that the others are not left waiting; a death ends the schedule. */
+/* One request that is done. Short and long messages (mismatched calls) are reported at the end, so
+ * that the others do not wait for ever; a failure of a process ends the schedule. */
 static void settle(struct sched *s, struct step *p)
 {
     size_t got = (size_t)status_count(&p->req->status), want = (size_t)p->n * (size_t)p->type->size;
@@ -409,7 +409,7 @@ static void settle(struct sched *s, struct step *p)
     if (!err && p->kind == STEP_RECV && got < want && exact(s->args.call))
         err = sched_mismatch(got, want);
     else if (err && p->kind == STEP_RECV && err_class(err) == MPI_ERR_TRUNCATE)
-        /* ranks and tags of the schedule's own would mislead */
+        /* ranks and tags internal to the schedule would mislead */
         err = err_make(MPI_ERR_TRUNCATE,
                        "more than the %zu bytes that are expected came: counts or types of the "
                        "processes differ",
@@ -425,7 +425,7 @@ static void settle(struct sched *s, struct step *p)
         s->doomed = 1;
 }
 
-/* Give up what is under way.  Buffers of sends that are still out are left to them. */
+/* Give up what is under way. Sends that are still out keep their buffers. */
 static void abandon(struct sched *s)
 {
     for (unsigned i = s->done; i < s->at; i++) {
@@ -437,7 +437,7 @@ static void abandon(struct sched *s)
         if (p->req->done) {
             request_finish(p->req, NULL);
         } else {
-            comm_ref(p->req->comm); /* goes with it */
+            comm_ref(p->req->comm); /* freed with the request */
             request_release(p->req);
             s->mem = NULL;
         }
@@ -445,9 +445,9 @@ static void abandon(struct sched *s)
     }
 }
 
-/* Receives that data have reached cannot be cancelled, and what is on its way is written into the
- * user's buffer, which he may free when the call returns: they are waited for.  Their senders live,
- * or end them by their death.  How many. */
+/* Number of receives that data have reached. They cannot be cancelled, and their data go into the
+ * user's buffer, which the user may free when the call returns. So they are waited for: their
+ * senders live, or end them by failing. */
 static int receiving(struct sched *s)
 {
     int n = 0;
@@ -463,12 +463,12 @@ static int receiving(struct sched *s)
 
 static int finished(struct sched *s)
 {
-    if (doubtful(s->error) && member_dead(s)) /* known by now */
+    if (doubtful(s->error) && member_dead(s)) /* seen by now */
         end_by_death(s);
     return 1;
 }
 
-/* As far as it goes without waiting.  1: the schedule is at its end. */
+/* Run as far as possible without waiting. 1: the schedule has ended. */
 static int advance(struct sched *s)
 {
     if (!s->doomed && boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s))))
@@ -478,7 +478,8 @@ static int advance(struct sched *s)
             struct step *p = &s->steps[s->done];
             if (!p->req)
                 continue;
-            /* Whom it waits for may live and have given up because of the dead. */
+            /* A peer that it waits for may live, and have given up because of the failed
+             * process. */
             if (!p->req->done && member_dead(s))
                 end_by_death(s);
             else if (!p->req->done)

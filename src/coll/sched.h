@@ -3,14 +3,14 @@
  *   build:   sched_send / recv / copy / reduce ... sched_fence ...   (nothing moves yet)
  *   run:     the steps up to a fence are issued; when all of them are done, those after it
  *
- * Copies and reductions happen when they are reached, so whatever needs received data stands after
- * a fence.  Between two processes all messages of a schedule carry one tag: sends and receives
- * between them must be listed in the same order on both sides.
- * Builders return nothing: the first failure (memory) is kept in s->error and the schedule is not
+ * Copies and reductions are executed when they are reached, so steps that need received data stand
+ * after a fence. Between two processes, all messages of a schedule have one tag. So both sides must
+ * list their sends and receives in the same order.
+ * Builders return nothing: the first failure (memory) goes to s->error, and the schedule does not
  * run.
- * Amounts that do not match (different counts on different processes) fail it where they are
- * noticed; it runs to its end, since others wait for its messages, which are empty from then on: so
- * all who depend on this data learn of it. */
+ * If amounts do not match (different counts on different processes), the process that notices it
+ * fails its schedule. The schedule runs to its end, since others wait for its messages. These are
+ * empty from then on, so that all who depend on the data get the error. */
 #ifndef COLL_SCHED_H
 #define COLL_SCHED_H
 
@@ -36,7 +36,7 @@ struct step {
     struct request *req; /* while under way */
 };
 
-enum { SCHED_STEPS = 16 }; /* kept in the object */
+enum { SCHED_STEPS = 16 }; /* stored in the object */
 
 struct sched {
     struct request r;
@@ -52,19 +52,19 @@ struct sched {
     int tag;             /* of steps on comm */
     int tags[2];         /* of args.comm and of its local communicator */
     int error;
-    int doomed;          /* a peer died: give up */
+    int doomed;          /* a peer failed: give up */
     int stream;          /* enum p2p_flags: where its messages go */
-    int all_or_none;     /* give up as soon as anybody is dead, whoever it is */
+    int all_or_none;     /* give up as soon as any process has failed */
     int all_members;     /* ... as soon as a member of the communicator is */
     struct sched_mem *mem;
-    int holds;           /* references on types and op are ours */
+    int holds;           /* it holds references to types and op */
     struct step small[SCHED_STEPS];
 };
 
 /* life */
 struct sched *sched_make(const struct coll_args *a); /* NULL: out of memory */
-/* Messages between some members of c, told apart by a negative tag; they take no number of it.  As
- * in an operation of all, the death of any member ends them. */
+/* Messages between some members of c, separated by a negative tag; they use no sequence number of
+ * c. The failure of any member ends them, as in an operation of all. */
 struct sched *sched_aside(struct comm *c, int tag);
 void sched_reset(struct sched *s);
 void sched_destroy(struct sched *s);
@@ -86,7 +86,7 @@ void sched_call(struct sched *s, void (*call)(void *arg), void *arg);
 int sched_mismatch(size_t got, size_t want); /* the error, in bytes */
 /* Memory that lives as long as the schedule. */
 void *sched_bytes(struct sched *s, size_t bytes);
-/* The same for n instances of t: what is returned stands where the buffer of (n, t) would. */
+/* The same for n instances of t: returns the address that the buffer of (n, t) would have. */
 void *sched_temp(struct sched *s, MPI_Aint n, struct dt_type *t);
 /* Steps listed from now on go to the local group of an intercommunicator, or back to the
  * communicator. */

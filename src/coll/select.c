@@ -14,8 +14,7 @@ struct row {
     enum coll_algorithm algorithm;
 };
 
-/* The first row that fits is taken.  Thresholds from measurements on a node
- * (doc/design/coll.md). */
+/* The first row that fits is taken. Thresholds: measurements on one node (doc/design/coll.md). */
 static const struct row table[] = {
     {FAM_BARRIER, SIZE_MAX, 1 << 30, ALG_DISSEMINATION},
     {FAM_BCAST, SIZE_MAX, 3, ALG_BINOMIAL},

@@ -24,7 +24,7 @@ enum coll_algorithm {
     ALG_DOUBLING,  /* recursive doubling */
     ALG_RING,      /* P - 1 rounds of 1/P of the data */
     ALG_BRUCK,     /* log P rounds with data of others */
-    ALG_LINEAR,    /* everybody with everybody, or with the root */
+    ALG_LINEAR,    /* each process with each other, or with the root */
     ALG_PAIRWISE,  /* P - 1 rounds with one partner each */
     ALG_DISSEMINATION,
     ALG_COUNT

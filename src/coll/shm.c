@@ -14,7 +14,7 @@
 enum {
     SHM_SLOTS = 4,  /* operations under way at most between the fastest and the slowest */
     SHM_USES = 8,   /* calls by messages before the segment is made */
-    SHM_RANKS = 64, /* more would rather use a tree */
+    SHM_RANKS = 64, /* with more, a tree is faster */
     LINE = 64
 };
 static const uint32_t BAD_BYTES = UINT32_MAX;
@@ -22,9 +22,9 @@ static const uint32_t BAD_BYTES = UINT32_MAX;
 struct slot {
     _Atomic uint32_t n; /* operation whose data lies here; stored last (release), read first
                          * (acquire) */
-    uint32_t bytes;     /* of one part, as the writer sees it; BAD_BYTES: his own arguments do not
-                         * fit together */
-    char data[];        /* the first 56 bytes share the line of n: one transfer brings both */
+    uint32_t bytes;     /* of one part, according to the writer; BAD_BYTES: its own arguments do not
+                         * match */
+    char data[];        /* the first 56 bytes share the line of n: one transfer moves both */
 };
 
 struct left {
@@ -38,7 +38,7 @@ struct shm {
     unsigned uses;
     struct mem_segment *seg;
     uint32_t n;        /* operations so far */
-    uint32_t all_left; /* everybody has left the operations up to this one */
+    uint32_t all_left; /* every member has left all operations up to this one */
     size_t slot_size;  /* bytes with header */
     size_t max;        /* bytes of data */
     int size, rank;
@@ -120,7 +120,7 @@ static void shm_make(struct shm *m)
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + LINE - 1) / LINE * LINE;
     size_t bytes = (size_t)m->size * (sizeof(struct left) + SHM_SLOTS * m->slot_size);
-    /* Once: MPI_Comm_free waits for nobody, so others may still read the slot of the last
+    /* MEM_ONCE: MPI_Comm_free does not wait, so others may still read the slot of the last
      * operation. */
     if (m->rank == 0 && mem_segment_create(bytes, MEM_ONCE, &m->seg) == 0)
         mem_segment_key(m->seg, &key);
@@ -140,7 +140,7 @@ struct wait {
     struct shm *m;
     int from, to; /* ranks waited for */
     uint32_t n;
-    int dead;     /* who died, its number in the job, or -1 */
+    int dead;     /* job rank of a failed member, or -1 */
 };
 
 static int look_for_dead(struct wait *w)
@@ -212,8 +212,8 @@ static int open_slot(struct shm *m, struct slot **out)
     uint32_t before = m->n - SHM_SLOTS;
     if ((int32_t)(m->all_left - before) >= 0)
         return MPI_SUCCESS;
-    /* Readers of barrier and allreduce wake nobody when they leave: an active hook keeps this sleep
-     * short. */
+    /* Readers of barrier and allreduce wake no process when they leave: an active hook keeps this
+     * sleep short. */
     struct wait w = {m, 0, m->size, before, -1};
     progress_hook_add(&m->hook);
     int err = wait_for(have_left, &w);
@@ -223,7 +223,7 @@ static int open_slot(struct shm *m, struct slot **out)
         n = atomic_load_explicit(&left_of(m, (int)i)->n, memory_order_acquire);
         least = (int32_t)(n - least) < 0 ? n : least;
         if (i + 1 == (uint32_t)m->size)
-            m->all_left = least; /* spares the look for the operations it covers */
+            m->all_left = least; /* saves the look for the operations it covers */
     }
     return err;
 }
@@ -239,8 +239,8 @@ static void leave(struct shm *m)
     atomic_store_explicit(&left_of(m, m->rank)->n, m->n, memory_order_release);
 }
 
-/* All meet.  Only who sees everybody there needs to wake anybody: of two that come at once the
- * fences make at least one see the other (each stores its number, fences, reads all). */
+/* All meet. Only a process that sees all others needs to wake any. If two come at once, the fences
+ * make at least one see the other (each stores its number, fences, reads all). */
 static int meet(struct shm *m, struct slot *s, size_t bytes)
 {
     struct wait w = {m, 0, m->size, m->n, -1};
@@ -253,14 +253,14 @@ static int meet(struct shm *m, struct slot *s, size_t bytes)
     return err;
 }
 
-/* The parts of ranks [from, to), which have entered, are as long as mine.  Else the calls do not
- * match, and no memory is touched. */
+/* Ranks [from, to) have entered, and their parts are as long as this process's. Else the calls do
+ * not match, and no memory is touched. */
 static int alike(struct shm *m, int from, int to, size_t bytes)
 {
     for (; from < to; from++) {
         uint32_t there = slot_of(m, from, m->n)->bytes;
         struct wait w = {.m = m, .dead = -1};
-        /* it may have met the death, and be in another call */
+        /* that member may have seen the failure, and be in another call */
         if (there != (uint32_t)bytes && boot_dead_count() && look_for_dead(&w))
             return death(&w);
         if (there != (uint32_t)bytes)
@@ -334,7 +334,7 @@ static int shm_bcast(struct shm *m, const struct coll_args *a, size_t bytes)
             dt_unpack(a->rtype, (size_t)a->rcount, a->rbuf, 0, slot_of(m, a->root, m->n)->data,
                       bytes);
         leave(m);
-        wake(m, a->root); /* it may wait to use the slot again */
+        wake(m, a->root); /* the root may wait to reuse the slot */
     }
     return err;
 }
@@ -377,8 +377,7 @@ static struct block own_block(const struct coll_args *a)
     return (struct block){(char *)(uintptr_t)a->sbuf, a->scount, a->stype};
 }
 
-/* What this member says its part is: BAD_BYTES if what it sends itself is not what it receives from
- * itself. */
+/* The length that this member states for its part: BAD_BYTES if its own send and receive differ. */
 static size_t own_bytes(struct block sends, struct block receives)
 {
     return block_bytes(sends) == block_bytes(receives) ? block_bytes(receives) : BAD_BYTES;
@@ -478,7 +477,7 @@ static int shm_scatter(struct shm *m, const struct coll_args *a, size_t bytes)
     return err;
 }
 
-/* In place needs nothing special: all blocks are in the slot before any is received. */
+/* In place needs no extra step: all blocks are in the slot before any is received. */
 static int shm_alltoall(struct shm *m, const struct coll_args *a)
 {
     struct blocks in = blocks_even(a->rbuf, a->rcount, a->rtype),
@@ -533,7 +532,7 @@ static int shm_scan(struct shm *m, const struct coll_args *a, size_t bytes)
     if (!err && members)
         combine(m, a, members, 0, bytes);
     leave(m);
-    for (int i = 0; i < m->rank; i++) /* they may wait to use their slots again */
+    for (int i = 0; i < m->rank; i++) /* they may wait to reuse their slots */
         wake(m, i);
     return err;
 }
@@ -553,9 +552,9 @@ static int parts(const struct coll_args *a, int members, size_t *bytes)
                : 1;
 }
 
-/* Every member must come to the same answer: it rests on the bytes, which are equal everywhere, not
- * on the layout, which may differ; reductions by predefined operations have predefined types, the
- * same on all. */
+/* Every member must decide alike. So the decision uses the bytes, which are equal everywhere, not
+ * the layout, which may differ. Reductions by predefined operations have predefined types, the same
+ * on all. */
 static int suits(const struct shm *m, const struct coll_args *a, size_t *bytes)
 {
     *bytes = 0;
@@ -607,7 +606,7 @@ int shm_run(const struct coll_args *a, int *err)
     if (!is_ours(a->call) || a->comm->remote || cvar.coll_shm_bytes == 0)
         return 0;
     struct shm *m = shm_of(a->comm);
-    if (!m) { /* the others may already count on shared memory */
+    if (!m) { /* the others may already use shared memory */
         *err = err_make(MPI_ERR_NO_MEM, "no memory for a communicator's collective operations");
         return 1;
     }

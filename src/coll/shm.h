@@ -3,10 +3,10 @@
  *   slot[rank][n % SLOTS] = { n, data }    written by rank for its n-th operation, read by others
  *   left[rank] = n                         rank reads no slot of operations up to n any more
  *
- * A slot is written again when everybody has left the operation that used it last.  Barrier and
- * allreduce tell that for free: who has seen all enter operation n knows that all have left n - 1.
- * The segment is made when a communicator has done SHM_USES such calls, so those made for one
- * purpose cost none. */
+ * Invariant: a slot is reused only when every member has left the operation that used it last. In
+ * barrier and allreduce this needs no extra store: a process that has seen all enter operation n
+ * can conclude that all have left n - 1. The segment is made after SHM_USES such calls on a
+ * communicator, so short-lived communicators cost nothing. */
 #ifndef COLL_SHM_H
 #define COLL_SHM_H
 

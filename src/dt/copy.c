@@ -314,7 +314,7 @@ static int move_rows(struct sink *s, uintptr_t at, size_t n, int64_t stride,
 static const struct sink_ops move_ops = {move_block, move_strided, move_indexed, move_blocks,
                                          move_rows};
 
-/* Two layouts that share no shape: both as lists of blocks, merged. */
+/* Two layouts without common shape: both as lists of blocks, merged. */
 enum { COPY_BATCH = 128 };
 
 struct side {

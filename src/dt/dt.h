@@ -11,7 +11,7 @@
  * Rules of use:
  *  - sizes and counts here are int64 or size_t; dt_total() checks their product once, at the MPI
  *    call.
- *  - a type outlives MPI_Type_free while somebody holds it: dt_ref() for each pending operation,
+ *  - a type outlives MPI_Type_free while it has references: dt_ref() for each pending operation,
  *    dt_drop() after.
  *  - layouts of types are immutable; predefined types and ops are never freed.
  *  - base addresses may be NULL (MPI_BOTTOM) with absolute displacements.
@@ -42,7 +42,7 @@ enum dt_flag {
     DT_ABSOLUTE = 64,  /* data does not start at 0: a NULL buffer (MPI_BOTTOM) may be meant */
 };
 
-/* What a basic element is, for those who do arithmetic or atomics on it. */
+/* What a basic element is, for arithmetic and atomics on it. */
 enum dt_kind {
     DT_NONE,     /* not one kind: mixed elements, LB, UB */
     DT_SIGNED, DT_UNSIGNED, DT_FLOAT, DT_COMPLEX,
@@ -65,7 +65,7 @@ struct dt_elem {
 struct dt_contents; /* envelope and contents; private to dt, read by dt_envelope() */
 
 struct dt_type {
-    struct obj obj;        /* handle 0: made by dt_unflat, not visible to users */
+    struct obj obj;        /* handle 0: made by dt_unflat, invisible to users */
     unsigned flags;        /* enum dt_flag */
     struct dt_elem elem;   /* kind DT_NONE: elements differ */
     uint16_t ops;          /* predefined: dt_op_bits() */
@@ -78,7 +78,7 @@ struct dt_type {
     struct dt_sig *sig;    /* NULL: no data */
     struct dt_type *basic; /* predefined type of all its elements (RMA "basic type"), itself if
                             * predefined; or NULL */
-    uint64_t id;           /* unique in this process for ever: key for caches of it */
+    uint64_t id;           /* unique in this process: key for caches */
     struct dt_contents *contents;
     struct attr_list attrs;
     int holders;           /* user handles: 1 + MPI_Type_get_contents - MPI_Type_free; 0: invisible
@@ -113,8 +113,8 @@ void dt_drop(struct dt_type *t);
 
 /* Packed bytes of count instances: *bytes; MPI_ERR_COUNT if they do not fit 63 bits. */
 int dt_total(const struct dt_type *t, size_t count, size_t *bytes);
-/* Lowest byte touched and one past the highest, relative to the buffer; both 0 when no data.
- * MPI_ERR_COUNT when they or their distance overflow. */
+/* Lowest byte touched and one past the highest, relative to the buffer; both 0 without data.
+ * MPI_ERR_COUNT if they or their distance overflow. */
 int dt_bounds(const struct dt_type *t, size_t count, int64_t *lo, int64_t *hi);
 /* Is (t, count) one block?  Then it starts at dt_start(t, buf) and has count * size bytes. */
 static inline int dt_is_block(const struct dt_type *t, size_t count)
@@ -162,8 +162,8 @@ int dt_ext_unpack(const struct dt_type *t, size_t count, void *buf, const void *
 int64_t dt_elements(const struct dt_type *t, size_t bytes);
 /* The bytes that hold n basic elements of repeated t; -1 if they cannot (no data, overflow). */
 int64_t dt_elements_bytes(const struct dt_type *t, int64_t n);
-/* 64-bit hash of which basic elements (by kind and bytes) stand in count instances, in order: equal
- * signatures give equal hashes however the types were built.  Runs of equal elements are O(1). */
+/* 64-bit hash of the basic elements (kind and bytes) of count instances, in order. Equal signatures
+ * have equal hashes, however the types were built. Runs of equal elements are O(1). */
 uint64_t dt_sig_hash(const struct dt_type *t, size_t count);
 
 /* --- sending a layout to another process ------------------------------------- */
@@ -172,8 +172,8 @@ uint64_t dt_sig_hash(const struct dt_type *t, size_t count);
 const void *dt_flat(struct dt_type *t, size_t *len);
 /* Hash of these bytes (never 0): types of equal layout have equal hashes in all processes. */
 uint64_t dt_hash(struct dt_type *t);
-/* A type from such bytes, which may be hostile: everything is checked. It has no handle, is
- * committed and is freed by dt_drop. MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
+/* A type from such bytes, which may be malicious: everything is checked. It has no handle, is
+ * committed, and is freed by dt_drop. MPI_ERR_TYPE, MPI_ERR_NO_MEM. */
 int dt_unflat(const void *bytes, size_t len, struct dt_type **out);
 
 /* --- reduction operations ----------------------------------------------------- */

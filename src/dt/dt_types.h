@@ -10,7 +10,7 @@
  *   NODE_BLOCKS   n blocks of len[] bytes at off[]; cum[] = prefix sums    (n >= 2)
  *   NODE_LIST     kids[] at off[]; cum[] = prefix sums of their sizes      (n >= 2)
  *
- * Depth: a list takes in a list below it once that one is NODE_DEEP deep, and every other container
+ * Depth: a list absorbs a list below it when that one is NODE_DEEP deep, and every other container
  * at least doubles the size, which fits 63 bits; so no tree is deeper than NODE_DEPTH_MAX, whatever
  * users nest. */
 #ifndef DT_DT_TYPES_H
@@ -54,8 +54,8 @@ int node_blocks(int64_t n, const int64_t *off, const int64_t *len, struct place 
 int node_list(int64_t n, struct place *entry, struct place *out);
 struct dt_node *node_ref(struct dt_node *n);
 void node_drop(struct dt_node *n); /* NULL: nothing */
-/* Derive size, lo, hi, blocks, grain, depth (and cum) from the rest. 0 or -EOVERFLOW; -EINVAL when
- * the rest is not sensible (unflat). */
+/* Derive size, lo, hi, blocks, grain, depth (and cum) from the rest. 0 or -EOVERFLOW; -EINVAL if
+ * the rest is malformed (unflat). */
 int node_finish(struct dt_node *n);
 /* with the arrays of its kind; n bounded by the caller */
 struct dt_node *node_alloc(enum node_kind kind, int64_t n);
@@ -81,8 +81,8 @@ struct sink {
 int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t from, size_t to,
               struct sink *s);
 
-/* Copy a block whose length is not known when compiling: up to 64 bytes by a few loads and stores
- * that may overlap each other, without a call. */
+/* Copy a block whose length is unknown at compile time: up to 64 bytes by a few loads and stores
+ * that may overlap, without a call. */
 static inline void copy_block(char *dst, const char *src, size_t len)
 {
     if (len > 64) {

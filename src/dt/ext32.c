@@ -2,8 +2,8 @@
  * gaps.
  *
  * Runs of equal elements (from the signature) are packed through a small buffer and converted one
- * by one.  Integers that have fewer bytes outside (MPI_LONG: 4) must fit: MPI_ERR_CONVERSION
- * else. */
+ * by one. If an integer has fewer external bytes (MPI_LONG: 4) and its value does not fit, that is
+ * MPI_ERR_CONVERSION. */
 #include "dt/dt_types.h"
 
 #include <string.h>
@@ -100,7 +100,8 @@ static int is_long_double(const struct field *f)
     return f->kind == DT_FLOAT && f->mem == sizeof(long double) && __LDBL_MANT_DIG__ == 64;
 }
 
-/* real16: an IEEE quad of MPI_REAL16, told from the long double of the same size by the caller */
+/* real16: MPI_REAL16, an IEEE quad; the caller distinguishes it from the long double of the same
+ * size */
 static int put_field(const struct field *f, int real16, const char *in, char *out)
 {
     if (is_long_double(f) && !real16) {

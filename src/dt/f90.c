@@ -1,8 +1,8 @@
-/* f90.c - parameterised Fortran types: one per (class, precision, range), made when first asked
- * for.
+/* f90.c - parameterised Fortran types: one per (class, precision, range), made at the first
+ * request.
  *
- * They count as predefined (MPI-3.1 17.1.9): committed, never freed by users, legal in reductions;
- * but their envelope tells how they were asked for. The room keeps them until the end. */
+ * They count as predefined (MPI-3.1 17.1.9): committed, never freed by users, legal in reductions.
+ * But their envelope has the request's parameters. The room holds them until the end. */
 #include "dt/dt_types.h"
 
 #include <errno.h>

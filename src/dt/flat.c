@@ -113,7 +113,8 @@ uint64_t dt_hash(struct dt_type *t)
         return t->hash;
     const uint64_t *w = dt_flat(t, &len);
     if (!w)
-        return t->id | 1ull << 63; /* no memory: as good as any, equal types just miss the cache */
+        return t->id | 1ull << 63; /* no memory: any value is correct, but equal types miss the
+                                    * cache */
     uint64_t h = 0x243f6a8885a308d3ull ^ len;
     for (size_t i = 0; i < len / sizeof *w; i++) {
         h = (h ^ w[i]) * 0x9fb21c651e98df25ull;
@@ -240,8 +241,8 @@ static int flat_check(struct dt_type *t)
         return -EOVERFLOW;
     if (!t->basic)
         return 0;
-    /* Whole elements in each block, or accumulates would work beyond its end.  Those of a pair type
-     * may lie in two. */
+    /* Each block must have whole elements, else accumulates would work beyond its end. An element
+     * of a pair type may lie in two blocks. */
     return (t->basic->elem.kind == DT_PAIR ? t->node->size : t->node->grain) % t->basic->size
                ? -EINVAL
                : 0;

@@ -1,12 +1,12 @@
 /* kernel.c - the inner loops of pack, unpack and copy.
  *
  * Blocks of 1, 2, 4, 8, 16, 32, 64, 128 bytes are a few loads and stores (memcpy with a constant
- * size: no alignment is assumed); multiples of 16 up to 256 go in 16-byte steps; short odd ones in
- * overlapping steps; the rest is memcpy.
+ * size: no alignment is assumed). Multiples of 16 up to 256 go in 16-byte steps, short odd ones in
+ * overlapping steps, the rest by memcpy.
  *
- * Steps and displacements are added to integers: with MPI_BOTTOM, and in layouts from the wire
- * whose large displacements cancel out, the address they start from, or the one after the last
- * block, need not be one that C allows a pointer. */
+ * Steps and displacements are added to integers, not pointers. With MPI_BOTTOM, and in layouts from
+ * packets whose large displacements cancel out, the start address or the one after the last block
+ * may not be a valid C pointer. */
 #include "dt/dt_types.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* make.h - making datatypes: one function per MPI constructor, for api/.
  *
- * All take valid types and give a new, uncommitted type with a handle and one reference, or an MPI
- * error code (MPI_ERR_ARG, MPI_ERR_COUNT for bounds that do not fit 63 bits, MPI_ERR_NO_MEM) and
- * leave *out alone.  Displacements named _b are bytes, others are multiples of the old type's
- * extent. Counts are int64: the int and the _c bindings share them. Envelopes are recorded
- * separately, by dt_contents_set(). */
+ * All take valid types and return a new, uncommitted type with a handle and one reference. On error
+ * they return an MPI error code (MPI_ERR_ARG, MPI_ERR_COUNT for bounds that do not fit 63 bits,
+ * MPI_ERR_NO_MEM) and do not change *out. Displacements named _b are bytes, others are multiples of
+ * the old type's extent. Counts are int64, for the int and the _c bindings. dt_contents_set()
+ * records envelopes. */
 #ifndef DT_MAKE_H
 #define DT_MAKE_H
 

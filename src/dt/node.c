@@ -39,7 +39,7 @@ struct dt_node *node_ref(struct dt_node *n)
     return n;
 }
 
-/* Depth is bounded by NODE_DEPTH_MAX, so recursion is. */
+/* NODE_DEPTH_MAX bounds the depth, and so the recursion. */
 void node_drop(struct dt_node *n)
 {
     if (!n || --n->refs)
@@ -371,7 +371,7 @@ static void places_drop(int64_t n, struct place *p)
         node_drop(p[i].node);
 }
 
-/* Parts of entry `e` appended at to[*m]; its reference goes. */
+/* Append the parts of entry `e` at to[*m]; drops its reference. */
 static int list_expand(struct place e, struct place *to, int64_t *m)
 {
     int err = 0;

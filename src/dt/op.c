@@ -1,4 +1,4 @@
-/* op.c - reduction operations: who may use them, and applying them to buffers, packets and
+/* op.c - reduction operations: which types they take, and how they apply to buffers, packets and
  * layouts. */
 #include "dt/dt_types.h"
 
@@ -189,8 +189,8 @@ struct reducer {
     const struct dt_op *op;
     const struct dt_elem *elem;
     const char *in;
-    int holed; /* elements have a hole in an array; what lies in one block (a layout from the wire
-                * may say so) has none */
+    int holed; /* elements have a gap in an array; those in one block (possible in a layout from a
+                * packet) have none */
 };
 
 static int reduce_block(struct sink *s, uintptr_t at, size_t len)
@@ -233,7 +233,8 @@ static int reduce_blocks(struct sink *s, uintptr_t at, size_t n, const int64_t *
 static const struct sink_ops reduce_ops = {reduce_block, reduce_strided, reduce_indexed,
                                            reduce_blocks, NULL};
 
-/* Elements that blocks cut (MPI_SHORT_INT has a hole inside): one at a time through a buffer. */
+/* Elements that are split by blocks (MPI_SHORT_INT has a gap inside): one at a time through a
+ * buffer. */
 static void reduce_cut(const struct dt_op *op, const struct dt_type *t, size_t count, void *buf,
                        size_t from, const char *in, size_t len)
 {

@@ -23,7 +23,7 @@ struct cquad { /* of alignment 1, as all types in memory here */
     quad __attribute__((aligned(1))) re, im;
 } __attribute__((packed, may_alias));
 
-/* What follows the last element need not be an address that C allows a pointer (kernel.c). */
+/* The address after the last element may not be a valid C pointer (kernel.c). */
 #define STEPPED(p, step) ((void *)((uintptr_t)(p) + (uintptr_t)(step)))
 
 /* x: from `in`, y: from `io`; EXPR is the new y. */

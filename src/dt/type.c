@@ -1,8 +1,8 @@
 /* type.c - the constructors: bounds with overflow checks, layout, signature.
  *
  * A constructor fills a struct build: where the instances of old types lie. Bounds follow MPI-3.1
- * 4.1.7: markers (MPI_LB, MPI_UB, resized types) outrank data; a struct without them is padded to
- * its most aligned member. */
+ * 4.1.7: markers (MPI_LB, MPI_UB, resized types) take precedence over data. A struct without them
+ * is padded to its most aligned member. */
 #include "dt/dt_types.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static void contents_drop(struct dt_contents *c)
     free(c);
 }
 
-/* Types that only this one kept alive are freed after it, not inside: chains may be long. */
+/* Types that only this one referenced are freed after it, not recursively: chains may be long. */
 void dt_drop(struct dt_type *t)
 {
     if ((t->flags & DT_PREDEFINED) || --t->obj.refs)
@@ -75,7 +75,7 @@ void dt_drop(struct dt_type *t)
         for (int i = 0; c && i < c->ntypes && !next; i++)
             if (!(c->types[i]->flags & DT_PREDEFINED) && c->types[i]->obj.refs == 1) {
                 next = c->types[i];
-                c->types[i] = dt_predefined(0); /* dropping that is nothing */
+                c->types[i] = dt_predefined(0); /* dropping that one has no effect */
             }
         contents_drop(c);
         if (t->obj.handle)
@@ -367,7 +367,7 @@ int dt_make_indexed(int64_t count, const int64_t *blocklens, int64_t blocklen,
 /* --- struct -------------------------------------------------------------------- */
 struct bounds {
     int64_t lo, hi;
-    int has_lo, has_hi, lo_set, hi_set; /* *_set: by a marker, which outranks the rest */
+    int has_lo, has_hi, lo_set, hi_set; /* *_set: by a marker, which takes precedence */
 };
 
 static void bounds_add(struct bounds *b, const struct dt_type *t, int64_t lo, int64_t hi)
@@ -414,7 +414,7 @@ static int struct_bounds(int64_t n, const int64_t *lens, const int64_t *off, str
         model->basic = NULL;
     if (model->basic)
         model->elem = model->basic->elem;
-    b->lb = bd.lo; /* 0 when nothing bounds that side */
+    b->lb = bd.lo; /* 0 if nothing bounds that side */
     b->ub = bd.hi;
     b->flags = (bd.lo_set ? DT_LB_SET : 0) | (bd.hi_set ? DT_UB_SET : 0);
     int64_t extent;
@@ -558,7 +558,7 @@ int dt_make_darray(int size, int rank, int ndims, const int64_t *gsizes, const i
     struct build b = build_old(old);
     int64_t pitch = old->extent;
     int err = 0;
-    /* place in the process grid, which is in C order always */
+    /* place in the process grid, which is always in C order */
     int *me = malloc((size_t)ndims * sizeof *me);
     if (!me)
         err = -ENOMEM;

@@ -11,8 +11,8 @@
 static int walk(const struct dt_node *nd, uintptr_t at, int64_t from, int64_t to, struct sink *s);
 
 /* Instances of few blocks side by side (arrays of structs), and columns of a matrix side by side (a
- * transpose), are handled block by block: the j-th block of many instances is one strided loop. How
- * many at a time, so that they stay in the first-level cache; 0: not of that kind. */
+ * transpose), are handled block by block: the j-th block of many instances is one strided loop.
+ * Returns how many at a time, so that they fit the first-level cache; 0: neither kind. */
 enum { ROW_BLOCKS = 16, ROW_BYTES = 16384, COLUMN_BYTES = 128 };
 
 static size_t row_tile(const struct dt_node *k, int64_t n, int64_t stride)
@@ -135,8 +135,8 @@ int walk_type(const struct dt_type *t, size_t count, const void *buf, size_t fro
     struct dt_node *nd = t->node;
     if (count == 1)
         return walk(nd, at, (int64_t)from, (int64_t)to, s);
-    /* count instances are a vector of them; one that continues the vector inside is that vector,
-     * longer */
+    /* count instances are a vector of them; if they continue the vector inside, one longer
+     * vector */
     struct dt_node all = {.kind = NODE_VECTOR, .n = (int64_t)count, .stride = t->extent, .kid = nd};
     int64_t span, n;
     if (nd->kind == NODE_VECTOR && !mul64(nd->n, nd->stride, &span) && span == t->extent &&

@@ -28,8 +28,8 @@ struct keyval {
 struct attr {
     struct list link;
     struct keyval *key;
-    void *value;    /* an integer where the form says so */
-    int as_int;     /* ATTR_INT: what C gets the address of */
+    void *value;    /* an integer if the form is one */
+    int as_int;     /* ATTR_INT: its address goes to C */
     enum attr_form form;
     int deleting; /* its delete callback runs: get still finds it, everything else does not */
 };
@@ -196,8 +196,8 @@ int attr_delete(enum obj_kind holder, int handle, struct attr_list *l, int keyva
     return err;
 }
 
-/* What a copy callback gives is set on the new object.  A callback of C that hands on the address
- * of an integer means the integer: the address would not outlive the old object. */
+/* What a copy callback returns is set on the new object. If a C callback passes on the address of
+ * an integer, the integer is copied: the address would not outlive the old object. */
 static int copy_one(int old_handle, struct keyval *k, struct attr *a, struct attr_list *to)
 {
     const char *call = proc->call;
@@ -305,8 +305,8 @@ int keyval_free(enum obj_kind holder, int *keyval, const char *call)
     int err = key_find(holder, *keyval, &k, call);
     if (err)
         return err;
-    /* Another copy of the handle may have been used before: the key lives while attributes do, and
-     * delete callbacks free it again (MPI-3.1 6.7.2 gives no way to know). */
+    /* The handle may have been used before: the key lives while attributes exist, and delete
+     * callbacks may free it again (MPI-3.1 6.7.2). */
     if (!k->freed) {
         k->freed = 1;
         key_drop(k);

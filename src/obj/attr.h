@@ -40,7 +40,7 @@ int attr_copy(enum obj_kind holder, int old_handle, const struct attr_list *from
 /* Run the delete callbacks (last set first) and empty the list. An error stops it and is
  * returned. */
 int attr_delete_all(enum obj_kind holder, int handle, struct attr_list *l);
-/* Empty the list without callbacks: what is left behind at the end. */
+/* Empty the list without callbacks: attributes left at the end. */
 void attr_forget(struct attr_list *l);
 int keyval_create(enum obj_kind holder, void *copy_fn, void *delete_fn, int *keyval, void *extra,
                   int is_fortran);
@@ -52,7 +52,7 @@ typedef int attr_copy_proxy(MPI_Comm_copy_attr_function *fn, int handle, int key
                             int form, void *value, void **copied, int *flag);
 typedef int attr_delete_proxy(MPI_Comm_delete_attr_function *fn, int handle, int keyval, int form,
                               void *value, void *extra);
-/* A key that does not exist is passed over. */
+/* A key that does not exist is ignored. */
 void keyval_set_proxy(int keyval, attr_copy_proxy *copy, attr_delete_proxy *del);
 
 /* Predefined copy and delete functions: the NULL ones are null pointers, MPI_*_DUP_FN is
@@ -79,8 +79,8 @@ struct info_pair *info_find(const struct info *i, const char *key); /* NULL: non
 int info_remove(struct info *i, const char *key);                   /* 0 or -ENOENT */
 int info_count(const struct info *i);
 int info_merge(struct info *to, const struct info *from); /* 0 or -ENOMEM; from may be NULL */
-/* What is known of how this process was started (MPI-3.1 10.3.5): all keys of MPI_INFO_ENV but
- * maxprocs, since they hold before MPI_Init and after MPI_Finalize, too. */
+/* What is known of the start of this process (MPI-3.1 10.3.5): all keys of MPI_INFO_ENV except
+ * maxprocs, since they are valid before MPI_Init and after MPI_Finalize, too. */
 void info_fill_env(struct info *i);
 /* "true"/"false" (any case) to 1/0; `absent` when missing or neither. */
 int info_truth(const struct info *i, const char *key, int absent);

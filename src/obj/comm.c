@@ -49,7 +49,7 @@ int comm_release(struct comm *c)
     int err = attr_delete_all(OBJ_COMM, c->obj.handle, &c->attrs);
     if (err)
         return err;
-    /* The handle goes now; pending operations keep the object. */
+    /* The handle is freed now; pending operations keep the object. */
     obj_del(OBJ_COMM, &c->obj);
     comm_drop(c);
     return MPI_SUCCESS;
@@ -155,8 +155,8 @@ static void comm_forget(void *arg)
     comm_destroy(c);
 }
 
-/* First, and their local ones with them: those have places of their own in the table, maybe lower
- * ones. */
+/* Intercommunicators go first, with their local ones: those have table places of their own, maybe
+ * lower ones. */
 static void intercomm_forget(void *arg)
 {
     struct comm *c = arg;

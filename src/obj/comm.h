@@ -33,7 +33,7 @@ struct rankmap {
     int *table;        /* RANKMAP_TABLE */
 };
 
-/* Takes a copy of world ranks[size]; finds regular shapes by itself.  NULL: out of memory. */
+/* Copies world ranks[size], and detects regular shapes. NULL: out of memory. */
 struct rankmap *rankmap_make(const int *ranks, int size);
 struct rankmap *rankmap_stride(int first, int stride, int size);
 struct rankmap *rankmap_ref(struct rankmap *m);
@@ -44,12 +44,12 @@ static inline int rankmap_world(const struct rankmap *m, int rank)
 }
 /* Rank of a world rank in the map, or -1. O(1) for strides, O(size) else. */
 int rankmap_find(const struct rankmap *m, int world);
-/* Rank of the first member, from `rank` on, that has died; -1: none. */
+/* Rank of the first failed member, from `rank` on; -1: none. */
 int rankmap_dead(const struct rankmap *m, int rank);
 /* Same ranks in the same order. */
 int rankmap_equal(const struct rankmap *a, const struct rankmap *b);
 
-/* For looking many world ranks up in one map: O(1) each after O(size).  init: 0 or -ENOMEM. */
+/* Look-up of many world ranks in one map: O(1) each after O(size). init: 0 or -ENOMEM. */
 struct rankindex {
     const struct rankmap *map;
     struct map hash; /* world -> rank + 1; empty: search the map itself */
@@ -75,14 +75,14 @@ struct comm {
     uint32_t ctx_recv;      /* number of the id that this process receives with */
     uint32_t ctx_send;      /* ... that it sends with; equal but for intercommunicators */
     uint32_t round_recv;    /* their rounds: stand above the rank in what comes in ... */
-    uint32_t src;           /* ... and above this process's own in what it sends: both in one word */
+    uint32_t src; /* ... and above this process's own in what it sends: both in one word */
     int rank, size;         /* of the local group */
     struct rankmap *map;    /* local group */
     struct rankmap *remote; /* remote group of an intercommunicator, else NULL */
     struct comm *local;     /* intercommunicator: intracommunicator of the local group (for
                              * collectives) */
-    struct rankmap *beside[2]; /* groups whose deaths end what it does, too (comm_set_beside), or
-                                * NULL */
+    struct rankmap *beside[2]; /* groups whose failures also end its operations (comm_set_beside),
+                                * or NULL */
     struct errhandler *errhandler;
     struct attr_list attrs;
     struct info *info;
@@ -90,11 +90,10 @@ struct comm {
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
-    int deaths_seen;        /* coll/: boot_dead_count() when members were last looked for among the
-                             * dead; */
-    int member_dead;        /* ... and one that is: its number in the job + 1 */
-    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls were last told of the
-                             * dead; */
+    int deaths_seen;        /* coll/: boot_dead_count() when failed members were last searched; */
+    int member_dead;        /* ... and one that failed: its job rank + 1 */
+    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls last reported
+                             * failures; */
     int dead_told;          /* ... members among them */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
@@ -124,26 +123,27 @@ uint32_t comm_rank_mask(void);
 struct errhandler;
 struct comm *comm_ref(struct comm *c);
 void comm_drop(struct comm *c); /* last reference: freed (collective state, attributes, map) */
-/* A communicator object from parts (takes its own references); the context id must be agreed by the caller
- * (coll/ctxid.c), and is given back (ctx_gone) with the communicator.  Gives it a handle, refs = 1 and MPI_ERRORS_ARE_FATAL.
- * NULL: out of memory. */
+/* A communicator object from parts (takes its own references). The caller agrees on the context id
+ * (coll/ctxid.c); it is returned (ctx_gone) with the communicator. The object has a handle, refs =
+ * 1 and MPI_ERRORS_ARE_FATAL. NULL: out of memory. */
 struct comm *comm_make(struct rankmap *map, int rank, struct rankmap *remote, uint64_t ctx_recv,
                        uint64_t ctx_send);
 /* The ids of one that was made with CTX_NONE. */
 void comm_set_ctx(struct comm *c, uint64_t ctx_recv, uint64_t ctx_send);
-/* Members of c may give up a collective operation because of a death in these groups (or NULL), though c has not those members: so
- * the others end it by that death, too.  Takes its own references. */
+/* Members of c may give up a collective operation because of a failure in these groups (or NULL),
+ * whose members are not in c. So that failure also ends it for the others. Takes its own
+ * references. */
 void comm_set_beside(struct comm *c, struct rankmap *a, struct rankmap *b);
-/* `local` becomes the local communicator of intercommunicator c (and goes with it), beside the
- * other group. */
+/* `local` becomes the local communicator of intercommunicator c (freed with it), beside the other
+ * group. */
 void comm_set_local(struct comm *c, struct comm *local);
-/* MPI_Comm_free: delete callbacks (an error of one is returned and nothing happens), the handle
- * goes, and the object with its last reference. */
+/* MPI_Comm_free: delete callbacks (if one returns an error, nothing happens); the handle is freed,
+ * the object with its last reference. */
 int comm_release(struct comm *c);
 void comm_set_errhandler(struct comm *c, struct errhandler *e); /* takes its own reference */
 
-/* Ids of the predefined communicators; all others come from coll/ctxid.c, which may set
- * proc->obj->ctx_gone to learn when a communicator of this process goes. */
+/* Ids of the predefined communicators. All others come from coll/ctxid.c, which may set
+ * proc->obj->ctx_gone to be called when a communicator of this process is freed. */
 enum { CTX_WORLD = 0, CTX_SELF = CTX_STEP };
 #define CTX_NONE UINT32_MAX /* ctx_recv of a communicator that owns no id */
 

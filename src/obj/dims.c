@@ -1,5 +1,5 @@
-/* The search of MPI_Dims_create: all ordered factorizations, from the balanced end, cut by the best
- * range so far. */
+/* The search of MPI_Dims_create: all ordered factorizations, from the balanced end, pruned by the
+ * best range so far. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ static void dims_rate(struct dims_search *s, long long sum)
     memcpy(s->best, s->now, sizeof s->best);
 }
 
-/* Fill places at.. with factors of `left` that do not grow and end within the best range so far.
- * Ascending, so that good ranges come first and cut the rest. */
+/* Fill places at.. with factors of `left` that do not grow, within the best range so far.
+ * Ascending, so that good ranges come first and prune the rest. */
 static void dims_try(struct dims_search *s, int at, int left, int most, long long sum)
 {
     if (at == s->n - 1) {

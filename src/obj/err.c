@@ -13,7 +13,7 @@
 #include "obj/obj_types.h"
 
 /* Code of the ring: class in bits 0-6, slot in 8-14, round of the ring in 15-29 (never 0, so that a
- * bare class is told from a code).  The round keeps an old code from showing the text of a newer
+ * bare class differs from a code). The round keeps an old code from returning the text of a newer
  * error. */
 enum { SLOT_SHIFT = 8, ROUND_SHIFT = 15, ROUNDS = 1 << 15, USER_BIT = 1 << 30 };
 _Static_assert(ERR_SLOTS == 1 << (ROUND_SHIFT - SLOT_SHIFT), "the slot field holds ERR_SLOTS");
@@ -195,8 +195,7 @@ int err_make(int cls, const char *fmt, ...)
     return s->code;
 }
 
-/* Where the text of a code stands, or NULL when it has none of its own or the slot was used
- * again. */
+/* The slot with a code's text; NULL if it has none of its own or the slot was reused. */
 static struct err_slot *slot_find(int code)
 {
     struct err_ring *e = proc->obj ? proc->obj->err : NULL;
@@ -389,7 +388,7 @@ int err_delete(int code, int is_class)
                         code);
     free(u->text);
     *u = (struct err_user){0};
-    /* Numbers come again from the end only, so that MPI_LASTUSEDCODE stays the largest in use. */
+    /* Numbers are reused from the end only, so that MPI_LASTUSEDCODE stays the largest in use. */
     while (e->users && !e->user[e->users - 1].class)
         e->users--;
     e->last_used = e->users ? (USER_BIT | e->users) : MPI_ERR_LASTCODE;

@@ -1,9 +1,9 @@
 /* err.h - MPI error codes with an exact text, and error handlers.
  *
- * A code is class | slot<<8 | round<<15: the class is a mask away, the text of a slot lives in a
- * ring of the last ERR_SLOTS errors of this process, and the round tells an old code from a new
- * one.  Codes and classes added by users live above MPI_ERR_LASTCODE (bit 30).  MPI_SUCCESS is 0.
- * Every room from L2 upwards returns such codes. */
+ * A code is class | slot<<8 | round<<15. The class is a mask away. The text of a slot lives in a
+ * ring of the last ERR_SLOTS errors of this process. The round distinguishes an old code from a new
+ * one. Codes and classes added by users are above MPI_ERR_LASTCODE (bit 30). MPI_SUCCESS is 0.
+ * Every room from L2 upwards returns such codes. Start with err_make(). */
 #ifndef OBJ_ERR_H
 #define OBJ_ERR_H
 
@@ -14,15 +14,15 @@ enum { ERR_SLOTS = 128, ERR_TEXT = 400, ERR_CLASS_MASK = 0x7f };
 /* A new error code of `cls` with its text: name the call, the argument and the value. */
 int err_make(int cls, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 int err_class(int code);
-/* Text of a code for MPI_Error_string; a code whose slot was reused gives the text of its class. */
+/* Text of a code for MPI_Error_string; if its slot was reused, the text of its class. */
 void err_text(int code, char *buf, size_t len);
-/* Put "call: " before a text that names no MPI call, as rooms make them that do not know for which
- * they work. */
+/* Prefix "call: " to a text without MPI call: rooms do not always have the call that they work
+ * for. */
 void err_name(int code, const char *call);
 /* The same, and instead of the call that the text names: it may have been made in another one than the one that returns it. */
 void err_returned_by(int code, const char *call);
-/* code, or where its text has gone, a code of the same class with this one.  Those with the same text share a slot: what is left of
- * the others' texts stays. */
+/* Returns code; or, if its text is lost, a code of the same class with this text. Equal texts share
+ * a slot, so that other texts stay. */
 int err_retell(int code, const char *fmt, ...) __attribute__((cold, format(printf, 2, 3)));
 /* Whether code is one that MPI_Error_class and MPI_Error_string accept. */
 int err_valid(int code);

@@ -88,7 +88,7 @@ static void fatal(const char *where, int code, const char *call)
 {
     char text[ERR_TEXT], line[ERR_TEXT + 256], name[64];
     err_text(code, text, sizeof text);
-    /* Texts begin with "MPI_Call: ".  Say the call once, and believe the text: `call` may be
+    /* Texts begin with "MPI_Call: ". Print the call once, and take it from the text: `call` may be
      * another thread's. */
     const char *rest = text, *colon = strchr(text, ':');
     size_t n = colon ? (size_t)(colon - text) : 0;

@@ -1,14 +1,14 @@
 /* errhandler.h - error handler objects.
  *
- * The predefined ones exist in every process; user handlers belong to one kind of holder.  Objects
- * that hold a handler own a reference, so do users for each create and get; handle and memory go
- * with the last one. */
+ * The predefined ones exist in every process; user handlers belong to one kind of holder. An object
+ * with a handler holds a reference, and so does the user for each create and get. Handle and memory
+ * are freed with the last one. */
 #ifndef OBJ_ERRHANDLER_H
 #define OBJ_ERRHANDLER_H
 
 #include "obj/obj.h"
 
-/* What MPICH's C++ binding library calls its user's handlers by; kind 0 is a communicator, 1 a
+/* MPICH's C++ binding library calls its users' handlers by this; kind 0 is a communicator, 1 a
  * file, 2 a window. */
 typedef void errhandler_cxx(int kind, int *handle, int *code, void (*fn)(void));
 
@@ -30,7 +30,7 @@ struct errhandler *errhandler_builtin(enum errhandler_builtin which);
 /* By handle, NULL if there is none. */
 struct errhandler *errhandler_find(int handle);
 struct errhandler *errhandler_ref(struct errhandler *e);
-void errhandler_drop(struct errhandler *e); /* NULL is fine */
+void errhandler_drop(struct errhandler *e); /* NULL is legal */
 
 /* Run the handler for `code` that happened in `call` on an object; `where` names the object for the
  * message of MPI_ERRORS_ARE_FATAL, e.g. "MPI_COMM_WORLD".  Returns the code for the caller.

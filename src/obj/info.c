@@ -185,7 +185,7 @@ int info_init(void)
     return 0;
 }
 
-/* Those of users stay: they outlive MPI_Finalize. */
+/* Users' objects stay: they outlive MPI_Finalize. */
 void info_finalize(void)
 {
     info_drop(proc->obj->info_env);

@@ -1,10 +1,10 @@
-/* obj.h - MPI objects: integer handles, reference counts, predefined ones.
+/* obj.h - MPI objects: integer handles, reference counts, predefined ones. Start with obj_find().
  *
  * A handle is kind<<30 | type<<26 | index, as in MPICH's ABI: kind 1 = predefined (index: low 8
- * bits for most, see obj_set_builtin), kind 2 or 3 = made at run time.  Look-up is an index into a
- * table of pointers, bounds-checked, never a dereference of what the user passed.
+ * bits for most, see obj_set_builtin), kind 2 or 3 = made at run time. Look-up is a bounds-checked
+ * index into a table of pointers, never a dereference of what the user passed.
  *
- * An object embeds struct obj first.  Reference counts are plain: proc->lock protects them. */
+ * An object embeds struct obj first. Reference counts are plain: proc->lock protects them. */
 #ifndef OBJ_OBJ_H
 #define OBJ_OBJ_H
 
@@ -33,7 +33,7 @@ struct obj_table {
     _Atomic(void ***) block;
     unsigned blocks, block_room; /* blocks allocated; places for them */
     atomic_uint limit;           /* indexes given out so far are below this */
-    unsigned *freed;             /* stack of indexes to use again */
+    unsigned *freed;             /* stack of indexes for reuse */
     unsigned nfreed, freed_room;
     unsigned live;               /* objects made at run time and not freed (leak report) */
 };
@@ -47,15 +47,15 @@ struct obj_room {
                                      * freed; may be NULL */
     struct errhandler *errhandler[4];
     void *req_free;              /* recycled requests */
-    uint64_t completions;        /* requests completed so far: waits look again only when it
-                                  * moved */
+    uint64_t completions;        /* requests completed so far: a wait tests again only if it has
+                                  * changed */
 };
 
 /* tables, errors, info, errhandlers, groups, MPI_COMM_WORLD and SELF; 0 or -ENOMEM */
 int obj_init(void);
 void obj_finalize(void);
-/* Info objects may be used before MPI_Init and after MPI_Finalize: obj_early() makes the tables if
- * there are none, obj_late() frees them when MPI does not run and no info object is left. */
+/* Info objects may be used before MPI_Init and after MPI_Finalize. obj_early() makes the tables if
+ * there are none; obj_late() frees them when MPI does not run and no info object is left. */
 int obj_early(void);
 void obj_late(void);
 
@@ -63,7 +63,7 @@ void obj_late(void);
 static inline void *obj_find(enum obj_kind kind, int handle);
 /* Give `o` a new handle (kind 2, "direct") with refs = 1.  0 or -ENOMEM. */
 int obj_add(enum obj_kind kind, struct obj *o);
-/* Take the handle away; the memory is the caller's. */
+/* Free the handle; the memory is the caller's. */
 void obj_del(enum obj_kind kind, struct obj *o);
 /* Predefined object under its fixed ABI handle; it is never freed by users. */
 void obj_set_builtin(enum obj_kind kind, int handle, struct obj *o);
@@ -87,8 +87,8 @@ static inline void *obj_find(enum obj_kind kind, int handle)
                    ? atomic_load_explicit(
                          &t->block, memory_order_acquire)[index / OBJ_BLOCK][index % OBJ_BLOCK]
                    : NULL;
-    /* Predefined datatypes carry their size in bits 8-15, keyvals an attribute kind above: the low
-     * byte alone tells. */
+    /* Predefined datatypes have their size in bits 8-15, keyvals an attribute kind above: the low
+     * byte alone is the index. */
     if ((h >> 30) == 1) {
         struct obj *o = t->builtin[h & 0xff];
         return o && o->handle == handle ? o : NULL;

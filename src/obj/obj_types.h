@@ -2,7 +2,7 @@
 #ifndef OBJ_OBJ_TYPES_H
 #define OBJ_OBJ_TYPES_H
 
-/* All: 0 or -ENOMEM; the finalize halves bear a start that failed half way. */
+/* All: 0 or -ENOMEM; the finalize halves also work after an incomplete start. */
 int err_init(void);
 void err_finalize(void);
 int errhandler_init(void);

@@ -199,8 +199,8 @@ void request_release(struct request *r)
         request_destroy(r);
         return;
     }
-    /* The handle goes now, the memory when the operation ends.  A generalized request is completed
-     * by its handle, which the user has kept (MPI-3.1 12.2). */
+    /* The handle is freed now, the memory when the operation ends. The user completes a generalized
+     * request by its handle, so that stays (MPI-3.1 12.2). */
     if (r->obj.handle && r->kind != REQUEST_GENERAL)
         obj_del(OBJ_REQUEST, &r->obj);
     r->freed = 1;

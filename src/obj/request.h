@@ -25,8 +25,7 @@ struct request_ops {
     int (*start)(struct request *r);
     /* MPI_Cancel. */
     int (*cancel)(struct request *r);
-    /* Nudge: a wait or test looks at r which is not done (RMA: issue what was held back). May be
-     * NULL. */
+    /* A wait or test looks at r, which is not done: send what was held back (RMA). May be NULL. */
     void (*poke)(struct request *r);
     /* After completion, before status goes to the user (generalized: query); may give r->error
      * another text. MPI error code. May be NULL. */
@@ -60,23 +59,23 @@ struct request {
  * request_publish. */
 void request_init(struct request *r, enum request_kind kind, const struct request_ops *ops,
                   struct comm *c);
-/* Give it a handle for the user, and a reference on its communicator that goes with the handle's
- * end.  MPI error code. */
+/* Give it a handle for the user, and a reference to its communicator, which ends with the handle.
+ * MPI error code. */
 int request_publish(struct request *r, MPI_Request *out);
 /* Done, with an error code (0 = fine).  Frees it if the user has called MPI_Request_free.  The
  * status must be filled before. */
 void request_complete(struct request *r, int error);
-/* Let fn run when r, an internal request, is done: now if it is. */
+/* Call fn when r, an internal request, is done: at once if it is done already. */
 void request_then(struct request *r, void (*fn)(struct request *r, void *arg), void *arg);
 /* Wait for one internal or user request (progress_wait). */
 void request_wait(struct request *r);
-/* Wait for all of n (NULL entries are passed over), or until at least one is done; O(n) in all. */
+/* Wait for all of n (NULL entries are skipped), or until at least one is done; O(n) in all. */
 void request_wait_all(struct request **r, int n);
 void request_wait_any(struct request **r, int n);
-/* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is left
- * alone), then free, or make a persistent one inactive.  An inactive one gives the empty status.
- * Returns the request's error code.  For requests with a handle and, likewise, for internal ones
- * made on the heap. */
+/* After done: status for the user (NULL or MPI_STATUS_IGNORE: none; its MPI_ERROR field is not
+ * written). Then it is freed; a persistent one becomes inactive. An inactive one has the empty
+ * status. Returns the request's error code. For requests with a handle and for internal ones on the
+ * heap. */
 int request_finish(struct request *r, MPI_Status *status);
 /* MPI_Request_free: freed now or when done. */
 void request_release(struct request *r);
@@ -87,9 +86,9 @@ static inline int request_is_persistent(const struct request *r)
     return (r->kind >= REQUEST_PERSISTENT_SEND && r->kind <= REQUEST_PERSISTENT_COLL) ||
            r->kind == REQUEST_PART;
 }
-/* An MPI_Status as the standard wants it for null or inactive requests. */
+/* The MPI_Status for null or inactive requests. */
 void status_empty(MPI_Status *st);
-/* What a receive from MPI_PROC_NULL gives. */
+/* The status of a receive from MPI_PROC_NULL. */
 void status_proc_null(MPI_Status *st);
 
 /* Bytes and the cancelled flag share two ints of MPI_Status (MPICH ABI): 63 bits of count, bit 0 of

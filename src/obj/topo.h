@@ -1,5 +1,5 @@
-/* topo.h - virtual topologies of communicators (MPI-3.1 chapter 7): what is stored and the
- * neighbours it gives.
+/* topo.h - virtual topologies of communicators (MPI-3.1 chapter 7): their data, and the neighbours
+ * that follow from it.
  *
  * Dimensions, coordinates and ranks are counts; all arrays belong to the topology. */
 #ifndef OBJ_TOPO_H
@@ -26,7 +26,7 @@ struct comm_topo {
 /* An empty topology of this kind with one reference; NULL: out of memory. */
 struct comm_topo *topo_make(enum topo_kind kind);
 struct comm_topo *topo_ref(struct comm_topo *t);
-void topo_drop(struct comm_topo *t); /* NULL is fine */
+void topo_drop(struct comm_topo *t); /* NULL is legal */
 
 /* Rank at coordinates (periodic ones wrap), or MPI_PROC_NULL outside. */
 int topo_cart_rank(const struct comm_topo *t, const int *coords);
@@ -40,8 +40,8 @@ void topo_cart_coords(const struct comm_topo *t, int rank, int *coords);
 int topo_neighbors(const struct comm *c, int *nsources, int **sources, int *ndestinations,
                    int **destinations, const char *call);
 
-/* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as even
- * as can be, the largest first.  Returns 0 if there is no memory. */
+/* Fill the zeros of dims (at least one) with factors whose product is `product`, 1 or more: as
+ * balanced as possible, the largest first. Returns 0 if there is no memory. */
 int topo_dims_fill(int product, int ndims, int *dims);
 
 #endif

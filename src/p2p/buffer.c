@@ -89,7 +89,7 @@ static struct piece *piece_take(struct p2p_buffer *b, size_t bytes)
     }
 }
 
-/* Sent for the user, who has his buffer back at once. */
+/* A copy is sent, so the user has the buffer back at once. */
 static int send_copy(struct p2p_req *q, struct piece *piece)
 {
     struct p2p_req *copy = req_alloc();
@@ -110,14 +110,14 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     copy->block = 1;
     int err = send_begin(copy);
     if (!err && !copy->r.done) {
-        if (!q->waits) { /* nobody can cancel a blocking call, whose request is on the stack */
+        if (!q->waits) { /* a blocking call's request is on the stack, and cannot be cancelled */
             copy->twin = q;
             q->twin = copy;
         }
         copy->r.freed = 1; /* request_complete() frees it */
         return MPI_SUCCESS;
     }
-    if (!err) { /* gone as an eager message, which the user may still cancel */
+    if (!err) { /* it left as an eager message, which the user may still cancel */
         err = copy->r.error;
         q->eager = copy->eager;
         q->seq = copy->seq;

@@ -1,4 +1,4 @@
-/* Path 1: active messages.  How a send leaves, and two of the ways to fetch the data of a matched
+/* Path 1: active messages. How a send leaves, and two of the ways to get the data of a matched
  * rendezvous (the third: native.c). */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     int sync = (q->flags & P2P_MODE) == P2P_SYNC;
     struct p2p_eager_sync h = {{q->ctx, q->src, q->tag, p->seq_out}, sync ? cookie_make(q) : 0};
     if (sync && !h.sreq)
-        return AM_AGAIN; /* when there is memory again */
+        return AM_AGAIN; /* retry when there is memory */
     struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
     int rc = am_request(q->world, sync ? P2P_EAGER_SYNC : P2P_EAGER, v, q->size ? 2 : 1, 0);
     if (rc)
@@ -43,7 +43,7 @@ static int send_eager(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
-/* In pieces; q->next bytes are out.  What stops half way goes on from the head of the queue. */
+/* In pieces; q->next bytes have left. An interrupted send goes on from the head of the queue. */
 static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
 {
     struct p2p_eager_first h = {{q->ctx, q->src, q->tag, 0}, q->size};
@@ -75,8 +75,8 @@ static int send_pieces(struct p2p_req *q, struct p2p_peer *p)
     return 0;
 }
 
-/* Where the data lies, for a receiver that can read it: at most P2P_RTS_RUNS runs, none too short
- * to be worth a place in a list.  0: it must be pulled. */
+/* Where the data lie, for a receiver that can read them: at most P2P_RTS_RUNS runs, each long
+ * enough for an entry. 0: it must be pulled. */
 static uint32_t runs_of(struct p2p_req *q, const struct p2p_peer *p, struct p2p_run *run)
 {
     if (!p->near)
@@ -113,7 +113,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
     rts.h = (struct p2p_rts){{q->ctx, q->src, q->tag, p->seq_out}, cookie_make(q), q->size, n,
                              (uint16_t)key, (uint16_t)q->waits};
     if (!rts.h.sreq)
-        return AM_AGAIN; /* when there is memory again */
+        return AM_AGAIN; /* retry when there is memory */
     struct iovec v = {&rts, sizeof rts.h + n * sizeof rts.tail.run[0] + key};
     q->got = 0;
     q->state = P2P_OPEN;
@@ -198,9 +198,9 @@ static int read_step(struct p2p_req *q, struct p2p_peer *p, const struct p2p_run
     return 0;
 }
 
-/* When the sender is blocked in this very message and has a core, both can copy at once, through
- * the rings: twice as fast here as one process_vm_readv, whose cost is in finding the pages.  Else
- * one copy by the receiver leaves the sender free. */
+/* If the sender is blocked in this very message and has a core, both can copy at once, through the
+ * rings: twice as fast as one process_vm_readv, whose cost is the page look-up. Otherwise one copy
+ * by the receiver leaves the sender free. */
 static int better_pulled(const struct p2p_req *q, const struct p2p_rts *h)
 {
     return h->waits && !proc->p2p->crowded && q->want < (size_t)cvar.p2p_cma_min;
@@ -217,8 +217,7 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
     while (q->got < q->want) {
         int rc = read_step(q, p, runs, h->nruns);
         if (rc) {
-            /* the first real try decides; a single bad address later is left to the pull to
-             * report */
+            /* the first real try decides; a single bad address later is reported by the pull */
             if (p->cma == P2P_CMA_UNKNOWN || rc == -EPERM)
                 p->cma = P2P_CMA_REFUSED;
             q->got = 0;
@@ -231,7 +230,7 @@ static int rndv_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts
 
 /* --- windows of segments --------------------------------------------------- */
 
-/* Segments of one window: no more than the transport can have under way as replies. */
+/* Segments of one window: at most what the transport can have under way as replies. */
 static size_t window_segments(int world)
 {
     struct tp_caps caps = {0};
@@ -243,7 +242,7 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     size_t segment = am_max(p->world) - sizeof(struct p2p_data), window;
-    /* where the sender packs one: as large in every process */
+    /* the sender packs a segment there; it has the same size in every process */
     if (segment > proc->p2p->scratch_size)
         segment = proc->p2p->scratch_size;
     window = segment * window_segments(p->world);
@@ -272,7 +271,7 @@ static void pull_fail(struct p2p_op *op, int neg_errno)
                           "receive: process %d of the job: %s", q->world, strerror(-neg_errno)));
 }
 
-/* Ask for as many windows as may be under way; called again as data arrives. */
+/* Ask for as many windows as may be under way; called again as data arrive. */
 static void by_am_more(struct p2p_req *q)
 {
     struct p2p_peer *p = peer_get(q->world);

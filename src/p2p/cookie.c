@@ -1,15 +1,15 @@
-/* Names of requests on the wire.
+/* Wire ids of requests.
  *
- * What a peer sends back names a request of this process.  It is a place in a table and how often
- * that place was given out, never an address: a name that is old, foreign or made up finds nothing,
- * and nothing of this process shows in it. */
+ * What a peer sends back names a request of this process. It is a place in a table and a count of
+ * the place's uses, never an address. An old, foreign or forged id finds nothing, and reveals
+ * nothing of this process. */
 #include <stdlib.h>
 
 #include "p2p/p2p_types.h"
 
 struct p2p_cookie {
     struct p2p_req *q; /* NULL: free */
-    uint32_t uses;     /* in the upper half of names */
+    uint32_t uses;     /* in the upper half of ids */
     uint32_t next;     /* free ones: the next place + 1 */
 };
 

@@ -1,10 +1,8 @@
 /* Matching in constant time, wildcards included.
  *
- * A receive is posted under its key (ctx, sender or any, tag or any); the round of the context id
- * stands in the sender's word, with wildcards too, so a message of an earlier round matches
- * nothing.  A message may match four keys; of the
- * first receives of each the one posted first takes it.  An unexpected message waits under its four keys, so
- * that a receive of any kind finds the earliest one at once. */
+ * A receive is posted under its key (ctx, rank or any, tag or any). A message may match four keys:
+ * of the first receives of each, the one posted first takes it. An unexpected message waits under
+ * its four keys, so a receive of any kind finds the earliest one at once. */
 #include "p2p/p2p_types.h"
 
 static unsigned bin_of(uint32_t ctx, uint32_t src, int tag)
@@ -55,7 +53,7 @@ static struct p2p_req *first_posted(uint32_t ctx, uint32_t src, int tag)
     return NULL;
 }
 
-/* The first of the receives with a wildcard, where it was posted before `best` (NULL: any is). */
+/* The first of the receives with a wildcard, if it was posted before `best` (NULL: any). */
 static struct p2p_req *first_wild(const struct p2p_match *m, struct p2p_req *best)
 {
     for (int kind = 1; kind < P2P_KEYS; kind++) {
@@ -100,7 +98,8 @@ static struct p2p_unex *find_kind(uint32_t ctx, uint32_t src, int tag, int kind)
     uint32_t wanted = kind & 2 ? ~proc->p2p->ranks : UINT32_MAX; /* bits of the sender's word */
     struct list *head = &proc->p2p->unex[kind][bin_of(ctx, src, tag) % P2P_UNEX_BINS];
     for (struct list *l = head->next; l != head; l = l->next) {
-        struct p2p_unex *u = (struct p2p_unex *)((char *)(l - kind) - offsetof(struct p2p_unex, link));
+        struct p2p_unex *u = (struct p2p_unex *)((char *)(l - kind) -
+                                                 offsetof(struct p2p_unex, link));
         if (u->m.ctx == ctx && (kind & 1 || u->m.tag == tag) && !((u->m.src ^ src) & wanted))
             return u;
     }

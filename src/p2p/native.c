@@ -1,19 +1,19 @@
-/* native.c - the data of a rendezvous by the network's own get.
+/* native.c - the data of a rendezvous by the network's own get. Start with native_offer() and
+ * native_read().
  *
  *   S: registers its buffer --RTS(name of the transport, its key)--> R: matches, imports the key
  *                                              memory of S --> R: get, get ... of the transport
  *   S: deregisters          <------------FIN------------------------ R: all answered
  *
- * One block at both ends, as a piece of a layout would have to pay for itself.  The key serves one
- * message: none has to be found again or thrown away when the user frees its memory, and over what
- * makes registration cheap nothing is lost; a network that pins pages would want them remembered.
- * What fails while S lives is pulled, from the beginning, so a failure here is never one of the
- * message.
+ * The data are one block at both ends, because each piece of a layout would need a key. A key
+ * serves one message: there is no cache to search, or to clean when the user frees memory. Networks
+ * with cheap registration lose nothing; one that pins pages would want a cache. What fails while S
+ * lives is pulled, from the beginning. So a failure here is never a failure of the message.
  *
- * P13: what the network has may yet be written, so a receive ends when all its pieces have been
- * answered.  Of a dead process they are answered with an error, as soon as the network knows; who
- * does not answer then (a host that was cut off) is waited for a second, as in rma/engine/native.c,
- * and the record stays for the late answer. */
+ * P13: what the network has may still be written, so a receive ends when all its pieces have been
+ * answered. A network answers those of a failed process with an error as soon as it detects that. A
+ * process that does not answer then (its host is unreachable) is waited for one second, as in
+ * rma/engine/native.c. The record stays for the late answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "p2p/p2p_types.h"
 #include "var/var.h"
 
-enum { NAME = 8 }; /* bytes of the transport's name, which stand before its key */
+enum { NAME = 8 }; /* bytes of the transport's name, which precedes its key */
 
 struct p2p_native { /* what the network knows of one request */
     struct tp_done d; /* shared by all pieces: each answer counts down */
@@ -35,11 +35,11 @@ struct p2p_native { /* what the network knows of one request */
     size_t most;        /* bytes of one get */
     unsigned out;       /* gets under way */
     int err;            /* -errno of the first that failed: no more is asked for */
-    uint64_t over;      /* ns: when a dead process' data is given up; 0: it lives */
+    uint64_t over;      /* ns: when a failed process's data are given up; 0: it lives */
 };
 
-/* The network by which p can be reached, if a get of that length pays there.  Both ends ask: a
- * process that would not get names no memory, and looks at no key that it is sent. */
+/* The network by which p can be reached, if a get of that length is faster there. Both ends check:
+ * a process that would not get publishes no memory, and ignores a key that it receives. */
 static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_ops **ops,
                           struct tp_caps *caps)
 {
@@ -112,7 +112,7 @@ void native_withdraw(struct p2p_req *q)
 
 /* --- the receiver ------------------------------------------------------------------ */
 
-/* Nothing is under way any more: q ends, or its data is fetched in another way. */
+/* Nothing is under way any more: q ends, or its data are moved in another way. */
 static void finish(struct p2p_req *q)
 {
     struct p2p_peer *p = peer_get(q->world);
@@ -130,7 +130,7 @@ static void finish(struct p2p_req *q)
     }
 }
 
-/* Ask for what is not asked for yet; q may be gone afterwards. */
+/* Request what is not requested yet; q may be freed afterwards. */
 static int read_try(struct p2p_op *op, struct p2p_peer *p)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
@@ -140,7 +140,7 @@ static int read_try(struct p2p_op *op, struct p2p_peer *p)
         size_t n = q->want - q->next < x->most ? q->want - q->next : x->most;
         int rc = x->ops->get(x->tp, x->far, q->next, q->start + q->next, n, x->mem, &x->d);
         if (rc == TP_AGAIN && !x->out)
-            return AM_AGAIN; /* nobody will call us when there is room */
+            return AM_AGAIN; /* nothing signals when there is room */
         if (rc == TP_AGAIN)
             return 0;
         if (rc < 0)
@@ -161,7 +161,7 @@ static void read_more(struct p2p_req *q)
         peer_queue(p, &q->op);
 }
 
-/* It stood among what waits for room: nothing of it is under way. */
+/* It waited for room: nothing of it is under way. */
 static void read_fail(struct p2p_op *op, int neg_errno)
 {
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
@@ -212,7 +212,7 @@ int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, 
 
 /* --- death -------------------------------------------------------------------------- */
 
-/* Hook, while there is data of the dead. */
+/* Hook, while there are data of failed processes. */
 static int bury(void *arg)
 {
     struct p2p *s = arg;

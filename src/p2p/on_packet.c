@@ -1,4 +1,4 @@
-/* Handlers of the packets: what arrives is matched, filled in, answered. */
+/* Handlers of the packets: what arrives is matched, delivered, answered. Start with on_match(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,10 @@
 #include "obj/err.h"
 #include "p2p/p2p_types.h"
 
-/* A packet that does not fit what was agreed or asked for: nothing of it is used. */
+/* A malformed packet, or one that was not asked for: nothing of it is used. */
 static __attribute__((cold)) int nonsense(int src, const char *what)
 {
-    if (boot_dead(src)) /* what it sent may come after the requests it was about have ended here */
+    if (boot_dead(src)) /* what it sent may come after the requests concerned have ended here */
         return 0;
     proc->p2p->nonsense++;
     am_nonsense(src, what);
@@ -36,7 +36,7 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
            m->len <= (uint64_t)m->segment * P2P_PULL_SEGMENTS;
 }
 
-/* Would the network to src read pieces of so many bytes where they lie? */
+/* Would the network to src send pieces of so many bytes zero-copy? */
 static int stays(int src, size_t bytes)
 {
     struct tp_caps caps;
@@ -60,7 +60,7 @@ static int on_pull(int src, const void *msg, size_t len)
         }
         struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
         if (x) {
-            x->out++; /* before: whatever tells it */
+            x->out++; /* before: the completion may come at once */
             int rc = am_reply_kept(src, P2P_DATA, v, 2, &x->d);
             x->out -= rc != TP_PENDING;
             x->err = rc < 0 && !x->err ? rc : x->err;
@@ -232,7 +232,8 @@ static int take(int type, int src, const void *msg, size_t len)
     }
 }
 
-/* Bytes before the data, which a message of this type has at least; RTS: is as long as it says. */
+/* Bytes before the data, which a message of this type has at least; RTS: its length must match its
+ * fields. */
 static int well_formed(int type, const void *msg, size_t len)
 {
     static const size_t head[] = {[P2P_EAGER - P2P_EAGER] = sizeof(struct p2p_match),
@@ -248,8 +249,8 @@ static int well_formed(int type, const void *msg, size_t len)
             r->size <= INT64_MAX && len == sizeof *r + r->nruns * sizeof(struct p2p_run) + r->key);
 }
 
-/* A message of an unordered transport before its turn is kept; one in turn brings those after it
- * along. */
+/* A message of an unordered transport before its turn is stored; one in turn delivers those after
+ * it, too. */
 static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
@@ -299,7 +300,7 @@ static int on_match(int type, int src, const void *msg, size_t len)
     return take(type, src, msg, len);
 }
 
-/* on_match(), the short way. */
+/* on_match(), the fast path. */
 static int on_eager(int src, const void *msg, size_t len)
 {
     const struct p2p_peer *p = peer_get(src);
@@ -332,7 +333,7 @@ static int on_fin(int src, const void *msg, size_t len)
 {
     const struct p2p_fin *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
-    if (!s || s->state != P2P_OPEN || s->got) /* who pulls says no FIN; P14 */
+    if (!s || s->state != P2P_OPEN || s->got) /* a receiver that pulls sends no FIN; P14 */
         return nonsense(src, "the end of a message");
     list_del(&s->op.link);
     send_done(s, MPI_SUCCESS);
@@ -365,7 +366,8 @@ static struct p2p_unex *find_sent(int src, uint32_t seq)
     return NULL;
 }
 
-/* Take back a message of src that nobody has received or matched yet.  Whether there was one. */
+/* Take back a message of src that has not been received or matched. Returns whether there was
+ * one. */
 static int withdraw(int src, uint32_t seq)
 {
     struct p2p_unex *u = find_sent(src, seq);
@@ -395,15 +397,15 @@ static int on_cancel(int src, const void *msg, size_t len)
 void send_cancel_own(struct p2p_req *q)
 {
     int me = proc->p2p->me;
-    /* One pass delivers all that this process has sent to itself: after it the message is kept
-     * here, or matched. */
+    /* One pass delivers all that this process has sent to itself: then the message is stored here,
+     * or matched. */
     if (!find_sent(me, q->seq))
         progress_poll();
     if ((q->r.done && !q->eager) || !withdraw(me, q->seq))
         return;
     status_set_cancelled(&q->r.status, 1);
     q->eager = 0;
-    if (q->r.done) /* it had left, and was complete for that */
+    if (q->r.done) /* it had left, and is complete because of that */
         return;
     list_del(&q->op.link);
     send_done(q, MPI_SUCCESS);

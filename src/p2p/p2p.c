@@ -57,14 +57,15 @@ void p2p_finalize(void)
     progress_hook_del(&s->hook);
     native_finalize(s);
     for (struct list *l = s->open.next; l != &s->open; l = l->next) {
-        /* sends that nobody waited for */
+        /* sends without a waiter */
         struct p2p_req *q = LIST_OBJ(l, struct p2p_req, op.link);
         if (q->leaving)
             q->leaving->q = NULL;
     }
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&s->peers, &cursor));)
-        peer_drop(e->value); /* first: it knows messages that came in part and stand in no bin */
+        peer_drop(e->value); /* first: it refers to messages that came in part and stand in no
+                              * bin */
     map_destroy(&s->peers);
     for (int i = 0; i < P2P_UNEX_BINS; i++)
         for (struct list *l = s->unex[0][i].next; l != &s->unex[0][i];) {
@@ -86,7 +87,7 @@ void p2p_finalize(void)
     proc->p2p = NULL;
 }
 
-/* Sends that nobody will wait for any more: buffered ones and those of freed requests. */
+/* Sends that will not be waited for: buffered ones and those of freed requests. */
 static int left_behind(void)
 {
     struct p2p *s = proc->p2p;
@@ -147,7 +148,7 @@ static int req_cancel(struct request *r)
 {
     struct p2p_req *q = (struct p2p_req *)r;
     if (r->done && q->twin) {
-        /* buffered: this one is complete when the copy is known to be cancelled or gone */
+        /* buffered: this one is complete when its copy is known to be cancelled or sent */
         r->done = 0;
         q->state = P2P_CANCELLING;
         return req_cancel(&q->twin->r);
@@ -166,7 +167,7 @@ static int req_cancel(struct request *r)
             recv_done(q, MPI_SUCCESS);
     } else if ((q->state == P2P_OPEN && q->got == 0) || (r->done && q->is_send && q->eager)) {
         struct p2p_peer *p = peer_get(q->world);
-        if (!p || p->dead) /* nobody there to ask */
+        if (!p || p->dead) /* there is no process to ask */
             return MPI_SUCCESS;
         if (q->world == proc->p2p->me) {
             send_cancel_own(q);
@@ -266,7 +267,7 @@ static int wait_here(struct p2p_req *q, MPI_Status *status)
 
 /* --- calls ---------------------------------------------------------------------- */
 
-/* A short message of one block to a peer with room: no request at all.  1: sent. */
+/* A short message of one block to a peer with room: no request is made. 1: sent. */
 static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag,
                              struct comm *c, int flags)
 {
@@ -283,7 +284,7 @@ static inline int send_short(const void *buf, MPI_Aint count, struct dt_type *t,
                           p->seq_out};
     struct iovec v[2] = {{&h, sizeof h}, {dt_start(t, buf), size}};
     if (am_request(p->world, P2P_EAGER, v, size ? 2 : 1, 0) != 0)
-        return 0; /* the long way finds the reason */
+        return 0; /* the slow path finds the reason */
     p->seq_out++;
     p->eager_out += size + P2P_CHARGE;
     return 1;

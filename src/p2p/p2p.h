@@ -1,17 +1,18 @@
 /* p2p.h - point-to-point messages: send, receive, probe, cancel.
  *
- *     send ---- eager:       one or several AMs with the data (up to a CVAR) ----> match -> copy
- *          \--- rendezvous:  RTS (match data, address) --> match
- *                              --> node: single copy by mem/cma, FIN
- *                              --> else: receiver asks for windows of segments
+ *      send ---- eager:       one or several AMs with the data (up to a CVAR) ----> match -> copy
+ *           \--- rendezvous:  RTS (match data, address) --> match
+ *                               --> node: single copy by mem/cma, FIN
+ *                               --> else: receiver asks for windows of segments
  *
  * Matching (match.c) is by (context id, source rank, tag), in the order sent per source and the
- * order posted per receiver, wildcards included.
+ * order posted per receiver, wildcards included. Start with send.c and recv.c; p2p_types.h has the
+ * invariants.
  *
- * Bounds: bytes of unexpected eager data from one sender are at most MPIR_CVAR_P2P_EAGER_WINDOW:
- * beyond it the sender turns to rendezvous, whose request is a small header.
+ * Bounds: unexpected eager data from one sender are at most MPIR_CVAR_P2P_EAGER_WINDOW bytes.
+ * Beyond it the sender uses rendezvous, whose request is a small header.
  *
- * Requests have no handle until request_publish(); blocking calls keep theirs on the stack. */
+ * Requests have no handle until request_publish(); blocking calls have theirs on the stack. */
 #ifndef P2P_P2P_H
 #define P2P_P2P_H
 
@@ -27,8 +28,7 @@ struct dt_type;
 int p2p_init(void);
 /* After the last barrier of MPI_Finalize: waits for nothing, frees all. */
 void p2p_finalize(void);
-/* Before that barrier: sends that the user has left behind (freed requests, buffered sends) are
- * brought out. */
+/* Before that barrier: sends without a waiter (freed requests, buffered sends) are sent. */
 void p2p_drain_wait(void);
 
 /* Mode of a send, or'ed with a stream of the communicator's context. */
@@ -37,7 +37,7 @@ enum p2p_flags {
     P2P_COLL = CTX_COLL << 4, P2P_TOOL = CTX_TOOL << 4, P2P_STREAM = 3 << 4
 };
 
-/* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are understood. */
+/* Ranks are of the peer group; MPI_PROC_NULL and (receives) the wildcards are legal. */
 int p2p_send(const void *buf, MPI_Aint count, struct dt_type *t, int dest, int tag, struct comm *c,
              int flags);
 int p2p_recv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag, struct comm *c,
@@ -49,7 +49,7 @@ int p2p_irecv(void *buf, MPI_Aint count, struct dt_type *t, int source, int tag,
 int p2p_sendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                  void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                  struct comm *c, int flags, MPI_Status *status);
-/* One request for both.  aside: the outgoing data is packed aside first (MPI_Isendrecv_replace). */
+/* One request for both. aside: the outgoing data are first packed aside (MPI_Isendrecv_replace). */
 int p2p_isendrecv(const void *sbuf, MPI_Aint scount, struct dt_type *st, int dest, int stag,
                   void *rbuf, MPI_Aint rcount, struct dt_type *rt, int source, int rtag,
                   struct comm *c, int aside, struct request **out);

@@ -1,22 +1,21 @@
-/* p2p_types.h - private types of point-to-point.  All under proc->lock.
+/* p2p_types.h - private types of point-to-point. All under proc->lock.
  *
  * Invariants
- *  P1  a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards
- *      included
- *  P2  an unexpected message stands in four bins of p2p->unex, one per key a receive could look for
- *  P3  no posted receive matches an unexpected message
- *  P4  while peer->pending is not empty the peer is on p2p->busy and the hook is active; new sends
- *      queue behind
- *  P5  peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
- *  P6  an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
- *      pulled has left
- *  P11 what a packet names or measures is checked before it is used: requests by cookie_find(),
- *      bytes against what was asked for; a packet that does not fit is dropped with a warning
- *  P12 unordered: seq_out - seq_told <= P2P_EARLY, so what is kept on peer->early is bounded
- *  P13 while the network may write into the buffer of a receive, that is not complete: it waits for
- *      the network's answer, for a dead process' data at most a second
- *  P14 while the network reads the buffer of a send, that is not complete: it waits until the
- *      network has told of each piece (P2P_LEAVING), or its peer is dead */
+ *  P1a posted receive stands in exactly one bin of p2p->posted: that of its key, wildcards included
+ *  P2an unexpected message stands in four bins of p2p->unex, one per key that a receive could have
+ *  P3no posted receive matches an unexpected message
+ *  P4while peer->pending is not empty, the peer is on p2p->busy and the hook is active; new sends
+ *    queue behind
+ *  P5peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
+ *  P6an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
+ *    pulled has left
+ *  P11what a packet names or measures is checked before use: requests by cookie_find(), bytes
+ *     against what was asked for; a malformed packet is dropped with a warning
+ *  P12unordered: seq_out - seq_told <= P2P_EARLY, so peer->early is bounded
+ *  P13while the network may write into the buffer of a receive, that is not complete: it waits for
+ *     the network's answer, for a failed process's data at most one second
+ *  P14while the network reads the buffer of a send, that is not complete: it waits until the
+ *     network has answered for each piece (P2P_LEAVING), or its peer is dead */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -49,8 +48,8 @@ struct p2p_peer;
 struct p2p_path;
 struct p2p_native; /* native.c */
 
-/* Pieces of a send that the network reads where they lie (am_reply_kept).  It outlives the send
- * where that ends without them: its peer died. */
+/* Pieces of a send that the network reads in place (am_reply_kept). If the peer fails, the send
+ * ends before them. */
 struct p2p_leaving {
     struct tp_done d; /* shared by all of them: each answer counts down */
     struct p2p_req *q; /* NULL: it has ended */
@@ -78,18 +77,19 @@ struct p2p_peer {
     int dead;
     size_t eager_max;  /* bytes of the longest eager message of one piece */
     size_t piece;      /* bytes in a piece of a longer one */
-    struct p2p_req *in_req;   /* who takes the longer eager message that is coming in ... */
-    struct p2p_unex *in_unex; /* ... or where it is kept */
+    struct p2p_req *in_req;   /* receive for the longer eager message that is coming in ... */
+    struct p2p_unex *in_unex; /* ... or where it is stored */
     size_t eager_out;  /* P5 */
-    size_t eager_in;   /* taken here and not yet acknowledged */
+    size_t eager_in;   /* received here and not yet acknowledged */
     uint32_t seq_out, seq_in;
-    uint32_t seq_told; /* unordered: ours that the other side has had; and, of its, what we said we
-                        * had: */
+    uint32_t seq_told; /* unordered: of this side's packets, how many the other side has
+                        * acknowledged; and of its packets, how many were acknowledged: */
     uint32_t seq_said;
     unsigned nearly;   /* on early */
     struct list pending; /* struct p2p_op */
     struct list busy;    /* link in p2p->busy */
-    struct list early;   /* struct p2p_early: came before their turn, unordered transports only */
+    struct list early;   /* struct p2p_early: came before their turn, on unordered transports
+                          * only */
 };
 
 enum p2p_state {
@@ -98,9 +98,10 @@ enum p2p_state {
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
     P2P_LEAVING,  /* send: all of it was asked for and given to the network, which still reads some
                    * of it; on p2p->open */
-    P2P_CANCELLING, /* send: eager, complete once, waits for CANCELLED on p2p->open */
+    P2P_CANCELLING, /* send: eager, complete before, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
-    P2P_PULLING,  /* receive: matched, data is coming (rendezvous or longer eager), on p2p->pulls */
+    P2P_PULLING,  /* receive: matched, data are coming (rendezvous or longer eager), on
+                   * p2p->pulls */
     P2P_READING   /* receive: matched, the network gets the data (native.c), its record is on
                    * p2p->reads */
 };
@@ -121,7 +122,7 @@ struct p2p_req {
     int target;          /* persistent: destination or source as the user gave it */
     uint64_t serial;     /* receive: order of posting */
     uint32_t seq;        /* send: of its (first) message */
-    int cancelled;       /* send: the receiver was asked to forget it */
+    int cancelled;       /* send: the receiver was asked to drop it */
     int eager;           /* send: left as an eager message, may be cancelled until it is waited
                           * for */
     void *buf;
@@ -133,10 +134,10 @@ struct p2p_req {
     size_t want, next, got; /* bytes: to move; asked for; moved */
     int waiting;         /* a PULL stands in peer->pending */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
-    uint64_t remote;     /* cookie of the send request */
-    uint64_t cookie;     /* its own name on the wire; 0: none */
+    uint64_t remote;     /* wire id of the send request */
+    uint64_t cookie;     /* its own wire id; 0: none */
     struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
-    struct p2p_leaving *leaving; /* NULL: no piece was left where it lies */
+    struct p2p_leaving *leaving; /* NULL: no piece is read in place */
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
@@ -152,9 +153,9 @@ struct p2p_unex {
     uint64_t serial;     /* order of arrival */
     uint64_t sreq;
     size_t size;         /* bytes of the message */
-    size_t arrived;      /* of them, here */
+    size_t arrived;      /* bytes that have arrived */
     struct p2p_req *taker; /* receive that waits for the rest */
-    int dropped;         /* nobody will take it: free it when it is complete */
+    int dropped;         /* it will not be received: free it when it is complete */
     char data[] __attribute__((aligned(8))); /* message, or what followed the RTS */
 };
 
@@ -165,19 +166,19 @@ struct p2p_early {
     char msg[] __attribute__((aligned(8)));
 };
 
-/* How messages reach a peer; matching is common to all.  by_am.c is the one there is; one-sided
- * queues over tp->put are meant to be a second. */
+/* How messages reach a peer; matching is common to all. by_am.c is the only one; one-sided queues
+ * over tp->put could be a second. */
 struct p2p_path {
     const char *name;
     void (*init)(void);
     /* Try to send; AM_AGAIN leaves q to be tried again.  Whatever is matched leaves in the order of
      * these calls. */
     int (*send)(struct p2p_req *q, struct p2p_peer *p);
-    /* q is matched with a message whose data is still at the sender: get it.  tail: what followed
+    /* q is matched with a message whose data are still at the sender: get them. tail: what followed
      * the RTS. */
     void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail);
     void (*more)(struct p2p_req *q); /* some of it has come */
-    void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask for a send to be forgotten */
+    void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask the receiver to drop a send */
 };
 extern const struct p2p_path p2p_by_am;
 
@@ -187,8 +188,8 @@ struct p2p_cookie; /* cookie.c */
 struct p2p {
     struct list posted[P2P_BINS];
     struct list unex[P2P_KEYS][P2P_UNEX_BINS]; /* a table for each kind of key */
-    unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: kinds that nobody uses
-                                     * cost nothing */
+    unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: unused kinds cost
+                                     * nothing */
     unsigned unexpected;   /* messages in unex */
     unsigned nonsense;     /* packets dropped */
     uint64_t serial;       /* last given to a receive */
@@ -198,13 +199,13 @@ struct p2p {
     struct list busy, open, pulls;
     int parts;             /* partitioned sends made so far: each has a number */
     struct list reads;     /* struct p2p_native of receives */
-    int deaths;                /* boot_dead_count() when the dead were last reaped */
-    struct progress_hook bury; /* active while a dead process' data is on reads */
+    int deaths;                /* boot_dead_count() when failed peers were last handled */
+    struct progress_hook bury; /* active while a failed process's data are on reads */
     struct p2p_cookie *cookie; /* cookie.c */
     uint32_t cookies, cookie_free;
     struct progress_hook hook;
     struct p2p_req *free;  /* pool */
-    char *scratch;         /* packed data of one message, while it is sent */
+    char *scratch;         /* packed data of one message during its send */
     size_t scratch_size;
     char *bounce;
     struct p2p_buffer *buffer;
@@ -234,10 +235,10 @@ static inline uint32_t p2p_any(uint32_t src)
     return (src & ~proc->p2p->ranks) | ((uint32_t)MPI_ANY_SOURCE & proc->p2p->ranks);
 }
 
-/* cookie.c: names of requests on the wire, kept until they are done. */
-uint64_t cookie_make(struct p2p_req *q); /* the same as before, if it has one; 0: no memory */
+/* cookie.c: wire ids of requests, valid until they are done. */
+uint64_t cookie_make(struct p2p_req *q); /* the one it has, or a new one; 0: no memory */
 void cookie_drop(struct p2p_req *q);
-/* NULL: no such request concerns this process */
+/* NULL: no request with this id concerns that process */
 struct p2p_req *cookie_find(uint64_t cookie, int world);
 
 /* match.c */
@@ -266,26 +267,26 @@ void peer_queue(struct p2p_peer *p, struct p2p_op *op);
 /* Send a small control message, now or later. */
 void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len);
 void peer_credit(struct p2p_peer *p, size_t bytes); /* eager bytes have left the unexpected state */
-/* Deal with processes that died since the last look; called from progress (am_on_death). */
+/* Handle processes that failed since the last call; called from progress (am_on_death). */
 void peer_reap(void);
-/* The error of q, whose other side is dead. */
+/* The error of q, whose other side has failed. */
 int peer_death(const struct p2p_req *q, int world);
-/* Any-source calls on c that begin after a death are told of it as those under way are: one call
- * for each change of the dead, so that who goes on with the living can.  A dead process that may
- * send on c and of which none was told; -1. */
+/* Any-source calls on c that begin after a failure get its error, as those under way do: one call
+ * for each change of the failed set, so that the program can go on with the living. Returns a
+ * failed process that may send on c, if none was reported yet; else -1. */
 int peer_untold(struct comm *c);
 /* Call ask() for each process from which a receive is posted (am_on_stall). */
 void peer_name_awaited(void (*ask)(int rank));
 
 /* send.c */
 int send_begin(struct p2p_req *q);
-/* Cancel a send of this process to itself that has left: it is decided before the call returns. */
+/* Cancel a send of this process to itself that has left: the result is known before the call
+ * returns. */
 void send_cancel_own(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
-/* Who tells q of pieces that the network reads where they lie; NULL: no memory, they are to be
- * copied. */
+/* The record that reports pieces which the network reads in place; NULL: no memory, copy them. */
 struct p2p_leaving *send_leaving(struct p2p_req *q);
-/* All of q's data was asked for and sent, or is on its way; or some of it will not leave. */
+/* All of q's data were asked for and sent, or are on their way; or some will not leave. */
 void send_asked(struct p2p_req *q);
 /* Nothing of it is under way, and what did not leave had other reasons than its peer. */
 static inline int send_failed(const struct p2p_leaving *x)
@@ -302,7 +303,7 @@ void recv_eager(struct p2p_req *q, const struct p2p_match *m, int world, const v
 void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m, size_t size,
                 const void *data, size_t len);
 void recv_more(struct p2p_peer *p, const void *data, size_t len);
-/* Free a message nobody will receive. */
+/* Free a message that will not be received. */
 void recv_drop(struct p2p_unex *u);
 void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, const void *tail);
 void recv_done(struct p2p_req *q, int err);
@@ -310,14 +311,13 @@ void recv_done(struct p2p_req *q, int err);
 /* native.c */
 void native_init(struct p2p *s);
 /* Let the network of p get the data of the send q: writes a key of at most `room` bytes, returns
- * its length; 0: it cannot, or that does not pay.  What was registered stays until
- * native_withdraw(). */
+ * its length; 0: impossible, or not faster. What was registered stays until native_withdraw(). */
 size_t native_offer(struct p2p_req *q, const struct p2p_peer *p, void *key, size_t room);
 void native_withdraw(struct p2p_req *q);
-/* Get what a matched RTS offers.  1: q ends by itself; 0: nothing has happened, the data must be
+/* Get what a matched RTS offers. 1: q ends by itself; 0: nothing has happened, the data must be
  * pulled. */
 int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *key);
-/* A process died: its reads end when the network has answered, or soon. */
+/* A process failed: its reads end when the network has answered, or after a timeout. */
 void native_died(int world);
 void native_finalize(struct p2p *s);
 

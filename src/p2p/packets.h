@@ -69,7 +69,7 @@ struct p2p_fin {
 struct p2p_cancel { /* CANCEL, CANCELLED */
     uint64_t sreq;
     uint32_t seq;  /* of the message */
-    uint8_t eager; /* S has forgotten it and waits for an answer in any case */
+    uint8_t eager; /* S has dropped it and waits for an answer in any case */
     uint8_t done;  /* CANCELLED: it was cancelled */
     uint16_t pad;
 };

@@ -22,7 +22,7 @@ struct part {
     struct dt_type *type;
     int peer, tag;
     int number;           /* the sender's; 0: the setup message has not come */
-    int lost;             /* the error that came in its place: its sender has died */
+    int lost;             /* the error in its place: its sender has failed */
     struct progress_hook hook; /* a started receive waits for the number */
 };
 
@@ -110,11 +110,11 @@ static void setup_done(struct request *inner, void *arg)
 {
     struct part *p = arg;
     int err = request_finish(inner, MPI_STATUS_IGNORE);
-    p->lost = p->is_send ? 0 : err; /* a sender meets it with the data */
+    p->lost = p->is_send ? 0 : err; /* a sender gets it with the data */
     part_drop(p);
 }
 
-/* The receiver learns the number of the sender's request. */
+/* Sends the number of this request to the receiver. */
 static int setup(struct part *p)
 {
     struct request *inner;

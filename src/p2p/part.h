@@ -4,9 +4,9 @@
  *                                                                             of the inits
  *   last MPI_Pready --data (tag made of that number)------> MPI_Start
  *
- * All partitions travel as one message, sent when the last one is ready; so the two sides may cut
- * the data differently, and MPI_Parrived becomes true for all partitions at once.
- * None of these functions blocks.  Errors are MPI error codes whose text names proc->call. */
+ * All partitions are one message, sent when the last one is ready. So the two sides may divide the
+ * data differently, and MPI_Parrived becomes true for all partitions at once.
+ * None of these functions blocks. Errors are MPI error codes whose text names proc->call. */
 #ifndef P2P_PART_H
 #define P2P_PART_H
 

@@ -1,4 +1,5 @@
-/* What is known of each process talked to, what waits to be sent to it, credits, and its death. */
+/* What is known of each process talked to, what waits to be sent to it, credits, and its
+ * failure. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +28,15 @@ static int control_try(struct p2p_op *op, struct p2p_peer *p)
 
 static void control_fail(struct p2p_op *op, int neg_errno)
 {
-    (void)neg_errno; /* nobody waits for a control message here; the other side is dead */
+    (void)neg_errno; /* no thread waits for a control message here; the other side has failed */
     free(LIST_OBJ(op, struct control, op));
 }
 
-/* What the way to it allows.  There may be none now, and one later: then `piece` is 0, and it is
- * asked again. */
+/* Properties of the way to it. If there is none now, `piece` is 0, and it is asked again later. */
 static void peer_way(struct p2p_peer *p)
 {
     size_t longest = am_max(p->world);
-    /* second: where the first knows nothing both are asked again */
+    /* second: if the first has no answer, both are asked again */
     p->ordered = am_ordered(p->world);
     longest = longest > sizeof(struct p2p_eager_sync) ? longest - sizeof(struct p2p_eager_sync) : 0;
     p->eager_max = (size_t)cvar.p2p_eager_max < longest ? (size_t)cvar.p2p_eager_max : longest;
@@ -152,7 +152,7 @@ void peer_control(struct p2p_peer *p, int type, const void *msg, size_t len)
     memcpy(c->msg, msg, len);
     peer_queue(p, &c->op);
     if (type == P2P_ACK) {
-        /* not behind what waits for the other side's, which may wait the same way */
+        /* not behind what waits for the other side, which may wait the same way */
         list_del(&c->op.link);
         list_push_front(&p->pending, &c->op.link);
     }
@@ -177,7 +177,7 @@ int peer_death(const struct p2p_req *q, int world)
                     q->is_send ? "send" : "receive", world, boot_dead_why(world));
 }
 
-/* May the message that q waits for come from `world`? Any-source receives fail too: the dead
+/* May the message that q waits for come from `world`? Any-source receives fail too: the failed
  * process could have been the only sender left. */
 static int waits_for(const struct p2p_req *q, int world)
 {
@@ -187,7 +187,7 @@ static int waits_for(const struct p2p_req *q, int world)
     return c && rankmap_find(c->remote ? c->remote : c->map, world) >= 0;
 }
 
-/* Only of those that have been reaped: what is posted before that is ended by it. */
+/* Only of failures that were handled: those end what is posted before. */
 int peer_untold(struct comm *c)
 {
     const struct p2p *s = proc->p2p;
@@ -220,7 +220,7 @@ static void fail_list(struct list *head, int world, void (*done)(struct p2p_req 
         else
             list_del(&q->op.link);
         if (q->world < 0)
-            (void)peer_untold(q->r.comm); /* it is, now */
+            (void)peer_untold(q->r.comm); /* now it is */
         done(q, peer_death(q, world));
     }
 }
@@ -250,7 +250,7 @@ static void peer_died(int world)
         fail_list(&s->posted[i], world, recv_done);
 }
 
-/* Whoever's message is awaited, talked to or not. */
+/* Each process whose message is awaited, talked to or not. */
 void peer_name_awaited(void (*ask)(int rank))
 {
     const struct p2p *s = proc->p2p;
@@ -269,7 +269,7 @@ void peer_reap(void)
         return;
     int deaths = boot_dead_count();
     enum { DYING = 2 };
-    for (int r = 0; r < boot_size(); r++) { /* all first: who is told of one is told of all */
+    for (int r = 0; r < boot_size(); r++) { /* all first: reports of one failure include all */
         struct p2p_peer *p = boot_dead(r) ? peer_get(r) : NULL;
         if (p && !p->dead)
             p->dead = DYING;

@@ -17,7 +17,7 @@ struct look {
     struct comm *comm;
     uint64_t seen; /* arrivals when looked at last */
     struct p2p_unex *found;
-    int dead; /* process whose death ends it; -1: none */
+    int dead; /* process whose failure ends it; -1: none */
 };
 
 static int look(struct look *l)
@@ -47,7 +47,7 @@ static void message_free(struct request *r)
 {
     struct p2p_message *m = (struct p2p_message *)r;
     if (m->u)
-        recv_drop(m->u); /* not received: lost with its handle */
+        recv_drop(m->u); /* not received: freed with its handle */
     free(m);
 }
 
@@ -73,7 +73,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
     progress_glance();
     if (source == MPI_PROC_NULL) {
         if (keep) {
-            int error = status->MPI_ERROR; /* not ours to set (MPI-3.1 3.2.5) */
+            int error = status->MPI_ERROR; /* this call must not set it (MPI-3.1 3.2.5) */
             status_proc_null(status);
             status->MPI_ERROR = error;
         }
@@ -118,7 +118,7 @@ static struct p2p_unex *open_message(struct request *message)
     return u;
 }
 
-/* A receive that is matched already: posted to nobody, it takes the message in begin. */
+/* A receive that is matched already: not posted, it takes the message in begin. */
 int p2p_imrecv(void *buf, MPI_Aint count, struct dt_type *t, struct request *message,
                struct request **out)
 {

@@ -1,4 +1,4 @@
-/* Receiving: look among the unexpected, else post; take what arrives. */
+/* Receiving: search the unexpected messages, else post; take what arrives. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ void recv_first(struct p2p_req *q, struct p2p_peer *p, const struct p2p_match *m
     p->in_req = q;
 }
 
-/* The last piece of a kept message is here. */
+/* The last piece of a stored message is here. */
 static void complete_kept(struct p2p_peer *p, struct p2p_unex *u)
 {
     struct p2p_req *q = u->taker;

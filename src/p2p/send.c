@@ -15,7 +15,7 @@ void send_done(struct p2p_req *q, int err)
         cookie_drop(q);
     if (q->native)
         native_withdraw(q);
-    if (q->leaving) { /* its pieces are gone, or its peer is */
+    if (q->leaving) { /* its pieces have left, or its peer has failed */
         q->leaving->q = NULL;
         if (!q->leaving->out)
             free(q->leaving);
@@ -48,7 +48,7 @@ void send_asked(struct p2p_req *q)
     if (q->leaving && q->leaving->out)
         return;
     int err = q->leaving ? q->leaving->err : 0;
-    /* stays open: am/ finds out whether the peer is dead, and peer_reap() ends it */
+    /* stays open: am/ determines whether the peer is dead, and peer_reap() ends it */
     if (err == -ENOTCONN)
         return;
     list_del(&q->op.link);

@@ -1,4 +1,4 @@
-/* check.c - the invariants of types.h and state.c, asserted (debug builds; tests). */
+/* check.c - asserts the invariants of types.h and state.c (debug builds; tests). */
 #include "rma/rma_types.h"
 
 /* R15.  `leaves`: something of t may leave now. */
@@ -7,11 +7,12 @@ static void check_age(const struct rma_win *w, const struct rma_target *t, int l
     WR_ASSERT(!t->held || (t->queued && w->held && w->held <= t->held && !list_empty(&w->active)));
     int back = t->queued && !leaves && !t->sync && rma_may_issue(t) != ADMIT_QUEUE &&
                !(LIST_OBJ(t->next, struct rma_op, link)->flags & OP_FETCHING);
-    if (back && rma_ask(w, ASK_IN_PASSIVE) && cvar.rma_age && !cvar.rma_delay && !w->starved && !w->kicking)
+    if (back && rma_ask(w, ASK_IN_PASSIVE) && cvar.rma_age && !cvar.rma_delay && !w->starved &&
+        !w->kicking)
         WR_ASSERT(t->held);
 }
 
-/* What the state of the window says of the lock of an element. */
+/* What the state of the window requires of the lock of an element. */
 static void check_lock(const struct rma_win *w, const struct rma_target *t)
 {
     int asked = t->state != TARGET_LOCK_GRANTED && !(t->flags & TARGET_NOCHECK);
@@ -28,7 +29,8 @@ static void check_lock(const struct rma_win *w, const struct rma_target *t)
     if (!list_empty(&t->ready) && !w->kicking)
         WR_ASSERT(due); /* R4 */
     check_age(w, t, due);
-    /* Not at once: what an empty pool lets go one by one, and what is put there when the network has confirmed. */
+    /* Exempt: what an exhausted pool releases one by one, and what is enqueued when the network has
+     * confirmed. */
     if (list_empty(&t->ready) && !w->kicking && !w->starved && !t->natives && !t->native_out)
         WR_ASSERT(!rma_target_due(t)); /* R4 */
 }
@@ -65,7 +67,7 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
     return n;
 }
 
-/* E6, E8: the words in the node segment.  Of a dead member's nobody waits any more. */
+/* E6, E8: the words in the node segment. A failed member's lock is not waited for. */
 static unsigned near_locks(const struct rma_win *w)
 {
     unsigned held = 0;
@@ -74,8 +76,8 @@ static unsigned near_locks(const struct rma_win *w)
     return held;
 }
 
-/* E9: a lock is counted before it is waited for and until it is given back, so one may be counted
- * that is not seen; one for each thread that is at it. */
+/* E9: a lock is counted from before the wait for it until its release. So one per thread may be
+ * counted without being seen. */
 static void check_locks(const struct rma_win *w, unsigned far)
 {
     unsigned seen = near_locks(w) + far + w->gone.count;

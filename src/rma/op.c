@@ -27,14 +27,14 @@ static int in_order(const struct rma_win *w, const struct rma_near *n, const str
            (!t || (!t->nops && !(t->flags & TARGET_DIRTY) && !t->tokens_out));
 }
 
-/* What one look at an operation has brought. */
+/* Result of one attempt at an operation. */
 enum run {
     RUN_OVER,  /* done here and now, or refused: *err */
-    RUN_AGAIN, /* somebody was waited for: from the top again */
+    RUN_AGAIN, /* the thread waited for something: start from the top */
     RUN_QUEUE
 };
 
-/* Is it admitted (*v), and can it be done here and now? */
+/* Is it admitted (*v), and can it be done at once? */
 static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t bytes,
                          const struct rma_target *t, enum verdict *v, int *err)
 {
@@ -62,7 +62,7 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
     return RUN_QUEUE;
 }
 
-/* The element of its target, made where there is none. */
+/* The element of its target; a missing one is made. */
 static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct rma_target **t,
                            int *err)
 {
@@ -93,10 +93,10 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
     if (req)
         req->op = op;
     rma_train_open(t, op);
-    int train = op->train != NULL; /* whatever becomes of op */
+    int train = op->train != NULL; /* op may be freed below */
     rma_queue_nudge(w, t, bytes, near);
-    /* The target does not keep up, or its answers are not read: room for what waits comes with
-     * them. */
+    /* The target does not keep up, or its answers are not read. Polling brings them, and room for
+     * what waits. */
     if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
         progress_test();
 }
@@ -110,7 +110,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
         int err = MPI_SUCCESS;
         enum run r = run_here(w, a, bytes, t, &v, &err);
         if (r == RUN_QUEUE) {
-            err = MPI_SUCCESS; /* NOT_HERE is none */
+            err = MPI_SUCCESS; /* NOT_HERE is no error */
             r = run_target(w, a->rank, v, &t, &err);
         }
         if (r == RUN_OVER)
@@ -134,9 +134,9 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-/* What moves, of *bytes that the target buffer has.  A message may be shorter than the buffer that
- * it goes to, not longer (MPI-3.1 11.3.1): all of the origin moves into as much of the target, or
- * all of the target into as much of the result buffer.  A fetching accumulate does as much as it
+/* What is moved, of the *bytes that the target buffer has. A message may be shorter than its
+ * buffer, not longer (MPI-3.1 11.3.1). So all of the origin goes into as much of the target, or all
+ * of the target into as much of the result buffer. A fetching accumulate changes as much as it
  * fetches. */
 static int check_sizes(const struct rma_args *a, size_t *bytes)
 {

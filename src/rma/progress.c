@@ -1,7 +1,8 @@
-/* progress.c - MAKE_RMA_PROGRESS_GLOBAL, the hook in the progress engine; deaths.
+/* progress.c - MAKE_RMA_PROGRESS_GLOBAL, the hook in the progress engine; failures of processes.
  *
- * The hook is there while a window has work: something to send, a barrier or post under way, an
- * answer awaited, a lock request waiting.  It deals with windows in turn. */
+ * The hook is registered while a window has work: something to send, a barrier or post under way,
+ * an answer awaited, a lock request waiting. It serves windows in turn. Start with
+ * rma_advance_global(). */
 #include "rma/rma_types.h"
 
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static void bury_in_win(struct rma_win *w, int world)
     rma_win_active(w);
 }
 
-/* Those whose posts are awaited; others for which a window waits have been sent something, so am/
- * knows them. */
+/* Ranks whose posts are awaited. am/ has a record of all others, because they were sent
+ * something. */
 void rma_name_awaited(void (*ask)(int rank))
 {
     struct rma *r = rma_room();
@@ -63,19 +64,19 @@ void rma_name_awaited(void (*ask)(int rank))
     }
 }
 
-/* Called by am/, not by the hook: a thread that waits for a lock word here which a dead far origin
- * holds has no window with work. */
+/* Called by am/, not by the hook: if a thread waits here for a lock word that a failed far origin
+ * holds, no window has work. */
 void rma_bury(void)
 {
     struct rma *r = rma_room();
-    if (!r) /* finalized */
+    if (!r) /* after rma_finalize() */
         return;
     if (!r->buried)
-        /* the one table of all processes, in jobs that lose one */
+        /* the only table of all processes, in jobs where one failed */
         r->buried = calloc((size_t)boot_size(), 1);
     for (int i = 0; i < boot_size(); i++) {
-        /* Once: who is mourned again would take innocent waiters with him.  (Without memory for the
-         * table: all the dead.) */
+        /* Once for each: counting a failure twice would end waits that do not depend on it.
+         * (Without memory for the table, all failures are counted again.) */
         if (!boot_dead(i) || (r->buried && r->buried[i]))
             continue;
         for (struct list *l = r->windows.next; l != &r->windows; l = l->next)

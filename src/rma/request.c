@@ -49,8 +49,9 @@ static int request_tell(struct request *r, MPI_Status *st)
     if (!r->error)
         return MPI_SUCCESS;
     err_text(err_class(r->error), text, sizeof text);
-    r->error = err_retell(r->error, "%s: %s on rank %d of %s: %s (details discarded: too many later errors)", rma_call(), q->call,
-                          q->rank, where(q, win, sizeof win), text);
+    r->error = err_retell(r->error,
+                          "%s: %s on rank %d of %s: %s (details discarded: too many later errors)",
+                          rma_call(), q->call, q->rank, where(q, win, sizeof win), text);
     err_returned_by(r->error, rma_call());
     return MPI_SUCCESS;
 }

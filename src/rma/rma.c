@@ -1,11 +1,11 @@
-/* rma.c - start and end of the room, what its windows share. */
+/* rma.c - start and end of the room, and what its windows share. */
 #include "rma/rma_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What near.h looks up without a lock. */
+/* The table that near.h reads without a lock. */
 static void fast_init(struct rma_near_room *f)
 {
     for (int i = 0; i < RMA_FAST_WINS; i++)
@@ -80,8 +80,8 @@ void rma_finalize(void)
     struct rma *r = proc->rma;
     if (!r)
         return;
-    /* Packets may still come in until the transport closes: after a death the barrier of
-     * MPI_Finalize does not hold those back who go on. */
+    /* Packets may still arrive until the transport closes: after a failure, the barrier of
+     * MPI_Finalize does not hold back the processes that go on. */
     for (int type = AM_RMA; type < AM_RMA + RMA_PKTS; type++)
         am_handler(type, on_late);
     am_handler(AM_RMA + RMA_PKT_LEFT_ASK, rma_on_left_late);

@@ -3,11 +3,13 @@
  *   window  --- slots --- target elements --- operation elements far targets, by active messages
  *       \------ near table (mapped, CMA)                                near targets, directly
  *
- * Arguments have been checked as far as they need no window (types committed, counts not negative,
- * op legal for the type); handles are resolved.  All return MPI error codes; the classes each may
- * return are listed.
- * All are called under proc->lock (proc->threaded); those that say "waits" give it up meanwhile.  A
- * call that waits for a process that died returns MPIX_ERR_PROC_FAILED's class (see rma_dead()). */
+ * The caller has checked the arguments as far as that needs no window: types are committed, counts
+ * are not negative, op is legal for the type. Handles are resolved. All functions return MPI error
+ * codes; the classes each may return are listed.
+ *
+ * All are called under proc->lock (proc->threaded); those marked "waits" release it meanwhile. If a
+ * process that a call waits for fails, the call returns class MPIX_ERR_PROC_FAILED (rma_dead()).
+ * Start with rma_op() and doc/design/rma-walk.md. */
 #ifndef RMA_RMA_H
 #define RMA_RMA_H
 
@@ -26,10 +28,10 @@ struct pvar_set;
 
 /* 0 or -errno. */
 int rma_init(void);
-/* After the last barrier; windows that the user left open are dropped. */
+/* Called after the last barrier; drops windows that the user left open. */
 void rma_finalize(void);
-/* MPI_Finalize begins: one line for each window whose epoch the user left open; others may wait for
- * its end for ever. */
+/* At the begin of MPI_Finalize: one line for each window with an open epoch, since other processes
+ * may wait for its end for ever. */
 void rma_ending(void);
 
 /* --- windows (collective over c) ---------------------------------------------
@@ -41,23 +43,23 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
 int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
                             void *base_out, struct rma_win **out);
 int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **out);
-/* MPI_ERR_RMA_SYNC with an epoch open: the window stays.  Runs attribute callbacks. Waits. */
+/* MPI_ERR_RMA_SYNC if an epoch is open: the window stays. Runs attribute callbacks. Waits. */
 int rma_win_free(struct rma_win *w);
-/* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE.  Of a region of 0 bytes and another one that begins there,
- * the other one is detached first. */
+/* RMA_FLAVOR, RMA_ATTACH; SIZE, BASE. If a region of 0 bytes and another one begin at the same
+ * address, detach takes the other one first. */
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size);
 int rma_win_detach(struct rma_win *w, const void *base);
-/* RANK, RMA_FLAVOR (dynamic). rank may be MPI_PROC_NULL: the lowest one within reach that has
- * memory.  *size 0 and NULL where this process cannot load and store: another node, or memory that
- * a peer brought to MPI_Win_create and that is not mapped here.  Of a peer's memory: waits as fence
- * and start do from then on (rma_loads_begin). */
+/* RANK, RMA_FLAVOR (dynamic). rank MPI_PROC_NULL: the lowest rank within reach that has memory.
+ * *size is 0 and the address NULL if this process cannot load and store there: another node, or a
+ * peer's memory of MPI_Win_create that is not mapped here. After a query of a peer's memory, the
+ * call waits as fence and start do (rma_loads_begin). */
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                          void *base_out);
 int rma_win_group(struct rma_win *w, struct group **out);
 int rma_win_set_info(struct rma_win *w, struct info *info); /* collective in MPI; does not wait */
 int rma_win_get_info(struct rma_win *w, struct info **out);
 /* Predefined attribute, or NULL for another keyval. */
-/* NULL: MPI_WIN_DISP_UNIT, more than an int holds; a base may be NULL, too */
+/* NULL: MPI_WIN_DISP_UNIT exceeds an int; a base may also be NULL */
 void *rma_win_attr(struct rma_win *w, int keyval);
 MPI_Aint rma_win_unit(const struct rma_win *w);
 struct attr_list *rma_win_attrs(struct rma_win *w);
@@ -66,7 +68,7 @@ struct errhandler **rma_win_errhandler(struct rma_win *w);
 struct pvar_set *rma_win_pvars(struct rma_win *w);
 struct comm *rma_win_comm(struct rma_win *w);
 
-/* Bring the sums over all windows into pvar_proc() (before a variable is read by the user). */
+/* Adds the sums over all windows to pvar_proc(); called before the user reads a variable. */
 void rma_pvars_collect(void);
 
 /* --- operations -----------------------------------------------------------------
@@ -87,7 +89,7 @@ struct rma_args {
     struct dt_type *ttype;
     struct dt_op *op; /* acc, gacc, fop */
 };
-/* req NULL: plain; else the request-based form (passive epochs only: RMA_SYNC). */
+/* req NULL: plain; else the request-based form (in passive epochs only: RMA_SYNC). */
 int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
 
 /* --- synchronization --------------------------------------------------------------
@@ -95,7 +97,7 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req);
  * target. */
 int rma_fence(struct rma_win *w, int assert);                    /* waits */
 int rma_post(struct rma_win *w, struct group *g, int assert);
-/* waits where the program loads from near peers */
+/* waits if the program loads from near peers */
 int rma_start(struct rma_win *w, struct group *g, int assert);
 int rma_complete(struct rma_win *w);                             /* waits */
 int rma_wait(struct rma_win *w);                                 /* waits */

@@ -1,5 +1,5 @@
-/* rma_types.h - what the files on top of rma/ ask of each other (private).  With it come the
- * contracts of all sub-rooms. */
+/* rma_types.h - what the files on top of rma/ share (private). It includes the contracts of all
+ * sub-rooms. */
 #ifndef RMA_TYPES_H
 #define RMA_TYPES_H
 
@@ -7,9 +7,10 @@
 
 /* --- progress.c ---- */
 int rma_advance_global(void *arg); /* the hook */
-/* The launcher says that some rank died: fail what waits for it. */
+/* The launcher reported a failed rank: fail what waits for it. */
 void rma_bury(void);
-/* am_on_stall(): whose message is awaited, where am/ may not know. */
+/* For am_on_stall(): calls `ask` with the ranks that a window waits for and am/ has no record
+ * of. */
 void rma_name_awaited(void (*ask)(int rank));
 
 /* --- request.c ---- */

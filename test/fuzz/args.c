@@ -31,7 +31,8 @@ static void check_hosts(const char *hosts)
 {
     for (const char *h = hosts; *h;) {
         size_t n = strcspn(h, ",");
-        FUZZ_CHECK(n > 0 && n <= ARGS_HOST_MAX && (isalnum((unsigned char)*h) || *h == ':') && strcspn(h, " \t\r\n'\"$`;|&<>\\") >= n);
+        FUZZ_CHECK(n > 0 && n <= ARGS_HOST_MAX && (isalnum((unsigned char)*h) || *h == ':') &&
+                   strcspn(h, " \t\r\n'\"$`;|&<>\\") >= n);
         h += n + (h[n] == ',');
     }
 }
@@ -52,7 +53,9 @@ static void check_blocks(const struct args *a)
 
 static void arguments(const char *option, const char *file, int program)
 {
-    char *words[] = {(char *)"mpiexec", (char *)option, (char *)file, (char *)(program ? "prog" : NULL), NULL}, msg[512] = "";
+    char *words[] = {(char *)"mpiexec", (char *)option, (char *)file,
+                     (char *)(program ? "prog" : NULL), NULL},
+         msg[512] = "";
     struct args a;
     int err = args_parse(&a, program ? 4 : 3, words, msg, sizeof msg);
     FUZZ_CHECK(err == 0 || (err == -EINVAL && *msg && strlen(msg) < sizeof msg));
@@ -96,25 +99,33 @@ static void seed_program(int fd)
         } note;
     } image;
     static const char strings[] = "\0libm.so\0libx.so\0/a\0/b";
-    const ElfW(Dyn) dynamic[] = {{.d_tag = DT_NEEDED, .d_un.d_val = 1}, {.d_tag = DT_SONAME, .d_un.d_val = 9},
-                                 {.d_tag = DT_RPATH, .d_un.d_val = 17}, {.d_tag = DT_RUNPATH, .d_un.d_val = 20},
-                                 {.d_tag = DT_STRTAB, .d_un.d_ptr = (ElfW(Addr))(image.strings - (char *)&image)}};
+    const ElfW(Dyn) dynamic[] = {
+        {.d_tag = DT_NEEDED, .d_un.d_val = 1},
+        {.d_tag = DT_SONAME, .d_un.d_val = 9},
+        {.d_tag = DT_RPATH, .d_un.d_val = 17},
+        {.d_tag = DT_RUNPATH, .d_un.d_val = 20},
+        {.d_tag = DT_STRTAB, .d_un.d_ptr = (ElfW(Addr))(image.strings - (char *)&image)}};
     const struct {
         unsigned type;
         size_t at, bytes;
-    } seg[3] = {{PT_LOAD, 0, sizeof image},
-                {PT_DYNAMIC, (size_t)((char *)image.dynamic - (char *)&image), sizeof image.dynamic},
-                {PT_NOTE, (size_t)((char *)&image.note - (char *)&image), sizeof image.note}};
+    } seg[3] = {
+        {PT_LOAD, 0, sizeof image},
+        {PT_DYNAMIC, (size_t)((char *)image.dynamic - (char *)&image), sizeof image.dynamic},
+        {PT_NOTE, (size_t)((char *)&image.note - (char *)&image), sizeof image.note}};
     int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    FUZZ_CHECK(read(self, &image.head, sizeof image.head) == sizeof image.head); /* class, order, machine */
+    FUZZ_CHECK(read(self, &image.head, sizeof image.head) ==
+               sizeof image.head); /* class, order, machine */
     close(self);
     image.head.e_phoff = (ElfW(Off))((char *)image.seg - (char *)&image);
     image.head.e_phnum = 3;
     memcpy(image.dynamic, dynamic, sizeof dynamic);
     memcpy(image.strings, strings, sizeof strings);
     for (int i = 0; i < 3; i++)
-        image.seg[i] = (ElfW(Phdr)){.p_type = seg[i].type, .p_offset = seg[i].at, .p_vaddr = seg[i].at,
-                                    .p_filesz = seg[i].bytes, .p_align = 4};
+        image.seg[i] = (ElfW(Phdr)){.p_type = seg[i].type,
+                                    .p_offset = seg[i].at,
+                                    .p_vaddr = seg[i].at,
+                                    .p_filesz = seg[i].bytes,
+                                    .p_align = 4};
     image.note.head.n_namesz = sizeof "Windrose";
     memcpy(image.note.owner, "Windrose", sizeof "Windrose");
     FUZZ_CHECK(pwrite(fd, &image, sizeof image, 0) == sizeof image);
@@ -160,10 +171,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 size_t fuzz_template(struct rng *r, uint8_t *to, size_t room)
 {
-    static const char *const lines[] = {
-        "node1\n", "node2:4 slots=2\n", "  localhost # here\n", "-oProxyCommand=x\n", "::1\n", "a,b\n", "# nothing\n", "\r\n",
-        "-n 2 prog a b\n", "-n 1 -env A b prog : -n 2 other\n", "prog \"two words\" 'x'\n", "-configfile x\n", "-hosts a,b -n 1 p\n",
-        "-n 70000 p\n", "-wdir d -genv X y p\n", "\"open\n", "-timeout 5 -l p\n", ":\n", "--help\n"};
+    static const char *const lines[] = {"node1\n",
+                                        "node2:4 slots=2\n",
+                                        "  localhost # here\n",
+                                        "-oProxyCommand=x\n",
+                                        "::1\n",
+                                        "a,b\n",
+                                        "# nothing\n",
+                                        "\r\n",
+                                        "-n 2 prog a b\n",
+                                        "-n 1 -env A b prog : -n 2 other\n",
+                                        "prog \"two words\" 'x'\n",
+                                        "-configfile x\n",
+                                        "-hosts a,b -n 1 p\n",
+                                        "-n 70000 p\n",
+                                        "-wdir d -genv X y p\n",
+                                        "\"open\n",
+                                        "-timeout 5 -l p\n",
+                                        ":\n",
+                                        "--help\n"};
     (void)room;
     const char *line = lines[rng_below(r, sizeof lines / sizeof *lines)];
     return record_put(to, 0, rng_below(r, 256), rng_below(r, 16), 0, line, strlen(line));

@@ -156,7 +156,8 @@ static void aged_tail(void *arg)
             v[i] = i + 1;
         begin(&j, EXCLUSIVE);
         OK(MPI_Put(v, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG, j.win));
-        OK(MPI_Put(v, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG, j.win)); /* waits for the grant, and leaves then */
+        OK(MPI_Put(v, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG,
+                   j.win)); /* waits for the grant, and leaves then */
         put1(&j, &v[7], 1, 0);
         uint64_t first = progress_polls();
         while (rma_target_find(inside(j.win), 1)->state != TARGET_LOCK_GRANTED)

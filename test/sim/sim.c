@@ -305,7 +305,9 @@ static void yield(const char *what, int peer, int idle)
         stop(3, "too many steps: livelock?");
     check_windows();
     /* Enough rounds that everybody had his turns, also one that is seldom chosen. */
-    if (s->quiet > (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay && s->in_flight == s->held && !somebody_computes(s)) {
+    if (s->quiet >
+            (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay &&
+        s->in_flight == s->held && !somebody_computes(s)) {
         if (!buries(s))
             stop(2, "deadlock: nobody can move");
         s->step += A_SECOND;

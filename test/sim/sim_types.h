@@ -120,7 +120,8 @@ static inline long sim_due(struct sim *s, int type, int to, long due)
     s->held++;
     return LONG_MAX;
 }
-int sim_native_held(struct sim *s, int to, int let_go); /* operations that are held; they are no more */
+int sim_native_held(struct sim *s, int to,
+                    int let_go); /* operations that are held; they are no more */
 void sim_moved(struct sim *s); /* something happened: not a deadlock */
 void sim_count_sent(int rank, int type, size_t len);
 void sim_count_received(int rank, int type);

@@ -152,7 +152,10 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     m->cls = cls;
     m->after = s->nic_serial;
     m->len = len;
-    m->due = s->k.latency ? s->step + s->k.latency : s->step + (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
+    m->due = s->k.latency
+                 ? s->step + s->k.latency
+                 : s->step +
+                       (s->k.max_delay ? (long)(sim_draw_bits(s) % (uint64_t)s->k.max_delay) : 0);
     m->due = sim_due(s, *(const unsigned char *)iov[0].iov_base, (int)peer, m->due);
     size_t at = 0;
     m->kept = NULL;
@@ -187,7 +190,8 @@ static int held(struct sim *s, int type, int to, int let_go)
     if (type == SIM_NATIVE_OPS)
         return sim_native_held(s, to, let_go);
     for (int c = 0; c < 2; c++)
-        for (struct list *l = s->ranks[to].inbox[c].next; l != &s->ranks[to].inbox[c]; l = l->next) {
+        for (struct list *l = s->ranks[to].inbox[c].next; l != &s->ranks[to].inbox[c];
+             l = l->next) {
             struct sim_msg *m = LIST_OBJ(l, struct sim_msg, link);
             if (m->due != LONG_MAX || m->data[0] != type)
                 continue;

@@ -72,7 +72,7 @@ static int check_counts(struct coll_vec v, int n, const char *what)
     return err;
 }
 
-/* Counts and where their data lie; displacements of nothing at all may be NULL. */
+/* Counts and addresses of their data; displacements may be NULL if there are no entries. */
 static int check_vector(struct coll_vec counts, struct coll_vec displs, int n, enum side side)
 {
     int err = check_counts(counts, n, side == SEND ? "sendcounts" : "recvcounts"), some = 0;
@@ -96,7 +96,7 @@ static int in_place_error(const struct collcall *x)
     return err_make(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here", x->name);
 }
 
-/* May this process say MPI_IN_PLACE for its send (scatter: receive) buffer? */
+/* May this process pass MPI_IN_PLACE for its send (scatter: receive) buffer? */
 static int in_place_fits(const struct coll_args *a)
 {
     if (a->comm->remote || is_neighbor(a->call))
@@ -195,7 +195,7 @@ static int check_reduction(struct collcall *x, int which)
     return err || !(which & RECV) ? err : api_buffer(a->rbuf, a->rcount, a->rtype);
 }
 
-/* Equal buffers of all-to-all and of even gathers are a sure mistake when there is data. */
+/* Equal buffers of all-to-all and of even gathers are an error if there is data. */
 static int check_alias(struct collcall *x, int which)
 {
     const struct coll_args *a = &x->a;

@@ -19,7 +19,7 @@ struct collcall {
     struct coll_args a;   /* call, buffers, counts, root as given; handles are resolved into it */
 };
 
-/* Check, run or start, leave: the MPI function's result. */
+/* Check, run or start, leave: returns the MPI function's result. */
 int collcall(struct collcall *x);
 
 #endif

@@ -45,7 +45,7 @@ static struct comm_topo *cart_make(int ndims, const int *dims, const int *period
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
                      int reorder, MPI_Comm *comm_cart)
 {
-    (void)reorder; /* ranks stay: nothing is known that would make others better */
+    (void)reorder; /* ranks stay: no better order is known */
     api_enter("MPI_Cart_create");
     struct comm *c, *n = NULL;
     struct comm_topo *t = NULL;

@@ -298,7 +298,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 }
 API_ALIAS(MPI_Comm_split);
 
-/* The kind of hardware an info names.  Only what the node map knows: shared memory and the node. */
+/* The kind of hardware that an info names. Only those in the node map are supported: shared memory
+ * and the node. */
 static int is_node(const struct info *i)
 {
     const char *kind = info_value(i, "mpi_hw_resource_type");
@@ -306,7 +307,7 @@ static int is_node(const struct info *i)
                     !strcmp(kind, "Machine") || !strcmp(kind, "hwloc://Machine"));
 }
 
-/* Is there a member of c on another node?  Then nodes divide it. */
+/* Is a member of c on another node? Then nodes divide it. */
 static int spans_nodes(const struct comm *c)
 {
     for (int i = 0; i < c->size; i++)
@@ -320,7 +321,7 @@ static int split_type_color(const struct comm *c, int type, struct info *i, int 
     *color = MPI_UNDEFINED;
     switch (type) {
     case MPI_UNDEFINED:
-    case MPIX_COMM_TYPE_NEIGHBORHOOD: /* nothing is known of networks and file systems */
+    case MPIX_COMM_TYPE_NEIGHBORHOOD: /* there is no data on networks and file systems */
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_SHARED:
         *color = boot_node_of(proc->obj->world->rank);
@@ -374,7 +375,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
         err = api_tag(tag, 0);
     if (!err)
         err = api_pointer(newintercomm, "newintercomm");
-    if (!err && local->rank == local_leader) { /* the rest has no say in these */
+    /* these arguments are significant at the leader only */
+    if (!err && local->rank == local_leader) {
         err = api_comm(peer_comm, &peer);
         if (!err)
             err = api_rank(remote_leader, comm_peer_size(peer), 0);
@@ -427,8 +429,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
 }
 API_ALIAS(MPI_Comm_free);
 
-/* Unlike MPI_Comm_free it waits for pending communication, which has ended when the requests were
- * waited for; what else goes on belongs to nobody outside this library. */
+/* Unlike MPI_Comm_free it waits for pending communication. That has ended when the requests are
+ * complete; what is left is internal to this library. */
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     return release("MPI_Comm_disconnect", comm);
@@ -440,7 +442,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
     api_enter("MPI_Comm_get_parent");
     int err = api_pointer(parent, "parent");
     if (!err)
-        *parent = MPI_COMM_NULL; /* nobody was spawned */
+        *parent = MPI_COMM_NULL; /* no process was spawned */
     return api_leave(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Comm_get_parent);

@@ -89,8 +89,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 }
 API_ALIAS(MPI_Dist_graph_create_adjacent);
 
-/* MPI_Dist_graph_create: each edge is known to some process; it tells both ends. */
-/* what it is for the receiver, the other end, the weight */
+/* MPI_Dist_graph_create: each edge is known to one process, which sends it to both ends. */
+/* role of the receiver, the other end, the weight */
 enum { EDGE_OUT, EDGE_IN, EDGE_INTS = 3 };
 
 struct edges { /* for an exchange: ints to and from each process */
@@ -157,7 +157,7 @@ static int edges_fill(struct edges *e, const struct comm *c, int n, const int *s
     return MPI_SUCCESS;
 }
 
-/* A member that has met a death sends nothing any more, or what belongs to another call. */
+/* A member that has seen a failure sends nothing more, or a message of another call. */
 static int edges_missing(const struct comm *c)
 {
     return err_make(rankmap_dead(c->map, 0) >= 0 ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER,
@@ -178,7 +178,7 @@ static int edges_exchange(struct edges *e, struct comm *c)
         err = topocall_no_memory();
     if (err)
         return err;
-    /* no edges; less than announced may come */
+    /* no edges: less data than announced may come */
     memset(e->recv, 0xff, (size_t)e->total * sizeof *e->recv);
     struct coll_args a = {.call = COLL_ALLTOALLV, .comm = c, .sbuf = e->send, .rbuf = e->recv,
                           .stype = integer, .rtype = integer, .scounts = coll_ints(e->scounts),

@@ -88,7 +88,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 }
 API_ALIAS(MPI_Graphdims_get);
 
-/* The room that the user has must hold all: a graph cut short is none. */
+/* The user's arrays must hold everything: a truncated graph is useless. */
 static int room_arg(int room, int need, const char *name)
 {
     return room >= need ? MPI_SUCCESS

@@ -76,7 +76,7 @@ static int translate(const struct group *g1, int n, const int *ranks1, const str
                      int *ranks2)
 {
     struct rankindex x = {.map = g2->map};
-    /* An index pays when many ranks are asked for. */
+    /* An index is faster for many ranks. */
     if (n > 4 && g1->map != g2->map && rankindex_init(&x, g2->map))
         return no_memory();
     int err = MPI_SUCCESS;
@@ -368,7 +368,7 @@ int PMPI_Group_free(MPI_Group *group)
     int err = api_pointer(group, "group");
     if (!err)
         err = api_group(*group, &g);
-    if (!err) { /* MPI_GROUP_EMPTY may be freed and stays */
+    if (!err) { /* MPI_GROUP_EMPTY may be freed, and stays valid */
         group_drop(g);
         *group = MPI_GROUP_NULL;
     }

@@ -291,7 +291,7 @@ static int check_room(int64_t max, int64_t n, const void *array, const char *wha
     return n ? api_pointer(array, what) : MPI_SUCCESS;
 }
 
-/* Derived types among the contents become the user's too: each handle is freed by itself. */
+/* Derived types in the contents belong to the user, too: each handle is freed separately. */
 static void give_types(const struct dt_contents *c, MPI_Datatype *types)
 {
     for (int i = 0; i < c->ntypes; i++) {

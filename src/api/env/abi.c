@@ -1,7 +1,7 @@
-/* The data and odd functions of MPICH's ABI: objects whose addresses are constants of mpi.h.
+/* The data and special functions of MPICH's ABI: objects whose addresses are constants of mpi.h.
  *
- * They are written by nobody here (the Fortran bindings set the F_ pointers once), so they
- * are no state of a process and do not hang on struct proc. */
+ * The library never writes them (the Fortran bindings set the F_ pointers once). So they are not
+ * state of a process, and not part of struct proc. */
 #include "config.h"
 
 #include <mpi.h>

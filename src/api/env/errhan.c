@@ -32,7 +32,7 @@ int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out)
     int err = api_pointer(out, "errhandler");
     if (err)
         return err;
-    /* The user gets a reference of his own, to be freed by MPI_Errhandler_free. */
+    /* The user gets a reference, which MPI_Errhandler_free drops. */
     errhandler_ref(e);
     *out = e->obj.handle;
     return MPI_SUCCESS;
@@ -125,8 +125,8 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 }
 API_ALIAS(MPI_Comm_call_errhandler);
 
-/* Files: there are none yet, so only MPI_FILE_NULL has a handler, MPI_ERRORS_RETURN at first
- * (MPI-3.1 13.7). */
+/* There are no files yet, so only MPI_FILE_NULL has a handler: MPI_ERRORS_RETURN at first (MPI-3.1
+ * 13.7). */
 static int only_null(MPI_File file)
 {
     return file == MPI_FILE_NULL ? MPI_SUCCESS
@@ -194,8 +194,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 }
 API_ALIAS(MPI_Errhandler_free);
 
-/* The following may be called at any time (MPI-4 8.4), so they take no part in api_enter's
- * check. */
+/* These may be called at any time (MPI-4 8.4), so they skip the check in api_enter. */
 static void maybe_lock(void)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)

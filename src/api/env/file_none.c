@@ -1,10 +1,10 @@
-/* MPI-IO (MPI-3.1 13) is not there: every call returns MPI_ERR_UNSUPPORTED_OPERATION through the
- * error handler of MPI_FILE_NULL, which is MPI_ERRORS_RETURN unless the program sets another.
- * Programs and libraries that only may use files (HDF5, say) link and start by these names.
- * One row per function, with the prototype of mpi.h; a row goes when its function comes. */
+/* MPI-IO (MPI-3.1 13) is not supported. Every call returns MPI_ERR_UNSUPPORTED_OPERATION through
+ * the error handler of MPI_FILE_NULL, by default MPI_ERRORS_RETURN. Programs and libraries with
+ * optional file support (HDF5, for example) can so link and start. One row per function, with the
+ * prototype of mpi.h; delete the row when the function is implemented. */
 #include "api/api.h"
 
-/* No function has a use for its arguments. */
+/* No function uses its arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static int no_files(const char *call)
@@ -14,7 +14,7 @@ static int no_files(const char *call)
         err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: this library has no MPI-IO", call));
 }
 
-/* A handle that the call would have made is the null handle. */
+/* A handle that the call would have made becomes the null handle. */
 #define NO_CALL(name, args)                                                                        \
     int P##name args                                                                               \
     {                                                                                              \
@@ -188,7 +188,7 @@ NO_CALL(MPI_Register_datarep_c, (const char *datarep,
                                  MPI_Datarep_extent_function *dtype_file_extent_fn,
                                  void *extra_state))
 
-/* Handles: there is none but the null handle. */
+/* The only handle is the null handle. */
 MPI_Fint PMPI_File_c2f(MPI_File file)
 {
     return 0;

@@ -7,8 +7,8 @@
 
 #include "obj/attr.h"
 
-/* Info calls are allowed at any time (MPI-4 11.4.1): outside of MPI_Init to MPI_Finalize the lock
- * is taken always and errors are returned. */
+/* Info calls are legal at any time (MPI-4 11.4.1). Outside MPI_Init to MPI_Finalize they always
+ * lock, and return errors. */
 static void enter(const char *call)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT) {
@@ -18,7 +18,7 @@ static void enter(const char *call)
     lock_acquire(&proc->lock);
     proc->call = call;
     if (obj_early())
-        api_not_running(call); /* there is no memory at all */
+        api_not_running(call); /* memory is exhausted */
 }
 
 static int leave(int err)
@@ -31,7 +31,7 @@ static int leave(int err)
     return err;
 }
 
-/* Unlike api_info, MPI_INFO_NULL is no object here. */
+/* Unlike in api_info, MPI_INFO_NULL is an error here. */
 static int info_arg(MPI_Info h, struct info **out)
 {
     int err = api_info(h, out);
@@ -46,7 +46,7 @@ static int key_arg(const char *key)
     if (err)
         return err_make(MPI_ERR_INFO_KEY, "%s: the key is a null pointer", proc->call);
     size_t n = strnlen(key, MPI_MAX_INFO_KEY);
-    if (n == 0 || n == MPI_MAX_INFO_KEY) /* which counts the closing 0 (MPI-3.1 2.5.2) */
+    if (n == 0 || n == MPI_MAX_INFO_KEY) /* it counts the terminating 0 (MPI-3.1 2.5.2) */
         return err_make(MPI_ERR_INFO_KEY,
                         n ? "%s: the key is longer than MPI_MAX_INFO_KEY" : "%s: the key is empty",
                         proc->call);
@@ -95,7 +95,7 @@ API_ALIAS(MPI_Info_create);
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    (void)argc, (void)argv; /* the kernel knows them better */
+    (void)argc, (void)argv; /* the kernel has the original ones */
     enter("MPI_Info_create_env");
     struct info *i = NULL;
     int err = api_pointer(info, "info");
@@ -185,7 +185,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     if (!err) {
         const char *v = info_value(i, key);
         *flag = v != NULL;
-        if (v) /* valuelen does not count the closing 0; a longer value is cut (MPI-3.1 9) */
+        if (v) /* valuelen excludes the terminating 0; a longer value is cut (MPI-3.1 9) */
             snprintf(value, (size_t)valuelen + 1, "%s", v);
     }
     return leave(err);
@@ -213,7 +213,7 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
         if (v) {
             if (*buflen > 0)
                 snprintf(value, (size_t)*buflen, "%s", v);
-            *buflen = (int)strlen(v) + 1; /* what would hold all of it */
+            *buflen = (int)strlen(v) + 1; /* size that holds the whole value */
         }
     }
     return leave(err);

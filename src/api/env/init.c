@@ -33,9 +33,9 @@ void api_not_running(const char *call)
               phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
 }
 
-/* Variables that must be the same everywhere: rank 0 tells its own before the first barrier of the
- * start (in mem/), and each process compares before anything else depends on them.  Else different
- * ones end in a hang. */
+/* Variables that must be equal in all processes; differences could cause a hang. Rank 0 publishes
+ * its own before the first barrier of the start (in mem/). Each process compares before anything
+ * depends on them. */
 static const char settings_key[] = "settings.0"; /* rank 0 puts it (boot.h, keys) */
 
 static int settings_tell(void)
@@ -54,7 +54,7 @@ static int settings_compare(void)
         return 0;
     int err = boot_get(settings_key, text, &len);
     if (err)
-        return err == -ENOENT ? 0 : err; /* a launcher of tests that keeps nothing */
+        return err == -ENOENT ? 0 : err; /* a test launcher without a store */
     text[len] = 0;
     if (cvar_common_check(text, "rank 0", why + start, sizeof why - (size_t)start))
         boot_abort(1, why);
@@ -89,7 +89,9 @@ static const char *limit_of(int err, char *text, size_t len)
     struct rlimit files;
     *text = 0;
     if (err == -EFBIG)
-        snprintf(text, len, " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)");
+        snprintf(
+            text, len,
+            " (the limit of file sizes, RLIMIT_FSIZE or ulimit -f, holds for shared memory, too)");
     else if (err == -EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
         snprintf(text, len, " (the limit of open files, RLIMIT_NOFILE or ulimit -n, is %llu here)",
                  (unsigned long long)files.rlim_cur);
@@ -104,17 +106,17 @@ static void start_fails(const char *room, int err)
     if (err == -ENOENT && boot_host_exchanged_elsewhere())
         boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on "
                       "another process; it must be the same on all processes");
-    if (boot_dead_count()) { /* it may be what the room misses */
+    if (boot_dead_count()) { /* a failed process may be the cause */
         int dead = boot_dead_last();
         snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead,
                  boot_dead_why(dead));
     }
-    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err), limit_of(err, limit, sizeof limit),
-             died);
+    snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
+             limit_of(err, limit, sizeof limit), died);
     boot_abort(1, why);
 }
 
-/* A setting that does nothing misleads: say so once for the job. */
+/* A setting without effect misleads: report it once for the job. */
 static void names_remark(void)
 {
     char line[640];
@@ -125,13 +127,14 @@ static void names_remark(void)
 int api_start(int required, int *provided, const struct boot_ops *forced)
 {
     char why[320], limit[128];
-    /* MPI_T may have read them before, and its user set some. */
+    /* MPI_T may have read them before, and set some. */
     if (!proc->var && var_init(why, sizeof why) != 0)
         log_fatal("MPI_Init: %s", why);
     int err = boot_init(forced);
     if (err)
-        log_fatal("MPI_Init: no contact with the launcher: %s%s", strerror(-err), limit_of(err, limit, sizeof limit));
-    /* proc->lock is good as zeroes, and MPI_Session_init holds it here. */
+        log_fatal("MPI_Init: no contact with the launcher: %s%s", strerror(-err),
+                  limit_of(err, limit, sizeof limit));
+    /* proc->lock is valid as zeroes; MPI_Session_init holds it here. */
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
         required = MPI_THREAD_MULTIPLE;
     proc->thread_level = required;
@@ -172,8 +175,7 @@ static int phase(void)
     return atomic_load_explicit(&proc->phase, memory_order_relaxed);
 }
 
-/* Sessions may have started the library before: then MPI_Init only opens the world of
- * MPI_COMM_WORLD. */
+/* Sessions may have started the library before; then MPI_Init only opens MPI_COMM_WORLD. */
 static int world_start(const char *call, int required, int *provided)
 {
     int world = phase() == PROC_INIT ? proc->api->world : WORLD_NEW;
@@ -199,12 +201,12 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 API_ALIAS(MPI_Init_thread);
 
-/* The job's last barrier, the launcher's, which counts those that live.  Who waits in it still
- * serves the others, whose messages may need us: a network hands them over only while both sides
- * turn. */
+/* The job's last barrier: the launcher's, which counts the living processes. A process that waits
+ * here still serves others, because a network delivers their messages only while both sides
+ * poll. */
 struct last_barrier {
     int fd, result;
-    uint64_t since; /* when a death was seen that the launcher's barrier will wait for (ns); 0:
+    uint64_t since; /* time at which a failure was seen that the launcher's barrier ignores (ns); 0:
                      * none */
 };
 
@@ -213,8 +215,8 @@ static uint64_t patience(void) /* ns */
     return (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
 }
 
-/* Most launchers' barriers wait for the dead, too.  Then the living are served for as long as it
- * takes the last of them to learn of the death, and after that nobody is waited for. */
+/* Most launchers' barriers also wait for failed processes. Then this process serves the others
+ * until the last of them has seen the failure, and waits no longer. */
 static int waited_enough(struct last_barrier *b)
 {
     uint64_t now;
@@ -254,7 +256,8 @@ static int last_barrier_wait(void)
 
 int api_stop(void)
 {
-    /* Attributes of MPI_COMM_SELF go first: their callbacks may still use MPI (MPI-3.1 8.7.1). */
+    /* Attributes of MPI_COMM_SELF are deleted first: their callbacks may still use MPI (MPI-3.1
+     * 8.7.1). */
     struct comm *self = proc->obj->self;
     int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
     if (err)
@@ -262,12 +265,13 @@ int api_stop(void)
     progress_async_stop();
     rma_ending();
     p2p_drain_wait();
-    /* Everybody is done with everybody: only then may inboxes go. */
+    /* All processes have finished with each other: only then may inboxes be freed. */
     err = coll_barrier_living(proc->obj->world);
-    /* Every room serves peers until all have come this far: from here on nobody sends. */
+    /* Every room serves peers until all are here: from now on no process sends. */
     int met = last_barrier_wait() == 0;
-    /* Nobody turns a network any more when the first closes its end (tp.h). */
-    /* nobody computes on the way to it; who does not come is dead, or its host is cut off */
+    /* No process polls a network any more when the first one closes its end (tp.h). */
+    /* no process computes before it; one that does not come has failed, or its host is
+     * unreachable */
     if (met && am_networks())
         met = (boot_watch_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
     if (err && !met)
@@ -289,7 +293,7 @@ int PMPI_Finalize(void)
 {
     api_enter("MPI_Finalize");
     int threaded = proc->threaded;
-    /* Where sessions were used the library runs until the process ends, since more may come. */
+    /* If sessions were used, the library runs until the process ends, since more may come. */
     if (proc->api->sessions_used) {
         proc->api->world = WORLD_CLOSED;
         return api_leave(MPI_COMM_SELF,
@@ -305,7 +309,7 @@ int PMPI_Finalize(void)
 }
 API_ALIAS(MPI_Finalize);
 
-/* For calls that are allowed at any time, and so have no error handler to go to. */
+/* For calls that are legal at any time, and so have no error handler. */
 static int null_flag(const char *call)
 {
     return err_make(MPI_ERR_ARG, "%s: flag is a null pointer", call);
@@ -352,7 +356,7 @@ API_ALIAS(MPI_Is_thread_main);
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     char why[160];
-    /* Allowed at any time, also inside an error handler; no lock: a blocked process must be able to
+    /* Legal at any time, also in an error handler. No lock: a blocked process must be able to
      * end. */
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
         log_fatal("MPI_Abort(comm=0x%x, errorcode=%d) was called %s", (unsigned)comm, errorcode,

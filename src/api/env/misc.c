@@ -69,7 +69,7 @@ API_ALIAS(MPI_Wtick);
 
 int PMPI_Pcontrol(const int level, ...)
 {
-    (void)level; /* for profilers, which take its place */
+    (void)level; /* for profilers, which replace this function */
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_Pcontrol);

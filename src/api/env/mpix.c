@@ -1,5 +1,4 @@
-/* MPICH's extensions, MPIX_.  What needs a machinery that is not there returns an error that says
- * so. */
+/* MPICH's extensions, MPIX_. Those that need a missing feature return an error that names it. */
 #include "api/api.h"
 
 /* The signatures are given from outside; not every function needs all of its own. */
@@ -42,7 +41,7 @@ int PMPIX_GPU_query_support(int gpu_type, int *is_supported)
 }
 API_ALIAS(MPIX_GPU_query_support);
 
-/* Programs ask these before MPI_Init, too. */
+/* Programs call these before MPI_Init, too. */
 int PMPIX_Query_cuda_support(void)
 {
     return 0;

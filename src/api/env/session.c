@@ -1,8 +1,8 @@
 /* Sessions (MPI-4 11.3): a second way to start the library, any number of times.
  *
- * The first session starts it if MPI_Init has not; from then on it runs until the process ends (an
- * exit handler takes it down), so sessions may come and go in any order with MPI_Init and
- * MPI_Finalize.  Process sets are mpi://WORLD and mpi://SELF.  Communicators from groups have
+ * The first session starts it if MPI_Init has not. From then on it runs until the process ends (an
+ * exit handler stops it). So sessions may begin and end in any order with MPI_Init and
+ * MPI_Finalize. Process sets are mpi://WORLD and mpi://SELF. Communicators from groups have
  * MPI_COMM_WORLD's members as their parents. */
 #include "api/api.h"
 
@@ -36,7 +36,7 @@ static int running(void)
     return atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT;
 }
 
-/* At exit: the library is still up because sessions were used. */
+/* At exit: sessions were used, so the library is still running. */
 static void end_with_process(void)
 {
     if (running() && proc->api->world != WORLD_OPEN && proc->api->sessions == 0)
@@ -88,7 +88,7 @@ static int wanted_level(MPI_Info info)
     return MPI_THREAD_MULTIPLE;
 }
 
-/* The errhandler argument must answer even for failing to start. */
+/* The errhandler argument also applies if the start fails. */
 static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *out)
 {
     struct errhandler *e;
@@ -114,8 +114,8 @@ static int session_make(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *o
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_FINALIZED)
-        return MPI_ERR_OTHER; /* the launcher was told good-bye */
-    lock_acquire(&proc->lock); /* several threads may be first */
+        return MPI_ERR_OTHER; /* this process has left the launcher already */
+    lock_acquire(&proc->lock); /* several threads may call it first */
     if (!running())
         api_start(MPI_THREAD_MULTIPLE, NULL, NULL);
     proc->call = "MPI_Session_init";
@@ -330,7 +330,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         err = api_rank(local_leader, g->map->size, 0);
     if (!err && (err = from_group(g, stringtag, e, &local)) != MPI_SUCCESS &&
         g->rank == local_leader)
-        /* The other group's leader waits for this process, whatever befell its own group. */
+        /* The other group's leader waits for this process, even if its own group has failed. */
         coll_intercomm_refuse(proc->obj->world, rankmap_world(remote->map, remote_leader),
                               tag_of(stringtag), err);
     if (!err && local)

@@ -7,8 +7,8 @@
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
-/* Whose handler answers for an error of a request: a communicator's or a window's, kept by a
- * reference, since the request is gone by the time the handler runs. */
+/* The holder whose handler is called for an error of a request: a communicator or a window. It is
+ * held by a reference, since the request is freed before the handler runs. */
 struct blame {
     struct comm *comm;
     struct errhandler *of_win; /* NULL: the communicator's */
@@ -46,7 +46,8 @@ static int leave_blame(struct blame b, int err)
     err_name(err, call);
     api_unlock();
     if (err)
-        err = b.of_win ? err_report_win(b.of_win, b.win, b.win_name, err, call) : err_report_comm(b.comm, err, call);
+        err = b.of_win ? err_report_win(b.of_win, b.win, b.win_name, err, call)
+                       : err_report_comm(b.comm, err, call);
     if (proc->threaded)
         lock_acquire(&proc->lock);
     blame_drop(&b);
@@ -115,7 +116,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 API_ALIAS(MPI_Wait);
 
-/* A poll happens when it may help, and now and then; a done request is seen at once. */
+/* It polls if that may help, and now and then; a done request is seen at once. */
 static int poll_one(struct request *r)
 {
     if (r->done) {
@@ -257,7 +258,7 @@ int PMPI_Startall(int count, MPI_Request requests[])
     struct blame b = {0};
     for (int i = 0; i < count && !err; i++) {
         blame_drop(&b);
-        err = start_arg(requests[i], &r); /* again: one may stand in the list twice */
+        err = start_arg(requests[i], &r); /* again: the same request may be in the list twice */
         b = blame(r);
         if (!err)
             err = request_start(r);
@@ -273,7 +274,7 @@ enum { FEW = 64 }; /* pointers kept on the stack; more come from the heap */
 struct set {
     struct request **r;
     struct request *few[FEW];
-    int n, active; /* active: requests that a wait would wait for */
+    int n, active; /* active: requests that a wait waits for */
 };
 
 static int set_open(struct set *s, int n, MPI_Request *requests)
@@ -310,8 +311,7 @@ static void set_close(struct set *s)
         free(s->r);
 }
 
-/* One look at all, after a poll when nothing is done yet: the number of done ones, `need` being
- * enough. */
+/* Test all, after a poll if none is done: returns the number of done ones; `need` are enough. */
 static int set_test(struct set *s, int need)
 {
     int done = 0;
@@ -333,16 +333,15 @@ static int set_test(struct set *s, int need)
     return done;
 }
 
-/* What came of several requests: with an error the call returns MPI_ERR_IN_STATUS and each status
- * tells (MPI-3.1 3.7.5); without one their error fields are left alone. */
+/* Results of several requests. On an error the call returns MPI_ERR_IN_STATUS, and each status has
+ * its own (MPI-3.1 3.7.5). Without error, the error fields are not written. */
 struct outcome {
-    int first;           /* what the call returns, with the text of the first that failed; 0: none
-                          * did */
+    int first;           /* result of the call, with the text of the first request that failed; 0:
+                          * none did */
     struct blame blamed;
 };
 
-/* Made before the others are looked at, which are told anew where this took the place of their
- * text. */
+/* Made before the others are handled; if it replaced their error text, that is made again. */
 static int in_status(int first)
 {
     char text[ERR_TEXT];
@@ -360,7 +359,7 @@ static void take(struct set *s, int i, MPI_Request *requests, MPI_Status *status
     struct request *r = s->r[i];
     int err = MPI_SUCCESS;
     if (r && obj_find(OBJ_REQUEST, requests[i]) != r) {
-        /* the same handle stood in the array before */
+        /* the same handle occurred earlier in the array */
         requests[i] = MPI_REQUEST_NULL;
         r = NULL;
     }
@@ -498,7 +497,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
 }
 API_ALIAS(MPI_Testany);
 
-/* Those that are done; statuses and indices are filled from the front. */
+/* Completes those that are done; statuses and indices are filled from the front. */
 static int finish_some(struct set *s, MPI_Request *requests, int *outcount, int *indices,
                        MPI_Status *statuses, struct blame *blamed)
 {

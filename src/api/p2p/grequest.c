@@ -87,8 +87,7 @@ API_ALIAS(MPI_Grequest_start);
 int PMPI_Grequest_complete(MPI_Request request)
 {
     api_enter("MPI_Grequest_complete");
-    /* A request that the user has freed is still known to him by its handle: general requests keep
-     * it. */
+    /* A request that the user has freed stays known by its handle: generalized requests keep it. */
     struct request *r;
     int err = api_request(request, &r);
     if (!err && (!r || r->kind != REQUEST_GENERAL))

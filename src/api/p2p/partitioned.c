@@ -1,4 +1,4 @@
-/* Partitioned communication (MPI-4 chapter 4): arguments; what it does is in p2p/part.c. */
+/* Partitioned communication (MPI-4 chapter 4): arguments; the implementation is p2p/part.c. */
 #include "api/api.h"
 
 #include "dt/dt.h"

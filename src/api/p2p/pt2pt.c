@@ -8,14 +8,14 @@
 #include "dt/dt.h"
 #include "p2p/p2p.h"
 
-/* What a send or receive names, checked and resolved. */
+/* What a send or receive refers to, checked and resolved. */
 struct ends {
     struct comm *c;
     struct dt_type *t;
 };
 
-/* Nothing is wrong with them, and nothing special: without a call.  What else there may be the
- * checks below tell, one by one. */
+/* Fast check without a call: valid and ordinary arguments. Otherwise the checks below find the
+ * reason, one by one. */
 static inline __attribute__((always_inline)) int plain(struct ends *e, const void *buf,
                                                        MPI_Count count, MPI_Datatype type, int peer,
                                                        int tag, MPI_Comm comm)
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) int recv_args(struct ends *e, const
                                      : recv_checks(e, buf, count, type, source, tag, comm);
 }
 
-/* r is where a call of the same argument list leaves the request: read only here. */
+/* r is the address where a call with the same arguments leaves the request: only read here. */
 static int publish(int err, struct request *const *r, MPI_Request *out)
 {
     if (err) {
@@ -427,7 +427,7 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
     return api_leave(x.comm, err);
 }
 
-/* The outgoing data is packed aside, so that the buffer can be received into. */
+/* The outgoing data are packed aside, so that the buffer can be received into. */
 static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
                         int stag, int source, int rtag, MPI_Comm comm, MPI_Status *status)
 {

@@ -45,7 +45,7 @@ static int get_count(const MPI_Status *status, MPI_Datatype type, MPI_Count *cou
     if (err)
         return err;
     int64_t bytes = status_count(status);
-    /* A type without data fits any number of times into nothing: MPI-3.1 3.2.5 says 0. */
+    /* Any number of instances without data fit into 0 bytes: MPI-3.1 3.2.5 requires 0. */
     *count = t->size == 0      ? (bytes ? MPI_UNDEFINED : 0)
              : bytes % t->size ? MPI_UNDEFINED
                                : bytes / t->size;

@@ -1,7 +1,8 @@
 /* One-sided operations (MPI-3.1 11.3).
  *
- * MPI_Put and MPI_Get on mapped targets are done right here, without lock or call
- * (rma/near/near.h); whatever the inline path does not take starts again from the top. */
+ * MPI_Put and MPI_Get on mapped targets are done here, without lock or call (rma/near/near.h). What
+ * the inline path does not take starts again from the top, in a slow function. Start with
+ * fast_place(). */
 #include "api/api.h"
 
 #include "dt/dt.h"
@@ -11,24 +12,24 @@
 
 /* --- fast ------------------------------------------------------------------------------------ */
 
-/* Each fast function either does it all and returns MPI_SUCCESS, or leaves all to a slow one, which
- * starts from the top.  A register that must not be lost for the slow one is missing here, and
- * saving others costs more than the store itself: the ..._same ones, for equal counts and types,
- * get one of each, and what the caller left on the stack by address; the others stand where they
- * stood. */
+/* A fast function either does everything and returns MPI_SUCCESS, or changes nothing and jumps to
+ * its slow function. The argument registers stay intact, so that the jump is a tail call: saving
+ * one costs more than the store itself. The ..._same slow functions serve equal counts and types.
+ * They take one of each, and by address what the caller left on the stack. */
 #define SLOW __attribute__((noinline, cold))
-/* Its parameters stay as they are. */
+/* Its parameters are not optimized away. */
 #if defined __has_attribute && __has_attribute(noipa)
 #define SAME __attribute__((noipa, cold))
 #else
 #define SAME __attribute__((noinline, cold))
 #endif
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* By a branch of its own: never computed together with the next condition. */
+/* Compiled to a branch of its own: never merged with the next condition. */
 #define SPLIT(x) __builtin_expect_with_probability(!!(x), 0, 0.999999)
 
-/* Memory of (rank, disp) for n elements of type t in window `win`, and how many bytes: 1; 0: the
- * slow way.  A count that is negative as an int makes more bytes than any window has. */
+/* 1: *at is the memory of (rank, disp) for n elements of type t in window `win`, *bytes their size.
+ * 0: take the slow path. A count that is negative as an int makes more bytes than any window
+ * has. */
 static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
                              struct rma_win_near **w, char **at, uint64_t *bytes)
 {
@@ -53,7 +54,7 @@ static inline int can_compare(const struct dt_type *t)
     }
 }
 
-/* One element: where, and of which type. */
+/* 1: place and type of one element. 0: take the slow path. */
 static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type,
                                  struct rma_win_near **w, struct rma_near **n,
                                  const struct dt_type **t, uint64_t *off)
@@ -67,7 +68,7 @@ static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datat
     return 1;
 }
 
-/* May predefined operation number o, below `end`, be applied to t? */
+/* Is operation number o predefined (below `end`) and legal for t? */
 static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
 {
     return o < end && (t->ops >> o & 1);
@@ -75,8 +76,8 @@ static inline int fast_op(unsigned o, unsigned end, const struct dt_type *t)
 
 /* --- less fast ---------------------------------------------------------------------------------
  *
- * For the slow functions to begin with: one element of near memory that is not mapped.  op: an
- * index below `end`, or RMA_SWAP.  As above: it is all done, and counted, or nothing. */
+ * The slow functions begin with these: one element of near memory that is not mapped. op: an index
+ * below `end`, or RMA_SWAP. 1: done and counted; 0: nothing was done. */
 
 static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, unsigned op,
                        unsigned end, const void *origin, const void *compare, void *result,
@@ -97,8 +98,8 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
     return 1;
 }
 
-/* The same of the next of many to a far target.  Where one is under way what they have in common
- * was checked at its beginning. */
+/* The same for a far target whose open packet takes one more operation. What the operations of a
+ * packet share was checked at its beginning. */
 static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type,
                           struct dt_op *op, const void *origin)
 {
@@ -112,7 +113,7 @@ static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datat
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* The arguments that each side of an operation has. */
+/* Names of the arguments that a side of an operation has. */
 struct names {
     const char *addr, *count, *type;
 };
@@ -120,7 +121,7 @@ static const struct names origin_args = {"origin_addr", "origin_count", "origin_
                           result_args = {"result_addr", "result_count", "result_datatype"},
                           target_args = {NULL, "target_count", "target_datatype"};
 
-/* One side of an operation as the user named it. */
+/* One side of an operation, as the caller passed it. */
 struct side {
     const void *buf;
     MPI_Count count;
@@ -128,7 +129,7 @@ struct side {
     const struct names *args;
 };
 
-/* Most types: predefined ones of one block. */
+/* Fast for most types: predefined ones of one block. */
 static inline struct dt_type *plain_type(MPI_Datatype type)
 {
     const struct rma_near_room *room = rma_near_room();
@@ -137,7 +138,7 @@ static inline struct dt_type *plain_type(MPI_Datatype type)
 }
 
 /* MPI_Type_create_f90_* make predefined types (MPI-3.1 17.1.9) whose handles other processes do not
- * know: as their basic type. */
+ * have. They are sent as their basic type. */
 static int known_everywhere(int err, struct dt_type **t)
 {
     if (!err && ((*t)->flags & DT_PREDEFINED) && (*t)->basic)
@@ -165,7 +166,7 @@ static int check_target(MPI_Count count, MPI_Datatype type, struct dt_type **t)
     return err ? err : known_everywhere(api_type_named(type, target_args.type, t), t);
 }
 
-/* A side must have the elements of the target.  One without data has none. */
+/* A side must have the elements of the target. A side without data has none. */
 static int same_elements(const struct dt_type *t, MPI_Aint count, const struct dt_type *target,
                          const char *side)
 {
@@ -181,7 +182,7 @@ static int same_elements(const struct dt_type *t, MPI_Aint count, const struct d
 static int check_acc(struct rma_args *a, MPI_Op op)
 {
     int err = api_op(op, &a->op);
-    if (!err && (a->tcount == 0 || a->ttype->size == 0)) /* nothing will be done */
+    if (!err && (a->tcount == 0 || a->ttype->size == 0)) /* nothing to do */
         return a->op->index ? MPI_SUCCESS : dt_op_check(a->op, a->ttype, DT_FOR_ACC);
     if (!err)
         err = dt_op_check(a->op, a->ttype, DT_FOR_ACC);
@@ -190,7 +191,7 @@ static int check_acc(struct rma_args *a, MPI_Op op)
     return err ? err : same_elements(a->rtype, a->rcount, a->ttype, "result");
 }
 
-/* An operation with a request has nowhere to put it. */
+/* An operation with a request needs a place for it. */
 static int no_request(const char *call, MPI_Win win)
 {
     api_enter(call);
@@ -395,7 +396,7 @@ static int gacc(const char *call, struct side o, struct side r, void *result, in
     api_enter(call);
     int err = MPI_SUCCESS;
     if (rank != MPI_PROC_NULL) {
-        /* MPI_NO_OP: the origin is ignored, whatever stands there. */
+        /* MPI_NO_OP: the origin buffer is ignored. */
         if (op != MPI_NO_OP)
             err = check_side(&o, &a.otype);
         if (!err)

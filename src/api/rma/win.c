@@ -1,5 +1,4 @@
-/* Windows and their synchronization (MPI-3.1 11.2, 11.5), their names, attributes, hints and error
- * handlers. */
+/* Windows and their synchronization (MPI-3.1 11.2, 11.5). MPI_Win_flush is the only inline one. */
 #include "api/api.h"
 
 #include <limits.h>
@@ -17,9 +16,9 @@
 int api_win(MPI_Win h, struct rma_win **out)
 {
     struct rma_near_room *room = rma_near_room();
-    /* for handle 0 the one that stands where there is no window */
+    /* handle 0 finds `none`, the entry for "no window" */
     struct rma_win_near *known = rma_near_win(room, h);
-    /* which begins with it */
+    /* struct rma_win begins with struct rma_win_near */
     *out = known && known != &room->none ? (struct rma_win *)known : obj_find(OBJ_WIN, h);
     if (*out)
         return MPI_SUCCESS;
@@ -200,7 +199,7 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
 }
 API_ALIAS(MPI_Win_detach);
 
-/* Of what the calls without _c, and the attribute, say in an int. */
+/* Limit of the calls without _c and of the attribute: an int. */
 int api_unit_fits(MPI_Aint unit)
 {
     return unit <= INT_MAX ? MPI_SUCCESS
@@ -209,7 +208,7 @@ int api_unit_fits(MPI_Aint unit)
                                       proc->call, (long long)unit);
 }
 
-/* as_int: where the unit goes to, in the call without _c. */
+/* as_int: where the call without _c gets the unit. */
 static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
                  const int *as_int, void *baseptr)
 {
@@ -375,8 +374,8 @@ int PMPI_Win_unlock_all(MPI_Win win)
 }
 API_ALIAS(MPI_Win_unlock_all);
 
-/* One full fence and nothing else, where that is all a flush is.  Now and then the slow path, which
- * lets others in: programs spin on flush. */
+/* Only a full fence, if a flush is no more than that. Now and then it takes the slow path, which
+ * makes progress: programs spin on flush. */
 static inline int fast_flush(MPI_Win win, int rank)
 {
     struct rma_near_room *room = rma_near_room();
@@ -384,7 +383,7 @@ static inline int fast_flush(MPI_Win win, int rank)
     if (__builtin_expect(!room, 0) || __builtin_expect(!(w = rma_near_win(room, win)), 0) ||
         __builtin_expect(!rma_near_flush(w, rank), 0))
         return 0;
-    fence_full(); /* MEM_SYNC: rma_flush()'s, with its pairs */
+    fence_full(); /* MEM_SYNC: as in rma_flush(), with the same pairs */
     return 1;
 }
 
@@ -396,12 +395,12 @@ static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_w
     uint64_t polls = progress_polls();
     if (!err)
         err = fn(w, rank);
-    if (!err && polls == progress_polls()) /* programs flush in a loop until they see something */
+    if (!err && polls == progress_polls()) /* programs flush in a loop until a value changes */
         progress_test();
     return api_leave_win(win, err);
 }
 
-/* Same arguments as the fast ones, which then only jump here. */
+/* Same arguments as the fast functions, which then only jump here. */
 static __attribute__((noinline, cold)) int flush_slow(int rank, MPI_Win win)
 {
     return flush("MPI_Win_flush", win, rank, rma_flush);

@@ -112,8 +112,8 @@ static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
     return api_leave_win(win, err);
 }
 
-/* What Fortran gets is the number itself: the base is an address, the size an MPI_Aint, the others
- * are ints. */
+/* Fortran gets the value itself, not its address: the base is an address, the size an MPI_Aint, the
+ * others are ints. */
 static MPI_Aint fixed_number(struct rma_win *w, int keyval)
 {
     const void *value = rma_win_attr(w, keyval);
@@ -131,7 +131,7 @@ static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_f
         err = api_pointer(value, "attribute_val");
     if (!err)
         err = api_pointer(flag, "flag");
-    /* Fortran's numbers of these keys follow C's by one */
+    /* Fortran's numbers of these keys are C's plus one */
     if (form != ATTR_POINTER && predefined(keyval - 1))
         keyval--;
     int fixed_one = !err && predefined(keyval);

@@ -1,12 +1,12 @@
 /* MPI_T, the tool information interface (MPI-3.1 14.3).
  *
- * Control and performance variables are the rows of var/; a category is a room.  Handles and
- * sessions are pointers, looked up in lists before they are used.  Everything works before MPI_Init
- * and after MPI_Finalize, so errors are returned, never handled.  proc->lock is taken always, since
- * nobody says how many threads there are.
+ * Control and performance variables are the rows of var/; a category is a room. Handles and
+ * sessions are pointers, which are looked up in lists before use. Everything works before MPI_Init
+ * and after MPI_Finalize, so errors are returned without a handler. proc->lock is always taken,
+ * since the number of threads is unknown.
  *
- * Variables of scope LIVE may be written at any time; all others until MPI_Init, after which their
- * scope is MPI_T_SCOPE_READONLY. */
+ * Variables of scope LIVE may be written at any time. The others may be written until MPI_Init;
+ * then their scope is MPI_T_SCOPE_READONLY. */
 #include "api/api.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void tool_end(struct tool *t)
         free(LIST_OBJ(p, struct MPIR_T_cvar_handle_s, link));
     proc->tool = NULL;
     free(t);
-    /* else MPI_Finalize will: what was set counts for MPI_Init */
+    /* else MPI_Finalize does it: settings made here count for MPI_Init */
     if (tool_phase() == PROC_FINALIZED)
         var_finalize();
 }
@@ -105,8 +105,8 @@ int tool_leave(int err)
     return err;
 }
 
-/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it
- * needs. */
+/* A text is cut to *len with a terminating 0; *len becomes the size of all of it (MPI-3.1
+ * 14.3.3). */
 void tool_give_text(const char *text, char *out, int *len)
 {
     if (!len)

@@ -27,7 +27,7 @@ struct MPIR_T_pvar_session_s {
 struct MPIR_T_pvar_handle_s {
     struct list link;
     int index;
-    int window;    /* handle of the window, of those bound to one */
+    int window;    /* window: handle of the window that it is bound to */
     uint64_t base; /* counters: the value shown as 0 since the last reset */
 };
 
@@ -41,8 +41,8 @@ enum { TEXT_MAX = 1024 }; /* bytes of a text variable, the closing 0 included */
 /* Every other call: 0 and locked, or the error. */
 int tool_enter(void);
 int tool_leave(int err);
-/* Texts go out as MPI-3.1 14.3.3 says: cut to *len with a closing 0; *len becomes what all of it
- * needs. */
+/* A text is cut to *len with a terminating 0; *len becomes the size of all of it (MPI-3.1
+ * 14.3.3). */
 void tool_give_text(const char *text, char *out, int *len);
 void tool_give(int *out, int value);
 int tool_on_list(const struct list *head, const struct list *item);

@@ -1,4 +1,4 @@
-/* MPI_T: categories, which are the rooms, and events, of which there are none. */
+/* MPI_T: categories (the rooms) and events (none). */
 #include "api/api.h"
 
 #include <limits.h>
@@ -44,7 +44,7 @@ static int pvar_in(int i, const char *room)
     return !strncmp(pvar_table[i].name, room, n) && pvar_table[i].name[n] == '_';
 }
 
-/* Indexes of the members, as many as there is room for; the number of all. */
+/* Indexes of the members, as many as fit; returns the number of all. */
 static int members(int n, int (*in)(int, const char *), const char *room, int len, int *out)
 {
     int found = 0;
@@ -157,7 +157,7 @@ int PMPI_T_category_changed(int *update)
     int err = tool_enter();
     if (err)
         return err;
-    tool_give(update, 1); /* never again */
+    tool_give(update, 1); /* it never changes again */
     return tool_leave(update ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_category_changed);

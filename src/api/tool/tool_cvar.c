@@ -161,7 +161,7 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     const struct cvar_info *c = &cvar_table[handle->index];
     if (!cvar_writable(c))
         return tool_leave(MPI_T_ERR_CVAR_SET_NEVER);
-    /* By way of text, so that the range is checked where the environment's is. */
+    /* Set as text, so that the range check is the same as for the environment. */
     MPI_Datatype type = cvar_type(c);
     if (type == MPI_CHAR)
         snprintf(text, sizeof text, "%s", (const char *)buf);

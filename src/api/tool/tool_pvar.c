@@ -13,8 +13,8 @@
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* The variables that windows keep are there twice: index i sums over all windows, and one after the
- * table, with "_win" after its name, is bound to a window. */
+/* A variable counted per window appears twice: index i is the sum over all windows; the one after
+ * the table, named "..._win", is bound to a window. */
 static int pvar_total(void)
 {
     int n = PVAR_COUNT;
@@ -196,7 +196,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 }
 API_ALIAS(MPI_T_pvar_handle_free);
 
-/* All variables are continuous: they run whether asked or not. */
+/* All variables are continuous: they always run. */
 static int startstop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     int err = tool_enter();
@@ -227,10 +227,10 @@ static uint64_t pvar_now(const struct MPIR_T_pvar_handle_s *h)
         return w ? atomic_load_explicit(&rma_win_pvars(w)->v[h->index], memory_order_relaxed)
                  : h->base;
     }
-    /* Windows count for themselves. */
+    /* Windows have counters of their own. */
     if (proc->rma && pvar_table[h->index].bind == PVAR_WIN)
         rma_pvars_collect();
-    /* Nothing was counted where no library runs. */
+    /* Without a running library, nothing was counted. */
     return proc->var ? atomic_load_explicit(&pvar_proc()->v[h->index], memory_order_relaxed) : 0;
 }
 

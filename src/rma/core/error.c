@@ -1,5 +1,5 @@
-/* error.c - the errors that several sub-rooms return: a process died, a process cannot be reached,
- * a target refused. */
+/* error.c - the errors that several sub-rooms return: a process failed, a process cannot be
+ * reached, a target refused. */
 #include "rma/core/core.h"
 
 #include <stdio.h>
@@ -25,21 +25,22 @@ const char *rma_win_text(const struct rma_win *w)
 int rma_cut_error(const struct rma_win *w, int rank, int cut)
 {
     char what[MPI_MAX_OBJECT_NAME + 128];
-    snprintf(what, sizeof what, "%s: rank %d of %s (process %d) cannot be reached", rma_call(), rank, rma_win_text(w), rma_world(w, rank));
+    snprintf(what, sizeof what, "%s: rank %d of %s (process %d) cannot be reached", rma_call(),
+             rank, rma_win_text(w), rma_world(w, rank));
     return err_from_errno(cut, what);
 }
 
 int rma_dead_error(struct rma_win *w, int rank)
 {
     int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
-    if (rank < 0) /* one of the window's, or another whose end took a member along */
+    if (rank < 0) /* a rank of the window, or a process whose end took a member with it */
         rank = rankmap_find(w->map, world);
     const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
-    if (cut && !boot_dead(world)) /* nobody has died */
+    if (cut && !boot_dead(world)) /* no process has failed */
         return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
-    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of %s (process %d) died: %s", rma_call(), rank, rma_win_text(w), world,
-                    boot_dead_why(world));
+    return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of %s (process %d) died: %s", rma_call(),
+                    rank, rma_win_text(w), world, boot_dead_why(world));
 }
 
 int rma_take_err(int *slot)
@@ -65,8 +66,9 @@ static const char *why(const struct rma_fault *f)
     return "it could not be done there";
 }
 
-/* With what the target says of it. */
-int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what, const char *call)
+/* With the reason that the target reports. */
+int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what,
+                  const char *call)
 {
     static const char *const names[RMA_PKTS] = {[RMA_PKT_PUT] = "a put",
                                                 [RMA_PKT_GET] = "a get",
@@ -79,7 +81,8 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
     if (!h->aop)
         return MPI_SUCCESS;
     if (h->len < sizeof f)
-        return err_make(h->aop, "%s: an operation on rank %d of %s failed there", rma_call(), rank, rma_win_text(w));
+        return err_make(h->aop, "%s: an operation on rank %d of %s failed there", rma_call(), rank,
+                        rma_win_text(w));
     memcpy(&f, what, sizeof f);
     f.cls = h->aop;
     const char *name = f.type < RMA_PKTS ? names[f.type] : NULL;
@@ -88,17 +91,18 @@ int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *
     const struct dt_type *t = f.dt ? dt_find((MPI_Datatype)f.dt) : NULL;
     const char *of = t && t->flags & DT_PREDEFINED ? dt_default_name(t) : "of a derived datatype";
     if (!name)
-        return err_make(f.cls, "%s: rank %d of %s refused what came with the end of an epoch: %s", rma_call(), rank, rma_win_text(w),
-                        why(&f));
+        return err_make(f.cls, "%s: rank %d of %s refused what came with the end of an epoch: %s",
+                        rma_call(), rank, rma_win_text(w), why(&f));
     char size[40] = "";
     if (f.cls == MPI_ERR_RMA_RANGE && f.bytes != RMA_FAULT_DYNAMIC)
         snprintf(size, sizeof size, " (%llu bytes)", (unsigned long long)f.bytes);
-    return err_make(f.cls, "%s: %s of %llu %s at displacement %lld was refused by rank %d of %s: %s%s", rma_call(), name,
-                    (unsigned long long)f.count, of, (long long)f.disp, rank, rma_win_text(w), why(&f), size);
+    return err_make(f.cls,
+                    "%s: %s of %llu %s at displacement %lld was refused by rank %d of %s: %s%s",
+                    rma_call(), name, (unsigned long long)f.count, of, (long long)f.disp, rank,
+                    rma_win_text(w), why(&f), size);
 }
 
-/* Operations that are refused one by one, or in many parts, are told with the text of the first:
- * there is room for so many texts. */
+/* If many operations or parts are refused, all get the text of the first: error texts are few. */
 int rma_op_refused(const struct rma_op *op, const struct rma_hdr *h, const char *what)
 {
     int had = op->err || op->req ? op->err : op->t->err;

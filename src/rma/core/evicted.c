@@ -1,18 +1,17 @@
-/* evicted.c - what is kept of the evicted elements of a passive epoch (rma.md 5.11).
+/* evicted.c - what remains of the evicted elements of a passive epoch (rma.md 5.11).
  *
- * So that calls on ranks that are not locked, and double locks, are errors with starved pools, too,
- * and an UNLOCK goes only where a LOCK went: a target that counts its readers without names would
- * take an unmatched one for somebody's.
+ * It serves two invariants, with exhausted pools too. Calls on ranks that are not locked, and
+ * double locks, are errors. An UNLOCK goes only where a LOCK went: a target that counts readers
+ * without names would release another reader's lock for an unmatched one.
  *
- *   locked    rank / GONE_BITS + 1 -> that many bits, one for each rank without element that is
- *             locked: all of a million ranks are 15625 entries of 16 bytes, half a megabyte with
- *             the table's free places; scattered ones an entry each, of the locks that the program
- *             itself has open
- *   cut       rank + 1 -> 1 - errno: it could not be reached, holds no lock of ours, and nothing
- *             goes there before the epoch is over
+ *   lockedrank / GONE_BITS + 1 -> that many bits, one for each rank without element that is locked.
+ *         All of a million ranks are 15625 entries of 16 bytes, half a megabyte with the table's
+ *         free places. Scattered ranks take an entry each, one per lock that the program has open.
+ *   cutrank + 1 -> 1 - errno: the rank could not be reached, and this process holds no lock there.
+ *      Nothing is sent there before the end of the epoch.
  *
- * There is no bound: where there is no memory for a record the element stays, and the call that
- * wanted its place fails. */
+ * There is no bound. If there is no memory for a record, the element stays, and the call that
+ * needed its place fails. */
 #include "rma/core/core.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* key.c - what is known of the window at a rank, and of the network's way there: a bounded cache by
- * rank, so that there is no table of all ranks.  The records that an element uses stay. */
+/* key.c - what is known of the window at a rank, and of the network's way there. It is a bounded
+ * cache by rank, so there is no table of all ranks. Records that an element uses are not
+ * replaced. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static size_t get_min(const struct tp_caps *c)
     return c->flags & TP_GET ? least(cvar.rma_native_get, c->get_min) : SIZE_MAX;
 }
 
-/* One that is flushed at once; where the user has named a length, that holds. */
+/* For a put that is flushed at once. A length that the user has set holds here, too. */
 static int lone_put(const struct tp_caps *c)
 {
     return c->flags & TP_PUT && c->lone_pays && cvar.rma_native_put < 0;
@@ -30,15 +31,14 @@ static int lone_get(const struct tp_caps *c)
     return c->flags & TP_GET && c->lone_pays && cvar.rma_native_get < 0;
 }
 
-/* Bytes from which put or get may pay over a transport of these abilities; SIZE_MAX: never. */
 size_t rma_pays_from(const struct tp_caps *c)
 {
     size_t put = lone_put(c) ? 1 : put_min(c), get = lone_get(c) ? 1 : get_min(c);
     return put < get ? put : get;
 }
 
-/* The operations that make sense on the bits of an element, whatever its type: the network is asked
- * for unsigned integers. */
+/* The operations that are the same on the bits of an element, whatever its type: the network gets
+ * them for unsigned integers. */
 static const struct {
     MPI_Op op;
     enum dt_op_index index;
@@ -57,7 +57,6 @@ static void atomics_ask(struct rma_atomics *a, const struct tp_ops *ops)
     }
 }
 
-/* What the atomics of a transport can do; NULL: they are not to be used. */
 const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops,
                                          const struct tp_caps *c)
 {
@@ -95,8 +94,8 @@ void rma_native_close(struct rma_win *w)
     }
 }
 
-/* Most epochs want the one that was used last, or, where they go round, the one that was not for
- * longest. */
+/* Most epochs use the record used last or, with targets in rotation, the least recently used
+ * one. */
 struct rma_key *rma_key_find(const struct rma_win *w, int rank)
 {
     const struct list *old = w->keys.next, *young = w->keys.prev;
@@ -108,13 +107,13 @@ struct rma_key *rma_key_find(const struct rma_win *w, int rank)
     return NULL;
 }
 
-/* A place for what becomes known of t; NULL: all are in use, or there is no way to it now. */
+/* A record for t; NULL: all are in use, or there is no way to t now. */
 static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp = am_tp(t->world, &ops, &caps);
-    if (!tp) /* no way there now */
+    if (!tp) /* no way to it now */
         return NULL;
     const struct rma_atomics *atomics = w->native_acc ? rma_atomics_of(tp, ops, &caps) : NULL;
     int leads = ops->import && (rma_pays_from(&caps) != SIZE_MAX || atomics);
@@ -155,7 +154,7 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     return k;
 }
 
-/* t->key, if there is one; else, if it may, one is made. */
+/* t->key; a missing one is made if `make`. */
 struct rma_key *rma_key_of(struct rma_target *t, int make)
 {
     struct rma_win *w = t->w;
@@ -176,7 +175,7 @@ void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
 {
     struct rma_key *k = unit && bytes <= INT64_MAX ? rma_key_of(t, 1) : NULL;
     if (!k || k->unit)
-        return; /* what came with a key holds */
+        return; /* data that came with a key are valid */
     k->size = bytes;
     k->unit = unit;
 }
@@ -188,7 +187,7 @@ void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
                             : NULL;
     if (!k)
         return;
-    k->base = told->base; /* the one that was used last, of several */
+    k->base = told->base; /* of several regions, the one used last */
     k->size = told->size;
     k->unit = 1;
     k->detached = told->detached;

@@ -1,4 +1,5 @@
-/* packet.c - a packet of header only goes out, a packet comes in, a reply goes back. */
+/* packet.c - packets of header only are sent, incoming ones are checked, replies are sent. Start
+ * with rma_packet_window(). */
 #include "rma/core/core.h"
 
 #include <string.h>
@@ -22,7 +23,6 @@ struct rma_win *rma_win_named(uint32_t win, uint32_t src)
     return w;
 }
 
-/* The window a packet names, if it may come from src. */
 struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct rma_hdr *h)
 {
     if (len < sizeof *h)

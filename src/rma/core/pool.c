@@ -1,10 +1,10 @@
 /* pool.c - two-level pools of operation and target elements ([design] Operation and Target Element
  * Pools).
  *
- * A new element comes from the window's share, then from the shared one; a freed element goes back
- * to the window's share until that is full, then to the shared one.  So no window can starve
- * another: its own share comes back to it first.  The shares are counts; the memory is slabs of the
- * process, which grow to the most that was ever in use and never beyond the sum of the shares. */
+ * A new element comes from the window's share, then from the shared one. A freed element goes back
+ * to the window's share until that is full, then to the shared one. So no window can starve
+ * another: its own share is refilled first. Shares are counts. The memory is slabs of the process,
+ * which grow to the largest use, never beyond the sum of the shares. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -89,7 +89,7 @@ struct rma_op *rma_op_alloc(struct rma_win *w)
         return NULL;
     struct rma_op *op = r->op_free;
     r->op_free = (struct rma_op *)op->link.next;
-    /* What the caller fills in is not cleared first. */
+    /* The caller sets the rest, so that is not cleared. */
     op->flags = op->aop = 0;
     memset(&op->elem, 0, sizeof *op - offsetof(struct rma_op, elem));
     uint64_t used = atomic_load_explicit(&w->near.pvars.v[PVAR_RMA_OPS_USED],

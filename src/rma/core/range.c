@@ -1,4 +1,4 @@
-/* range.c - does an access lie in a window?  Where is a rank near? */
+/* range.c - whether an access lies in a window, and where a near rank's record is. */
 #include "rma/core/core.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@ int rma_offset(uint64_t disp, uint64_t unit, int64_t lo, int64_t hi, uint64_t si
 
 int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 {
-    /* Acquire: pairs with the release of rma_regions_publish(); an odd or changed version means it
-     * is at it. */
+    /* Acquire pairs with the release of rma_regions_publish(). An odd or changed version: the peer
+     * is changing the list. */
     unsigned v = atomic_load_explicit(&p->version, memory_order_acquire);
     sched_point();
     unsigned n = atomic_load_explicit(&p->nregions, memory_order_relaxed);
@@ -34,7 +34,7 @@ int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
             continue;
         uint64_t here = size - (addr - base);
         found = len <= here;
-        addr += here; /* the rest may lie in the region that follows without a gap */
+        addr += here; /* the rest may lie in the next region, without a gap */
         len -= found ? len : here;
     }
     int more = __atomic_load_n(&p->overflow, __ATOMIC_RELAXED) != 0;
@@ -66,7 +66,7 @@ const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr
                                                                            : NULL;
 }
 
-/* Memory may lie across regions that follow each other without a gap. */
+/* Memory may span regions that follow each other without a gap. */
 char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
 {
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -87,8 +87,8 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
     return NULL;
 }
 
-/* A layout may leave out what lies between attached regions: only its blocks count.  addr: of its
- * buffer, perhaps MPI_BOTTOM. */
+/* Only the blocks of a layout must lie in attached regions, not its gaps. addr: that of its buffer,
+ * perhaps MPI_BOTTOM. */
 int rma_win_holds(struct rma_win *w, uint64_t addr, const struct dt_type *t, size_t count,
                   size_t from, size_t len)
 {

@@ -1,7 +1,7 @@
 /* slot.c - rank -> slot -> target element ([design] Data structures).
  *
- * The slot array has a fixed size; ranks are dealt to it round robin.  Slots that hold something
- * are on one list, so that walking all targets costs what is there and nothing else. */
+ * The slot array has a fixed size; ranks are dealt to it round robin. Slots that hold targets are
+ * on one list, so a walk over all targets costs only what is there. */
 #include "rma/core/core.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct rma_target *rma_target_find(const struct rma_win *w, int rank)
     return NULL;
 }
 
-/* What the way to the target allows; asked once, since every packet needs it. */
+/* Properties of the way to the target, read once because every packet needs them. */
 static void transport_of(struct rma_target *t)
 {
     const struct tp_ops *ops;
@@ -52,7 +52,7 @@ static void transport_of(struct rma_target *t)
     size_t most = am_max(t->world);
     t->packet = (uint32_t)(most < (size_t)cvar.rma_packet ? most : (size_t)cvar.rma_packet);
     t->ordered = (uint8_t)am_ordered(t->world);
-    /* Half of the answers that this process can have under way: a packet never waits for all of
+    /* Half of the answers that this process can have under way, so a packet never waits for all of
      * them. */
     t->most_replies = 1;
     t->gather = t->small = 0;
@@ -61,7 +61,7 @@ static void transport_of(struct rma_target *t)
         if (caps.am_keep)
             t->keep = (uint32_t)caps.am_keep;
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
-        if (t->ordered) { /* else nothing shares a packet */
+        if (t->ordered) { /* on an unordered way no packet is shared */
             t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
             t->small = (uint32_t)(caps.gather / 4);
         }
@@ -156,8 +156,7 @@ void rma_targets_drop_idle(struct rma_win *w)
     struct rma_target *next;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = next) {
         next = rma_target_next(w, t);
-        /* When some member died nobody waits for the others either; late answers will find no
-         * element. */
+        /* After a failure no thread waits for the others; late answers will find no element. */
         if (w->dead && !t->pins && !t->nops) {
             t->tokens_out = t->sync = 0;
             t->native_out = t->flushing = 0;

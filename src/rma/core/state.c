@@ -1,5 +1,5 @@
-/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  The only
- * writer of states.
+/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  Only this
+ * file writes states.
  *
  *                      fence                      fence barrier done
  *           .------> FENCE_ISSUED --------------------------------> FENCE_GRANTED
@@ -32,7 +32,7 @@
  *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group
  *                       queue
  *  E5 PSCW_GRANTED      all have; operations on the group
- *  E6 LOCK_ALL_CALLED   near locks are held (unless a member died) but those of n->lazy, w->lazies
+ *  E6 LOCK_ALL_CALLED   near locks are held (unless a member failed) but those of n->lazy, w->lazies
  *                       in number, which the first operation asks for; a far target is locked by
  *                       its element (CALLED until then)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
@@ -40,7 +40,7 @@
  *                       and go
  *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in
  *                       w->gone
- *  E10 an element in CALLED has sent nothing; in ISSUED only operations that ride with the LOCK
+ *  E10 an element in CALLED has sent nothing; in ISSUED only operations sent with the LOCK
  *
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
 #include "rma/core/core.h"
@@ -48,7 +48,7 @@
 #include <stdlib.h>
 
 #define BIT(s) (1u << (s))
-/* From any state in which no epoch is pending the next synchronization opens its own. */
+/* From any state without pending epoch, the next synchronization opens its own. */
 #define OPENERS                                                                                    \
     (BIT(WIN_FENCE_ISSUED) | BIT(WIN_PSCW_ISSUED) | BIT(WIN_LOCK_ALL_CALLED) |                     \
      BIT(WIN_LOCK_ALL_GRANTED) | BIT(WIN_PER_TARGET))
@@ -86,7 +86,7 @@ const char *rma_state_name(const struct rma_win *w)
     return win_name[w->state];
 }
 
-/* What an error text tells the program to do. */
+/* The advice at the end of an error text. */
 const char *rma_end_first(const struct rma_win *w)
 {
     static const char *const call[WIN_STATES] = {
@@ -125,8 +125,8 @@ void rma_near_opened(struct rma_win *w, struct rma_near *n)
 {
     int open = n->lock != RMA_UNLOCKED ||
                (w->state == WIN_PSCW_GRANTED && n->started && !w->kicking);
-    /* Release here and in rma_win_goto() pairs with the acquire in near.h: threads without the lock
-     * go on from here. */
+    /* Release, here and in rma_win_goto(), pairs with the acquire in near.h: threads without the
+     * lock may issue operations from now on. */
     atomic_store_explicit(&n->open, (unsigned char)open, memory_order_release);
 }
 
@@ -141,8 +141,8 @@ void rma_near_admit(struct rma_win *w)
 {
     unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
     int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !rma_unsure(w);
-    /* Release pairs with the acquire in near.h: also what answers brought is here when no element
-     * is left. */
+    /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
+     * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
     atomic_store_explicit(&w->near.quiet, passive ? all : 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, (unsigned char)passive, memory_order_release);
@@ -158,7 +158,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
 {
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
     unsigned both = BIT(w->state) | BIT(s);
-    if (!w->all_near) /* LOCK_ALL that far members know nothing of yet: rma_called_grant() */
+    if (!w->all_near) /* LOCK_ALL of which far members have no message yet: rma_called_grant() */
         rma_room()->lazy_alls += (rma_yes(ASK_ALL_PENDING) >> s & 1) -
                                  (rma_yes(ASK_ALL_PENDING) >> w->state & 1);
     w->state = s;
@@ -167,7 +167,7 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
         for (unsigned i = 0; i < w->nears; i++)
             rma_near_opened(w, &w->near.near[i]);
     if (s == WIN_UNSET) {
-        if (w->dead) /* nobody waited for its answers */
+        if (w->dead) /* after a failure, the answers were not waited for */
             w->acks = 0;
         rma_gone_clear(&w->gone);
         w->starved = 0;
@@ -176,9 +176,9 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     }
 }
 
-/* Most locks and unlocks open and close the epoch, and are of a near target: rma_win_goto() and
- * rma_near_opened() in one, without what these two states have in common (operations are not
- * admitted on all; UNSET has no elements, E1). */
+/* Most locks and unlocks open and close the epoch, and have a near target. So this is
+ * rma_win_goto() and rma_near_opened() in one, without what both states share: operations are not
+ * admitted on all targets, and UNSET has no elements (E1). */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held)
 {
     WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks &&
@@ -281,7 +281,7 @@ enum verdict rma_may_issue(const struct rma_target *t)
     case WIN_FENCE_GRANTED:
     case WIN_PSCW_GRANTED:
     case WIN_LOCK_ALL_GRANTED:
-        /* A NOCHECK lock that is being taken for real (eviction) holds its operations back. */
+        /* A NOCHECK lock that is being acquired for real (eviction) holds its operations back. */
         return t->state == TARGET_LOCK_ISSUED ? ADMIT_QUEUE : ADMIT_ISSUE;
     case WIN_LOCK_ALL_CALLED:
     case WIN_LOCK_ALL_ISSUED:
@@ -302,7 +302,7 @@ uint64_t rma_ops_total(const struct rma_win *w)
     return n;
 }
 
-/* Operations were called since the fence that opened this epoch, so only a fence may close it. */
+/* If an operation was called since the fence that opened this epoch, only a fence may close it. */
 int rma_fence_pending(const struct rma_win *w)
 {
     return w->nops > 0 || rma_ops_total(w) != w->ops_at_fence;

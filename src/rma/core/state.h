@@ -1,5 +1,5 @@
-/* state.h - the states of a window: what may be asked of them, who changes them (part of core.h).
- * state.c writes states, and draws them; nobody else names one. */
+/* state.h - the states of a window: queries and transitions (part of core.h). Only state.c writes
+ * and names states; it also draws them. Start there. */
 #ifndef RMA_STATE_H
 #define RMA_STATE_H
 
@@ -64,7 +64,7 @@ static inline unsigned rma_yes(enum win_question q)
     return 0;
 }
 
-/* What opens an epoch may also do so after a fence since which nothing was called. */
+/* A call that opens an epoch is also legal after a fence, if no operation was called since. */
 static inline int rma_ask(const struct rma_win *w, enum win_question q)
 {
     if (rma_yes(q) >> w->state & 1)
@@ -79,17 +79,17 @@ void rma_win_goto(struct rma_win *w, enum win_state s);
 void rma_target_goto(struct rma_target *t, enum target_state s);
 void rma_target_born(struct rma_target *t, enum target_state s);
 void rma_expo_goto(struct rma_win *w, enum expo_state s);
-void rma_near_units_set(struct rma_near *n, int on); /* may near.h reach its memory? */
+void rma_near_units_set(struct rma_near *n, int on); /* whether near.h may reach its memory */
 /* recompute what near.h compares, after a change of state or of ntargets */
 void rma_near_admit(struct rma_win *w);
 void rma_acks_add(struct rma_win *w, int n); /* answers that the window as a whole waits for */
 void rma_near_opened(struct rma_win *w, struct rma_near *n); /* recompute n->open */
-/* UNSET to PER_TARGET by a near lock, and back when no other is open and no element left: the
- * caller holds the lock, gives it up. */
+/* A near lock moves UNSET to PER_TARGET. It moves back when no other lock is open and no element is
+ * left. The caller holds the lock word, and releases it. */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held);
 void rma_unlock_last(struct rma_win *w, struct rma_near *n);
-/* There was a synchronization that did not take the inline way of a flush; not in the count of
- * that, whose end means more. */
+/* A synchronization that did not take the inline path of flush. They have a count of their own:
+ * near.flushes wraps to a network poll. */
 static inline void rma_synced(struct rma_win *w)
 {
     w->syncs++;
@@ -116,8 +116,8 @@ const char *rma_end_first(const struct rma_win *w);
 int rma_not_admitted(const struct rma_win *w, int rank); /* ADMIT_NO as an error */
 const char *rma_target_state_name(const struct rma_target *t);
 uint64_t rma_ops_total(const struct rma_win *w);
-/* Of an element that was evicted something may be under way.  Answers are counted until a member
- * dies (engine/failure.c, rma_mourn). */
+/* Something sent by an evicted element may be under way. Answers are counted until a member fails
+ * (engine/failure.c, rma_mourn). */
 static inline int rma_unsure(const struct rma_win *w)
 {
     return w->acks || w->dead;

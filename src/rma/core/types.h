@@ -1,35 +1,37 @@
-/* types.h - records of rma/ and the truths about them (part of core.h).
+/* types.h - records of rma/ and their invariants (part of core.h). src/rma/check.c asserts them.
  *
  *   rma ---- windows by id --- slot[rank % n] --- target elements --- operation elements
  *       \--- lists: active windows (work for the hook), LOCK_CALLED elements in call order
  *
- * R1  An operation element is on the list of exactly one target element; next points to the first
- *     one of the list that has not left completely, or to the list's head.  Those before it wait
- *     for answers.
- * R2  nops of a window is the sum over its targets; used elements of a pool never exceed its size.
- * R3  A slot is on w->slots_used exactly while its list of targets is not empty.
- * R4  A target element on w->ready has something that may be sent now, and each that has is on it.
- * R5  A pinned target element (a thread waits on it) is not freed.
- * R6  Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
- *     rma->called, in the order of the calls.
- * R7  w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
- * R8  t->natives is the sum over its operations; while it, t->native_out or t->flushing is not 0 no DONE, UNLOCK or
- *     COMPLETE leaves for t, and t is not freed.
- * R9  t->atomics is set while a native accumulate may not be done.  Where the window keeps accumulates in order, no
- *     other one leaves for t then, by no route.
- * R10 t->train, where it is not NULL, is the last element of t's list, a train of which nothing is packed for sending: it takes
- *     more.  None is while t->sync is to leave.
- * R11 In a PSCW access epoch t->unsure is set before anything leaves that has no answer of its own and that the target may
- *     refuse, for all that is known here, or that may need later calls of ours to get there.  Where it is not, COMPLETE asks for no
- *     answer: there is no error that it could tell.  (Before the element is evicted DONE asks about what has left.)
- * R12 t->early, where it is not 0, is the token of a DONE that left with an operation before anybody flushed, and was not answered.
- *     A flush that finds nothing that left after it takes its answer: t->early_for is that flush's token.
- * R13 op->kept counts the packets that have left with its data and whose data the transport may read yet from the program's buffer; t->kept is
- *     the sum over its operations.  While it is not 0 the operation is not done.
- * R14 t->lone counts short puts that were alone when they were flushed, so that the network did them.  At RMA_LONE_SOON such a put leaves when it is called,
- *     without an element, and is one of t->native_out like any.  Where one was not alone the count begins anew.
- * R15 t->held is 1 + progress_polls() of the moment since which operations of t, in a passive epoch, are held back; 0: none are.
- *     w->held is 0 only where all of the window's are, and not larger than any other.  While one is not 0 the window is on r->active.
+ * R1An operation element is on the list of exactly one target element. next points to the first one
+ *   of the list that has not left completely, or to the list's head. Those before it wait for
+ *   answers.
+ * R2nops of a window is the sum over its targets; used elements of a pool never exceed its size.
+ * R3A slot is on w->slots_used exactly while its list of targets is not empty.
+ * R4A target element on w->ready has something that may be sent now, and each that has is on it.
+ * R5A pinned target element (a thread waits on it) is not freed.
+ * R6Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
+ *   rma->called, in the order of the calls.
+ * R7w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
+ * R8t->natives is the sum over its operations. While it, t->native_out or t->flushing is not 0, no
+ *   DONE, UNLOCK or COMPLETE leaves for t, and t is not freed.
+ * R9t->atomics is set while a native accumulate may not be done. If the window keeps accumulates in
+ *   order, no other accumulate leaves for t then, by any route.
+ * R10t->train, if not NULL, is the last element of t's list: a coalesced packet of which nothing is
+ *    packed for sending. It takes more operations. It is NULL while t->sync is to leave.
+ * R11In a PSCW access epoch t->unsure is set before a packet without answer of its own leaves, if
+ *    the target may refuse it, or if it needs later calls of this process to get there. While it is
+ *    0, COMPLETE asks for no answer: no error could come. (Before the element is evicted, DONE asks
+ *    about what has left.)
+ * R12t->early, if not 0, is the token of a DONE that left with an operation before any flush and
+ *    was not answered. If nothing left after it, a flush takes its answer: t->early_for is that
+ *    flush's token.
+ * R13op->kept counts the packets that left with its data and whose data the transport may still
+ *    read from the program's buffer. t->kept is the sum over its operations. While it is not 0, the
+ *    operation is not done.
+ * R14t->lone counts short puts that were alone when they were flushed, so that the network did
+ *    them. From RMA_LONE_SOON on, such a put leaves at its call, without an element, and counts in
+ *    t->native_out. A put that was not alone restarts the count.
  *
  * proc->lock protects everything here; shared-memory words are atomics. */
 #ifndef RMA_CORE_TYPES_H
@@ -69,12 +71,11 @@ enum op_flag {
     OP_RIDES = 1,    /* left with a LOCK that is not granted yet: may have to be sent again */
     OP_DONE = 2,     /* complete: cleanup may free it                                        */
     OP_ANSWERS = 4,  /* get, gacc, fop, cas: its data come back                              */
-    OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data travel                                     */
+    OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data are sent                                   */
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
-    OP_BEGUN = 64,   /* an accumulate of which elements have left natively                   */
-    OP_FETCHING = 128 /* the target fetches its data (fetch_target.c): it stays first of the
-                       * queue */
+    OP_BEGUN = 64,   /* an accumulate some elements of which have left natively              */
+    OP_FETCHING = 128 /* the target pulls its data (fetch_target.c): it stays first of the queue */
 };
 
 struct rma_op {
@@ -84,44 +85,45 @@ struct rma_op {
     uint8_t aop;          /* enum dt_op_index */
     uint32_t id;          /* names it in replies; never 0 */
     uint64_t seq;         /* order of MPI calls on the window */
-    struct rma_args a;    /* types and op are referenced */
-    /* From here on cleared by rma_op_alloc(), what stands before is its caller's. */
+    struct rma_args a;    /* holds references to types and op */
+    /* rma_op_alloc() clears what follows; its caller sets what precedes. */
     struct dt_type *elem; /* predefined type of all target elements (accumulates), or NULL */
-    size_t bytes;         /* packed, that move: of the target layout the first so many */
+    size_t bytes;         /* packed length; the target layout's first bytes if it is longer */
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
     unsigned kept;        /* R13 */
     unsigned natives;     /* its native pieces under way ... */
-    size_t native_bytes;  /* ... and their bytes, which no message answers for (OP_ANSWERS) */
+    size_t native_bytes;  /* ... and their bytes, which no message answers (OP_ANSWERS) */
     struct rma_request *req;
     int err;
-    char *train;          /* coalesce.c: the operations that this element stands for, as they
-                           * travel; NULL: it is one */
+    char *train;          /* coalesce.c: the operations that this element stands for, in packet
+                           * form; NULL: it stands for one */
     uint32_t train_ops;
-    uint32_t train_each, train_step, train_room; /* bytes of data of one, of one in all, of all */
+    uint32_t train_each, train_step, train_room; /* bytes of one operation's data, of one in all, of
+                                                  * the buffer */
 };
 
 struct rma_request {
     struct request r;
     struct rma_op *op; /* NULL when done */
-    uint64_t win;      /* id of its window, whose handler answers for an error (MPI-3.1 8.3) */
+    uint64_t win;      /* id of its window, whose handler is called for an error (MPI-3.1 8.3) */
     const char *call;  /* that made it */
-    int rank;          /* with an error: of the target */
-    /* Set by an error: the window may end before the user asks for the request. */
+    int rank;          /* with an error: rank of the target */
+    /* Set with an error: the window may be freed before the user tests the request. */
     struct errhandler *errhandler;
     int win_handle;
     char *win_name;    /* NULL: it has none */
 };
 
 enum target_flag {
-    TARGET_NOCHECK = 1,   /* locked with MPI_MODE_NOCHECK: the target knows of no lock          */
+    TARGET_NOCHECK = 1,   /* locked with MPI_MODE_NOCHECK: the target has no record of the lock */
     TARGET_JOIN = 2,      /* lock of a LOCK_ALL                                                 */
-    TARGET_REFUSED = 4,   /* the lock queue was full: ask again at retry_at with the stamp     */
-    TARGET_HURRY = 8,     /* send everything, hold nothing back, until the queue is empty      */
-    TARGET_SPILL = 16,    /* too much is queued: send all but the tail                          */
+    TARGET_REFUSED = 4,   /* the lock queue was full: send again at retry_at with the stamp    */
+    TARGET_HURRY = 8,     /* drain: send everything at once until the queue is empty           */
+    TARGET_SPILL = 16,    /* over the limit of queued operations: send all but the tail         */
     TARGET_NEAR = 32,     /* lock words are near: UNLOCK and COMPLETE go there                 */
-    TARGET_DIRTY = 64,    /* something left since the last DONE that has no answer of its own   */
+    TARGET_DIRTY = 64,    /* something without answer of its own left since the last DONE       */
     TARGET_DEAD = 128
 };
 
@@ -136,10 +138,9 @@ struct rma_target {
     struct rma_win *w;
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
-    uint32_t gather;   /* bytes of small operations to wait for before a packet leaves */
-    uint32_t small;    /* operations up to so many bytes are among these, whatever cvar.rma_small
-                        * says */
-    uint32_t most_replies; /* that one packet may ask for */
+    uint32_t gather;   /* bytes of small operations that a packet waits for */
+    uint32_t small;    /* operations up to so many bytes are small, whatever cvar.rma_small is */
+    uint32_t most_replies; /* most replies that one packet may ask for */
     uint8_t ordered;   /* am_ordered() */
     int rank, world;
     uint8_t state;     /* enum target_state */
@@ -149,30 +150,28 @@ struct rma_target {
     uint8_t unsure;    /* R11 */
     uint8_t lone;      /* R14 */
     uint16_t pins;     /* R5 */
-    uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: to be carried by the tail */
-    uint16_t rode;     /* of them left with the LOCK that is under way */
+    uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: flags for the tail of the queue */
+    uint16_t rode;     /* the flags that left with the LOCK that is under way */
     uint16_t replies;  /* reserved by the LOCK packet under way */
-    unsigned nops, queued; /* elements; of them not completely sent */
+    unsigned nops, queued; /* elements; those not completely sent */
     uint64_t held;     /* R15 */
     uint32_t token;    /* for `sync` */
     uint32_t out_token; /* youngest token that left */
     uint32_t answered; /* last token that was answered */
-    uint8_t loose;     /* those that are out left in another order than they were given out */
-    uint8_t doubt;     /* an answer for which nobody waited was counted: perhaps in the place of
-                        * another */
+    uint8_t loose;     /* tokens that are out left in another order than they were given out */
+    uint8_t doubt;     /* an answer without waiter was counted: perhaps in place of another */
     unsigned tokens_out;
     uint32_t early, early_for; /* R12 */
-    uint8_t unasked;   /* an early answer came, and nobody has flushed since it was asked for */
-    int cut;            /* -errno: why a packet to it, which lives, could not leave; 0: none */
-    uint8_t leaving;    /* its epoch is over: it goes as soon as nobody has it in hand */
+    uint8_t unasked;   /* an early answer came, and no flush was called since it was asked for */
+    int cut;            /* -errno: why a packet to a living target could not leave; 0: none */
+    uint8_t leaving;    /* its epoch is over: it is deleted when nothing uses it */
     uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
-    struct rma_key *key; /* for native access; NULL: not looked up yet, or there is no place for
-                          * it */
-    struct rma_offer *offer; /* of the operation that it fetches; NULL: none */
+    struct rma_key *key; /* for native access; NULL: not looked up yet, or no free place */
+    struct rma_offer *offer; /* of the operation whose data the target pulls; NULL: none */
     unsigned natives;  /* R8 */
     unsigned kept;     /* R13 */
-    uint32_t keep;     /* bytes of a contiguous part that are not copied; UINT32_MAX: all are */
+    uint32_t keep;     /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */
@@ -180,8 +179,8 @@ struct rma_target {
     int err;           /* first error since the last synchronization */
 };
 
-/* What is known of the window at one rank, and what native access needs; outlives the target
- * element, so that the next epoch finds it.  KEY_NONE: no native access. */
+/* What is known of the window at one rank, and what native access needs. It outlives the target
+ * element, so that the next epoch finds it. KEY_NONE: no native access. */
 enum key_state { KEY_NEW, KEY_ASKED, KEY_NONE, KEY_READY };
 struct rma_key {
     struct list link;  /* w->keys, last used at the end */
@@ -195,27 +194,26 @@ struct rma_key {
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_far *far;
-    uint64_t base;     /* dynamic: first displacement of the attached region that is known; else
-                        * 0 */
+    uint64_t base;     /* dynamic: first displacement of the known attached region; else 0 */
     uint64_t size;     /* of the window there, or of that region (bytes) */
     uint64_t unit;     /* displacement unit there (bytes); 0: neither is known */
     size_t most;       /* bytes of one put or get */
     size_t put_inline; /* bytes of a put that the transport copies */
-    size_t put_min, get_min; /* bytes from which it pays; SIZE_MAX: never */
-    uint8_t lone_put, lone_get; /* for one that is flushed at once it pays always */
-    uint32_t detached; /* dynamic: regions detached there when the region was told; another number
-                        * in a POST: it may be gone */
+    size_t put_min, get_min; /* bytes from which it is faster; SIZE_MAX: never */
+    uint8_t lone_put, lone_get; /* it is always faster for one that is flushed at once */
+    uint32_t detached; /* dynamic: regions detached there when this region was reported; if a POST
+                        * has another number, the region may be gone */
     const struct rma_atomics *atomics; /* that may be used there; NULL: none */
 };
 _Static_assert(sizeof(struct rma_key) <= 128, "what rma.md states of a window's memory");
-/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic],
- * bit enum dt_op_index. */
+/* What one transport's atomics can do, asked once: [elements of 4, of 8 bytes][enum rma_atomic], a
+ * bit for each enum dt_op_index. */
 enum rma_atomic { RMA_ATOMIC_PLAIN, RMA_ATOMIC_FETCH, RMA_ATOMIC_CAS, RMA_ATOMICS };
 struct rma_atomics {
     struct tp *tp;
     uint16_t ok[2][RMA_ATOMICS];
 };
-struct rma_reg { /* own memory, as one transport knows it */
+struct rma_reg { /* own memory, as registered with one transport */
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_mem *mem;
@@ -227,17 +225,17 @@ struct rma_slot {
     struct list used; /* R3 */
 };
 
-/* Two-level pool: the paper's accounting by counts; memory comes from slabs of the process. */
+/* Two-level pool: shares are the paper's counts; the memory comes from slabs of the process. */
 struct rma_quota {
     unsigned free, size;
-    unsigned over;  /* in use beyond the shares: threads only, see evict.c */
-    unsigned grace; /* the next allocation may go beyond                     */
+    unsigned over;  /* in use beyond the shares: with threads only, see evict.c */
+    unsigned grace; /* overdraft: the next allocation may exceed the shares  */
 };
 enum { RMA_SLAB = 64 };
 
 /* --- waits for answers ------------------------------------------------------------ */
-/* A BATCH that the transport refused lies packed where it was made, and grows there until it goes:
- * while a peer takes nothing each further operation is packed once. */
+/* A BATCH that the transport refused stays packed where it was made, and grows there until it
+ * leaves. So each operation is packed once, even while a peer takes nothing. */
 struct rma_packed {
     const struct rma_target *t; /* NULL: nothing */
     uint32_t first;             /* its first operation (id) */
@@ -247,18 +245,18 @@ struct rma_packed {
     size_t bytes;
 };
 
-/* A thread that flushes: DONE packets carry its token, answers count it down.  Lives on the
- * thread's stack. */
+/* A thread that flushes: its DONE packets carry its token, and their answers count it down. Lives
+ * on the thread's stack. */
 struct rma_resp {
     struct list link; /* w->resps */
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
-    int alone;        /* asked past any element: rma_ask_alone(), unlock_others() */
+    int alone;        /* asked without an element: rma_ask_alone(), unlock_others() */
     int err;
 };
 
-/* Memory of a list that an epoch needs and the next one again. */
+/* Memory of a list, which one epoch leaves to the next. */
 struct rma_scratch {
     void *mem;
     size_t room; /* bytes */
@@ -267,10 +265,10 @@ struct rma_scratch {
 /* --- target side ------------------------------------------------------------------ */
 struct lock_entry { /* a lock request that waits */
     struct list link;
-    int src;          /* world rank */
+    int src;          /* world rank of the requester */
     uint32_t key;     /* its place: ascending (shmlock.h) */
     uint32_t grants;  /* shmlock_grants() when it came */
-    int broken;       /* a holder died while it waited: it is told with the grant */
+    int broken;       /* a holder failed while it waited: the grant reports that */
     struct rma_hdr hdr;
     char *packet;
 };
@@ -281,8 +279,8 @@ struct rma_lockq {
     size_t bytes;        /* of kept packets, at most cvar.rma_lock_bytes */
     uint64_t stamps, admitted; /* refused requests; of them admitted since */
     struct map holders;  /* world rank + 1 -> enum shmlock_type: far origins that hold the lock */
-    unsigned anonymous;  /* shared holders beyond the bound of the map */
-    int doubt;           /* one of the anonymous may have died */
+    unsigned anonymous;  /* shared holders beyond the bound of the map, counted only */
+    int doubt;           /* one of the anonymous holders may have failed */
     unsigned broken;     /* shmlock_broken() when last looked at */
 };
 

@@ -1,4 +1,5 @@
-/* win.h - the records of a window, of its node, and of the room (part of types.h). */
+/* win.h - the records of a window, of its node segment, and of the room (part of types.h). Start
+ * with struct rma_win. */
 #ifndef RMA_CORE_WIN_H
 #define RMA_CORE_WIN_H
 
@@ -7,35 +8,34 @@ enum { RMA_REGIONS = 64 }; /* attached regions of a dynamic window that near pee
 struct rma_region {
     uint64_t base, size;
 };
-struct rma_attached { /* as its process knows it */
+struct rma_attached { /* an attached region, as its own process records it */
     uint64_t base, size;
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
-    struct acc_asked asked; /* what it asks of others (delegate.c) */
+    struct acc_asked asked; /* what it delegates to others (delegate.c) */
     uint64_t base, size, disp_unit;
     struct mem_key key;  /* size 0: no segment */
     uint64_t key_off;
-    uint64_t cookie;     /* read by CMA to see whether it works */
+    uint64_t cookie;     /* a value that peers read by CMA, as a test of CMA */
     uint64_t cookie_at;  /* its address in the owner's space */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
     int32_t rank;        /* in the window */
     int32_t host_index;
     uint32_t stripes;
-    int32_t error;       /* MPI class: creation failed here */
+    int32_t error;       /* MPI error class: creation failed at this member */
     atomic_uint unmapped; /* peers that do not map its memory */
     atomic_uint version; /* attach version; odd while the list changes (dynamic) */
     atomic_uint nregions;
-    uint32_t overflow;   /* more regions than the list shows */
+    uint32_t overflow;   /* 1: there are more regions than the list shows */
     struct rma_region region[RMA_REGIONS]; /* sorted by base */
 };
 
-/* A node segment whose window is gone, kept for the next window of the same processes
- * (segment.c). */
+/* A node segment of a freed window, kept for the next window of the same processes (segment.c). */
 struct rma_kept {
     struct mem_segment *seg;
     uint64_t cookie;         /* the same in all members; 0: none kept */
-    unsigned bars;           /* barriers it has seen */
+    unsigned bars;           /* barriers that it has counted */
     unsigned n;
     int32_t *ranks;          /* [n] world ranks of the members, ascending by rank in the window */
 };
@@ -46,13 +46,14 @@ struct rma_node { /* this window's node, private view */
     uint64_t cookie;         /* names the segment in all members */
     char *area;              /* short windows lie here, `part` bytes each; NULL: none */
     uint64_t part;
-    uint8_t reusable;        /* every member is through with it */
-    struct rma_kept offer;   /* while the members agree: another thread must not offer the same */
+    uint8_t reusable;        /* every member has finished with it */
+    struct rma_kept offer;   /* while the members agree: another thread must not offer the same
+                              * segment */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;
     struct shmnode n;
-    unsigned bars;           /* barriers arrived for */
+    unsigned bars;           /* barriers that this process arrived at */
 };
 
 struct rma_gone {     /* evicted.c */
@@ -61,7 +62,7 @@ struct rma_gone {     /* evicted.c */
 };
 
 /* --- window --------------------------------------------------------------------------- */
-/* bytes; what memory made for a window is aligned to, whatever the pages of the system */
+/* bytes; memory made for a window is aligned to this, whatever the page size */
 enum { RMA_PAGE = 4096 };
 struct rma_win {
     struct rma_win_near near; /* near.obj is the object */
@@ -77,38 +78,39 @@ struct rma_win {
     uint8_t lock_all_nocheck;
     uint8_t loads;            /* the program loads and stores near peers' memory:
                                * rma_loads_begin() */
-    uint8_t shown;            /* peers' memory may be loaded and stored here: LOCK_ALL takes near
+    uint8_t shown;            /* the program may access peers' memory directly: LOCK_ALL takes near
                                * locks at the call */
-    uint8_t giving_back;      /* near locks of a LOCK_ALL, one after another */
-    uint8_t starved;          /* a pool ran dry in this epoch: hold nothing back */
-    uint8_t asks_early;       /* flushes find that what they ask about has left: it may ask by
-                               * itself (R12) */
-    struct rma_gone gone;     /* passive epoch: those without element that are locked, or that
+    uint8_t giving_back;      /* a LOCK_ALL is releasing near locks one by one */
+    uint8_t starved;          /* a pool was exhausted in this epoch: send at once */
+    uint8_t asks_early;       /* flushes found that everything had left: operations may ask early
+                               * (R12) */
+    struct rma_gone gone;     /* passive epoch: ranks without element that are locked, or that
                                * cannot be reached */
     uint8_t ordered_acc;      /* accumulate_ordering is not none */
-    void *heap;               /* base lies in this memory of ours, or NULL */
-    uint8_t dead;             /* a member died */
-    int cut, cut_rank;        /* -errno: why a packet to a living one could not leave, and to which;
-                               * 0: none */
+    void *heap;               /* memory of this window that holds base, or NULL */
+    uint8_t dead;             /* a member failed */
+    int cut, cut_rank;        /* -errno: why a packet to a living member could not leave, and its
+                               * rank; 0: none */
     uint8_t leaving;          /* in MPI_Win_free */
-    struct map left;          /* rank + 1 -> not NULL: it has asked, so it leaves */
-    uint8_t leave_told;       /* free_after_failure.c: that process has answered ... */
-    uint8_t leave_left;       /* ... that it leaves, too */
-    int leave_rank;           /* who is asked */
-    uint64_t leave_again;     /* when it will be asked again (ns) */
+    struct map left;          /* rank + 1 -> not NULL: it has sent LEFT_ASK, so it is in
+                               * MPI_Win_free */
+    uint8_t leave_told;       /* free_after_failure.c: process leave_rank has answered ... */
+    uint8_t leave_left;       /* ... that it is in MPI_Win_free, too */
+    int leave_rank;           /* the rank that is asked */
+    uint64_t leave_again;     /* time to ask it again (ns) */
     uint8_t no_locks;         /* info key: locks are refused (rma_no_locks) */
     uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
     uint8_t kicking;          /* rma_win_granted() */
-    uint8_t large_pages;      /* info key: asked for, until memory is made; then, had */
-    size_t align;             /* info key: of memory made here (bytes), the largest that a member
-                               * wants, at least RMA_PAGE */
+    uint8_t large_pages;      /* info key: requested; after memory is made: granted */
+    size_t align;             /* info key: alignment of memory made here (bytes), the largest of all
+                               * members, at least RMA_PAGE */
     void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
     struct list link;         /* rma->windows */
     struct list active;       /* rma->active */
     /* what the user sees */
     void *base;
     MPI_Aint bytes, disp_unit;
-    int attr_unit;              /* disp_unit where an int holds it: what the attribute points to */
+    int attr_unit;              /* disp_unit if an int holds it: the attribute points here */
     int create_flavor, model;
     struct attr_list attrs;
     struct errhandler *errhandler;
@@ -121,16 +123,17 @@ struct rma_win {
     struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
     struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
     unsigned nregions, regions_room;
-    uint32_t detached;          /* dynamic: how often a region went, modulo 2^32: POST and the
-                                 * answer to COMPLETE tell it (R11) */
+    uint32_t detached;          /* dynamic: number of detaches, modulo 2^32; POST and the answer to
+                                 * COMPLETE carry it (R11) */
     uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
     unsigned nempties;
     /* native access */
     struct rma_reg reg[RMA_REGS];
     unsigned nregs;
     size_t native_min;          /* bytes from which put or get may pay; 0: never */
-    size_t fetch_min;           /* bytes from which an accumulate may be fetched; SIZE_MAX: never */
-    struct list keys;           /* of ranks used lately, at most cvar.rma_keys */
+    size_t fetch_min;           /* bytes from which the target may pull an accumulate; SIZE_MAX:
+                                 * never */
+    struct list keys;           /* of ranks used recently, at most cvar.rma_keys */
     unsigned nkeys;
     /* slots, elements */
     struct rma_slot *slots;
@@ -148,13 +151,12 @@ struct rma_win {
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
     unsigned locks;             /* open MPI_Win_lock locks, near and far */
-    unsigned lazies;            /* near members that an open LOCK_ALL has not asked yet */
-    uint64_t age, seen;         /* rma.md 5.3: of the locks held now; the clock, as far as it is
-                                 * known */
-    uint32_t asked;             /* number of the last question (delegate.c); never 0 */
-    uint32_t read_to;           /* of those up to this one none is unread */
+    unsigned lazies;            /* near members whose lock an open LOCK_ALL has not requested yet */
+    uint64_t age, seen;         /* rma.md 5.3: age of the locks held now; the clock, as last seen */
+    uint32_t asked;             /* number of the last delegated operation (delegate.c); never 0 */
+    uint32_t read_to;           /* none up to this number is unread */
     uint8_t asking;             /* a thread waits for the answer to the last */
-    uint8_t syncs;              /* synchronizations but for flushes done inline; goes round
+    uint8_t syncs;              /* synchronizations other than inline flushes; wraps around
                                  * (delegate.c) */
     /* fence */
     struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
@@ -172,19 +174,19 @@ struct rma_win {
     int *expo_near;             /* near peers whose complete has not been seen, -1: seen */
     unsigned nexpo_near;
     struct rma_starter {
-        int rank, over;         /* its complete has come, or it is dead */
+        int rank, over;         /* its complete has come, or it has failed */
     } *expo_far;                /* far starters, ascending */
-    unsigned nexpo_far, completes_due; /* of them all; of those that are not over */
+    unsigned nexpo_far, completes_due; /* all of them; those that are not over */
     struct rma_scratch expo_mem;
     /* lock_all switch */
     struct lockall_switch *sw;
     /* target side */
     struct rma_lockq lockq;
-    struct map far_errors;      /* rank + 1 -> struct rma_fault, told with the next answer */
+    struct map far_errors;      /* rank + 1 -> struct rma_fault, reported with the next answer */
 };
 
-/* Polls of higher sub-rooms, registered by rma_init(): the house's own upcalls, called by
- * rma_poll().  Events. */
+/* Polls of higher sub-rooms: rma_init() registers them, rma_poll() calls them. Each returns
+ * events. */
 enum rma_poll_index {
     RMA_POLL_LOCKQ, /* far lock requests at this target */
     RMA_POLL_FENCE, /* barriers of fences               */
@@ -199,10 +201,11 @@ struct rma {
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t no_locks_told;      /* rma_no_locks() has warned */
-    uint8_t *buried;            /* by process, NULL before the first death: 1 dead and mourned */
-    struct rma_win *spare;      /* freed windows, by heap: as many as there ever were at once */
-    unsigned lazy_alls;         /* windows locked whole with far members that know nothing of it
-                                 * yet, and those with near ones */
+    uint8_t *buried;            /* by process, NULL before the first failure: 1 if its failure was
+                                 * handled */
+    struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
+    unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
+                                 * with a lazy near one */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */
@@ -210,33 +213,33 @@ struct rma {
     unsigned op_slabs;
     struct rma_op *op_free;     /* linked by link.next */
     struct train_buffer *train_free; /* coalesce.c */
-    unsigned trains, trains_most; /* buffers there are; may be */
+    unsigned trains, trains_most; /* buffers allocated; their limit */
     struct rma_target *target_free;
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     struct rma_native *native_free; /* records of native.c */
     struct list fetches;        /* records of fetch_target.c, at most cvar.rma_fetches */
-    struct progress_hook fetch_hook; /* while the network had no room for one */
+    struct progress_hook fetch_hook; /* while the network has no room for a pull */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
-    unsigned nonsense;          /* packets dropped */
+    unsigned nonsense;          /* malformed packets, dropped */
     char *scratch;              /* one packet */
-    struct rma_packed packed;   /* what of a refused one is in it */
+    struct rma_packed packed;   /* a refused BATCH that is packed in scratch */
     size_t scratch_bytes;
     char *reply;                /* one reply */
     char *answers;              /* of a batch, reply_bytes long */
     size_t reply_bytes;
-    struct { /* derived types decoded lately */
+    struct { /* derived types decoded recently */
         void *flat;
         size_t len;
         struct dt_type *t;
     } types[8];
     unsigned type_next;
-    struct pvar_set closed;     /* sums of windows already freed */
+    struct pvar_set closed;     /* sums over freed windows */
     struct rma_kept kept[RMA_KEPT]; /* newest first */
-    uint8_t *cma_known;         /* by host index: CMA worked, and will */
-    uint64_t cookie;            /* read by peers to see whether CMA works */
+    uint8_t *cma_known;         /* by host index: CMA worked, and will work */
+    uint64_t cookie;            /* a value that peers read to test CMA */
     char win_text[MPI_MAX_OBJECT_NAME + 16]; /* rma_win_text() */
 };
 

@@ -1,7 +1,5 @@
-/* advance.c - MAKE_RMA_PROGRESS_{TARGET,WIN} (GLOBAL, the hook: progress.c).
- *
- * The hook is there while a window has work: something to send, a barrier or post under way, an answer awaited, a
- * lock request waiting.  It deals with windows in turn. */
+/* advance.c - MAKE_RMA_PROGRESS_{TARGET,WIN} (GLOBAL, the hook: progress.c). Start with
+ * rma_poll_win(). */
 #include "rma/engine/engine_types.h"
 
 void rma_win_active(struct rma_win *w)
@@ -33,7 +31,8 @@ void rma_hurry_all(struct rma_win *w)
 {
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
         t->flags |= TARGET_HURRY;
-        if (rma_target_due(t) || t->flags & TARGET_DEAD) /* R4: others may look before these are issued */
+        /* R4: other threads may look before these are issued */
+        if (rma_target_due(t) || t->flags & TARGET_DEAD)
             rma_ready(t);
     }
 }
@@ -64,13 +63,13 @@ void rma_advance_win(struct rma_win *w)
 
 void rma_win_granted(struct rma_win *w, enum win_state s)
 {
-    if (!w->ntargets) { /* nothing waits for this */
+    if (!w->ntargets) { /* nothing waits for this window */
         rma_win_goto(w, s);
         return;
     }
     w->kicking = 1;
     rma_win_goto(w, s);
-    sched_point(); /* another thread may call an operation, without the lock if near.h lets it */
+    sched_point(); /* another thread may call an operation; near.h lets it do so without the lock */
     rma_win_kick(w);
     w->kicking = 0;
     rma_win_goto(w, s);

@@ -1,20 +1,25 @@
-/* coalesce.c - many small operations as one element: puts or accumulates to one far target that are all alike.
+/* coalesce.c - coalesced packets: many similar small puts or accumulates to one far target as one
+ * element.
  *
- *     queue of a target:   [op] ... [op] [train: {disp, data} {disp, data} {disp, data} ...
+ *     queue of a target:   [op] ... [op] [packet: {disp, data} {disp, data} {disp, data} ...
  *
- * Where a message costs much (caps.gather) operations wait until they fill one.  Once more of them wait than flags need to ride
- * on, the next one that is like the one before it opens a train: its element gets a buffer, and it and those like it that follow
- * are packed there by the call itself, as they will travel (TRAIN, packets.h).  The other operations of a train have no element.
- * For the rest of this room a train is one operation: its element has a place in the queue, is sent, rides with a LOCK and is sent
- * again, and is freed as any other.  What is packed for sending takes no more (rma_train_seal), nor what a synchronization is
- * to end, nor what is not the last of its queue.  There are as many buffers as TRAINS; without one all is as it was. */
+ * If a message is expensive (caps.gather), operations wait until they fill one. When more wait than
+ * flags need for piggybacking, the next one similar to its predecessor opens a coalesced packet:
+ * its element gets a buffer. The call packs it and its similar successors there, in packet form
+ * (TRAIN, packets.h). Only the first operation has an element.
+ *
+ * For the rest of this room a coalesced packet is one operation: its element is queued, sent, sent
+ * again with a LOCK, and freed as any other. Invariants: what is packed for sending takes no more
+ * operations (rma_train_seal); nor does what a synchronization is to end, nor what is not last in
+ * its queue. There are TRAINS buffers; without a free one, each operation gets an element. */
 #include "rma/engine/engine_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRAIN_BYTES = 16384, TRAINS = 64, TRAIN_FEW = 8 }; /* of a buffer; buffers; operations that a train must have room for */
-enum { WAIT_NS = 5000000 }; /* for a buffer, before operations go on as elements */
+enum { TRAIN_BYTES = 16384, TRAINS = 64, TRAIN_FEW = 8 }; /* bytes of a buffer; buffers; operations
+                                                           * that a packet must have room for */
+enum { WAIT_NS = 5000000 }; /* wait for a buffer, before operations get elements instead */
 
 struct train_buffer {
     struct train_buffer *next; /* free ones */
@@ -27,7 +32,7 @@ static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_
     uint64_t disp = (uint64_t)a->disp;
     memcpy(out, &disp, sizeof disp);
     if (bytes == 8) {
-        memcpy(out + sizeof disp, a->origin, 8); /* two instructions: most are that long */
+        memcpy(out + sizeof disp, a->origin, 8); /* two instructions for the usual length */
     } else {
         memcpy(out + sizeof disp, a->origin, bytes);
         if (bytes % RMA_PAD)
@@ -42,7 +47,7 @@ static inline int alike(const struct rma_op *op, const struct rma_args *a)
     return op->a.ttype == a->ttype && op->a.tcount == a->tcount && op->a.op == a->op && op->kind == a->kind;
 }
 
-/* The data lie as they travel, and at the target as they came. */
+/* The data lie at the origin as in the packet, and at the target as they came. */
 static inline int plain(const struct rma_args *a)
 {
     return a->otype == a->ttype && a->ocount == a->tcount;
@@ -108,7 +113,7 @@ static char *buffer_take(struct rma *r)
     return b->bytes;
 }
 
-/* All are in use, and some of t's wait to leave. */
+/* All buffers are in use, and some of t's wait to leave. */
 static int dry(const struct rma_target *t)
 {
     const struct rma *r = rma_room();
@@ -152,7 +157,8 @@ void rma_trains_finalize(struct rma *r)
     }
 }
 
-/* Room for a train that is the last of t's queue: what it shares a packet with, and that packet's header, come off. */
+/* Room for a coalesced packet at the end of t's queue: less what shares the packet with it, and the
+ * header. */
 static size_t room_for(const struct rma_target *t, const struct rma_op *before, size_t bytes)
 {
     size_t room = t->gather < TRAIN_BYTES ? t->gather : TRAIN_BYTES;

@@ -1,18 +1,18 @@
-/* engine_types.h - what the files of rma/engine/ ask of each other (private). */
+/* engine_types.h - what the files of rma/engine/ share (private). */
 #ifndef RMA_ENGINE_TYPES_H
 #define RMA_ENGINE_TYPES_H
 
 #include "rma/engine/engine.h"
 
-/* May an operation of so many bytes be held back and share a packet?  Longer ones, too, where a second message costs more than to
- * copy them. */
+/* May an operation of so many bytes be held back and share a packet? Longer ones may, too, if a
+ * second message costs more than the copy. */
 static inline int rma_is_small(const struct rma_target *t, size_t bytes)
 {
     return bytes <= (size_t)cvar.rma_small || bytes <= t->small;
 }
 
 /* --- coalesce.c ---- */
-/* It takes no more. */
+/* It takes no more operations. */
 static inline void rma_train_seal(const struct rma_op *op)
 {
     if (op->t->train == op)
@@ -22,9 +22,9 @@ int rma_train_full(const struct rma_op *op);
 void rma_train_free(struct rma_op *op);
 
 /* --- packet_build.c, issue.c ---- */
-/* The target layout as `count` elements of a predefined type, if it is that (of these op->bytes may be fewer); else NULL. */
+/* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
 struct dt_type *rma_simple_elem(const struct rma_op *op, size_t *count);
-/* Has everything that went to t by message been done there? */
+/* Is everything that went to t by message complete there? */
 int rma_nothing_under_way(const struct rma_target *t);
 
 /* --- token.c ---- */
@@ -33,27 +33,30 @@ uint32_t rma_token_next(const struct rma_win *w); /* the one that is given out n
 /* --- route.c ---- */
 enum rma_route { RMA_ROUTE_AM, RMA_ROUTE_NATIVE };
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op);
-/* Is it known here that the target will do it?  (R11) */
+/* Is it certain here that the target will accept it? (R11) */
 int rma_route_certain(struct rma_target *t, const struct rma_op *op);
-/* Would it pay to do op natively, were the key known?  min: bytes of one put or get. */
+/* Would op be faster natively if the key were known? min: bytes of one put or get. */
 int rma_route_pays(const struct rma_op *op, size_t min);
-/* Would it pay for this put or get of a target whose key record is there? */
+/* The same for a put or get to a target with a key record. */
 int rma_route_moves(const struct rma_target *t, const struct rma_op *op);
-/* The same of an accumulate: what the network's atomics can do. */
+/* The same for an accumulate, by the network's atomics. */
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 
 /* --- native.c ---- */
-void rma_native_want(struct rma_target *t, const struct rma_op *op); /* ask for the key if op could use it */
-/* A packet with data of op as its last piece, without a copy where that may be (R13): as am_request(). */
+/* request the key if op could use it */
+void rma_native_want(struct rma_target *t, const struct rma_op *op);
+/* Send a packet with data of op as its last piece, zero-copy if possible (R13): as am_request(). */
 int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
-/* R14.  The bytes of a short put that has left by the network; 0: it goes as ever. */
+/* R14. Bytes of a short put that has left by the network; 0: take the usual path. */
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a);
 
 /* --- fetch_origin.c ---- */
 size_t rma_fetch_least(void);
-/* The first operation of the queue, if it is one that t may fetch: 0, AM_AGAIN, -ENOTSUP: by message, -errno. */
+/* Offer the first operation of the queue for a pull by t: 0, AM_AGAIN, -ENOTSUP: send it by
+ * message, -errno. */
 int rma_fetch_send(struct rma_target *t, struct rma_op *op);
-void rma_fetch_over(struct rma_target *t); /* the network is done with the operation's memory */
+/* the network has finished with the operation's memory */
+void rma_fetch_over(struct rma_target *t);
 
 #endif

@@ -1,10 +1,12 @@
-/* failure.c - a target died or cannot be reached: its operations end, and waits for its answers. */
+/* failure.c - a target failed or cannot be reached: its operations end, and so do waits for its
+ * answers. Start with rma_target_bury(). */
 #include "rma/engine/engine_types.h"
 
 #include <errno.h>
 
-/* Threads that wait for an answer of this rank: it will not come.  Of those that wait for several nobody knows which are
- * missing, so they wait no longer for any: where it owed one (`owes`), or `may` have (asked past any element). */
+/* Threads that wait for an answer of this rank: it will not come. A wait for several answers does
+ * not record which are missing, so it ends too: if the rank owed one (`owes`), or if it `may` have
+ * (asked without element). */
 void rma_resps_bury(struct rma_win *w, int rank, int owes, int may, int err)
 {
     for (struct list *l = w->resps.next; l != &w->resps; l = l->next) {
@@ -18,7 +20,8 @@ void rma_resps_bury(struct rma_win *w, int rank, int owes, int may, int err)
     progress_signal();
 }
 
-/* From now on the window counts no answers to evicted elements (evict.c): whose are missing nobody knows. */
+/* From now on the window counts no answers to evicted elements (evict.c): which are missing is
+ * unknown. */
 void rma_mourn(struct rma_win *w, int err)
 {
     w->dead = 1;
@@ -43,7 +46,7 @@ void rma_target_bury(struct rma_target *t)
     struct rma_win *w = t->w;
     int err = rma_dead_error(w, t->rank);
     if (!t->cut)
-        rma_mourn(w, err); /* a transport may tell of an end before anybody else does */
+        rma_mourn(w, err); /* a transport may report the end first */
     t->flags |= TARGET_DEAD;
     t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_DIRTY);
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
@@ -69,7 +72,8 @@ void rma_target_bury(struct rma_target *t)
         t->sync = 0;
         rma_token_done(w, t->rank, t->token, err);
     }
-    /* Whoever may wait for it is told: a wait that goes on would have no end.  For an early one that no flush has taken nobody waits. */
+    /* Report it to each possible waiter: a wait that goes on would have no end. An early request
+     * that no flush took has no waiter. */
     int owes = t->tokens_out > (unsigned)(t->early && !t->early_for) || t->doubt;
     t->tokens_out = t->early = t->early_for = 0;
     rma_resps_bury(w, t->rank, owes, !t->cut, err);

@@ -1,4 +1,5 @@
-/* fetch_origin.c - the origin of an operation whose data the target fetches (target/fetch_target.c). */
+/* fetch_origin.c - the origin's side of a pull by the target (target/fetch_target.c). Start with
+ * rma_fetch_send(). */
 #include "rma/engine/engine_types.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static size_t least(const struct tp_caps *c)
     return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
 }
 
-/* Bytes from which an operation may be fetched; SIZE_MAX: never. */
+/* Bytes from which the target may pull an operation; SIZE_MAX: never. */
 size_t rma_fetch_least(void)
 {
     const struct tp_ops *ops;
@@ -32,18 +33,21 @@ struct tp *rma_fetch_network(int world, int data, int results, size_t bytes, con
     struct tp *tp = am_tp(world, ops, caps);
     if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
         return NULL;
-    /* Results are a second transfer, that a message's answer would have brought: measured, those pay from twice as long on. */
+    /* Results are a second transfer, which a message's answer would have included: they are faster
+     * from twice the length on. */
     return (data && results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
 }
 
 /* --- origin ----------------------------------------------------------------------------- */
 
-struct rma_offer { /* what the network knows of the operation that is fetched, or will be as soon as there is room for the packet */
+/* what the network has of the operation that the target pulls, or will pull when there is room for
+ * the packet */
+struct rma_offer {
     struct tp *tp;
     const struct tp_ops *ops;
     struct tp_mem *data, *result;
     uint32_t op;     /* its id */
-    uint8_t atomics; /* of its target, before */
+    uint8_t atomics; /* value of its target's t->atomics before */
     struct rma_fetch_data d;
     char keys[KEYS]; /* d.key + d.result bytes */
 };
@@ -61,9 +65,12 @@ static int has_result(const struct rma_op *op)
 static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
-    if (op->kind > RMA_GACC || op->train || op->natives || /* the network has pieces of it, and refused another: the rest by message */
+    /* the network has pieces of it and refused another: the rest goes by message */
+    if (op->kind > RMA_GACC || op->train || op->natives ||
          op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
-        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target looks for room for all */
+        !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target
+                                                                                       * needs room
+                                                                                       * for all */
         (op->elem && op->elem->elem.bytes != op->elem->elem.stride))
         return 0;
     return dt_is_block(a->ttype, (size_t)a->tcount) && a->ttype->true_lb == 0 &&
@@ -71,7 +78,7 @@ static int fits(const struct rma_target *t, const struct rma_op *op)
            (!has_result(op) || dt_is_block(a->rtype, (size_t)a->rcount));
 }
 
-/* What the target is told that it moves: puts and gets of derived datatypes are of bytes. */
+/* Type that the target gets for the data: bytes for puts and gets of derived datatypes. */
 static const struct dt_type *moved(const struct rma_op *op)
 {
     const struct dt_type *t = op->elem ? op->elem : op->a.ttype;
@@ -91,7 +98,7 @@ void rma_fetch_over(struct rma_target *t)
     free(o);
 }
 
-/* Register, and take down the keys; 0: that does not go. */
+/* Register the memory and store the keys; 0: not possible. */
 static int keys_of(struct rma_offer *o, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
@@ -112,13 +119,13 @@ static int keys_of(struct rma_offer *o, const struct rma_op *op)
     return 1;
 }
 
-/* t->offer is op's; 0: it goes by message. */
+/* 1: t->offer is op's; 0: op goes by message. */
 static int offered(struct rma_target *t, const struct rma_op *op)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp;
-    if (t->offer) { /* when there was no room for the packet */
+    if (t->offer) { /* made when there was no room for the packet */
         WR_ASSERT(t->offer->op == op->id);
         return 1;
     }
@@ -138,7 +145,7 @@ static int offered(struct rma_target *t, const struct rma_op *op)
     return 0;
 }
 
-/* 0: on its way; AM_AGAIN; -ENOTSUP: by message; -errno */
+/* 0: sent; AM_AGAIN; -ENOTSUP: by message; -errno */
 int rma_fetch_send(struct rma_target *t, struct rma_op *op)
 {
     if (!offered(t, op))
@@ -166,7 +173,7 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
     return 0;
 }
 
-/* `done` bytes of op have been done there: all, or the rest goes by message. */
+/* `done` bytes of op are done at the target: all, or the rest goes by message. */
 static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, const char *what)
 {
     size_t done = h->disp;

@@ -1,10 +1,11 @@
-/* issue.c - ISSUE_OPS_{TARGET,WIN} and what rides on the packets ([design] Basic routines, Performance).
+/* issue.c - ISSUE_OPS_{TARGET,WIN} and piggybacked flags ([design] Basic routines, Performance).
+ * Start with rma_issue_win().
  *
  *   queue of a target:  [answers awaited ...] next -> [op] [op] [op] ... [tail]
  *
- * One step sends one packet: a LOCK alone, a BATCH of small operations, one part of an operation, or a flag that
- * found no operation to ride on.  Windows deal steps to their targets in turn.  Nothing here waits: AM_AGAIN
- * leaves everything as it was. */
+ * One step sends one packet: a LOCK alone, a BATCH of small operations, one part of an operation,
+ * or a flag that found no operation to piggyback on. Windows give their targets one step each in
+ * turn. Nothing here waits: AM_AGAIN leaves everything unchanged. */
 #include "rma/engine/packet_build.h"
 
 #include <errno.h>
@@ -63,7 +64,8 @@ static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int ri
     t->next = t->next->next;
     t->queued--;
     rma_count(t->w, PVAR_RMA_AM, operations(op));
-    /* Where the data were copied, or have left: a put is complete for the origin, and the answer to DONE covers the rest. */
+    /* If the data were copied, or have left, a put is complete for the origin. The answer to DONE
+     * covers the rest. */
     rma_op_settle(op);
 }
 
@@ -96,7 +98,7 @@ static void packet_left(struct rma_target *t, const struct packet *p, int lock)
     }
 }
 
-/* How many operations of the queue may go now: all, or all but a small tail. */
+/* Number of queued operations that may go now: all, or all but a small tail. */
 static unsigned due_ops(const struct rma_target *t)
 {
     if (t->sync || t->w->starved || (t->flags & TARGET_HURRY))
@@ -121,8 +123,8 @@ static int is_acc(const struct rma_op *op)
     return op->kind != RMA_PUT && op->kind != RMA_GET;
 }
 
-/* An accumulate waits for native ones before it (R9) and, on an unordered transport, for the answers of earlier ones to the
- * same target. */
+/* An accumulate waits for earlier native ones (R9). On an unordered transport it also waits for the
+ * answers of earlier ones to the same target. */
 static int must_wait_turn(struct rma_target *t, const struct rma_op *op)
 {
     if (!is_acc(op) || !t->w->ordered_acc || op->sent)
@@ -151,7 +153,7 @@ static int send_lock(struct rma_target *t)
     if (err)
         return failed(t, err);
     packet_left(t, &p, 1);
-    t->rode = 0; /* a NOCHECK lock that is taken for real has had flags before */
+    t->rode = 0; /* a NOCHECK lock that is acquired for real had flags before */
     return STEP_SENT;
 }
 
@@ -160,7 +162,7 @@ int rma_lock_send(struct rma_target *t)
     return send_lock(t) == STEP_SENT;
 }
 
-/* Put together the next packet from the queue; p->ops 0: the LOCK must go alone. */
+/* Build the next packet from the queue; p->ops 0: the LOCK must go alone. */
 static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
 {
     size_t cap = lock ? t->packet - sizeof t->w->age : t->packet;
@@ -170,7 +172,7 @@ static void packet_next(struct packet *p, struct rma_target *t, int lock, unsign
                  op->bytes > (size_t)cvar.rma_lock_ride))
         return;
     p->most_replies = t->most_replies;
-    /* Behind a put there may be accumulates that must wait: R9. */
+    /* After a put there may be accumulates that must wait: R9. */
     if (n > 1 && cvar.rma_hold && t->ordered && !(t->atomics && t->w->ordered_acc))
         rma_packet_batch(p, t, n, cap);
     if (p->ops < 2)
@@ -186,7 +188,7 @@ static int send_native(struct rma_target *t)
         return STEP_AGAIN;
     if (err == -ENOTCONN)
         return failed(t, err);
-    if (err) { /* not this one: by message */
+    if (err) { /* this one by message */
         op->flags |= OP_BY_AM;
         return STEP_SENT;
     }
@@ -199,7 +201,7 @@ static int send_native(struct rma_target *t)
     return STEP_SENT;
 }
 
-/* The target fetches the data of the next operation.  STEP_NOTHING: it goes as ever. */
+/* Let the target pull the data of the next operation. STEP_NOTHING: take the usual path. */
 static enum step send_fetch(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
@@ -211,11 +213,12 @@ static enum step send_fetch(struct rma_target *t)
     return err ? failed(t, err) : STEP_SENT;
 }
 
-/* The next operation by the network itself, from here or from the target's side.  STEP_NOTHING: by message. */
+/* The next operation by the network itself, from here or by a pull. STEP_NOTHING: by message. */
 static enum step send_by_network(struct rma_target *t)
 {
     const struct rma_op *op = op_at(t->next);
-    if (!t->offer && rma_route(t, op) == RMA_ROUTE_NATIVE) /* an offer: by that way, as soon as there is room */
+    /* an existing offer is sent as soon as there is room */
+    if (!t->offer && rma_route(t, op) == RMA_ROUTE_NATIVE)
         return send_native(t);
     return op->bytes >= t->w->fetch_min ? send_fetch(t) : STEP_NOTHING;
 }
@@ -223,7 +226,7 @@ static enum step send_by_network(struct rma_target *t)
 /* What leaves with a packet besides its operations. */
 struct tail {
     int ends;       /* it is the end of the queue                          */
-    int rides;      /* t->sync leaves with it, as far as it is needed: ... */
+    int rides;      /* t->sync leaves with it, as far as needed: ... */
     unsigned sync;  /* ... these flags                                     */
     uint32_t early; /* token of a DONE that asks early (R12); 0: none      */
 };
@@ -244,7 +247,7 @@ static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
         p->keep = NULL; /* it may have to be sent again */
     }
     if (t->early || t->unasked)
-        t->w->asks_early = 0; /* flushes do not come behind each operation after all */
+        t->w->asks_early = 0; /* flushes do not follow each operation after all */
     if (x.ends && !lock && rma_asks_early(t, p)) {
         x.early = rma_token_next(t->w);
         rma_put_sync(rma_tail_header(p), RMA_F_DONE, x.early, &p->replies);
@@ -288,15 +291,15 @@ static int send_ops(struct rma_target *t, int lock)
     return STEP_SENT;
 }
 
-/* The queue is empty: flags go alone, or prove unnecessary.  Not before what was done natively is there (R8): whoever
- * is told by them may look at once. */
+/* The queue is empty: flags go alone, or prove unnecessary. They wait until everything done
+ * natively is there (R8), because the notified process may look at once. */
 static int send_sync(struct rma_target *t)
 {
     int settled = rma_native_settle(t);
     if (settled != 1)
         return settled == AM_AGAIN ? STEP_AGAIN : STEP_NOTHING;
     int clean = !rma_unanswered(t);
-    /* Never locked, or NOCHECK: nothing was sent that had to be released. */
+    /* Never locked, or NOCHECK: nothing was sent that needs a release. */
     unsigned flags = t->state == TARGET_LOCK_CALLED ? 0 : rma_sync_flags(t, !clean);
     if (!flags) {
         rma_sync_left(t, 0);
@@ -316,14 +319,15 @@ static int send_sync(struct rma_target *t)
     return STEP_SENT;
 }
 
-/* Operations on near targets that were queued until the epoch was granted, or behind others. */
+/* Operations on near targets that waited for the grant of the epoch, or behind others. */
 static void run_direct(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
     struct rma_near *n = rma_near_of(t->w, t->rank);
-    rma_ready(t); /* R4: it may wait for a stripe, and others look at this window meanwhile */
+    /* R4: it may wait for a stripe, and other threads look at this window meanwhile */
+    rma_ready(t);
     int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, op->bytes, 0) : -1;
-    if (err == -1) { /* not reachable after all: by message */
+    if (err == -1) { /* not reachable: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;
     }
@@ -355,7 +359,8 @@ int rma_target_due(const struct rma_target *t)
 
 static enum step step(struct rma_target *t)
 {
-    if ((t->flags & TARGET_DEAD) && t->nops) { /* native pieces that the network has not given back */
+    /* native pieces that the network has not given back */
+    if ((t->flags & TARGET_DEAD) && t->nops) {
         rma_native_bury(t);
         return t->nops ? STEP_AGAIN : STEP_NOTHING;
     }
@@ -380,7 +385,8 @@ static enum step step(struct rma_target *t)
         s = STEP_SENT;
     } else if (t->queued) {
         s = send_ops(t, lock);
-    } else if (t->sync && !(lock && t->flags & TARGET_HURRY)) { /* a thread that waits for the lock comes first (rma_grant_wait) */
+    /* a thread that waits for the lock has priority (rma_grant_wait) */
+    } else if (t->sync && !(lock && t->flags & TARGET_HURRY)) {
         s = send_sync(t);
     } else {
         s = send_lock(t);
@@ -403,7 +409,7 @@ int rma_issue_target(struct rma_target *t)
     return n;
 }
 
-/* One packet per target in turn, until nobody can send. */
+/* One packet per target in turn, until none can send. */
 int rma_issue_win(struct rma_win *w)
 {
     int n = 0;
@@ -420,7 +426,7 @@ int rma_issue_win(struct rma_win *w)
         }
         int settled = s == STEP_SENT && !t->queued && !t->sync && !(t->flags & (TARGET_HURRY | TARGET_REFUSED | TARGET_DEAD));
         if (s != STEP_NOTHING && !settled)
-            rma_ready(t); /* unless the step has done so */
+            rma_ready(t); /* unless the step has made it ready */
     }
     return n;
 }

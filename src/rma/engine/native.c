@@ -1,17 +1,19 @@
-/* native.c - put, get and accumulates by the network itself: registered memory, keys, pieces, completion.
+/* native.c - put, get and accumulates by the network itself: registered memory, keys, pieces,
+ * completion. Start with rma_native_send().
  *
  *   origin: wants native --KEY_ASK--> target: reg, pack
  *           key in w->keys <---KEY---
- *           piece, piece ... --put, get, atomic of the transport--> memory, with nobody asked
+ *           piece, piece ... --put, get, atomic of the transport--> memory, without the target's CPU
  *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
  *
- * Nothing waits for a key: what comes before it goes by message.  A record per call stands between the transport and the
- * operation, which may be gone when the transport answers (its target died).  Keys, and what else is known of a window there (R11),
- * are a bounded cache by rank, so there is no table of all ranks; those that an element uses stay.
+ * Nothing waits for a key: earlier operations go by message. A record per call stands between the
+ * transport and the operation, which may be freed when the transport answers (its target failed).
+ * Keys, and what else is known of a window at a rank (R11), are a bounded cache by rank: there is
+ * no table of all ranks. Records that an element uses stay.
  *
- * Own and near memory is never reached so.  Accumulates are, where all who act on the element, however they reach it, use
- * the processor's atomics (acc.h), the transport's agree with these (TP_CPU_COHERENT), and no order is broken (R9): one
- * element a piece. */
+ * Own and near memory is never reached natively. Accumulates are native under three conditions. All
+ * processes that act on the element use the processor's atomics (acc.h). The transport's atomics
+ * agree with these (TP_CPU_COHERENT). No order is broken (R9): one element is one piece. */
 #include "rma/engine/engine_types.h"
 
 #include <errno.h>
@@ -24,22 +26,23 @@ struct rma_native { /* one call under way */
     struct tp_done d;
     struct rma_native *next; /* r->native_free */
     uint32_t op;    /* 0: a flush */
-    int rank;       /* of a flush */
+    int rank;       /* of a flush: its window */
     uint64_t win;   /* id of its window */
     union {
         uint64_t seq;   /* of op in its window: its id may have come again (op_of) */
         uint64_t flush; /* number of the flush */
     };
     size_t bytes;
-    struct tp_mem *local; /* the user's buffer, registered for this call (TP_REG_LOCAL), with what it belongs to */
+    struct tp_mem *local; /* the user's buffer, registered for this call (TP_REG_LOCAL), and its
+                           * transport */
     struct tp *tp;
     const struct tp_ops *ops;
 };
 
 /* --- own memory ------------------------------------------------------------------------------ */
 
-/* Failure is no error: messages do the same.  An attached region of a dynamic window has no key that could outlive a
- * detach (rma.md 5.9), so those windows have none at all. */
+/* A failure is no error: messages do the same. Dynamic windows have no keys, because a key could
+ * outlive a detach (rma.md 5.9). */
 void rma_native_open(struct rma_win *w, unsigned acc_hints)
 {
     const struct tp_ops *ops;
@@ -86,7 +89,7 @@ void rma_native_want(struct rma_target *t, const struct rma_op *op)
                                           : rma_route_moves(t, op)))
         return;
     struct rma_hdr h = {.type = RMA_PKT_KEY_ASK};
-    if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation asks */
+    if (rma_send_plain(w, t->rank, &h, 1) == 0) /* else the next operation requests it */
         k->state = KEY_ASKED;
 }
 
@@ -99,7 +102,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     const struct tp_ops *ops;
     struct rma_hdr h, r = {.type = RMA_PKT_KEY};
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w) { /* freed meanwhile: nobody waits for this answer, but the room kept for it must go back */
+    if (!w) { /* freed meanwhile: the answer has no waiter, but its reservation must be returned */
         struct iovec v = {&r, sizeof r};
         if (len >= sizeof h) {
             r.win = h.win;
@@ -113,7 +116,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     out.d.size = (uint64_t)w->bytes;
     out.d.unit = (uint64_t)w->disp_unit;
     out.d.align = (uint16_t)((uintptr_t)w->base % RMA_KEY_ALIGN);
-    /* This process's word alone decides, for it is its control block that all who are near go by. */
+    /* Only this process's control block decides: all near processes use it. */
     if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
         out.d.flags |= RMA_KEY_ATOMICS;
     for (unsigned i = 0; tp && i < w->nregs; i++) {
@@ -191,7 +194,7 @@ static struct rma_op *op_of(const struct rma_native *x)
 static void go_on(struct rma_target *t)
 {
     rma_cleanup_target(t);
-    if (t->sync || (t->flags & TARGET_DEAD) || rma_target_due(t)) /* with sync it is due most times */
+    if (t->sync || (t->flags & TARGET_DEAD) || rma_target_due(t)) /* with sync it is usually due */
         rma_ready(t);
     progress_signal();
 }
@@ -269,7 +272,8 @@ int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const st
 
 /* --- pieces by the network ---------------------------------------------------------------------- */
 
-/* The next stretch of op that is one block at both ends; *off: in the window there. */
+/* The next stretch of op that is one block at both ends; *off: its offset in the target's
+ * window. */
 static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **here, uint64_t *off)
 {
     const struct rma_args *a = &op->a;
@@ -287,8 +291,8 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
     return len;
 }
 
-/* What the transport said of a piece of op: whether it was taken, and is counted.  What a piece brings back is here when
- * the piece is complete: now, or in piece_done. */
+/* Handles the transport's result for a piece of op: whether it was taken, and is counted. The data
+ * of a piece are here when it is complete: now, or in piece_done. */
 static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_native *x, int err, int answers)
 {
     uint64_t bytes = x->bytes;
@@ -338,7 +342,8 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
         return err;
     op->flags |= OP_BEGUN;
     t->atomics = 1;
-    if (!(op->flags & OP_ANSWERS)) /* old values come from memory that has changed; else only a flush tells */
+    /* old values come from memory that has changed; otherwise only a flush reports */
+    if (!(op->flags & OP_ANSWERS))
         t->native_out++;
     return 0;
 }
@@ -389,7 +394,8 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am || a->otype != a->ttype || a->ocount != a->tcount ||
         !(a->ttype->flags & DT_PREDEFINED) || !dt_is_block(a->ttype, (size_t)a->tcount))
         return 0;
-    /* It is the first since a flush, nothing is to leave before it, and whatever else must be looked at the usual way looks at. */
+    /* It is the first since a flush and nothing is to leave before it. All that needs the usual
+     * path takes it. */
     if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->leaving || rma_may_issue(t) != ADMIT_ISSUE ||
         t->flags & (TARGET_DEAD | TARGET_DIRTY | TARGET_REFUSED | TARGET_HURRY) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
         return 0;
@@ -433,7 +439,7 @@ static void flush_done(struct tp_done *d, int err)
 int rma_native_settle(struct rma_target *t)
 {
     struct rma *r = rma_room();
-    if (t->native_out && !t->flushing) { /* pieces that are still here need not be waited for: it covers them */
+    if (t->native_out && !t->flushing) { /* the flush also covers pieces that are still here */
         struct rma_native *x = record_get(r);
         if (!x)
             return AM_AGAIN;
@@ -456,8 +462,9 @@ int rma_native_settle(struct rma_target *t)
     return 1;
 }
 
-/* t is dead.  What the network still has may yet be written into the user's memory: it is waited for, since the
- * network gives back what it cannot do, but not for ever.  Called until no operation is left. */
+/* t failed. What the network still has may yet be written into the user's memory. The network
+ * returns what it cannot do, so that is awaited, with a timeout. Called until no operation is
+ * left. */
 void rma_native_bury(struct rma_target *t)
 {
     uint64_t now = time_now();
@@ -465,7 +472,7 @@ void rma_native_bury(struct rma_target *t)
     t->flush = 0;
     t->atomics = 0;
     if (!t->natives && !t->kept) {
-        rma_fetch_over(t); /* of one for whose packet there was no room */
+        rma_fetch_over(t); /* of an offer that found no room for its packet */
         return;
     }
     if (!t->retry_at)

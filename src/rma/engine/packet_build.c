@@ -1,4 +1,5 @@
-/* packet_build.c - one packet from the front of a target's queue: an operation, a part of a long one, or several small ones. */
+/* packet_build.c - builds one packet from the front of a target's queue: an operation, a part of a
+ * long one, or several small ones. */
 #include "rma/engine/packet_build.h"
 
 #include <string.h>
@@ -28,7 +29,8 @@ static int has_data(const struct rma_op *op)
     return op->kind != RMA_GET && !(op->flags & OP_NO_DATA);
 }
 
-/* Bytes of payload if the whole operation goes without extension, as *count elements of *e; SIZE_MAX: it cannot. */
+/* Bytes of payload if the whole operation goes without extension, as *count elements of *e;
+ * SIZE_MAX: impossible. */
 static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
 {
     if (op->train) { /* it was made to fit */
@@ -59,8 +61,8 @@ static enum rma_packet packet_type(const struct rma_op *op)
     return of[op->kind];
 }
 
-/* Is the next packet of it answered by itself?  Of one that is very long, so that it ends soon where it is refused (replies.c,
- * no_more), and of all where packets pass each other. */
+/* Does its next packet get an answer of its own? Yes for a very long one, so that it ends soon if
+ * refused (replies.c, no_more). Yes for all if packets may pass each other. */
 int rma_op_asks(const struct rma_op *op)
 {
     enum { VERY_LONG = 16 << 20 };
@@ -89,7 +91,7 @@ static void data_out(const struct rma_op *op, char *out)
     } else if (has_data(op) && dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
         const void *from = dt_start(op->a.otype, op->a.origin);
         if (op->bytes == 8)
-            memcpy(out, from, 8); /* two instructions: most are that long */
+            memcpy(out, from, 8); /* two instructions for the usual length */
         else
             memcpy(out, from, op->bytes);
     } else if (has_data(op)) {
@@ -126,11 +128,13 @@ static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_
 {
     struct iovec v[64];
     size_t n = 0, done = 0;
-    /* Elements of a pair type may have gaps inside: one run each, which names where the element begins. */
+    /* Elements of a pair type may have gaps inside: one run each, which gives the element's
+     * start. */
     size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes : 0;
     while (n < max && done < len) {
         size_t got = 0, ask = step ? step : len - done;
-        size_t room = max - n < 64 && !step ? max - n : 64; /* a whole element, however many blocks it has */
+        /* a whole element, however many blocks it has */
+        size_t room = max - n < 64 && !step ? max - n : 64;
         size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room, &got);
         if (!k)
             break;
@@ -227,7 +231,8 @@ void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
 
 /* --- several small ones ---------------------------------------------------------------------- */
 
-/* Takes up a batch that the transport refused, if it begins with the first of the queue.  Its bytes; 0: none. */
+/* Resume a batch that the transport refused, if it begins with the first operation of the queue.
+ * Its bytes; 0: none. */
 static size_t batch_resume(struct packet *p, const struct rma_target *t, unsigned n)
 {
     const struct rma_packed *had = &rma_room()->packed;
@@ -267,7 +272,6 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     return sizeof *h + rma_pad(data);
 }
 
-/* As many whole small operations from the front of the queue (at most n) as share one packet; p->ops < 2: none. */
 void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
     char *out = rma_room()->scratch;
@@ -294,7 +298,6 @@ void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t
     p->iov[1] = (struct iovec){out, at};
 }
 
-/* Header of the last operation of the packet, which carries the flags of synchronization. */
 struct rma_hdr *rma_tail_header(struct packet *p)
 {
     if (p->h.type != RMA_PKT_BATCH)

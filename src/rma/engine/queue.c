@@ -1,4 +1,5 @@
-/* queue.c - the queue of a target: an operation enters it, more of it becomes due, an operation leaves it for good. */
+/* queue.c - the queue of a target: an operation enters it, more of it becomes due, an operation
+ * leaves it for good. Start with rma_op_enqueue(). */
 #include "rma/engine/engine_types.h"
 
 #include <string.h>
@@ -74,8 +75,8 @@ void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
     w->nops++;
 }
 
-/* More small operations wait than are held back for flags to ride on.  Where a message costs much they go when they fill one,
- * by the measure of the last of them. */
+/* More small operations wait than are held back for piggybacked flags. If a message is expensive,
+ * they go when they fill one, measured by the last of them. */
 static int spills(const struct rma_win *w, const struct rma_target *t, size_t bytes)
 {
     const struct rma_quota *own = &w->op_quota, *all = &rma_room()->op_quota;
@@ -84,7 +85,7 @@ static int spills(const struct rma_win *w, const struct rma_target *t, size_t by
         return 1;
     if (t->queued <= (unsigned)cvar.rma_hold)
         return 0;
-    /* With many targets the elements would be used up by what is held back. */
+    /* With many targets, held-back operations would use up the elements. */
     return t->queued * (sizeof(struct rma_hdr) + rma_pad(bytes)) >= t->gather ||
            2 * (own->free + all->free) < own->size + all->size;
 }
@@ -151,7 +152,6 @@ void rma_queue_shorter(struct rma_target *t)
         hold(t); /* the tail, or what was to be done directly and cannot */
 }
 
-/* What is due of t after one more operation; then send it. */
 void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
     if (!cvar.rma_hold || w->starved)
@@ -164,7 +164,8 @@ void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int 
     }
     if (!rma_target_due(t))
         return;
-    /* Where the transport has refused some each sixteenth tries again, and every poll does. */
+    /* If the transport has refused some, every sixteenth operation tries again, and so does every
+     * poll. */
     int refused = t->queued >= MANY && !list_empty(&t->ready);
     rma_ready(t);
     if (!refused || t->queued % 16 == 0)

@@ -1,14 +1,17 @@
-/* route.c - how an operation leaves: by active message, or by the network's own put, get and atomics.
+/* route.c - how an operation leaves: by active message, or by the network's own put, get and
+ * atomics.
  *
- * Decided in one place (issue.c), when the operation leaves the queue, so that queue, states and pools know no routes.
+ * One place decides (issue.c), when the operation leaves the queue. So queue, states and pools do
+ * not depend on routes.
  *
- *   accumulates        message, where the processor makes them atomic as near and own ones; native of few elements, aligned,
- *                      of a type and operation for which the network's atomics do the same (rma_atomics), and, where the
- *                      window keeps order, by itself: after what went by message is done, with nothing queued behind it
- *   put, get           native when the key is known, the target's window has the bytes, and each piece is as long as the
- *                      transport says pays, or it is one alone that is flushed.  Shorter ones share packets and carry
- *                      LOCK, DONE and UNLOCK.
- *   out of range       message: the target's answer is the error, the same as ever */
+ *   accumulates        by message if the processor makes them atomic, as near and own ones. Natively
+ *                      if they have few, aligned elements, of a type and operation that the network's
+ *                      atomics support (rma_atomics). If the window keeps order, a native one goes
+ *                      alone: after what went by message is done, with nothing queued behind it
+ *   put, get           natively if the key is known, the target's window has the bytes, and each
+ *                      piece has the length that the transport wants, or a flush follows a lone one.
+ *                      Shorter ones share packets and carry LOCK, DONE and UNLOCK.
+ *   out of range       by message: the target's answer is the error, the same as ever */
 #include "rma/engine/engine_types.h"
 
 #include <string.h>
@@ -24,7 +27,8 @@ int rma_route_pays(const struct rma_op *op, size_t min)
     return pieces <= 1 || op->bytes / pieces >= min;
 }
 
-/* All there is for the target, and to be confirmed now: its message would need an answer, too. */
+/* It is all there is for the target, and is to be confirmed now: its message would need an answer,
+ * too. */
 static int lone(const struct rma_target *t, const struct rma_op *op)
 {
     return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE && t->queued == 1 &&
@@ -36,7 +40,8 @@ int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
     return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) || lone(t, op);
 }
 
-/* Longer ones: under one message the processor does element after element, each of which would be a call of the network. */
+/* Up to so many elements. With more, one message is faster than one call of the network per
+ * element. */
 enum { ATOMIC_MOST = 8 };
 
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op)
@@ -50,7 +55,7 @@ int rma_route_atomic(const struct rma_key *k, const struct rma_op *op)
     return k->atomics->ok[e == 8][how] >> op->aop & 1;
 }
 
-/* Are all elements naturally aligned in the memory there? */
+/* Are all elements naturally aligned in the target's memory? */
 static int aligned(const struct rma_key *k, const struct rma_op *op)
 {
     size_t e = op->elem->elem.bytes, len;
@@ -79,7 +84,7 @@ static int in_range(const struct rma_key *k, const struct rma_op *op)
            !rma_offset((uint64_t)op->a.disp - k->base, k->unit, lo, hi, k->size, &off);
 }
 
-/* R11.  A derived type may meet a lack of memory there, a pair with a gap is looked at element by element. */
+/* R11. A derived type may find no memory there; a pair with a gap is checked element by element. */
 int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = rma_native_known(t);

@@ -1,16 +1,16 @@
-/* sync_flags.c - the flags of synchronization: what is asked for, what rides on the tail of the queue, what is asked early. */
+/* sync_flags.c - the flags of synchronization: which are requested, which piggyback on the tail of
+ * the queue, which ask early. */
 #include "rma/engine/packet_build.h"
 
 /* --- flags that ride ------------------------------------------------------------------------- */
 
-/* Something has left whose end this flush must ask for: what another thread's DONE asks about may not be there yet, and the answer
- * goes to that thread. */
+/* Something has left that this flush must ask about. Another thread's DONE may cover less, and its
+ * answer goes to that thread. */
 int rma_unanswered(const struct rma_target *t)
 {
     return t->flags & TARGET_DIRTY || t->tokens_out;
 }
 
-/* Which flags leave now for t->sync, given that something unanswered has left or is in the packet. */
 unsigned rma_sync_flags(const struct rma_target *t, int dirty)
 {
     unsigned f = t->sync;
@@ -23,14 +23,14 @@ unsigned rma_sync_flags(const struct rma_target *t, int dirty)
 
 void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *replies)
 {
-    rma_room()->packed.t = NULL; /* h may be in there, and others may come behind it */
+    rma_room()->packed.t = NULL; /* h may be in there, and other headers may come behind it */
     h->flags |= (uint16_t)flags;
     h->token = token;
     if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) && !(h->flags & RMA_F_ACK))
         ++*replies;
 }
 
-/* The flags have left: whoever waits on the token waits for an answer, or has what he wants. */
+/* The flags have left: waiters of the token now wait for an answer, or are done. */
 void rma_sync_left(struct rma_target *t, unsigned flags)
 {
     uint32_t token = t->token;
@@ -42,7 +42,8 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
         t->unsure = 0;
     }
     if (flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
-        /* One that was given out earlier than the last that left: a flush_all waits for each target's turn. */
+        /* It was given out earlier than the last that left: a flush_all waits for each target's
+         * turn. */
         if ((int32_t)(token - t->out_token) <= 0)
             t->loose = 1;
         else
@@ -55,7 +56,8 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
     }
 }
 
-/* May flags ride on a packet that ends the queue?  Without order only if nothing is under way, no part of the same operation either. */
+/* May flags piggyback on a packet that ends the queue? Without order, only if nothing else is under
+ * way, not even a part of the same operation. */
 int rma_may_ride(const struct rma_target *t)
 {
     return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
@@ -63,13 +65,13 @@ int rma_may_ride(const struct rma_target *t)
 
 /* --- asked early ----------------------------------------------------------------------------- */
 
-/* A long operation leaves when it is called, and the flush behind it is one more message for both.  So the last packet of what has
- * left asks at once, where flushes came like that before and no answer is under way (R12). */
+/* A long operation leaves at its call, and the flush after it costs another message each way. So if
+ * flushes came like that before and no answer is under way, the last packet asks at once (R12). */
 int rma_asks_early(const struct rma_target *t, const struct packet *p)
 {
     if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_ride(t))
         return 0;
-    /* It never waits for room for an answer that nobody needs yet: what holds that room may need this packet. */
+    /* It never waits for room for an early answer: the holder of that room may need this packet. */
     return rma_ask(t->w, ASK_IN_PASSIVE) && am_replies_free(t->world) > p->replies;
 }
 
@@ -77,7 +79,7 @@ void rma_early_left(struct rma_target *t, uint32_t token)
 {
     t->w->token = t->early = t->out_token = token;
     t->early_for = 0;
-    /* It is the only one out.  Numbers may have gone half round since the last. */
+    /* It is the only one out. Numbers may have advanced by half the range since the last. */
     t->answered = token - 1;
     if ((int32_t)(token - t->born) <= 0)
         t->born = token - 1;
@@ -85,7 +87,7 @@ void rma_early_left(struct rma_target *t, uint32_t token)
     t->flags &= (uint8_t)~TARGET_DIRTY;
 }
 
-/* 1: the flush whose DONE is to leave waits for the answer to the early one. */
+/* 1: the flush with a due DONE takes the answer to the early one. */
 int rma_takes_early(struct rma_target *t)
 {
     if (!t->early || t->early_for || t->tokens_out != 1 || t->flags & TARGET_DIRTY)
@@ -96,7 +98,7 @@ int rma_takes_early(struct rma_target *t)
     return 1;
 }
 
-/* The age of the locks that are held stands behind all (rma.md 5.3); most are 0. */
+/* The age of the locks that are held follows everything else (rma.md 5.3); it is usually 0. */
 static int put_age(struct rma_win *w, struct rma_hdr *h, struct iovec *v)
 {
     if (!w->age)
@@ -129,14 +131,15 @@ int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h)
 
 /* --- what callers ask for -------------------------------------------------------------------- */
 
-/* Only a get may change its place: its answer then is the acknowledgement too. */
+/* Only a get may change its place: its answer is then the acknowledgement, too. */
 static void get_to_tail(struct rma_target *t)
 {
     if (!cvar.rma_hold || t->queued < 2 || !t->ordered || op_at(t->ops.prev)->kind == RMA_GET)
         return;
     for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
         struct rma_op *op = op_at(l);
-        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) || (t->offer && l == t->next)) /* its target fetches it: it stays first */
+        /* its target pulls it: it stays first */
+        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) || (t->offer && l == t->next))
             continue;
         if (l == t->next)
             t->next = l->next;

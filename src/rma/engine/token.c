@@ -1,9 +1,10 @@
-/* token.c - tokens and those who wait for their answers.
+/* token.c - tokens and the threads that wait for their answers.
  *
- *     thread: resp on its stack --- token ---> DONE on the tail ---> target ---> ACK (token) ---> resp counted down
+ *     thread: resp on its stack --- token ---> DONE on the tail ---> target ---> ACK (token)
+ *             resp counted down <---------------------------------------------------'
  *
- * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes late, or for
- * another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
+ * Each waiting thread has its own response object ([design] RMA + threads). An answer that is late,
+ * or for another thread, ends no other flush (rma.md 5.6, 5.8). */
 #include "rma/engine/engine_types.h"
 
 uint32_t rma_token_next(const struct rma_win *w)

@@ -1,11 +1,11 @@
 /* cma.c - put and get by CMA (process_vm_readv, process_vm_writev).
  *
- * The kernel looks up the page of every remote piece, about 0.4 us each, so the number of remote
+ * The kernel looks up the page of every remote piece, about 0.4 us each. So the number of remote
  * pieces decides:
- *   get   a stretch of memory with many pieces is read whole, gaps included, and the pieces are
- *         picked here
- *   put   must not touch the gaps: piece by piece, or by message where the target listens
- *         (rma_by_message) */
+ *   get a stretch of memory with many pieces is read whole, gaps included; the pieces are picked
+ *   out here
+ *   put must not write the gaps: it goes piece by piece, or by message if the target polls
+ *   (rma_by_message) */
 #include "rma/near/near_types.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 enum { CMA_BLOCKS = 256, CMA_STRETCH = 128 << 10, CMA_FEW = 4, CMA_GAPS = 32 };
 
-/* Read all of r[0..n), which ascend, by one piece that spans them, if that is worth it: 1 done, 0
- * not, or -errno. */
+/* 1: r[0..n), which ascend, were read by one piece that spans them, because that is cheaper. 0: not
+ * worth it; or -errno. */
 static int cma_read_stretch(int host, const struct iovec *l, size_t nl, const struct iovec *r,
                             size_t nr, size_t bytes)
 {
@@ -77,9 +77,9 @@ int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t 
     return put ? mem_cma_write(host, &l, 1, &r, 1) : mem_cma_read(host, &l, 1, &r, 1);
 }
 
-/* Memory reached by CMA of a target that is inside MPI: its handler is faster than two system calls
- * for an accumulate, or than one look-up per piece; if much is to be done, even when it has to be
- * woken.  A target that computes is not asked. */
+/* The target's memory is reached by CMA. If it is inside MPI, its handler is faster than two system
+ * calls of an accumulate, and than one look-up per piece. For much work that holds even if it must
+ * be woken. A target that computes gets no message. */
 int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes)
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };

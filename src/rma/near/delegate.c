@@ -1,45 +1,46 @@
-/* delegate.c - an accumulate on one element of a near process's private memory: by its own hand
- * where it has one free.
+/* delegate.c - an accumulate on one element of a near process's private memory, executed by its
+ * owner if the owner is free.
  *
- *     asker                                         owner
- *     ONE (40 bytes: one line with what is below) => takes the stripe; taken back? else does it,
- *                                                    and answers in the asker's record (acc_answer)
- *     looks at its word of the node segment <------- two lines travel, as for any message
- *     no answer within some microseconds: takes it
- *     back under the stripe (acc_take_back), and     the next time it polls it finds nothing to do,
- *     does it by CMA                                 and says so
+ *    asker                                         owner
+ *    ONE (40 bytes: one cache line with header) => takes the stripe; if the operation was not taken
+ *                                                  back, does it and answers in the asker's record
+ *                                                  (acc_answer)
+ *    looks at its word of the node segment <------ two cache lines move, as for any message
+ *    if no answer comes within some microseconds:
+ *    takes it back under the stripe                at its next poll finds nothing to do and
+ *    (acc_take_back), does it by CMA               reports that
  *
- * So nobody depends on the owner: what it is asked is answered at once or not at all, and when the
- * call returns the operation is done, as by CMA: no element, nothing for a flush to wait for.
- * While a question that was taken back has not been read the owner is asked none: it computes, and
- * costs no more than that once.  It says in a word of the pair which one it has read. */
+ * Invariants: no process depends on the owner. An operation is answered within a bounded time or
+ * taken back. When the call returns, it is complete, as by CMA: there is no element, and a flush
+ * waits for nothing. While an operation that was taken back is unread, the owner gets no other one,
+ * so a computing owner costs one timeout only. The owner publishes in a word of the pair which one
+ * it read last. Start with rma_one(). */
 #include "rma/near/near_types.h"
 
 #include <string.h>
 
 #include "base/proc.h"
 
-/* From the first look at the clock on: a time in which it would have been done by CMA, and one
- * after which it is taken back, twice as long, for an owner that is just doing something else (ns).
- * Each turn of waiting serves others, such as one who asks us meanwhile, and the clock, which costs
- * as much as that, is looked at after some: most answers have come by then. */
+/* Times from the first look at the clock (ns). After LATE_NS, CMA would have been faster. After
+ * PATIENCE_NS, the operation is taken back: an owner in the middle of other work gets twice the
+ * time. Each turn of the wait serves other askers. Looking at the clock costs as much as a turn,
+ * and most answers come early; so it is read first after LOOKS turns. */
 enum { LATE_NS = 5000, PATIENCE_NS = 2 * LATE_NS, LOOKS = 8 };
-/* Operations by CMA after an answer that came late or not, unless the owner waits in MPI: 1, then
- * twice as many, at most 2^this. */
+/* After a late answer this many operations go by CMA, unless the owner waits in MPI: 1, then twice
+ * as many each time, at most 2^MISSES. */
 enum { MISSES = 4 };
-/* Operations in a row, with less than PAUSE_NS between them, after which an owner that sleeps in
- * MPI is woken: that costs as much as some of them.  Twice as many each time that no answer in time
- * came of it, at most 2^KNOCKS times as many: who was woken then is a thread that serves a
- * computing process, say, and found no core to spin on. */
+/* After NAPS operations in a row with less than PAUSE_NS between them, an owner that sleeps in MPI
+ * is woken. A wake costs as much as some operations. If no answer in time follows, the number
+ * doubles, up to 2^KNOCKS times: the woken thread may have no core to spin on. */
 enum { NAPS = 16, KNOCKS = 3, PAUSE_NS = 50000 };
-/* Numbers go round: 2^31 later a question that was taken back looks like one that was not, and must
- * have been read. */
+/* Numbers wrap around: 2^31 later, an operation that was taken back would look like a new one. It
+ * must have been read by then. */
 static const uint32_t TOO_OLD = 1u << 30;
 
-/* So many accumulates that fetch nothing, with no synchronization between them, are a burst. */
+/* So many accumulates without result, with no synchronization between them, are a burst. */
 enum { BURST = 16 };
 
-/* Wake it if this goes on; it spins for a while then, and will be asked. */
+/* Wake the owner if such operations go on: it then spins for a while and can be asked. */
 static void knock(struct rma_near *n)
 {
     uint64_t now = time_now();
@@ -52,7 +53,7 @@ static void knock(struct rma_near *n)
     }
 }
 
-/* Has it not read the last one that was taken back? */
+/* Has the owner still not read the last operation that was taken back? */
 static int unread(const struct rma_win *w, struct rma_near *n)
 {
     /* Acquire pairs with the release in rma_on_one(). */
@@ -62,7 +63,7 @@ static int unread(const struct rma_win *w, struct rma_near *n)
     return n->unread != 0;
 }
 
-/* Is it likely to answer soon? */
+/* Is the owner likely to answer soon? */
 static int listens(const struct rma_win *w, struct rma_near *n)
 {
     enum mem_attention there = mem_attention(n->host_index);
@@ -78,8 +79,8 @@ static int listens(const struct rma_win *w, struct rma_near *n)
     return 0;
 }
 
-/* 1: the next number is far from all that may yet be read.  Somebody may compute, or be dead, for
- * longer: then all goes by CMA. */
+/* 1: the next number is far from all that may still be unread. An owner may compute for longer, or
+ * have failed: then all operations go by CMA. */
 static int number_free(struct rma_win *w)
 {
     if (__builtin_expect(w->asked - w->read_to < TOO_OLD, 1))
@@ -92,8 +93,7 @@ static int number_free(struct rma_win *w)
     return oldest < TOO_OLD;
 }
 
-/* ns until the answer, or PATIENCE_NS or more.  Other threads of this process have their turns,
- * too. */
+/* ns until the answer, or at least PATIENCE_NS. Lets other threads of this process run. */
 static uint64_t await(int world, const struct acc_asked *mine, uint32_t number)
 {
     const char *call = proc->call;
@@ -135,8 +135,8 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     struct acc_asked *mine = &rma_peer_of(w, w->node.n.me)->asked;
     size_t e = q->elem->elem.bytes;
     if (w->asking || !listens(w, n) || !number_free(w)) {
-        /* asking: another thread; one record, one question */
-        progress_poll(); /* so that others who ask us need not wait for long */
+        /* another thread is asking: there is one record, for one operation */
+        progress_poll(); /* so that processes that ask this one need not wait for long */
         return 0;
     }
     w->asked += w->asked == UINT32_MAX ? 2 : 1;
@@ -150,8 +150,8 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     struct iovec v = {&m, sizeof m};
     int world = rma_world(w, n->rank);
     if (am_request(world, AM_RMA + RMA_PKT_ONE, &v, 1, 0)) {
-        /* no room: it reads nothing.  That we wanted some is forgotten with the next message to it,
-         * or before we sleep */
+        /* no room: the owner does not read. The next message to it, or sleep, drops this wish for
+         * room */
         learn(n, 1);
         return 0;
     }
@@ -170,7 +170,7 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
     return 1;
 }
 
-/* locate() in direct.c, but for errors. */
+/* As locate() in direct.c, but without errors. */
 static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_question *q)
 {
     size_t e = q->elem->elem.bytes;
@@ -180,8 +180,8 @@ static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma
     return rma_region_shown(n->peer, q->off, e) == 1;
 }
 
-/* As a call does it, where nothing is queued or under way that it would pass (in_order() in op.c)
- * and it lies in the window. */
+/* Does what the call does, if nothing queued or under way would be passed (in_order() in op.c) and
+ * the element lies in the window. */
 int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result)

@@ -1,5 +1,5 @@
-/* direct.c - an operation on a near target, done here and now: by load and store, by CMA, or by the
- * owner (delegate.c). */
+/* direct.c - an operation on a near target, done at once: by load and store, by CMA, or by the
+ * owner (delegate.c). Start with rma_direct(). */
 #include "rma/near/near_types.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@ static int range_error(const struct rma_args *a, uint64_t size)
         rma_call(), (long long)a->tcount, (long long)a->disp, (unsigned long long)size, a->rank);
 }
 
-/* Where the operation acts, as seen from here: *off in the window (an address in dynamic ones). MPI
- * code or NOT_HERE. */
+/* Where the operation acts in this process's view: *off is an offset in the window, in dynamic
+ * windows an address. MPI error code or NOT_HERE. */
 static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
                   uint64_t *off)
 {
@@ -40,7 +40,7 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
         return err_make(MPI_ERR_RMA_RANGE,
                         "%s: displacement %lld (address 0x%llx) is not attached at rank %d",
                         rma_call(), (long long)a->disp, (unsigned long long)a->disp, a->rank);
-    /* Several blocks may lie in several regions: the owner looks. */
+    /* Several blocks may lie in several regions: only the owner can check. */
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
 
@@ -49,7 +49,7 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
-        char *at = (char *)((uintptr_t)n->base + off); /* the shorter side ends it */
+        char *at = (char *)((uintptr_t)n->base + off); /* dt_copy ends with the shorter side */
         if (a->kind == RMA_PUT)
             dt_copy(a->origin, (size_t)a->ocount, a->otype, at, tcount, a->ttype);
         else
@@ -96,7 +96,7 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t
     return acc_apply(&at, &x);
 }
 
-/* One element of memory that its owner has for itself?  Then *q says what to ask of him. */
+/* Is it one element of memory that only its owner maps? Then *q is what to delegate. */
 static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off,
                   struct rma_question *q)
 {
@@ -110,14 +110,14 @@ static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t o
                                                          : (unsigned)a->op->index,
                                .disp = (uint64_t)a->disp,
                                .off = off,
-                               /* MPI_NO_OP: ignored, whatever it is */
+                               /* MPI_NO_OP: the origin buffer is ignored */
                                .origin = a->otype ? a->origin : NULL,
                                .compare = a->compare,
                                .result = a->result};
     return 1;
 }
 
-/* The kernel refuses a copy to or from an ended process, before the launcher reports its death. */
+/* The kernel refuses a copy to or from an ended process before the launcher reports its failure. */
 static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int err)
 {
     int world = rma_world(w, rank);
@@ -143,7 +143,7 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
         return err;
     struct rma_question q;
     int one = called && !self && is_one(n, a, off, &q);
-    /* A burst leaves in few packets, and takes no time of a round trip each. */
+    /* A burst is coalesced into few packets, so it does not pay a round trip per operation. */
     if (!self && !(one && (q.result || !rma_burst(w, n))) && rma_by_message(n, a, bytes))
         return NOT_HERE;
     if (one && rma_one(w, n, &q))

@@ -1,4 +1,4 @@
-/* near_types.h - what the files of rma/near/ ask of each other (private). */
+/* near_types.h - what the files of rma/near/ share (private). */
 #ifndef RMA_NEAR_TYPES_H
 #define RMA_NEAR_TYPES_H
 
@@ -11,10 +11,10 @@ int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_typ
                  int write);
 /* Contiguous on both sides: the common case, one call. */
 int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes);
-/* Would a message to the target, which listens, be faster? */
+/* Is a message to the target, which polls, faster than CMA? */
 int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes);
 
-/* --- delegate.c ---- */
+/* --- delegate.c: operations delegated to the owner of the memory ---- */
 struct rma_question {
     const struct dt_type *elem;
     unsigned aop;     /* enum dt_op_index or RMA_SWAP */
@@ -23,10 +23,10 @@ struct rma_question {
     const void *origin, *compare; /* NULL: none */
     void *result;     /* or NULL */
 };
-/* Ask the owner: 1 done; 0: not done, and it will not be. */
+/* Delegate to the owner. 1: done; 0: not done, and the owner will not do it later. */
 int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
-/* One more accumulate that fetches nothing: does it follow many without a synchronization
- * between? */
+/* One more accumulate without result. Returns whether it belongs to a burst: many of them, with no
+ * synchronization between them. */
 int rma_burst(const struct rma_win *w, struct rma_near *n);
 
 #endif

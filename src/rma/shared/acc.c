@@ -6,14 +6,16 @@
 
 #include "mem/mem.h"
 
-/* Work is cut into batches: pieces of the target that lie in one stripe (or one element that
- * crosses into the next; long ones that are in place at both ends: up to ACC_AT_ONCE stripes), at
- * most ACC_STRIPE_BYTES together, applied under the lock of their stripe(s).
+/* acc.c - accumulates under stripes. Start with acc_apply().
+ *
+ * Work is cut into batches of at most ACC_STRIPE_BYTES. A batch is the pieces of the target in one
+ * stripe, or one element that crosses into the next. If long pieces are in place at both ends, it
+ * spans up to ACC_AT_ONCE stripes. It is applied under the lock of its stripes.
  *
  *   range of packed bytes --dt_iov--> blocks --cut at stripes--> batch
  *     --lock--> fetch old, apply --unlock-->
  *
- * Mapped memory is worked on in place.  By CMA the batch is read, worked on and written back. */
+ * Mapped memory is changed in place. By CMA the batch is read, changed and written back. */
 
 enum { ACC_AT_ONCE = 4 }; /* stripes that one batch takes */
 
@@ -33,10 +35,10 @@ size_t acc_ctl_bytes(unsigned stripes)
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints)
 {
     c->mask = stripes - 1;
-    /* Chosen by test/perf/layouts.sh (doc/results.md): one addition 4.6 ns under a stripe, 2.9 by
-     * an atomic, 33.3 and 16.2 with two processes at it; 64 KiB 5639.2 ns under stripes of 4 KiB,
-     * 24903.3 by atomics.  So stripes, unless the user says that single elements are all there will
-     * be. */
+    /* Stripes are the default because atomics are slower on long operations (test/perf/layouts.sh,
+     * doc/results.md). One addition takes 4.6 ns under a stripe and 2.9 by an atomic; with two
+     * processes 33.3 and 16.2. For 64 KiB it is 5639.2 ns under stripes of 4 KiB, 24903.3 by
+     * atomics. So atomics need the user's hint that there are single elements only. */
     c->atomics = (hints & ACC_ALL_MAPPED) && (hints & ACC_SINGLE_ELEMENTS);
     for (unsigned i = 0; i < stripes; i++)
         atomic_init(&c->stripe[i].word, 0);
@@ -53,7 +55,7 @@ __attribute__((noinline)) void acc_stripe_wait(struct stripe *s, unsigned me)
         if (!seen && atomic_compare_exchange_weak_explicit(
                          &s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
-        /* A dead holder never comes back: its stripe is taken over from exactly the value seen. */
+        /* A failed holder never returns: its stripe is taken over from exactly the value seen. */
         if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire,
                                                     memory_order_relaxed))
@@ -72,7 +74,7 @@ static void stripes(struct acc_ctl *c, uint64_t from, uint64_t end, int take, un
             stripe_give(&c->stripe[i]);
 }
 
-/* The stripes of a batch, ascending by their place in the table; once where they fall together. */
+/* The stripes of a batch, ascending by their place in the table; once if two share a place. */
 void acc_batch_lock(const struct batch *b, int take)
 {
     struct acc_ctl *c = b->t->ctl;
@@ -82,15 +84,13 @@ void acc_batch_lock(const struct batch *b, int take)
         stripes(c, 0, places, take, me);
         return;
     }
-    if (at + n > places) /* those that begin again at the front */
+    if (at + n > places) /* those that wrap to the front */
         stripes(c, 0, at + n - places, take, me);
     stripes(c, at, at + n < places ? at + n : places, take, me);
 }
 
 /* --- origin and result of a packed range ----------------------------------------------------- */
 
-/* Origin data of packed bytes [pos, pos+len): in place where it is contiguous, else packed into
- * buf. */
 static const char *origin_at(const struct acc_args *a, size_t pos, size_t len, char *buf)
 {
     if (!a->otype)
@@ -147,7 +147,7 @@ static int batch_cma(struct batch *b, const char *in)
     return mem_cma_write(b->t->host_index, &local, 1, remote, b->n);
 }
 
-/* Apply what the batch holds and empty it.  Origin data is gathered before the lock is taken. */
+/* Apply the batch and empty it. Origin data are gathered before the lock is taken. */
 static int batch_run(struct batch *b)
 {
     char buf[ACC_STRIPE_BYTES + ELEM_MAX];
@@ -183,12 +183,12 @@ static int batch_add(struct batch *b, uint64_t off, size_t len, uint64_t first, 
     return 0;
 }
 
-/* A block of whole elements at window offset off: cut at stripe boundaries, an element across one
- * by itself. */
+/* A block of whole elements at window offset off: cut at stripe boundaries; an element across one
+ * is a batch. */
 static int batch_block(struct batch *b, uint64_t off, size_t len)
 {
     size_t e = b->a->elem->elem.bytes;
-    /* What needs no buffer takes a few stripes at a time: a locked instruction waits for all stores
+    /* Work without buffer takes a few stripes at a time: a locked instruction waits for all stores
      * before it. */
     int in_place = b->t->host_index < 0 && (!b->a->otype || dt_is_block(b->a->otype, b->a->ocount));
     while (len > 0) {
@@ -217,7 +217,7 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
         char *mem = (char *)((uintptr_t)t->base + (uintptr_t)off + i);
         const char *in = a->op->index == DT_NO_OP ? NULL : origin_at(a, pos + i, e, buf);
         if ((uintptr_t)mem % e) {
-            /* misaligned: reached so by everybody, hence under the stripe by everybody */
+            /* misaligned: every process takes the stripe for it */
             struct batch b = {.t = t, .a = a, .pos = pos + i};
             int err = batch_block(&b, off + i, e);
             if (!err)
@@ -235,8 +235,8 @@ static int apply_atomics(const struct acc_target *t, const struct acc_args *a, u
 
 /* --- pair types: value and index with a gap, element by element ------------------------------ */
 
-/* One element to or from its place in `work`, by its blocks: what lies in a gap, or behind a value
- * whose extent is padded, is another's to store at any time, or is no memory at all. */
+/* One element to or from its place in `work`, block by block. Another process may store at any time
+ * to gaps and to padding behind a value, or they may not be memory at all. */
 static int pair_cma(const struct acc_target *t, const struct dt_type *elem, uint64_t off,
                     char *work, int write)
 {

@@ -1,4 +1,5 @@
-/* acc.h - accumulates in memory: ONE mechanism per (window, element kind), whoever acts.
+/* acc.h - accumulates in memory: ONE mechanism per (window, element kind), for all processes.
+ * Private to rma/.
  *
  *     near origin --------\
  *     owner on itself ------>  acc_apply() / acc_cas()  -->  the target's window memory
@@ -6,27 +7,26 @@
  *                                  +-- stripes in the node segment of the TARGET (struct acc_ctl)
  *
  * Two mechanisms, fixed per window and element kind when the control block is made (acc_ctl_init):
- *   ACC_STRIPE   a stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the
- *                window's start; by absolute address in dynamic windows); the lock's holder works
- *                with plain (vector) code.  Taken by everybody, the owner included.  The only
- *                mechanism for memory that some peer reaches by CMA.
- *   ACC_ATOMIC   the processor's own atomics on naturally aligned elements of 1, 2, 4, 8 bytes; a
- *                misaligned element of such a kind takes the stripe AND uses no atomics, which is
- *                right only because the same misaligned bytes can be reached aligned by nobody
- *                legally (one element, one address).
+ *   ACC_STRIPEa stripe lock covers ACC_STRIPE_BYTES of the window (by byte offset from the window's
+ *             start; by absolute address in dynamic windows). Its holder uses plain (vector) code.
+ *             Every process takes it, the owner included. It is the only mechanism for memory that
+ *             some peer reaches by CMA.
+ *   ACC_ATOMICthe processor's atomics on naturally aligned elements of 1, 2, 4, 8 bytes. A
+ *             misaligned element of such a kind takes the stripe and uses no atomics. That is right
+ *             only because no process may legally reach the same bytes aligned (one element, one
+ *             address).
  * An element that crosses a stripe boundary takes both stripes, in ascending order of their index
- * in the table; stripes beyond the table wrap around (offset / ACC_STRIPE_BYTES) & mask.
+ * in the table. Stripes beyond the table wrap around: (offset / ACC_STRIPE_BYTES) & mask.
  *
- * Waiting.  A stripe's critical section is bounded (at most one stripe of bytes, no call that
- * blocks), so a handler may wait for one: spin, then thread_pause().  The word records the holder's
- * host index; when the launcher says that the holder is dead the waiter takes the stripe over (the
- * data may be torn: MPI promises nothing for it).  proc->lock is not needed: threads of one process
- * exclude each other by the stripe, too.  In the simulator no fiber is switched inside a critical
- * section, so a stripe is never found held.
+ * Waiting. A stripe's critical section is bounded (at most one stripe of bytes, no blocking call).
+ * So a handler may wait for one: it spins, then calls thread_pause(). The word holds the holder's
+ * host index. If the launcher reports that the holder failed, the waiter takes the stripe over (the
+ * data may be torn: MPI promises nothing for it). proc->lock is not needed: the stripe also
+ * excludes threads of one process. In the simulator, no fiber switches inside a critical section,
+ * so a stripe is never found held.
  *
- * Ordering: acquire on taking, release on leaving; flush/unlock's full fence is the caller's
- * business.  The bounds of the window have been checked by the caller; acc_ never looks at sizes.
- * private to rma/ */
+ * Ordering: acquire when taken, release when left. The full fence of flush or unlock is the
+ * caller's. The caller has checked the bounds of the window; acc_ functions never look at sizes. */
 #ifndef RMA_ACC_H
 #define RMA_ACC_H
 
@@ -49,24 +49,24 @@ unsigned acc_stripes(uint64_t size, int dynamic);
 size_t acc_ctl_bytes(unsigned stripes);
 
 enum acc_hint {
-    ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC may be chosen */
-    ACC_SINGLE_ELEMENTS = 2  /* info mpi_accumulate_granularity says single elements: prefer
+    ACC_ALL_MAPPED = 1,      /* every near peer maps the memory: ACC_ATOMIC is allowed */
+    ACC_SINGLE_ELEMENTS = 2  /* info mpi_accumulate_granularity promises single elements: prefer
                               * ACC_ATOMIC */
 };
 /* Set up in zeroed memory, by the target, before any peer looks. */
 void acc_ctl_init(struct acc_ctl *c, unsigned stripes, unsigned hints);
 
-/* By the processor's atomics, whoever acts: naturally aligned elements of such a type, whatever the
- * operation, in memory whose control block says so, and no others.  The one predicate of it, for
- * those who have no control block (a far origin, route.c), too. */
+/* Elements for which every process uses the processor's atomics, if the control block has them:
+ * naturally aligned ones of such a type, with any operation, and no others. It is the only
+ * predicate for this, also for those without a control block (a far origin, route.c). */
 int acc_type_atomic(const struct dt_type *elem);
 int acc_ctl_atomic(const struct acc_ctl *c);
 
 /* One target's memory as this process reaches it. */
 struct acc_target {
     struct acc_ctl *ctl;
-    char *base;      /* mapped: byte `off` of the window is at base + off (NULL for one's own
-                      * dynamic window) */
+    char *base;      /* mapped: byte `off` of the window is at base + off (NULL for the own dynamic
+                      * window) */
     uint64_t remote; /* CMA: address of window byte 0 in the target's address space (0 for dynamic
                       * windows) */
     int host_index;  /* CMA: of the target; < 0: mapped */
@@ -82,11 +82,11 @@ static inline struct acc_target acc_by_cma(struct acc_ctl *ctl, uint64_t remote,
 }
 
 /* One accumulate, or a segment of one.
- * The target side is a layout: tcount of ttype at window offset `off`; [pos, pos+len) is the range
+ * The target side is a layout: tcount of ttype at window offset `off`. [pos, pos+len) is the range
  * of its packed bytes to work on, a multiple of the element size (whole operation: 0, tcount *
  * size).
- * origin/result: otype (rtype) given: ocount (rcount) of it at that address, the same packed range;
- *                NULL type: exactly `len` contiguous bytes for this range (a packet's payload).
+ * origin/result: otype (rtype) not NULL: ocount (rcount) of it at that address, the same packed
+ * range. NULL: exactly `len` contiguous bytes for this range (a packet's payload).
  * op MPI_NO_OP: origin is not read. */
 struct acc_args {
     const struct dt_type *elem; /* the predefined element type (pair types included) of all sides */
@@ -98,34 +98,34 @@ struct acc_args {
     const void *origin;
     size_t ocount;
     const struct dt_type *otype;
-    int fetches;  /* the old values go to result, whose address may be NULL: MPI_BOTTOM */
+    int fetches;  /* old values go to result, whose address may be NULL: MPI_BOTTOM */
     void *result;
     size_t rcount;
     const struct dt_type *rtype;
 };
 
-/* Element-wise atomic against every other acc_ call on this target and element kind.
- * 0; -EPERM, -EFAULT, -ESRCH from CMA (an unknown part has been done). */
+/* Element-wise atomic against every other acc_ call on this target and element kind. 0; -EPERM,
+ * -EFAULT, -ESRCH from CMA (then an unknown part is done). */
 int acc_apply(const struct acc_target *t, const struct acc_args *a);
 /* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be
- * NULL).  Fast. */
+ * NULL). */
 int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
             const struct dt_op *op, const void *origin, void *result);
 /* Compare and swap of one element; result gets the old value. */
 int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
             const void *origin, const void *compare, void *result);
 
-/* --- by the owner, when asked (delegate.c) ---
- * A question has a number.  Until it is answered the asker may take it back; who is first is
- * decided by the stripe of the element, under which the owner answers and the asker takes back.  In
+/* --- delegated to the owner (delegate.c) ---
+ * A delegated operation has a number. The asker may take it back until it is answered. The stripe
+ * of the element decides which is first: under it the owner answers and the asker takes back. In
  * shared memory, one per asker. */
 struct acc_asked {
-    _Alignas(64) atomic_uint answered; /* by owners: number of the question answered last; */
-    uint64_t old;                      /* what stood there, in the element's first bytes   */
+    _Alignas(64) atomic_uint answered; /* by owners: number of the operation answered last; */
+    uint64_t old;                      /* the old value, in the element's first bytes      */
     _Alignas(64) atomic_uint back;     /* by the asker: all up to this number are taken back */
 };
 void acc_asked_init(struct acc_asked *a);
-/* May this element be asked for: does one stripe cover it, which everybody takes for it? */
+/* May this element be delegated: does one stripe cover it, which every process takes for it? */
 int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem);
 struct acc_question {
     uint64_t off;
@@ -134,24 +134,24 @@ struct acc_question {
     const void *origin, *compare;
     struct acc_asked *asked; /* the asker's */
     uint32_t number;
-    int asker;               /* process */
+    int asker;               /* its process */
 };
-/* Owner: one element of its mapped memory.  1 done and answered; 0: it was taken back, or the asker
- * is dead: what it held may be another's now. */
+/* Owner: one element of its mapped memory. 1: done and answered; 0: it was taken back, or the asker
+ * failed (its stripe may be another process's now). */
 int acc_answer(const struct acc_target *t, const struct acc_question *q);
-/* Asker: has it been answered?  Then a->old is there. */
+/* Asker: is it answered? Then a->old is valid. */
 static inline int acc_answered(const struct acc_asked *a, uint32_t number)
 {
     /* Acquire pairs with the release in acc_answer(). */
     return atomic_load_explicit(&a->answered, memory_order_acquire) == number;
 }
-/* Owner: a look without the stripe: 1 for good, 0 for the moment. */
+/* Owner: a check without the stripe. 1 is final, 0 may change. */
 static inline int acc_taken_back(const struct acc_asked *a, uint32_t number)
 {
-    /* By its distance, since numbers go round. */
+    /* By its distance, since numbers wrap around. */
     return (int32_t)(atomic_load_explicit(&a->back, memory_order_relaxed) - number) >= 0;
 }
-/* Asker: 1: it will not be done by the owner; 0: it has been. */
+/* Asker: 1: the owner will not do it; 0: it has done it. */
 int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
-/* acc_atomic.c - one element at a time: by the processor's atomics, or under its stripe.
- * acc_near() and acc_near_cas() are the near path's. */
+/* acc_atomic.c - one element at a time: by the processor's atomics, or under its stripe. acc_near()
+ * and acc_near_cas() belong to the near path. */
 #include "rma/shared/acc_types.h"
 
 #include <string.h>
@@ -32,8 +32,8 @@ int acc_type_atomic(const struct dt_type *elem)
 
 /* --- read, modify, write --------------------------------------------------------------------- */
 
-/* One read-modify-write by compare-and-swap.  Relaxed except for acquire and release on success: an
- * element is ordered with other data only by synchronization calls, whose full fences do that. */
+/* One read-modify-write by compare-and-swap. Relaxed except for acquire and release on success:
+ * only the full fence of a synchronization call orders an element with other data. */
 #define ACC_LOOP(T)                                                                              \
     do {                                                                                         \
         _Atomic(T) *p = (_Atomic(T) *)(void *)mem;                                               \
@@ -56,7 +56,7 @@ void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const c
     case 2: ACC_LOOP(uint16_t); break;
     case 4: ACC_LOOP(uint32_t); break;
     default:
-        if (integer && op->index == DT_SUM) { /* the counter everybody has */
+        if (integer && op->index == DT_SUM) { /* the usual counter */
             uint64_t v;
             memcpy(&v, in, 8);
             v = atomic_fetch_add_explicit((_Atomic(uint64_t) *)(void *)mem, v,
@@ -79,7 +79,7 @@ static void one_atomic(const struct dt_op *op, const struct dt_type *elem, const
 
 /* --- the near path --------------------------------------------------------------------------- */
 
-/* Whatever the element, the operation and whoever holds the stripe. */
+/* For any element and operation, and if the stripe is held. */
 static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t off,
                                               const struct dt_type *elem, const void *origin,
                                               void *result, unsigned op)
@@ -96,8 +96,8 @@ static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint
     return acc_cas(&t, off, elem, origin, compare, result);
 }
 
-/* Take the stripe of an element of e bytes that lies in one, if it is free; else NULL, and then the
- * long way, which waits.  Never in the simulator: no other runs between taking and giving here. */
+/* Take the stripe of an element of e bytes inside it, if it is free. Else NULL: take the slow path,
+ * which waits. Never NULL in the simulator: no other fiber runs between take and release. */
 static inline struct stripe *near_take(const struct rma_near *n, uint64_t off, size_t e)
 {
     struct acc_ctl *c = n->acc;
@@ -194,7 +194,7 @@ int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem
     return 0;
 }
 
-/* Compare and swap by one locked instruction where elements go by atomics. */
+/* Compare and swap by one locked instruction, if elements go by atomics. */
 #define ACC_SWAP(T)                                                                                \
     do {                                                                                           \
         T want, expect;                                                                            \

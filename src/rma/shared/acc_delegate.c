@@ -1,4 +1,4 @@
-/* acc_delegate.c - one element by its owner, whom a near process asked (near/delegate.c). */
+/* acc_delegate.c - one element, done by its owner for a near process (near/delegate.c). */
 #include "rma/shared/acc_types.h"
 
 #include <string.h>
@@ -22,9 +22,9 @@ int acc_answer(const struct acc_target *t, const struct acc_question *q)
 {
     struct stripe *lock = &t->ctl->stripe[q->off / ACC_STRIPE_BYTES & t->ctl->mask];
     char *mem = (char *)((uintptr_t)t->base + (uintptr_t)q->off);
-    sched_point(); /* it may be taken back yet */
+    sched_point(); /* it may still be taken back */
     stripe_take(lock, (unsigned)mem_host_index() + 1);
-    /* now for good: the stripe orders it with the store in acc_take_back() */
+    /* final: the stripe orders it with the store in acc_take_back() */
     int open = !acc_taken_back(q->asked, q->number);
     if (open && boot_dead_count() && boot_dead(q->asker))
         open = 0;

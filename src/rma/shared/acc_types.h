@@ -1,5 +1,5 @@
-/* acc_types.h - stripes and what is done under them: what acc.c, acc_atomic.c and acc_delegate.c
- * share (private). */
+/* acc_types.h - stripes and work under them: what acc.c, acc_atomic.c and acc_delegate.c share
+ * (private). */
 #ifndef RMA_ACC_TYPES_H
 #define RMA_ACC_TYPES_H
 
@@ -38,13 +38,13 @@ struct batch {
 
 /* The stripe is held: wait for it. */
 void acc_stripe_wait(struct stripe *s, unsigned me);
-/* The stripes of a batch, ascending by their place in the table; once where they fall together. */
+/* The stripes of a batch, ascending by their place in the table; once if two share a place. */
 void acc_batch_lock(const struct batch *b, int take);
 
 static inline void stripe_take(struct stripe *s, unsigned me)
 {
     unsigned seen = 0;
-    /* Acquire pairs with the release store in stripe_give(): the last holder's data is seen. */
+    /* Acquire pairs with the release store in stripe_give(): the last holder's data are seen. */
     if (!atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire,
                                                  memory_order_relaxed))
         acc_stripe_wait(s, me);
@@ -66,8 +66,8 @@ static inline void apply_plain(const struct dt_op *op, const struct dt_type *ele
         dt_op_elems(op, elem, in, mem, len / elem->elem.bytes);
 }
 
-/* Memory that some peer does not map has no atomics (acc_ctl_init), so none is reached by CMA
- * here. */
+/* Memory that some peer does not map has no atomics (acc_ctl_init), so none here is reached by
+ * CMA. */
 static inline int by_atomics(const struct acc_target *t, const struct dt_type *elem)
 {
     return t->ctl->atomics && t->host_index < 0 && acc_type_atomic(elem);
@@ -77,13 +77,13 @@ static inline int by_atomics(const struct acc_target *t, const struct dt_type *e
 void acc_elem_atomic(const struct dt_op *op, const struct dt_type *elem, const char *in, char *mem,
                      char *old);
 
-/* Under its stripe: an element that lies in one. */
+/* Under its stripe: an element inside one stripe. */
 static inline void one_locked(const struct dt_op *op, const struct dt_type *elem,
                               const void *origin, char *mem, void *result)
 {
     if (result)
         memcpy(result, mem, elem->elem.bytes);
-    sched_point(); /* the stripe holds others off */
+    sched_point(); /* the stripe excludes the others */
     apply_plain(op, elem, origin, mem, elem->elem.bytes);
 }
 

@@ -14,10 +14,10 @@ void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
      * in rma_fence_poll() */
     fence_full();
     sched_point();
-    /* acq_rel: the last one has seen everybody's stores, and publishes them with `done`. */
+    /* acq_rel: the last one has seen every process's stores, and publishes them with `done`. */
     if (atomic_fetch_add_explicit(count, 1, memory_order_acq_rel) + 1 != n->peers)
         return;
-    /* Number + 4 uses this counter next; nobody arrives there before it saw number + 2 done. */
+    /* Number + 4 uses this counter next; no process arrives there before it saw number + 2 done. */
     sched_point();
     atomic_store_explicit(count, 0, memory_order_relaxed);
     sched_point();
@@ -29,7 +29,7 @@ void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number)
 
 int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number)
 {
-    /* Acquire pairs with the release store of the last arrival; the difference stands
+    /* Acquire pairs with the release store of the last arrival; the difference tolerates
      * wrap-around. */
     if ((int)(atomic_load_explicit(&b->done, memory_order_acquire) - number) >= 0)
         return 1;

@@ -1,10 +1,11 @@
-/* access.c - POST, START, COMPLETE, WAIT, TEST ([design] Algorithm for POST-START-COMPLETE-WAIT).
+/* access.c - START, COMPLETE: the origin's half of PSCW ([design] Algorithm for
+ * POST-START-COMPLETE-WAIT).
  *
- * Posts and completes are matched per (poster, starter): counters in the node segment between near
- * peers, POST packets counted in w->posts and a mark per far starter, set by its COMPLETE, between
- * far ones.  START does not wait: until all posts are seen operations queue (PSCW_ISSUED).
- * Exception: where the program loads and stores near peers' memory (w->loads), START waits for the
- * posts of near members, because a load cannot be queued. */
+ * Posts and completes are matched per (poster, starter). Near peers use counters in the node
+ * segment. Far posts are packets counted in w->posts; a far starter's COMPLETE sets its mark. START
+ * does not wait: operations queue until all posts are seen (PSCW_ISSUED). Exception: if the program
+ * loads and stores near peers' memory (w->loads), START waits for the posts of near members,
+ * because a load cannot be queued. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 
 #include "base/atomic.h"
 
-/* The number of posts of a far rank that are not used up, and what the last of them says was
- * detached there: w->posts. */
+/* Value of w->posts: the number of unused posts of a far rank, and the count of detached regions in
+ * the last of them. */
 _Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "a pointer holds both");
 enum { POSTS_BITS = 32 };
 
@@ -24,7 +25,7 @@ int rma_post_came(struct rma_win *w, int rank, uint32_t detached)
                    (void *)((uintptr_t)detached << POSTS_BITS | (posts + (posts != UINT32_MAX))));
 }
 
-/* A post of rank is there: use it up. 1, 0, or < 0: it will not come. */
+/* Use up a post of rank, if one is there: 1, 0, or < 0: it will not come. */
 static int take_post(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
@@ -77,7 +78,7 @@ static int near_posts_seen(void *arg)
     return 1;
 }
 
-/* A post that a failed process owes ends the wait.  MPI_Win_complete reports it: the epoch is
+/* A post that a failed process owes ends the wait. MPI_Win_complete reports it, as the epoch is
  * open. */
 void rma_near_posts_wait(struct rma_win *w)
 {
@@ -129,8 +130,8 @@ static int posts_seen(void *arg)
     return !rma_ask(arg, ASK_POSTS_OUT);
 }
 
-/* Tell the posters that got no operation a COMPLETE could ride on, or whose operations could not
- * leave: perhaps this can now, and they wait for it. */
+/* Send COMPLETE to the posters that got no operation to piggyback it on, or whose operations could
+ * not leave. It may be possible now, and they wait for it. */
 static int complete_far(struct rma_win *w)
 {
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};

@@ -1,28 +1,28 @@
-/* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools ran dry, win
- * elements back.
+/* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools are exhausted, win
+ * elements back. Start with rma_restore_target().
  *
- * The one place where an RMA operation waits (rma.md 5.1).  For what: the barrier of the opening
- * fence or the posts of the start (the calls that opened the epoch may wait for these), the grant
- * of a lock already called, answers that the target's progress engine sends.  Never for a further
- * call of some user.  While a window is short of elements nothing of it is held back for
+ * Only here an RMA operation waits (rma.md 5.1): for the barrier of the opening fence, for the
+ * posts of the start, for the grant of a lock already called, or for answers of the target's
+ * progress engine. The calls that opened the epoch may wait for the first two anyway. It never
+ * waits for a further call of a user. While a window is short of elements it holds nothing back for
  * piggybacking (w->starved, until the epoch ends).
  *
  *   epoch                what is waited for                     then
  *   FENCE/PSCW_ISSUED    until granted, or an element is idle
  *   FENCE/PSCW_GRANTED,  a victim's operations have left and    DONE leaves, the window counts its
- *   LOCK_ALL_GRANTED     are answered (FLUSH_LOCAL)             answer (w->acks); after a death of
- *                                                               a member the answer is awaited
+ *   LOCK_ALL_GRANTED     are answered (FLUSH_LOCAL)             answer (w->acks); after a failure
+ *                                                               of a member, the answer is awaited
  *   LOCK_ALL_CALLED      the switch to the window protocol
  *                        (lock_all.c)
  *   PER_TARGET           FLUSH of a victim: GRANTED, then       DONE answered; a NOCHECK lock is
- *                        ISSUED, then CALLED in the order of    really taken first (rma.md 5.5,
- *                        the calls                              5.6)
+ *                        ISSUED, then CALLED in the order of    acquired for real first (rma.md
+ *                        the calls                              5.5, 5.6)
  *
- * Threads.  What waits for a lock may be another thread's, and the lock be held by a process whose
- * other thread waits for one that this thread holds: a circle that the user's locks do not have.
- * So with MPI_THREAD_MULTIPLE nobody waits for elements that hang on an ungranted lock or on a
- * pinning thread: if there are no others, one element beyond the pool is given out.  Ungranted
- * locks are at most one per thread, so the excess is bounded by the threads. */
+ * Threads. The lock that is waited for may be another thread's, and its holder may wait for a lock
+ * of this thread: a circle that the user's locks do not have. So with MPI_THREAD_MULTIPLE no thread
+ * waits for elements that depend on an ungranted lock or on a pinning thread. If there are no
+ * others, one element beyond the pool is given out. Each thread has at most one ungranted lock, so
+ * the number of threads bounds the excess. */
 #include "rma/sync/sync_types.h"
 
 static int target_free_now(const struct rma_win *w)
@@ -44,7 +44,7 @@ static void short_of(struct rma_win *w, enum pvar_id id)
 
 /* --- victims ------------------------------------------------------------------------------ */
 
-/* May an idle element be forgotten without a word?  Not where it is all that tells of a lock. */
+/* An idle element can be discarded unless it is the only record of a lock. */
 static int forgettable(const struct rma_win *w)
 {
     return !rma_ask(w, ASK_PER_TARGET) && !rma_ask(w, ASK_LAZY_ALL);
@@ -61,8 +61,7 @@ static int better(const struct rma_target *a, const struct rma_target *b)
 
 static struct rma_target *victim_of(struct rma_win *w)
 {
-    /* CALLED ones in the order of the calls: the first on the list of the process that is of this
-     * window. */
+    /* CALLED ones in the order of the calls: the first of this window on the process's list. */
     struct rma_target *best = NULL, *called = NULL;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (!t->pins && !t->leaving && better(t, best))
@@ -86,7 +85,7 @@ static int something_free(void *arg)
 
 /* --- ways to evict ---------------------------------------------------------------------------- */
 
-/* FENCE/PSCW_ISSUED: wait until it is granted, or some element turns idle. */
+/* FENCE/PSCW_ISSUED: wait until it is granted, or an element becomes idle. */
 static int epoch_granted(void *arg)
 {
     struct rma_win *w = arg;
@@ -110,29 +109,30 @@ static int done_sent(void *arg)
     if (t->w->dead || x->err != AM_AGAIN)
         return 1;
     x->err = rma_send_plain(t->w, t->rank, &h, 1);
-    if (!x->err) { /* counted here: the wait may poll once more at its end, and the answer come */
+    /* counted here: the wait may poll once more at its end, and the answer may come then */
+    if (!x->err) {
         rma_acks_add(t->w, 1);
         t->flags &= (uint8_t)~TARGET_DIRTY;
     }
     return x->err != AM_AGAIN;
 }
 
-/* Nobody but the caller has a use for t, or somebody waits on it (and so it is no victim). */
+/* No other thread uses t, or a thread waits on it (then it is no victim). */
 static int others_over(void *arg)
 {
     const struct rma_target *t = arg;
     return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD);
 }
 
-/* What the network did by itself has no DONE that could be answered later. */
+/* Native operations have no DONE that could be answered later. */
 static int settled(void *arg)
 {
     struct rma_target *t = arg;
     return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
 }
 
-/* What tells of the element when it has gone, made before it goes: without memory for it the
- * element stays. */
+/* The record of the lock must exist before the element is deleted; without memory the element
+ * stays. */
 static int remember(struct rma_win *w, const struct rma_target *t, int cut)
 {
     return rma_gone_put(&w->gone, t->rank, cut)
@@ -141,7 +141,7 @@ static int remember(struct rma_win *w, const struct rma_target *t, int cut)
                : MPI_SUCCESS;
 }
 
-/* What a dead target never confirmed must be known to the next flush, which finds no element. */
+/* What a failed target never confirmed must reach the next flush, which finds no element. */
 static int forget(struct rma_win *w, struct rma_target *t)
 {
     int err = t->cut && rma_ask(w, ASK_IN_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
@@ -154,13 +154,13 @@ static int forget(struct rma_win *w, struct rma_target *t)
     return MPI_SUCCESS;
 }
 
-/* Active epochs and window protocol: local completion, DONE on its way, no wait for its answer. */
+/* Active epochs and window protocol: local completion, DONE sent; its answer is not awaited. */
 static int evict_active(struct rma_win *w, struct rma_target *t)
 {
     t->pins++;
     rma_local_wait(w, t);
     progress_wait(settled, t, "operations on a window", t->world);
-    /* Another thread may have queued more or be flushing meanwhile. */
+    /* Another thread may have queued more or may be flushing meanwhile. */
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && !w->dead) {
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
@@ -168,7 +168,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
             rma_target_fail(t, x.err);
     }
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
-        /* since before, or only now */
+        /* an error from before or from this call */
         int err = rma_complete_target(w, t, RMA_F_DONE);
         w->err = w->err ? w->err : err;
     }
@@ -184,8 +184,7 @@ struct really {
     int sent;
 };
 
-/* Its epoch may be ending in another thread, which then knows of no lock that had to be given
- * back. */
+/* Another thread may be ending its epoch; that thread then sees no lock to release. */
 static int is_ours(const struct rma_target *t, int pins)
 {
     return t->pins == pins && !t->leaving;
@@ -200,8 +199,8 @@ static int lock_sent(void *arg)
     return x->sent;
 }
 
-/* A NOCHECK lock that will outlive its element must be known to the target, so that the UNLOCK
- * finds a lock. */
+/* If a NOCHECK lock outlives its element, it must be acquired for real, so that the UNLOCK finds a
+ * lock. */
 static int take_really(struct rma_target *t)
 {
     struct really x = {t, 0};
@@ -230,9 +229,10 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     if (err && !w->err)
         w->err = err;
     if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
-        return MPI_SUCCESS; /* another thread came between: only the element knows of the lock */
+        return MPI_SUCCESS; /* another thread changed it meanwhile: only the element records the
+                             * lock */
     if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
-        /* leaving: its lock has been given back */
+        /* leaving: its lock has been released */
         err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut);
         if (err)
             return err;
@@ -263,7 +263,8 @@ static int threads(void)
 int rma_restore_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
-    if (rma_switch_wait(w)) /* by another thread: its elements are all that tells who is locked */
+    /* by another thread: the elements alone record which targets are locked */
+    if (rma_switch_wait(w))
         return MPI_SUCCESS;
     if (rma_ask(w, ASK_LAZY_ALL))
         return rma_lockall_switch(w);
@@ -287,7 +288,7 @@ int rma_restore_target(struct rma_win *w)
     return rma_ask(w, ASK_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
 }
 
-/* Every operation of the window hangs on a lock that is not granted. */
+/* Every operation of the window waits for a lock that is not granted. */
 static int all_hang(const struct rma_win *w)
 {
     if (!threads() || !rma_ask(w, ASK_IN_PASSIVE))
@@ -309,7 +310,7 @@ static int op_free_soon(void *arg)
     return op_free_now(w) || all_hang(w);
 }
 
-/* The shares have room and memory has not: another operation's element. */
+/* The shares have room but memory is exhausted: wait for another operation's element. */
 struct fewer {
     struct rma_win *w;
     unsigned nops;

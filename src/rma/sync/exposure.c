@@ -49,11 +49,12 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         return err;
     w->expo_far = far;
     w->expo_near = (int *)(far + n);
-    for (unsigned i = 0; i < n; i++) /* before anybody can complete */
+    for (unsigned i = 0; i < n; i++) /* before any process can complete */
         if (!rma_near_of(w, ranks[i]))
             w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
     w->completes_due = w->nexpo_far;
-    if (rma_ask(w, ASK_IN_FENCE)) /* without operations: this call ends it, as MPI_Win_start does */
+    /* a fence epoch without operations: this call ends it, as MPI_Win_start does */
+    if (rma_ask(w, ASK_IN_FENCE))
         rma_win_goto(w, WIN_UNSET);
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
@@ -67,7 +68,7 @@ static int by_starter(const void *key, const void *starter)
     return (x > y) - (x < y);
 }
 
-/* A starter that died before this came, or one that nobody waits for: nothing. */
+/* From a starter that failed before this came, or that is not in the group: ignored. */
 void rma_on_complete(struct rma_win *w, int rank)
 {
     struct rma_starter *s =
@@ -79,7 +80,7 @@ void rma_on_complete(struct rma_win *w, int rank)
     progress_signal();
 }
 
-/* The others are waited for: they may still write. */
+/* The other starters are waited for: they may still write. */
 static void gone_starters(struct rma_win *w)
 {
     for (unsigned i = 0; i < w->nexpo_far; i++) {
@@ -138,8 +139,8 @@ int rma_test(struct rma_win *w, int *flag)
 {
     if (w->expo == EXPO_NONE)
         return rma_sync_error(w, "no exposure epoch is open on", "call MPI_Win_post first");
-    progress_glance(); /* first: what handlers do comes before what is read when the flag is set */
-    /* none: another thread has looked and ended it meanwhile */
+    progress_glance(); /* first: what handlers do precedes what is read when the flag is set */
+    /* none: another thread has ended the epoch meanwhile */
     *flag = w->expo == EXPO_NONE || completes_seen(w);
     if (!*flag) {
         progress_test();

@@ -1,11 +1,11 @@
 /* fence.c - FENCE with its nonblocking opening ([design] Algorithm for FENCE).
  *
- * NOPRECEDE: arrive at a barrier, go on (FENCE_ISSUED); the first operation that must leave, or the
- * hook, finds it done.  Where the program loads and stores near peers' memory (w->loads) it is
- * waited for, because a load cannot be queued.  Else: everything out and acknowledged, then a
- * barrier, waited for.
- * The barrier: counters in the node segment when all members are near, coll_ibarrier_members()
- * otherwise.  At most two are outstanding (rma.md 5.12). */
+ * With NOPRECEDE, it arrives at a barrier and returns (FENCE_ISSUED). The hook, or the first
+ * operation that must leave, finds the barrier complete. If the program loads and stores near
+ * peers' memory (w->loads), the barrier is waited for, because a load cannot be queued. Without
+ * NOPRECEDE, everything is sent and acknowledged; then a barrier is waited for. The barrier is
+ * counters in the node segment if all members are near, else coll_ibarrier_members(). At most two
+ * are outstanding (rma.md 5.12). */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ int rma_fence_poll(struct rma_win *w)
         n++;
     }
     if (n && !w->barriers && rma_ask(w, ASK_BARRIER_OUT)) {
-        /* MEM_SYNC after PROC_SYNC: pairs with the fence before everybody's arrival. */
+        /* MEM_SYNC after PROC_SYNC: pairs with the fence before each member's arrival. */
         fence_full();
         rma_win_granted(w, WIN_FENCE_GRANTED);
     }
@@ -85,8 +85,8 @@ static int barrier_start(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
-/* Closing half: all operations called before are out and acknowledged.  What other threads called
- * meanwhile, or wait to call, belongs to the next epoch and keeps its element (rma.md 5.8). */
+/* Closing half: all operations called before are sent and acknowledged. What other threads call
+ * meanwhile belongs to the next epoch and keeps its element (rma.md 5.8). */
 static int close_epoch(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
@@ -109,8 +109,8 @@ int rma_fence(struct rma_win *w, int assert)
             MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
             w->expo != EXPO_NONE && rma_ask(w, ASK_FENCE_MAY) ? "call MPI_Win_wait first"
                                                               : rma_end_first(w));
-    /* MEM_SYNC before PROC_SYNC: local and near stores so far are seen by everybody who sees us
-     * arrive; pairs with the fence in rma_fence_poll() of those who have seen all arrive. */
+    /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
+     * stores so far. Pairs with the fence in rma_fence_poll() after all have arrived. */
     fence_full();
     rma_synced(w);
     int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
@@ -133,8 +133,8 @@ int rma_fence(struct rma_win *w, int assert)
     return err;
 }
 
-/* Loads in a fence or PSCW epoch that did not wait for its peers: it does so now.  Other epochs
- * hold near locks already. */
+/* The first load in a fence or PSCW epoch that did not wait for its peers waits now. Other epochs
+ * already hold near locks. */
 void rma_loads_begin(struct rma_win *w)
 {
     if (w->loads)

@@ -1,10 +1,11 @@
-/* flush.c - FLUSH family, SYNC, and the waiting for answers that every synchronization shares.
+/* flush.c - FLUSH family, SYNC, and the wait for answers that all synchronizations share. Start
+ * with rma_flush() and rma_complete_target().
  *
  *     thread: resp on its stack --- token ---> DONE on the tail ---> target
  *             resp counted down <--- ACK (token) <--------------------'
  *
- * Each waiting thread has its own response object ([design] RMA + threads): an answer that comes
- * late, or for another thread, ends nobody else's flush (rma.md 5.6, 5.8). */
+ * Each waiting thread has its own response object ([design] RMA + threads). An answer that is late,
+ * or for another thread, ends no other flush (rma.md 5.6, 5.8). */
 #include "rma/sync/sync_types.h"
 
 #include <errno.h>
@@ -29,8 +30,8 @@ struct wait {
     uint64_t mark;
 };
 
-/* A death ends the wait for all answers (rma_resp_bury), not the sending: what asks for one has yet
- * to leave for the living, who would stay locked otherwise. */
+/* A failure ends the wait for all answers (rma_resp_bury), but not the sending. Requests must still
+ * leave for living targets, which would stay locked otherwise. */
 static int unsent(const struct wait *x, const struct rma_target *t)
 {
     return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_DEAD);
@@ -68,15 +69,15 @@ static int sync_free(void *arg)
     return !t->sync && !(t->rode && t->state == TARGET_LOCK_ISSUED);
 }
 
-/* Another thread's flag waits to leave: after it. */
+/* If another thread's flag waits to leave, wait for that first. */
 static void sync_turn(struct rma_target *t)
 {
     if (!sync_free(t))
         progress_wait(sync_free, t, "another thread's flush", t->world);
 }
 
-/* What t needs in place of `sync`: near lock words are released by the caller, a NOCHECK lock was
- * never taken (unless an eviction is taking it now: then UNLOCK waits for the grant). */
+/* The flags t needs in place of `sync`. The caller releases near lock words. A NOCHECK lock was
+ * never acquired, unless an eviction is acquiring it now: then UNLOCK waits for the grant. */
 static unsigned sync_for(const struct rma_target *t, unsigned sync)
 {
     if ((t->flags & TARGET_NEAR) ||
@@ -100,7 +101,7 @@ int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
         rma_target_sync(t, sync_for(t, sync), r.token);
         rma_advance_target(t);
     }
-    wait_for(&x); /* of the dead: what the network has not given back (rma_native_bury) */
+    wait_for(&x); /* of the dead target: what the network has not given back (rma_native_bury) */
     rma_resp_close(&r);
     t->pins--;
     int err = rma_take_err(&t->err);
@@ -186,7 +187,7 @@ static int check_rank(const struct rma_win *w, int rank)
                     w->size - 1);
 }
 
-/* The epoch admits a flush of rank; *t_out: its element or NULL. */
+/* Does the epoch admit a flush of rank? *t_out: its element or NULL. */
 static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
 {
     int err = check_rank(w, rank);
@@ -218,7 +219,7 @@ struct plain {
 static int plain_sent(void *arg)
 {
     struct plain *p = arg;
-    if (p->err != AM_AGAIN) /* conditions may be asked again after they were true */
+    if (p->err != AM_AGAIN) /* conditions may be evaluated again after they were true */
         return 1;
     p->err = rma_send_plain(p->w, p->rank, p->h, p->replies);
     return p->err != AM_AGAIN;
@@ -258,24 +259,25 @@ int rma_flush(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
-    /* Of an element that was evicted messages may be under way: DONE is behind them, where what the
-     * network did needs none. */
+    /* Messages of an evicted element may be under way: DONE follows them. What the network did
+     * needs none. */
     if (t && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED) && !(t->flags & TARGET_DEAD))
         t->flags |= TARGET_DIRTY;
     int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
-    /* what was done there has gone with its element */
+    /* the record of what was done there was deleted with its element */
     else if (rma_gone_err(&w->gone, rank))
         err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
     else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED))
-        /* near ranks, too, which get accumulates by message */
+        /* near ranks, too: some accumulates go to them by message */
         err = rma_ask_alone(w, rank, RMA_F_DONE);
     else if (dead && !rma_near_of(w, rank))
-        err = rma_dead_error(w, rank); /* what was done there has gone with its element */
-    /* MEM_SYNC: pairs with the fence after lock, start and fence of whoever is told next, and with
-     * the one in another's flush.  Last: what the target did for us, by message, comes before what
-     * we read next, too. */
+        err = rma_dead_error(w, rank); /* the record of what was done there was deleted with its
+                                        * element */
+    /* MEM_SYNC: pairs with the fence after lock, start and fence of the process that is notified
+     * next, and with the one in its flush. It is last: what the target did for this process by
+     * message precedes what is read next. */
     fence_full();
     return err;
 }
@@ -288,8 +290,8 @@ int rma_flush_local(struct rma_win *w, int rank)
     int err = flush_check(w, rank, &t);
     if (err)
         return err;
-    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are
-     * complete at the target, too. */
+    /* MEM_SYNC for near operations, with the pairs of the fence in rma_flush(): here they are also
+     * complete at the target. */
     fence_full();
     if (t)
         rma_local_wait(w, t);
@@ -302,8 +304,8 @@ int rma_flush_all(struct rma_win *w)
         return no_epoch(w, -1);
     rma_synced(w);
     int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
-    /* programs spin on this call; before the fence, as what handlers do here comes before what is
-     * read next */
+    /* programs spin on this call; before the fence, because what handlers do precedes what is read
+     * next */
     rma_look_around(w);
     fence_full(); /* as in rma_flush() */
     return err;
@@ -324,13 +326,13 @@ int rma_flush_local_all(struct rma_win *w)
 
 int rma_sync(struct rma_win *w)
 {
-    (void)w; /* outside an epoch it is meaningless and harmless */
-    /* Users spin on this call, waiting for what others do, perhaps through our handlers or on our
-     * core. */
+    (void)w; /* outside an epoch it has no meaning and no effect */
+    /* Programs spin on this call until others act, perhaps through handlers of this process or on
+     * its core. */
     progress_test();
-    /* MEM_SYNC: pairs with the same call, or the flush, of whoever shares this memory.  Stores
-     * before it come before those after it for him, and what we read after it is no older than the
-     * sign by which he told us. */
+    /* MEM_SYNC: pairs with the same call, or the flush, of each process that shares this memory.
+     * Stores before it precede those after it in that process's view. What is read after it is no
+     * older than the value by which that process notified this one. */
     fence_full();
     return MPI_SUCCESS;
 }

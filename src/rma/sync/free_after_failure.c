@@ -1,13 +1,14 @@
-/* free_after_failure.c - MPI_Win_free where a member of the window is dead.
+/* free_after_failure.c - MPI_Win_free of a window with a failed member. Start with rma_leave().
  *
- * The barrier by which all leave ends at once then, for everybody who knows of the death; but who
- * does not yet may still be in an epoch, wait for answers from here, or copy into this memory by
- * itself.  So each survivor asks every other whether it is in MPI_Win_free, too, or past it (or in
- * MPI_Finalize, where it starts nothing more): all at once, then one at a time, again after a while
- * where it is not.  Who asks is there, and need not be asked; a post or complete of it for which
- * somebody waits does not come any more (access.c).  Nobody waits for an answer in order to give
- * one, so there is no circle; a process that dies meanwhile ends the wait for it.  O(P) messages,
- * but only after a death. */
+ * Processes that have seen the failure pass the last barrier at once. Another one may still be in
+ * an epoch, wait for answers from here, or copy into this memory. So each survivor asks every other
+ * whether it is in MPI_Win_free or past it (or in MPI_Finalize, where it starts nothing more). It
+ * asks all at once, then one at a time, again after a backoff if the answer is no.
+ *
+ * A process that asks is in MPI_Win_free itself and is not asked. A post or complete that it still
+ * owes will not come (access.c). No process waits for an answer before it gives one, so there is no
+ * circle. If a process fails meanwhile, the wait for it ends. The cost is O(P) messages, but only
+ * after a failure. */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static int time_over(void *arg)
     return time_now() >= w->leave_again || has_asked(w) || is_dead(w);
 }
 
-/* It is in MPI_Win_free, or dead. */
+/* Waits until rank is in MPI_Win_free, or has failed. */
 static void wait_one(struct rma_win *w, int rank)
 {
     const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
@@ -52,7 +53,7 @@ static void wait_one(struct rma_win *w, int rank)
     w->leave_left = 0;
     while (!is_dead(w) && !has_asked(w)) {
         w->leave_told = 0;
-        if (rma_plain_wait(w, rank, &ask, 1)) /* not connected any more */
+        if (rma_plain_wait(w, rank, &ask, 1)) /* no connection any more */
             return;
         progress_wait(told, w, "the others in MPI_Win_free", rma_world(w, rank));
         if (w->leave_left)
@@ -65,11 +66,11 @@ static void wait_one(struct rma_win *w, int rank)
 
 struct round {
     struct rma_win *w;
-    int next; /* all before it have been asked, but the few in `late` */
+    int next; /* all before it have been asked, except the few in `late` */
     int late[16], nlate;
 };
 
-/* 0: there was no room. */
+/* 0: no room now. */
 static int ask_one(struct rma_win *w, int rank)
 {
     const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
@@ -78,7 +79,7 @@ static int ask_one(struct rma_win *w, int rank)
     return rma_send_plain(w, rank, &ask, 1) != AM_AGAIN;
 }
 
-/* Each is asked as soon as it has room; while a few have none the others are. */
+/* Each is asked as soon as it has room; the others do not wait for those without. */
 static int all_asked(void *arg)
 {
     struct round *x = arg;
@@ -99,8 +100,8 @@ void rma_leave(struct rma_win *w)
     int dead = 0;
     for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
         dead = boot_dead(rma_world(w, r));
-    /* First all at once, whatever they answer: one may wait for a post that does not come, for whom
-     * another waits who is asked before. */
+    /* First all are asked at once, whatever they answer. Otherwise, one may wait for a post that
+     * will not come, while a process asked earlier waits for that one. */
     w->leave_rank = w->rank;
     if (dead && !all_asked(&x))
         progress_wait(all_asked, &x, "room for a message to the others in MPI_Win_free", -1);
@@ -116,7 +117,7 @@ static uint32_t round_of(const struct rma_hdr *ask)
     return ask->src & ~comm_rank_mask();
 }
 
-/* Always answered: room for it was kept. */
+/* Always answered: the request reserved room for it. */
 static void answer(int src, uint32_t win, uint32_t name, int left)
 {
     struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = win, .src = name, .count = left != 0};
@@ -131,7 +132,8 @@ int rma_on_left_ask(int src, const void *msg, size_t len)
     if (len < sizeof h)
         return 0;
     if (w)
-        (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* else it is asked */
+        (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* without memory for the entry, it is
+                                                          * asked */
     answer(src, h.win, w ? w->src : round_of(&h), !w || w->leaving || rma_room()->ending);
     return 0;
 }

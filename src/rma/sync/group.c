@@ -1,12 +1,11 @@
-/* group.c - what both halves of PSCW share: groups, their lists, errors, who does not come any
- * more. */
+/* group.c - what both halves of PSCW share: groups, their lists, errors, members that will not
+ * come. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
 
-enum { SCRATCH_KEPT = 4096 }; /* bytes that a window keeps between two epochs, for each side */
+enum { SCRATCH_KEPT = 4096 }; /* most bytes that a window keeps between two epochs, for each side */
 
-/* Most epochs are of the group of the one before: their lists are not allocated again. */
 void *rma_scratch_take(struct rma_scratch *s, size_t bytes)
 {
     if (s->room < bytes) {
@@ -74,8 +73,7 @@ unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)
     return (unsigned)(n - w->near.near);
 }
 
-/* rank died, or is in MPI_Win_free after a death (free_after_failure.c): what it has not sent does
- * not come any more.  Asked before one looks for that. */
+/* See sync_types.h. A process in MPI_Win_free after a failure: free_after_failure.c. */
 int rma_has_gone(const struct rma_win *w, int rank)
 {
     return boot_dead_count() && (boot_dead(rma_world(w, rank)) ||
@@ -88,6 +86,8 @@ void rma_gone_error(struct rma_win *w, int rank)
         return;
     w->err = boot_dead(rma_world(w, rank))
                  ? rma_dead_error(w, rank)
-                 : err_make(MPIX_ERR_PROC_FAILED, "%s: process %d died, and rank %d of %s (process %d) is in MPI_Win_free", rma_call(),
-                            boot_dead_last(), rank, rma_win_text(w), rma_world(w, rank));
+                 : err_make(
+                       MPIX_ERR_PROC_FAILED,
+                       "%s: process %d died, and rank %d of %s (process %d) is in MPI_Win_free",
+                       rma_call(), boot_dead_last(), rank, rma_win_text(w), rma_world(w, rank));
 }

@@ -190,11 +190,14 @@ int rma_no_locks(const struct rma_win *w, int assert)
     if (!w->no_locks)
         return MPI_SUCCESS;
     if (!(assert & MPI_MODE_NOCHECK) || cvar.rma_no_locks)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: %s has the info key no_locks=true", rma_call(), rma_win_text(w));
+        return err_make(MPI_ERR_RMA_SYNC, "%s: %s has the info key no_locks=true", rma_call(),
+                        rma_win_text(w));
     if (cvar.debug_summary && !r->no_locks_told) {
         r->no_locks_told = 1;
-        log_warn("%s: %s has the info key no_locks=true; permitted with MPI_MODE_NOCHECK, which takes no lock "
-                 "(MPIR_CVAR_RMA_STRICT_NO_LOCKS=1: an error)", rma_call(), rma_win_text(w));
+        log_warn("%s: %s has the info key no_locks=true; permitted with MPI_MODE_NOCHECK, which "
+                 "takes no lock "
+                 "(MPIR_CVAR_RMA_STRICT_NO_LOCKS=1: an error)",
+                 rma_call(), rma_win_text(w));
     }
     return MPI_SUCCESS;
 }
@@ -217,7 +220,8 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a lock", rma_call(),
                         (unsigned)assert);
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
-        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
+                        rank, w->size - 1);
     int err = rma_no_locks(w, assert);
     if (err)
         return err;

@@ -1,5 +1,5 @@
 /* replies.c - answers that come back to the origin: data, acknowledgements, granted and refused
- * locks. */
+ * locks. Start with rma_on_data() and rma_on_answers(). */
 #include "rma/sync/sync_types.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 /* --- locks -------------------------------------------------------------------------------- */
 
-/* Operations that left with the LOCK go back into the queue.  (A NOCHECK lock that is really taken
- * late finds others, which left before it: theirs are answers of their own.) */
+/* Operations that left with the LOCK go back into the queue. (If a NOCHECK lock is acquired for
+ * real, other operations left before it: those have answers of their own.) */
 static void ride_again(struct rma_target *t)
 {
     struct list *first = t->next;
@@ -65,8 +65,8 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     fence_full();
     rma_target_goto(t, TARGET_LOCK_GRANTED);
     list_del(&t->called);
-    /* With the state: whoever unlocks next owes the target an UNLOCK (sync_for), also before the
-     * thread that took a NOCHECK lock really (take_really) runs again. */
+    /* With the state: the next unlock owes the target an UNLOCK (sync_for), even before the thread
+     * that acquires a NOCHECK lock (take_really) runs again. */
     t->flags &= (uint8_t)~(TARGET_REFUSED | TARGET_NOCHECK);
     t->retry_ns = 0;
     if (dropped) {
@@ -87,9 +87,11 @@ int rma_on_granted(int src, const void *msg, size_t len)
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
         return 0;
-    int err = h.aop == MPIX_ERR_PROC_FAILED ? err_make(MPIX_ERR_PROC_FAILED, "%s: a process that held the lock of rank %d died",
-                                                       rma_call(), (int)h.src)
-                                            : rma_far_error(w, &h, (const char *)msg + sizeof h, NULL);
+    int err = h.aop == MPIX_ERR_PROC_FAILED
+                  ? err_make(MPIX_ERR_PROC_FAILED,
+                             "%s: a process that held the lock of rank %d died", rma_call(),
+                             (int)h.src)
+                  : rma_far_error(w, &h, (const char *)msg + sizeof h, NULL);
     granted(w, (int)h.src, (h.flags & RMA_F_DROPPED) != 0, err);
     return 0;
 }
@@ -114,27 +116,26 @@ int rma_on_refused(int src, const void *msg, size_t len)
 
 /* --- acknowledgements ------------------------------------------------------------------------ */
 
-/* Answers come in the order in which what they answer left, once each. */
+/* Answers come once each, in the order in which the requests left. */
 static int answered_before(const struct rma_target *t, uint32_t token)
 {
     return t->ordered && !t->loose && (int32_t)(token - t->answered) <= 0;
 }
 
-/* A token for which nobody waits, because a death has sent him on, counts only if it can be one
- * that left for t and was not answered: else a forged one would take the place of an answer that
- * somebody waits for. */
+/* A failure may have ended the wait for this token. Then the answer counts only if the token can
+ * have left for t unanswered. Otherwise, a forged one would take the place of an answer that a
+ * thread waits for. */
 static int may_be_due(const struct rma_target *t, uint32_t token)
 {
     return (int32_t)(token - t->out_token) <= 0 && !answered_before(t, token);
 }
 
-/* The answer to what asked early: for the flush that has taken it, or an error for the next one
- * (R12). */
+/* The answer to an early DONE: for the flush that took it, or an error for the next one (R12). */
 static void early_answered(struct rma_target *t, int err)
 {
     uint32_t token = t->early_for;
     t->early = t->early_for = 0;
-    t->unasked = !token && !t->tokens_out; /* else a flush has come and asked by itself */
+    t->unasked = !token && !t->tokens_out; /* else a flush came and asked by itself */
     if (token && rma_token_asked(t->w, t->rank, token) != RMA_ASKED_NOBODY)
         rma_token_done(t->w, t->rank, token, err);
     else if (err && !t->err)
@@ -149,29 +150,28 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
                            : h->token ? rma_token_asked(w, (int)h->src, h->token)
                                       : RMA_ASKED_NOBODY;
     if (h->token && !t && asked != RMA_ASKED_ALONE)
-        /* elements stay until they are answered: this one asked nothing, and another has yet to
-         * answer its flush_all */
+        /* elements stay until they are answered: this one asked nothing, and another target has yet
+         * to answer its flush_all */
         return;
     if (t && h->token) {
         int older = (int32_t)(h->token - t->born) <= 0;
         if (asked == RMA_ASKED_NOBODY && (older || !may_be_due(t, h->token)))
-            /* the answer to an element before t, whose waiter a death has sent on; or a forged
-             * one */
+            /* the answer to an element before t, whose waiter a failure ended; or a forged one */
             return;
         if (asked == RMA_ASKED && !older && answered_before(t, h->token))
             /* forged: it would take the place of another rank's answer to the same flush_all */
             return;
         t->doubt |= asked == RMA_ASKED_NOBODY;
-        /* One asked past any element says nothing of what t has out, though t may have been made
+        /* An answer to a request without element means nothing for t, though t may have been made
          * since. */
         if (asked != RMA_ASKED_ALONE && !t->tokens_out)
-            return; /* it was asked nothing: not an answer for another rank either */
+            return; /* t was asked nothing: not an answer for another rank either */
         t->tokens_out -= asked != RMA_ASKED_ALONE;
         if (asked != RMA_ASKED_ALONE && (int32_t)(h->token - t->answered) > 0)
             t->answered = h->token;
         if (!t->tokens_out)
             t->loose = 0;
-        if (early || (t->early && !t->tokens_out)) /* or it has been answered by a forged one */
+        if (early || (t->early && !t->tokens_out)) /* or a forged one has answered it */
             early_answered(t, early ? err : 0);
     }
     if (early)
@@ -179,7 +179,7 @@ static void signaled(struct rma_win *w, const struct rma_hdr *h, int err)
     rma_token_done(w, (int)h->src, h->token, err);
 }
 
-/* An answer came for it.  Nobody looks through the list, where many may wait for theirs. */
+/* Its answer came. The list is not searched: it may hold many that wait. */
 static void settle(struct rma_op *op)
 {
     rma_op_settle(op);
@@ -187,8 +187,8 @@ static void settle(struct rma_op *op)
         rma_op_finish(op);
 }
 
-/* A part of it was refused, so the others would be: no more is asked for, or sent.  What has left
- * is answered yet. */
+/* A part was refused, so the others would be: no more is asked for or sent. What has left will
+ * still be answered. */
 static void no_more(struct rma_op *op)
 {
     struct rma_target *t = op->t;
@@ -207,7 +207,8 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
-    int its = op && op->t->w == w && op->t->world == src && op->acks && !(op->t->flags & TARGET_DEAD);
+    int its = op && op->t->w == w && op->t->world == src && op->acks &&
+              !(op->t->flags & TARGET_DEAD);
     int err = its ? rma_op_refused(op, h, data) : rma_far_error(w, h, data, NULL);
     if (its) {
         struct rma_target *t = op->t;
@@ -240,8 +241,9 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     if (h->flags & RMA_F_GRANTED)
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = rma_op_by_id(h->op);
-    size_t len = h->aop ? 0 : h->len; /* what else came says why */
-    int earlier = MPI_SUCCESS;        /* for the flush that this answers: of another operation */
+    size_t len = h->aop ? 0 : h->len; /* the other payload is the reason */
+    /* an error of an earlier operation: for the flush that this answers */
+    int earlier = MPI_SUCCESS;
     if (h->flags & RMA_F_FAULT && h->len >= (h->aop ? 2 : 1) * sizeof(struct rma_fault)) {
         struct rma_hdr told = *h;
         struct rma_fault f;
@@ -250,13 +252,13 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
         told.aop = f.cls;
         earlier = rma_far_error(w, &told, (const char *)&f, NULL);
     }
-    /* Never more than was asked for by message: what comes goes into the user's memory. */
+    /* Never more than was asked for by message: the data go into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) &&
         !(op->flags & OP_DONE) && h->count <= op->sent - op->answered - op->native_bytes &&
         h->disp <= op->bytes && len <= op->bytes - h->disp) {
         struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
-        /* Refused before it was known how much that is: no more comes of what has left. */
+        /* Refused before its length was known: nothing more will come of what has left. */
         size_t count = err && !h->count ? op->sent - op->answered - op->native_bytes : h->count;
         if (len)
             dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, len);
@@ -275,7 +277,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     }
 }
 
-/* A reply by itself, for the window that it names. */
+/* A single reply, for the window that it names. */
 static int reply_came(int src, const void *msg, size_t len,
                       void (*take)(struct rma_win *, int, const struct rma_hdr *, const char *))
 {
@@ -296,8 +298,7 @@ int rma_on_data(int src, const void *msg, size_t len)
     return reply_came(src, msg, len, data_came);
 }
 
-/* What a BATCH brought about.  It came as one reply: the others that were reserved for it are given
- * back. */
+/* Replies to a BATCH. They came as one packet: the reservations of the others are returned. */
 int rma_on_answers(int src, const void *msg, size_t len)
 {
     struct rma_hdr all;

@@ -2,14 +2,14 @@
  * answers that come to the origin.
  *
  * rma.h declares the MPI calls that are defined here: fence, start, complete, post, wait, test,
- * lock, unlock, flush and their kin.
+ * lock, unlock, flush and their kin. Start with flush.c; each of the others is one pair of calls.
  *
  *   ownership  epochs own their target elements: the call that ends an epoch gives them back
- *   blocking   what waits says so; it waits by progress_wait(), which gives proc->lock up.  Polls
- *              and handlers never wait
+ *   blocking   functions that wait are marked; they wait by progress_wait(), which releases
+ *              proc->lock. Polls and handlers never wait
  *   lock       all under proc->lock
- *   errors     MPI error codes; errors of evicted elements and of deaths gather in w->err, which
- *              the next synchronization returns
+ *   errors     MPI error codes; errors of evicted elements and of failed processes gather in
+ *              w->err, which the next synchronization returns
  *   upcalls    rma_near_unlock() polls the target's lock queue (RMA_POLL_LOCKQ) */
 #ifndef RMA_SYNC_H
 #define RMA_SYNC_H
@@ -20,30 +20,30 @@
 int rma_fence_poll(struct rma_win *w);
 int rma_start_poll(struct rma_win *w);
 
-/* --- pools ran dry (evict.c) ---- */
-/* Waits; on return the caller starts again from the top (the state may have changed). MPI error
+/* --- pools are exhausted (evict.c) ---- */
+/* Waits; then the caller starts again from the top, as the state may have changed. MPI error
  * code. */
 int rma_restore_target(struct rma_win *w);
 int rma_restore_op(struct rma_win *w);
-/* Waits until another thread's switch of the LOCK_ALL protocol is over; 1: there was one. */
+/* Waits until another thread's switch of the LOCK_ALL protocol is over. 1: there was one. */
 int rma_switch_wait(struct rma_win *w);
 
 /* --- near locks of LOCK_ALL (lock_all.c): MPI error codes ---- */
-/* Before the first access to this one; to all.  Both wait. */
+/* Before the first access to n; to all near members. Both wait. */
 int rma_lockall_touch(struct rma_win *w, struct rma_near *n);
 int rma_lockall_near(struct rma_win *w);
 
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
-/* after the last barrier: waits for the living, if somebody is dead */
+/* after the last barrier: if a member failed, waits for the others */
 void rma_leave(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 
-/* The program may load and store near peers' memory from here on.  Waits until the open access
- * epoch permits it. */
+/* The program may load and store near peers' memory from now on. Waits until the open access epoch
+ * permits it. */
 void rma_loads_begin(struct rma_win *w);
 
-/* --- PSCW: what the target's handlers tell ---- */
+/* --- PSCW: called by the target's handlers ---- */
 void rma_on_complete(struct rma_win *w, int rank); /* a far starter has completed */
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached); /* 0, or < 0: no memory */
 

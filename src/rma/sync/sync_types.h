@@ -1,4 +1,4 @@
-/* sync_types.h - what the files of rma/sync/ ask of each other (private). */
+/* sync_types.h - what the files of rma/sync/ share (private). */
 #ifndef RMA_SYNC_TYPES_H
 #define RMA_SYNC_TYPES_H
 
@@ -10,13 +10,12 @@ int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
 /* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error
  * code. */
 int rma_ask_alone(struct rma_win *w, int rank, unsigned flag);
-/* Complete everything issued so far on t (or all targets when NULL) at the target: DONE where
- * needed. */
+/* Complete everything issued so far at target t, or at all (NULL): sends DONE where needed. */
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
 int rma_complete_all(struct rma_win *w, unsigned sync);
-/* Wait until all operations of t up to now have left and are answered. */
+/* Wait until all operations of t called so far have left and are answered. */
 void rma_local_wait(struct rma_win *w, struct rma_target *t);
-/* End of a near epoch, which needed nobody: now and then let others in, since programs spin on such
+/* End of a near epoch that waited for nothing: now and then polls, since programs spin on such
  * epochs. */
 void rma_look_around(struct rma_win *w);
 
@@ -30,33 +29,33 @@ int rma_called_grant(void);           /* decision 2: waits */
 int rma_no_locks(const struct rma_win *w, int assert);
 int rma_lockall_switch(struct rma_win *w); /* waits */
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
-/* Where a lock was given back somebody waited, and the clock there counted so much (low bits). */
+/* Where a lock was released, a process waited; the clock there had this value (low bits). */
 void rma_clock_told(struct rma_win *w, uint32_t clock);
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
-/* Send the lock of t if it has not left, wait until it is granted. */
+/* Send the lock of t if it has not left; wait until it is granted. */
 int rma_grant_wait(struct rma_target *t);
-/* How long a refused lock request stays away (ns), given how long it did before. */
+/* Backoff of a refused lock request (ns), given the one before. */
 uint64_t rma_retry_after(uint64_t before);
-/* Replies to the switch's lock messages; 1: it was one. */
+/* Replies to the switch's lock messages. 1: it was one. */
 int rma_switch_granted(struct rma_win *w, int rank);
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 
 /* --- free_after_failure.c ---- */
-/* it said that it is in MPI_Win_free, after a death */
+/* it reported that it is in MPI_Win_free, after a failure */
 int rma_has_left(const struct rma_win *w, int rank);
 
 /* --- group.c: both halves of PSCW ---- */
-/* Most epochs are of the group of the one before: their lists are not allocated again. */
+/* Memory of a list. Most epochs have the group of the one before, so the list is kept. */
 void *rma_scratch_take(struct rma_scratch *s, size_t bytes);
 void rma_scratch_over(struct rma_scratch *s);
 unsigned rma_group_size(const struct group *g);
 /* Ranks in the window of the members of g, ascending. */
 int rma_group_ranks(const struct rma_win *w, const struct group *g, int *ranks);
 unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n);
-/* rank died, or is in MPI_Win_free after a death: what it has not sent does not come any more.
- * Asked before one looks for that. */
+/* rank failed, or is in MPI_Win_free after a failure: what it has not sent will not come. Call this
+ * before looking for what was sent. */
 int rma_has_gone(const struct rma_win *w, int rank);
-void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that has room */
+void rma_gone_error(struct rma_win *w, int rank); /* into w->err, if that is free */
 int rma_no_memory(unsigned n);
 int rma_assert_error(int assert);
 int rma_sync_error(const struct rma_win *w, const char *what, const char *todo);

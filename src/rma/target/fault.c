@@ -1,5 +1,5 @@
-/* fault.c - errors that the target tells: what was refused, and the first of an origin until its
- * next answer. */
+/* fault.c - errors that the target reports: what was refused, and per origin the first error until
+ * its next answer. */
 #include "rma/target/place.h"
 
 #include <stdlib.h>
@@ -17,7 +17,6 @@ struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
     return f;
 }
 
-/* The first error of an origin is kept for its next answer. */
 void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
 {
     if (map_get(&w->far_errors, (uint64_t)rank + 1))
@@ -29,7 +28,6 @@ void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
         log_fatal("out of memory for an error of rank %u of a window", (unsigned)rank);
 }
 
-/* 1 and *f: what was kept of that origin. */
 int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
 {
     struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1)

@@ -1,31 +1,32 @@
-/* fetch_target.c - the data of a long operation by the network's own get and put, from the target's
- * side.
+/* fetch_target.c - the target pulls the data of a long operation by the network's own get and put.
+ * Start with begin().
  *
  *   origin: registers its buffers
  *           --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
  *           origin's memory --> get, get ...                 piece by piece, in order, while the
  *                                                            next ones come: accumulate, put
  *           result buffer <-- put, put ...                   (get_accumulate, get)
- *   origin: deregisters <------FETCHED(bytes done)-------- nothing of it is the network's any more
+ *   origin: deregisters <------FETCHED(bytes done)-------- the network has finished with all of it
  *
- * For accumulates, and for puts and gets where the origin has no key of the window: of dynamic
- * windows, say.  One block at both ends, of a predefined type without gaps.  Who has no place for
- * it (records and memory of a process are bounded), no such network, or loses it in the middle says
- * how far it came, and the rest comes by message: a failure here is never one of the operation, but
- * for old values that did not arrive, since those accumulates cannot be done again.
+ * It serves accumulates, and puts and gets for which the origin has no key (of dynamic windows, for
+ * example): one block at both ends, of a predefined type without gaps. A target without free record
+ * or memory (both are bounded), or without such a network, reports how far it came. So does one
+ * that loses the network midway. The rest comes by message. So a failure here is never a failure of
+ * the operation, with one exception: old values that did not arrive, since accumulates cannot be
+ * repeated.
  *
- * Order.  The operation stays the first of the queue until it is answered (OP_FETCHING), so that
- * nothing passes it, no flag leaves before it is over, and eviction waits for it: it has not left.
- * It counts as a native piece (R8), because its memory is the network's until then: when the target
- * dies native.c waits for that, too.  So a target has one at a time.
+ * Order. The operation stays first of the queue until it is answered (OP_FETCHING). So nothing
+ * passes it, no flag leaves before it is over, and eviction waits for it: it has not left. It
+ * counts as a native piece (R8), because the network uses its memory until then. If the target
+ * fails, native.c waits for that, too. So there is one pull per target at a time.
  *
- * F1  While F->out is not 0 the network reads or writes the pieces of F, or memory of its origin: F
- *     is not answered, its pieces are not used again or freed.  That holds when the origin dies,
- *     and past MPI_Finalize.
- * F2  Pieces act on the window in the order of the stream, each looked up and checked anew: the
- *     window may have gone, since a dead origin's keep nobody from freeing it.  Nothing of a
- *     process that is known to be dead acts.
- * F3  Each FETCH is answered once, when F ends (its reply has been reserved). */
+ * F1While F->out is not 0, the network reads or writes the pieces of F, or memory of its origin.
+ *   Then F is not answered, and its pieces are neither reused nor freed. That holds when the origin
+ *   fails, and past MPI_Finalize.
+ * F2Pieces act on the window in the order of the stream. Each is looked up and checked anew: the
+ *   window may be freed, since a failed origin's pieces do not delay that. Nothing of a process
+ *   known to have failed acts.
+ * F3Each FETCH is answered once, when F ends (its reply has been reserved). */
 #include "rma/target/target_types.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ struct piece {
 struct rma_fetch {
     struct list link; /* r->fetches */
     struct tp_done flushed;
-    struct rma *r;    /* NULL: past MPI_Finalize */
+    struct rma *r;    /* NULL: after MPI_Finalize */
     struct rma_hdr h; /* as it came, checked */
     uint64_t win;     /* id of its window, which may end before it */
     uint64_t count;
@@ -57,12 +58,12 @@ struct rma_fetch {
     struct tp_far *data, *result; /* data NULL: a get; result NULL: not wanted */
     struct tp_mem *local;         /* TP_REG_LOCAL: mem */
     unsigned out;     /* F1 */
-    uint8_t busy;     /* it is somebody's; else free for the next */
+    uint8_t busy;     /* it is in use; else free for the next */
     uint8_t again;    /* the network had no room: the hook tries again */
-    uint8_t then_am, unflushed; /* TP_PUT_THEN_AM; results that neither that nor a flush has
+    uint8_t then_am, unflushed; /* TP_PUT_THEN_AM; results that neither it nor a flush has
                                  * confirmed */
-    int err;          /* -errno: no more is fetched */
-    int cls;          /* MPI error class: for the origin */
+    int err;          /* -errno: no more is pulled */
+    int cls;          /* MPI error class, for the origin */
     struct piece piece[PIECES];
     char *mem;        /* data of the pieces, then their results */
     size_t room;      /* bytes of mem: of a get, results only */
@@ -85,7 +86,7 @@ static void fetch_free(struct rma_fetch *f)
     free(f);
 }
 
-/* What the network has of it; nothing is under way. */
+/* Release what the network has of it; nothing is under way. */
 static void let_go(struct rma_fetch *f)
 {
     WR_ASSERT(!f->out); /* F1 */
@@ -121,11 +122,11 @@ static void finish(struct rma_fetch *f)
 {
     struct rma_win *w = rma_win_find(f->win);
     int results = f->result != NULL;
-    /* a get can be done anew; which piece did not come is not kept */
+    /* a get can be repeated; which piece failed is not recorded */
     size_t done = !f->data && f->err ? 0 : f->applied;
     let_go(f);
     f->busy = 0;
-    sched_point(); /* near processes may look before the end is told */
+    sched_point(); /* near processes may look before the end is reported */
     if (w && !boot_dead(f->world)) {
         tell(w, f->world, &f->h, f->count, results, done, f->cls);
     }
@@ -144,7 +145,7 @@ static void lost(struct rma_fetch *f, int err)
     f->err = f->err ? f->err : err;
 }
 
-/* What the network said of a call for p.  Has it been taken? */
+/* Handles the network's result of a call for p. Was it taken? */
 static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state under_way,
                  enum piece_state over)
 {
@@ -168,7 +169,8 @@ static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state 
 static void apply(struct rma_fetch *f, struct piece *p)
 {
     struct rma_win *w = rma_win_find(f->win);
-    f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL, f->result ? result_of(f, p) : NULL); /* F2 */
+    f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL,
+                      f->result ? result_of(f, p) : NULL); /* F2 */
     p->state = FREE;
     if (f->cls)
         return;
@@ -177,7 +179,7 @@ static void apply(struct rma_fetch *f, struct piece *p)
         p->state = DONE;
 }
 
-/* One thing that can be done for a piece; 0: none. */
+/* One step for a piece; 0: none is possible. */
 static int move(struct rma_fetch *f, struct piece *p)
 {
     if (p->state == HERE && stopped(f)) {
@@ -209,7 +211,7 @@ static int move(struct rma_fetch *f, struct piece *p)
     return 1;
 }
 
-/* Results that the network promises nothing about are confirmed by a flush.  1: all are there. */
+/* Results without a guarantee of the network are confirmed by a flush. 1: all are there. */
 static int confirmed(struct rma_fetch *f)
 {
     if (!f->unflushed || boot_dead(f->world))
@@ -236,7 +238,7 @@ static void run(struct rma_fetch *f)
         for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
             moved |= move(f, p);
         if (moved && ++turns == TURNS) {
-            /* a network that is done at once: others shall be served, too */
+            /* a network that completes at once: others must be served, too */
             f->again = 1;
             progress_hook_add(&f->r->fetch_hook);
         }
@@ -294,8 +296,7 @@ static int again(void *arg)
     return events;
 }
 
-/* A record with room for pieces of `most` bytes, twice if there are results of what they do; NULL:
- * none is free. */
+/* A record with room for pieces of `most` bytes, twice if they have results; NULL: none is free. */
 static struct rma_fetch *record(struct rma *r, size_t most, int both)
 {
     struct rma_fetch *f = NULL;
@@ -316,14 +317,14 @@ static struct rma_fetch *record(struct rma *r, size_t most, int both)
     size_t room = most * PIECES * (both ? 2 : 1);
     if (f->room < room) {
         free(f->mem);
-        /* as windows lie: vector code does not cross lines */
+        /* aligned as windows are: vector code does not cross cache lines */
         f->mem = aligned_alloc(PAGE, (room + PAGE - 1) / PAGE * PAGE);
         f->room = f->mem ? room : 0;
     }
     return f->mem ? f : NULL;
 }
 
-/* Elements of a piece: as few pieces as have at most `limit` elements (at least one), all of a
+/* Elements of a piece: the fewest pieces of at most `limit` elements (at least one), all of one
  * length. */
 static size_t pieces_of(uint64_t count, size_t limit)
 {
@@ -385,8 +386,8 @@ int rma_on_fetch(int src, const void *msg, size_t len)
         return 0;
     }
     memcpy(&d, payload, sizeof d);
-    /* An accumulate has data; what has none and brings nothing, or has no operation and does both,
-     * is nothing. */
+    /* An accumulate has data. A request without data and results, or without operation but with
+     * both, is malformed. */
     int shape = h.aop ? d.key != 0 : !d.key != !d.result;
     int cls = !shape || d.key > h.len - sizeof d || d.result != h.len - sizeof d - d.key
                   ? MPI_ERR_OTHER
@@ -403,7 +404,7 @@ void rma_fetch_init(struct rma *r)
     r->fetch_hook = (struct progress_hook){.fn = again, .arg = r};
 }
 
-/* What is the network's still stays until it answers (F1). */
+/* What the network still uses stays until it answers (F1). */
 void rma_fetch_finalize(struct rma *r)
 {
     progress_hook_del(&r->fetch_hook);

@@ -1,8 +1,8 @@
-/* handlers.c - packets that act at the target.  Everything in them is checked before memory is
- * touched (rma.md 5.10).
+/* handlers.c - packets that act at the target. Everything in them is checked before memory is
+ * touched (rma.md 5.10). Start with rma_run_packet().
  *
- * An error is told with the packet's own answer, or kept for its origin until the next answer goes
- * there. */
+ * The packet's own answer reports an error. Without one, the error is stored per origin, for the
+ * next answer to it. */
 #include "rma/target/place.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@
 struct turn {
     struct rma_win *w;
     int src;     /* world rank */
-    int granted; /* tell with the first answer that the lock is held */
-    uint32_t clock; /* tell with the answer to UNLOCK, if not 0 */
+    int granted; /* the first answer reports that the lock is held */
+    uint32_t clock; /* the answer to UNLOCK carries it, if not 0 */
     /* A BATCH's answers, as many as one packet holds. */
     unsigned n;
-    size_t bytes, room; /* room 0: each answer goes by itself */
+    size_t bytes, room; /* room 0: each answer is sent alone */
 };
 
-/* Send the answers gathered so far; a single one as the packet that it is. */
+/* Send the answers gathered so far; a single one as a packet of its own. */
 static void answers_send(struct turn *x)
 {
     char *out = rma_room()->answers;
@@ -84,10 +84,10 @@ static void run_sync(struct turn *x, const struct rma_hdr *h)
     }
 }
 
-/* The answer to one packet, while it is made. */
+/* The answer to one packet, under construction. */
 struct reply {
     struct rma_hdr h;
-    int cls;            /* MPI error class: what `fault` says goes in place of the data; 0: fine */
+    int cls;            /* MPI error class: `fault` replaces the data; 0: no error */
     struct rma_fault fault;
     const char *data;
     size_t len;         /* bytes of data */
@@ -107,8 +107,7 @@ static void reply_send(struct turn *x, struct reply *r)
     answer(x, &r->h, r->data, r->len);
 }
 
-/* An earlier fault of that origin, behind the data.  What the answer says itself is none the worse
- * for it. */
+/* An earlier fault of that origin, behind the data. It does not change the rest of the answer. */
 static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply *r)
 {
     struct rma *room = rma_room();
@@ -127,7 +126,7 @@ static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply 
     r->h.flags |= RMA_F_FAULT;
 }
 
-/* The operation of a packet that brings data: they go into r, or why not. */
+/* The operation of a packet that brings data: they go into r, or the reason why not. */
 static void answered_run(struct turn *x, const struct rma_hdr *h, const char *payload,
                          struct place *p, struct reply *r)
 {
@@ -142,7 +141,7 @@ static void answered_run(struct turn *x, const struct rma_hdr *h, const char *pa
         cls = h->type == RMA_PKT_CAS ? rma_run_cas(x->w, p, room->reply)
                                      : rma_run_acc(x->w, h, p, room->reply);
     if ((h->flags & (RMA_F_UNLOCK | RMA_F_COMPLETE)) && !cls && data != room->reply)
-        /* once given up, the window's memory is others' to change */
+        /* once released, the window's memory may change */
         data = memcpy(room->reply, data, p->len);
     r->data = data;
     r->len = p->len;
@@ -167,15 +166,15 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     }
     struct rma_ext e;
     if (h->flags & RMA_F_EXT && r.cls && h->len >= sizeof e) {
-        /* what the origin asked for, however wrong the rest was */
+        /* what the origin asked for, whatever else was wrong */
         memcpy(&e, payload, sizeof e);
         r.h.count = (uint32_t)e.want;
     }
     reply_send(x, &r);
 }
 
-/* So that the origin need not ask again (R11).  at: displacement of the last operation.  Bytes of
- * payload, which are in *told. */
+/* So that the origin need not ask again (R11). at: displacement of the last operation. Returns
+ * bytes of payload, which are in *told. */
 static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_told *told)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
@@ -193,7 +192,7 @@ static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, str
     return 0;
 }
 
-/* A put, an accumulate or several: MPI error class or 0, and *f.  *at: displacement of the last
+/* One put or accumulate, or several: MPI error class or 0, and *f. *at: displacement of the last
  * operation. */
 static int silent_run(struct turn *x, const struct rma_hdr *h, const char *payload, uint64_t *at,
                       struct rma_fault *f)
@@ -202,7 +201,7 @@ static int silent_run(struct turn *x, const struct rma_hdr *h, const char *paylo
     struct place p;
     const struct place *where = &p;
     int cls;
-    if (h->type == RMA_PKT_TRAIN) { /* told as the one operation of it that failed */
+    if (h->type == RMA_PKT_TRAIN) { /* reported as the one operation of it that failed */
         bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
         bad.count = (uint32_t)h->disp;
         cls = rma_run_train(x->w, h, payload, &bad);
@@ -224,7 +223,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
     struct rma_fault f;
     struct rma_told told;
     uint64_t at = h->disp;
-    /* own: an answer of its own, which says nothing of others */
+    /* own: an answer of its own, which does not cover others */
     int own = h->flags & RMA_F_ACK, cls = 0;
     if (rma_brings_data(h->type)) {
         run_answered(x, h, payload);
@@ -232,9 +231,10 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
     }
     if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_TRAIN) {
         cls = silent_run(x, h, payload, &at, &f);
-        if (cls && !own) /* the next synchronization's answer tells it */
+        if (cls && !own) /* the next synchronization's answer reports it */
             rma_fault_keep(x->w, h->src, &f);
-        sched_point(); /* near processes may look before the lock is given up or the end is told */
+        /* near processes may look before the lock is released or the end is reported */
+        sched_point();
     }
     run_sync(x, h);
     if (!(h->flags & (RMA_F_DONE | RMA_F_UNLOCK | RMA_F_ACK)))
@@ -274,7 +274,7 @@ static void run_batch(struct turn *x, const struct rma_hdr *h, const char *paylo
         at += rma_pad(one.len) <= h->len - at ? rma_pad(one.len) : h->len - at;
     }
     answers_send(x);
-    x->room = 0; /* what else there is to say goes by itself */
+    x->room = 0; /* further answers are sent alone */
 }
 
 void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
@@ -321,7 +321,7 @@ int rma_on_op(int src, const void *msg, size_t len)
     return 0;
 }
 
-/* One element, asked of this process by a near one (delegate.c).  What does not fit is not
+/* One element, delegated to this process by a near one (delegate.c). A malformed one is not
  * answered: the asker takes it back. */
 int rma_on_one(int src, const void *msg, size_t len)
 {
@@ -342,7 +342,7 @@ int rma_on_one(int src, const void *msg, size_t len)
     char *mem;
     if (!n || !e || !(op ? e->ops >> q.aop & 1 : q.aop == RMA_SWAP))
         return nonsense(src, "a question");
-    /* Before its place is looked at, which may have been detached since. */
+    /* Before its place is checked, which may be detached since. */
     int open = !acc_taken_back(&n->peer->asked, q.number);
     if (open && (!rma_window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) ||
                  !acc_askable(at.ctl, off, e)))
@@ -350,7 +350,7 @@ int rma_on_one(int src, const void *msg, size_t len)
     struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value,
                              .compare = &q.compare, .asked = &n->peer->asked, .number = q.number,
                              .asker = src};
-    /* Release pairs with the acquire in listens() (delegate.c): it is looked at no more. */
+    /* Release pairs with the acquire in listens() (delegate.c): the operation is read no more. */
     if (!open || !acc_answer(&at, &x))
         atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), n), q.number,
                               memory_order_release);

@@ -1,16 +1,16 @@
 /* lockq.c - far lock requests at the target: granted, queued within bounds, or refused with a stamp
- * (rma.md 5.3, 5.4).
+ * (rma.md 5.3, 5.4). Start with rma_lockq_ask().
  *
- *   request -> free, nobody before it -> taken from the lock word, packet run, GRANTED rides on its
- *                                        answer
- *           -> queue has a place      -> waits; its data are kept while they fit, else DROPPED at
- *                                        the grant
- *           -> full                   -> REFUSED with stamp n; comes again with it
+ *   request -> free, none before it    -> taken from the lock word, packet run, GRANTED
+ *                                         piggybacked on its answer
+ *           -> queue has a place       -> waits; its data are stored while they fit, else DROPPED at
+ *                                         the grant
+ *           -> full                    -> REFUSED with stamp n; comes again with it
  *
- * First come, first served, over refusals too: while stamps are outstanding (admitted < stamps) no
- * newcomer passes, and of the stamped ones those below admitted + size of the queue may enter.  Two
- * counters, no memory per refused request.  A JOIN request stands where its age puts it (rma.md
- * 5.3): it passes younger writers, and those that were refused. */
+ * First come, first served, refusals included. While stamps are outstanding (admitted < stamps), no
+ * newcomer passes. Of the stamped requests, those below admitted + size of the queue may enter.
+ * That takes two counters and no memory per refused request. A JOIN request stands where its age
+ * puts it (rma.md 5.3): it passes younger writers, and refused requests. */
 #include "rma/target/target_types.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void rma_lockq_init(struct rma_lockq *q)
     map_init(&q->holders);
 }
 
-/* Off the queue; *packet: its data, the caller's now (NULL: freed). */
+/* Take e off the queue; *packet: its data, the caller's now (NULL: freed). */
 static void entry_take(struct rma_lockq *q, struct lock_entry *e, char **packet)
 {
     struct rma_win *w = LIST_OBJ(q, struct rma_win, lockq);
@@ -59,9 +59,9 @@ static struct shmlock *word_of(const struct rma_win *w)
 
 static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
 {
-    /* Readers beyond the bound are counted only: their UNLOCKs cannot be told apart any more.
-     * Processes of this node do not come here, as they take the word; one that does is named, so
-     * that its death gives up what it holds. */
+    /* Readers beyond the bound are only counted: their UNLOCKs cannot be distinguished. Processes
+     * of this node take the lock word instead; if one comes here, it is named, so that its failure
+     * releases what it holds. */
     if (type == SHMLOCK_SHARED && q->holders.count >= (size_t)cvar.rma_lock_entries &&
         !boot_same_node(src))
         q->anonymous++;
@@ -84,8 +84,8 @@ int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
             shmlock_doubt(word_of(w), &w->node.n, 0);
         }
     }
-    /* The hook grants the next: a handler that ran queued packets from here would go as deep as the
-     * queue is long. */
+    /* The hook grants the next: a handler that ran queued packets from here would recurse as deep
+     * as the queue is long. */
     if (shmlock_far_leave(word_of(w), &w->node.n, type))
         *clock = (uint32_t)shmlock_clock(word_of(w));
     return 0;
@@ -107,7 +107,7 @@ static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t
     rma_reply(w, src, &r, NULL, 0);
 }
 
-/* Behind all whose keys are not above its own. */
+/* After all whose keys are not above its own. */
 static void insert(struct rma_lockq *q, struct lock_entry *e)
 {
     struct list *after = q->entries.prev;
@@ -146,20 +146,20 @@ static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     return 0;
 }
 
-/* Only readers join: a writer that said so would be let in as the one and go as the other. */
+/* Only readers join: a writer with that flag would enter as a reader and leave as a writer. */
 static int joins(const struct rma_hdr *h)
 {
     return (h->flags & RMA_F_JOIN) && type_of(h) == SHMLOCK_SHARED;
 }
 
-/* A second lock of one target: an error, and nothing is held by it. */
+/* A second lock of one target by one origin: an error, and it holds nothing. */
 static void second(struct rma_win *w, int src)
 {
     struct rma_hdr r = {.type = RMA_PKT_GRANTED, .flags = RMA_F_DROPPED, .aop = MPI_ERR_RMA_SYNC};
     rma_reply(w, src, &r, NULL, 0);
 }
 
-/* Does no far request that waits stand before a reader of that age? */
+/* Does every waiting far request stand behind a reader of that age? */
 static int is_oldest(const struct rma_win *w, uint64_t age)
 {
     const struct list *l = list_first(&w->lockq.entries);
@@ -167,7 +167,7 @@ static int is_oldest(const struct rma_win *w, uint64_t age)
                                 LIST_OBJ(l, struct lock_entry, link)->key);
 }
 
-/* age: of the requester's locks of the window, as it says. */
+/* age: of the requester's locks of the window, as the packet states. */
 void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
                    uint64_t age)
 {
@@ -175,11 +175,11 @@ void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const ch
     enum shmlock_type type = type_of(h);
     int join = joins(h), got = 0;
     shmlock_clock_raise(word_of(w), age);
-    /* sent before it died, taken in after it was buried: nobody would give it back */
+    /* sent before it failed, received after the failure was handled: it would never be released */
     if (boot_dead_count() && boot_dead(src))
         return;
-    /* A stamp that was never given out, or that nobody waits for any more (its time passed with a
-     * death), is none. */
+    /* A stamp that was never given out, or that has expired (a failure let newcomers in), counts as
+     * none. */
     int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps &&
                   q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) {
@@ -212,7 +212,7 @@ static void tell_all(struct rma_lockq *q)
         LIST_OBJ(l, struct lock_entry, link)->broken = 1;
 }
 
-/* A near holder died, and some near process or this one took the lock from it. */
+/* A near holder failed, and a near process took the lock from it. */
 static void look_for_deaths(struct rma_win *w)
 {
     unsigned n = shmlock_broken(word_of(w));
@@ -243,8 +243,8 @@ static void grant(struct rma_win *w, struct lock_entry *e)
     free(mine.packet);
 }
 
-/* A writer that waits for a reader who may have died: told so, with a reader's grant, which its
- * UNLOCK gives back. */
+/* A writer waits for a reader that may have failed: it gets the lock with a warning, as a reader's
+ * grant, which its UNLOCK releases. */
 static int in_spite(struct rma_win *w, struct lock_entry *e)
 {
     if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE ||
@@ -255,7 +255,7 @@ static int in_spite(struct rma_win *w, struct lock_entry *e)
     return 1;
 }
 
-/* Two requests of one process were queued, and the other was granted: held once, it is given back
+/* Two requests of one process were queued, and the other was granted: it is held once and released
  * once. */
 static int doubled(struct rma_win *w, struct lock_entry *e)
 {
@@ -306,7 +306,7 @@ void rma_lockq_bury(struct rma_win *w, int src)
     } else if (boot_same_node(src)) {
         shmlock_bury(word_of(w), &w->node.n);
         look_for_deaths(w);
-    } else if (q->anonymous && !q->doubt) { /* it may be one of them */
+    } else if (q->anonymous && !q->doubt) { /* the failed process may be one of them */
         q->doubt = 1;
         shmlock_doubt(word_of(w), &w->node.n, 1);
     }

@@ -1,4 +1,4 @@
-/* place.c - where an operation of a packet acts, and the operation itself.  Everything is checked
+/* place.c - where an operation of a packet acts, and the operation itself. Everything is checked
  * before memory is touched. */
 #include "rma/target/place.h"
 
@@ -76,8 +76,6 @@ static int place_ext(const struct rma_hdr *h, const char *payload, struct place 
     return 0;
 }
 
-/* Does [disp + lo, disp + hi) lie in the window? *at: where disp is in memory, which may be NULL:
- * MPI_BOTTOM. */
 int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
                   char **at)
 {
@@ -117,8 +115,8 @@ static int place_runs(struct rma_win *w, const struct rma_hdr *h, struct place *
     return sum == p->len ? 0 : MPI_ERR_COUNT;
 }
 
-/* A pair spans more bytes than it has, and what came as a layout of pairs may have other blocks: is
- * room for each in the window? */
+/* A pair spans more bytes than its data, and the packet's layout of pairs may have other blocks.
+ * Does each fit in the window? */
 static int pairs_fit(struct rma_win *w, const struct rma_hdr *h, const struct place *p)
 {
     size_t bytes = p->elem->elem.bytes;
@@ -173,7 +171,7 @@ int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *paylo
         return MPI_ERR_RMA_RANGE;
     if (!acc || p->t == p->elem || p->elem->elem.kind != DT_PAIR)
         return 0;
-    /* more than came, and more than an answer has room for */
+    /* more than came, and more than an answer holds */
     if (p->len > p->data_len && p->len > rma_room()->reply_bytes)
         return MPI_ERR_COUNT;
     return pairs_fit(w, h, p) ? 0 : MPI_ERR_RMA_RANGE;
@@ -197,7 +195,6 @@ int rma_run_put(const struct place *p)
     return 0;
 }
 
-/* Data for the answer: in place when contiguous, else packed. */
 const char *rma_run_get(const struct place *p, char *buf)
 {
     if (p->t && dt_is_block(p->t, p->count))
@@ -229,8 +226,7 @@ int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *
     if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
         return MPI_ERR_COUNT;
     struct acc_target at = rma_own_memory(w);
-    /* acc_one() has the element as it lies in memory, a packet has it packed: pair types may
-     * differ. */
+    /* acc_one() takes the element as in memory, a packet has it packed: pair types may differ. */
     if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes &&
         p->elem->elem.bytes == p->elem->elem.stride)
         return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
@@ -290,9 +286,8 @@ int rma_run_cas(struct rma_win *w, const struct place *p, char *result)
     return acc_cas(&at, p->off, p->elem, p->data + size, p->data, result) ? MPI_ERR_OTHER : 0;
 }
 
-/* Many operations that are all alike: what they have in common is looked at once, each place by
- * itself.  One out of range keeps no other from being done; *bad: the displacement of the first
- * that failed, else of the last. */
+/* A coalesced packet: the common part is checked once, each place separately. One out of range does
+ * not prevent the others; *bad: the displacement of the first that failed, else of the last. */
 int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
 {
     struct dt_type *e = rma_predefined(h->dt);

@@ -20,7 +20,7 @@ struct place {
 int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *payload,
                    struct place *p);
 struct dt_type *rma_predefined(uint32_t handle); /* NULL: none */
-/* Does [disp + lo, disp + hi) lie in the window? *at: where disp is in memory, which may be NULL:
+/* Does [disp + lo, disp + hi) lie in the window? *at: address of disp, which may be NULL:
  * MPI_BOTTOM. */
 int rma_window_at(struct rma_win *w, uint64_t disp, int64_t lo, int64_t hi, uint64_t *off,
                   char **at);
@@ -36,9 +36,9 @@ int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, st
 /* --- fault.c ---- */
 struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
                               const struct place *p, int cls);
-/* The first error of an origin is kept for its next answer. */
+/* Store the first error of an origin for its next answer. */
 void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f);
-/* 1 and *f: what was kept of that origin. */
+/* 1: *f is the error stored for that origin. */
 int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f);
 
 #endif

@@ -1,13 +1,13 @@
 /* target.h - the contract of rma/target/: packets that act at the target, and lock requests that
- * wait there.
+ * wait there. Start with handlers.c.
  *
- *   ownership  a waiting lock request owns its kept packet; a record of fetch_target.c stays while
- *              the network has its memory (F1)
- *   blocking   nothing here waits: handlers and hooks.  A stripe of an accumulate is waited for,
- *              some microseconds
+ *   ownership  a waiting lock request owns its stored packet; a record of fetch_target.c stays while
+ *              the network uses its memory (F1)
+ *   blocking   nothing here waits for a process: handlers and hooks. A stripe of an accumulate may
+ *              take some microseconds
  *   lock       all under proc->lock
- *   errors     told to the origin, with the packet's own answer or the next one; what is malformed
- *              is dropped and counted */
+ *   errors     reported to the origin, with the packet's own answer or the next one; malformed
+ *              packets are dropped and counted */
 #ifndef RMA_TARGET_H
 #define RMA_TARGET_H
 

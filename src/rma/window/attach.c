@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Show the list to near peers.  The version is odd meanwhile: pairs with rma_region_shown(). */
+/* Show the list to near peers. The version is odd meanwhile; pairs with rma_region_shown(). */
 static void regions_publish(struct rma_win *w)
 {
     struct rma_peer *p = rma_peer_of(w, w->node.n.me);
@@ -12,7 +12,7 @@ static void regions_publish(struct rma_win *w)
     unsigned n = w->nregions < RMA_REGIONS ? w->nregions : RMA_REGIONS;
     atomic_store_explicit(&p->version, v + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    sched_point(); /* nearby readers see that the list is not to be used */
+    sched_point(); /* near readers see that the list is invalid */
     for (unsigned i = 0; i < n; i++) {
         __atomic_store_n(&p->region[i].base, w->regions[i].base, __ATOMIC_RELAXED);
         __atomic_store_n(&p->region[i].size, w->regions[i].size, __ATOMIC_RELAXED);
@@ -28,8 +28,8 @@ static int not_dynamic(const struct rma_win *w)
                     rma_win_text(w));
 }
 
-/* A region without bytes overlaps none, and is only there to be detached: kept apart, so that every other one has bytes and a base of its
- * own. */
+/* A region without bytes overlaps none and can only be detached. It is stored apart, so that every
+ * other region has bytes and a base of its own. */
 static int attach_empty(struct rma_win *w, uint64_t addr)
 {
     uint64_t *more = realloc(w->empties, (w->nempties + 1) * sizeof *more);

@@ -1,4 +1,4 @@
-/* hints.c - info keys of a window: what may be asked for, what is in effect. */
+/* hints.c - info keys of a window: which are valid, which are in effect. */
 #include "rma/window/window_types.h"
 
 #include <ctype.h>
@@ -12,14 +12,15 @@ enum hint_kind { HINT_TEXT, HINT_TRUTH, HINT_ORDER, HINT_OPS, HINT_NUMBER };
 static const struct {
     const char *key, *value; /* default */
     enum hint_kind kind;
-    int made; /* the window is made by it: what comes later is ignored */
+    int made; /* fixed at creation: later values are ignored */
 } hints[] = {{"no_locks", "false", HINT_TRUTH, 0},
              {"accumulate_ordering", "rar,raw,war,waw", HINT_ORDER, 0},
              {"accumulate_ops", "same_op_no_op", HINT_OPS, 0},
              {"mpi_accumulate_granularity", "0", HINT_NUMBER, 1},
              {"same_size", "false", HINT_TRUTH, 0},
              {"same_disp_unit", "false", HINT_TRUTH, 0},
-             {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* told as set last, as MPICH does: its test rma/win_info */
+             {"alloc_shared_noncontig", "false", HINT_TRUTH, 0}, /* reported as last set, as MPICH
+                                                                  * does: its test rma/win_info */
              {"mpi_assert_memory_alloc_kinds", NULL, HINT_TEXT, 0}};
 enum { HINTS = sizeof hints / sizeof *hints };
 
@@ -48,7 +49,7 @@ static int is_number(const char *v)
     return digits > 0 && digits < 10 && !v[digits];
 }
 
-/* A value that a key cannot have is ignored, as an unknown key is: MPI_Win_get_info tells what is in effect. */
+/* An invalid value is ignored, as an unknown key is: MPI_Win_get_info reports what is in effect. */
 static int is_hint(enum hint_kind kind, const char *v)
 {
     switch (kind) {
@@ -65,7 +66,7 @@ static int is_hint(enum hint_kind kind, const char *v)
     }
 }
 
-/* As the library tells it: in lower case. */
+/* As the library reports it: in lower case. */
 static int hint_put(struct info *i, const char *key, const char *value)
 {
     char text[MPI_MAX_INFO_VAL + 1];
@@ -109,7 +110,8 @@ int rma_win_set_info(struct rma_win *w, struct info *info)
     return rma_hints_take(w, info, 1);
 }
 
-/* Of memory made here: what its address and that of its peers' parts is known to be a multiple of (bytes). */
+/* For memory made here: a known divisor of its address and of its peers' parts' addresses
+ * (bytes). */
 static int64_t alignment_had(const struct rma_win *w)
 {
     uintptr_t at = (uintptr_t)w->base, low = at & -at;

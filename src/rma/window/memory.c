@@ -1,4 +1,5 @@
-/* memory.c - memory that a window exposes: the user's, moved where that pays, or made here. */
+/* memory.c - memory that a window exposes: the user's, moved into shared memory if possible, or
+ * made here. */
 #include "rma/window/window_types.h"
 
 #include <errno.h>
@@ -6,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether some open window shows memory of [base, base+bytes) to others: they may store there while it is copied, and a network that
- * it was registered with knows the pages that it has now. */
+/* Does an open window expose memory of [base, base+bytes)? Others may store there during a copy,
+ * and a network has registered its present pages. */
 static int is_shown(const void *base, size_t bytes)
 {
     const struct rma *r = rma_room();
@@ -24,8 +25,9 @@ static int is_shown(const void *base, size_t bytes)
     return 0;
 }
 
-/* A large buffer goes into shared memory if it may, so that near peers map it; as it is, they come by CMA or message.  From here to
- * win_publish() nothing waits, so what is_shown() said stays true. */
+/* A large buffer moves into shared memory if allowed, so that near peers map it. Otherwise they use
+ * CMA or messages. From here to win_publish() nothing waits, so the result of is_shown() stays
+ * true. */
 static void memory_move(struct rma_win *w)
 {
     if (!w->bytes)
@@ -39,7 +41,8 @@ static void memory_move(struct rma_win *w)
         rma_count(w, PVAR_RMA_MOVED, 1);
 }
 
-/* Memory of MPI_Alloc_mem comes when touched; peers that store into it must find it there. */
+/* Memory of MPI_Alloc_mem is allocated at the first touch; peers that store into it must find it
+ * there. */
 static int memory_reserve(struct rma_win *w)
 {
     struct mem_segment *s = w->nears > 1 && w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
@@ -62,7 +65,7 @@ static int memory_share(struct rma_win *w, unsigned flags)
 int rma_memory_make(struct rma_win *w)
 {
     int large = w->large_pages;
-    w->large_pages = 0; /* unless they are had */
+    w->large_pages = 0; /* unless they are granted */
     if (w->flavor == MPI_WIN_FLAVOR_CREATE) {
         memory_move(w);
         return memory_reserve(w);
@@ -78,9 +81,10 @@ int rma_memory_make(struct rma_win *w)
         w->base = w->memory->base;
         return MPI_SUCCESS;
     }
-    /* Nobody to share with, or the system has no shared memory left: peers come by CMA or message. */
+    /* There is no near peer, or no shared memory is left: peers use CMA or messages. */
     if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->align)
-        w->heap = calloc(1, (size_t)w->bytes + w->align); /* pages of it come when touched */
+        w->heap = calloc(1, (size_t)w->bytes + w->align); /* its pages are allocated at the first
+                                                           * touch */
     if (!w->heap)
         return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->align);
     w->base = (char *)w->heap + (-(uintptr_t)w->heap & (w->align - 1));
@@ -89,21 +93,23 @@ int rma_memory_make(struct rma_win *w)
 
 /* --- MPI_Win_allocate_shared ------------------------------------------------------------------ */
 
-/* Where each member's part begins: no padding, or aligned, and pages of its own.  UINT64_MAX: beyond all memory. */
+/* Offset of a member's part: packed, or aligned with pages of its own. UINT64_MAX: beyond all
+ * memory. */
 static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
-    if (w->node.area || page < w->align) /* the area has no room for the pages of systems with large ones */
+    if (w->node.area || page < w->align) /* the area has no room for large system pages */
         page = w->align;
     for (unsigned i = 0; i < upto; i++) {
-        uint64_t size = rma_peer_of(w, i)->size; /* of an MPI_Aint, so there is room to round it up */
+        /* from an MPI_Aint, so rounding it up does not overflow */
+        uint64_t size = rma_peer_of(w, i)->size;
         if (__builtin_add_overflow(off, noncontig ? (size + page - 1) / page * page : size, &off))
             return UINT64_MAX;
     }
     return off;
 }
 
-/* The node segment has room for it: no memory to be made. */
+/* The node segment has room for it: no other memory is made. */
 static int shared_in_area(struct rma_win *w, int noncontig)
 {
     for (unsigned i = 0; i < w->nears; i++)
@@ -121,7 +127,7 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         return shared_in_area(w, noncontig);
     uint64_t total = part_offset(w, w->nears, noncontig);
     int err = 0;
-    if (total > INT64_MAX) /* found by all alike */
+    if (total > INT64_MAX) /* all members find the same */
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
                         w->nears, (long long)INT64_MAX);
     if (me == 0 && total) {

@@ -1,7 +1,8 @@
-/* peers.c - the near table: who is near, and how each near member's memory is reached.
+/* peers.c - the near table: which members are near, and how each one's memory is reached.
  *
- * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
- * a cookie can be read (yama, seccomp or a user namespace may refuse), by active message otherwise. */
+ * Each member fills its record, then attaches the memory of the others. A segment is mapped. Other
+ * memory is reached by CMA if a test value can be read (yama, seccomp or a user namespace may
+ * refuse), else by active message. */
 #include "rma/window/window_types.h"
 
 #include <stdlib.h>
@@ -66,7 +67,7 @@ void rma_node_record(struct rma_win *w)
 
 /* --- everybody's memory ---------------------------------------------------------------------------- */
 
-/* Tried with the first window; what the system allows between two processes does not change. */
+/* Tested with the first window: what the system allows between two processes does not change. */
 static int cma_works(const struct rma_near *n)
 {
     struct rma *room = rma_room();
@@ -101,7 +102,7 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         return;
     }
     if (p->size == 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
-        n->base = (char *)n; /* no access to 0 bytes is in range */
+        n->base = (char *)n; /* never read: no access to 0 bytes is in range */
         return;
     }
     if (w->node.area) {
@@ -116,7 +117,7 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
     n->kind = cma_works(n) ? RMA_NEAR_CMA : RMA_NEAR_AM;
 }
 
-/* err: what went wrong here so far.  Agrees with the other members on the node. */
+/* err: an error of this member so far. All members on the node agree on the result. */
 int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
 {
     unsigned me = w->node.n.me;

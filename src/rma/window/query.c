@@ -1,4 +1,4 @@
-/* query.c - what a window tells of itself. */
+/* query.c - queries of a window. */
 #include "rma/window/window_types.h"
 
 int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
@@ -13,7 +13,7 @@ int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *
         if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)
             n = &w->near.near[i];
     int reach = n && n->kind == RMA_NEAR_MAPPED;
-    if (reach && n->rank != w->rank) { /* from now on it is loaded and stored */
+    if (reach && n->rank != w->rank) { /* from now on the program loads and stores it */
         w->shown = 1;
         int err = rma_lockall_near(w);
         if (err)

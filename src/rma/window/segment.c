@@ -1,15 +1,14 @@
-/* segment.c - the node segment of a window, and how each near member's memory is reached.
+/* segment.c - the node segment of a window.
  *
  *   segment, made by the lowest near rank; O(members on the node), nothing O(P):
- *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter) pairs | short windows |
+ *     | barrier | host indexes | records | lock words | accumulate control | (poster, starter)
+ *     pairs | short windows |
  *
- * A window that ends leaves its segment to the next one of the same processes: making one and mapping it everywhere
- * takes some 25 system calls, using a kept one none.  A member keeps it only after the last barrier of MPI_Win_free,
- * so when all name the same cookie, nobody looks at it any more; it is taken out while they compare.  The barrier at its beginning goes on
- * counting; of the rest each member clears what is its own before the others may look.
- *
- * Each member fills its record, then attaches the memory of the others: mapped when it is a segment, by CMA when
- * a cookie can be read (yama, seccomp or a user namespace may refuse), by active message otherwise. */
+ * A freed window leaves its segment to the next one of the same processes. Making and mapping one
+ * takes some 25 system calls; reusing one takes none. A member keeps it only after the last barrier
+ * of MPI_Win_free. So when all members name the same cookie, no member uses it any more; it is
+ * taken out while they compare. The barrier at its beginning goes on counting. Of the rest, each
+ * member clears its own part before the others may look. How memory is reached: peers.c. */
 #include "rma/window/window_types.h"
 
 #include <errno.h>
@@ -24,7 +23,8 @@ enum { LINE = 64, SETUP_TAG = 1 };
 struct layout { /* offsets in the segment */
     size_t hosts, peers, peer_bytes, locks, lock_bytes, accs, acc_bytes, pairs, area, part, total;
 };
-/* Windows of up to so many bytes in all lie in the node segment itself; larger ones on their owners' NUMA nodes. */
+/* Windows of up to so many bytes in all lie in the node segment itself; larger ones on their
+ * owners' NUMA nodes. */
 enum { AREA_MAX = 256 << 10 };
 
 static size_t line(size_t n)
@@ -67,14 +67,14 @@ static int page_make(struct rma_win *w, size_t bytes)
         memset(w->node.page, 0, bytes);
         return 0;
     }
-    /* Once: who is last at the last barrier goes on while others still read its word. */
+    /* MEM_ONCE: the last process at the last barrier goes on while others still read its word. */
     int err = mem_segment_create(bytes, MEM_ONCE, &w->node.seg);
     if (!err)
         w->node.page = w->node.seg->base;
     return err;
 }
 
-/* Leader: make it and tell the key; others: attach.  A key of size 0 says that the leader failed. */
+/* Leader: make it and publish the key; others: attach. Size 0 of the key: the leader failed. */
 static int page_share(struct rma_win *w, size_t bytes)
 {
     struct mem_key key = {.size = 0};
@@ -84,7 +84,8 @@ static int page_share(struct rma_win *w, size_t bytes)
         if (!err && w->node.seg)
             mem_segment_key(w->node.seg, &key);
         int lost = MPI_SUCCESS;
-        for (unsigned i = 1; i < w->nears; i++) { /* behind one that has died others wait */
+        /* one after another: some may wait behind a failed one */
+        for (unsigned i = 1; i < w->nears; i++) {
             int peer = rma_world(w, w->near.near[i].rank);
             int e = p2p_send_world(&key, sizeof key, peer, ctx, w->src, SETUP_TAG);
             lost = lost ? lost : e;
@@ -133,7 +134,7 @@ static struct rma_kept *kept_find(const struct rma_win *w)
     return NULL;
 }
 
-/* Newest first; the oldest goes. */
+/* Newest first; the oldest is dropped. */
 static void kept_put(const struct rma_kept *k)
 {
     struct rma_kept *all = rma_room()->kept;
@@ -145,7 +146,7 @@ static void kept_put(const struct rma_kept *k)
     all[0] = *k;
 }
 
-/* What this process could use again for w, taken from the others: to be compared by everybody.  0: nothing. */
+/* A segment that this process could reuse for w, taken out; all members compare. 0: none. */
 uint64_t rma_node_offer(struct rma_win *w)
 {
     struct rma_kept *k = w->all_near && w->nears > 1 ? kept_find(w) : NULL;
@@ -163,7 +164,8 @@ static void offer_back(struct rma_win *w)
     w->node.offer.cookie = 0;
 }
 
-/* All members name `cookie`: use it, if it is large enough (which all find alike).  1 used, 0 make a new one. */
+/* All members name `cookie`: use it, if it is large enough (all find the same). 1: used, 0: make a
+ * new one. */
 static int page_reuse(struct rma_win *w, uint64_t cookie, size_t bytes)
 {
     struct rma_kept *k = &w->node.offer;
@@ -203,7 +205,7 @@ void rma_node_finalize(void)
     free(rma_room()->cma_known);
 }
 
-/* Zero what is this member's own; a new segment is zero already. */
+/* Zero this member's part; a new segment is zero already. */
 static void own_clear(struct rma_win *w, const struct layout *l)
 {
     char *page = w->node.page;
@@ -222,12 +224,13 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
     int again = page_reuse(w, kept, l.total);
     if (!again) {
         int err = page_share(w, l.total);
-        if (w->nears > 1 || !w->all_near) /* else some would wait at the barrier for who failed here */
+        /* else some would wait at the barrier for the member that failed here */
+        if (w->nears > 1 || !w->all_near)
             err = coll_agree_error(err, w->comm);
         if (err)
             return err;
         if (w->node.seg && w->node.n.me == 0)
-            mem_segment_shut(w->node.seg); /* all have it, and a process has few descriptors */
+            mem_segment_shut(w->node.seg); /* all members have it, and descriptors are few */
     }
     char *page = w->node.page;
     w->node.bar = (struct shmbar *)page;
@@ -246,7 +249,7 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
         own_clear(w, &l);
     rma_peer_of(w, me)->stripes = stripes;
     shmlock_init(w->near.near[me].lockword, w->nears, me);
-    /* Without what the user put there. */
+    /* Without the user's data. */
     rma_count(w, PVAR_RMA_WIN_BYTES, (l.total - w->nears * l.part) / w->nears + w->nears * sizeof *w->near.near);
     return MPI_SUCCESS;
 }

@@ -1,8 +1,10 @@
-/* window.h - the contract of rma/window/: creation, memory, the near table, attached regions, hints, the end of windows.
+/* window.h - the contract of rma/window/: creation, memory, the near table, attached regions,
+ * hints, the end of windows.
  *
- * rma.h declares the MPI calls that are defined here.
+ * rma.h declares the MPI calls that are defined here. Start with create.c.
  *
- *   ownership  a window owns its communicator, node segment, near table and memory; freed windows stay in r->spare until MPI_Finalize
+ *   ownership  a window owns its communicator, node segment, near table and memory; freed windows
+ *              stay in r->spare until MPI_Finalize
  *   blocking   creation and MPI_Win_free wait for the other members; nothing else here waits
  *   lock       all under proc->lock
  *   errors     MPI error codes; creation fails with the same class on all members */
@@ -11,7 +13,7 @@
 
 #include "rma/target/target.h"
 
-void rma_win_drop(struct rma_win *w); /* free everything, with nobody asked */
+void rma_win_drop(struct rma_win *w); /* free everything, without the other members */
 void rma_node_finalize(void);
 
 #endif

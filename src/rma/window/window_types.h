@@ -1,4 +1,4 @@
-/* window_types.h - what the files of rma/window/ ask of each other (private). */
+/* window_types.h - what the files of rma/window/ share (private). */
 #ifndef RMA_WINDOW_TYPES_H
 #define RMA_WINDOW_TYPES_H
 
@@ -19,15 +19,16 @@ int rma_memory_make(struct rma_win *w);
 int rma_node_shared(struct rma_win *w, int noncontig); /* MPI_Win_allocate_shared: the one segment */
 
 /* --- segment.c: collective over the members on this node ---- */
-uint64_t rma_node_offer(struct rma_win *w); /* names a segment to be used again if all name the same */
-/* Segment and words: a kept one, or a new one; MPI code, the same everywhere. */
+uint64_t rma_node_offer(struct rma_win *w); /* names a segment for reuse, if all name the same */
+/* Segment and words: a reused one, or a new one; MPI error code, the same everywhere. */
 int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept);
 void rma_node_barrier(struct rma_win *w);
 void rma_node_close(struct rma_win *w);
 
 /* --- peers.c: as segment.c ---- */
-int rma_node_find(struct rma_win *w);            /* who is near: w->nears, near[], all_near */
+int rma_node_find(struct rma_win *w);            /* sets w->nears, near[], all_near */
 void rma_node_record(struct rma_win *w);         /* fill this process's record */
-int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err); /* reach everybody's memory; MPI code */
+/* reach each member's memory; MPI error code */
+int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err);
 
 #endif

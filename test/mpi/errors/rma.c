@@ -466,8 +466,11 @@ static void negative_address(void)
              "MPI_Put: displacement -8 (address 0xfffffffffffffff8) is not attached at rank %d",
              next);
     else
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of window 0x%x: it does "
-             "not lie in memory attached there", next, (unsigned)d);
+        SAYS(unlock, MPI_ERR_RMA_RANGE,
+             "MPI_Win_unlock: a put of 1 MPI_INT at displacement -8 was refused by rank %d of "
+             "window 0x%x: it does "
+             "not lie in memory attached there",
+             next, (unsigned)d);
     MPI_Barrier(MPI_COMM_WORLD);
     GOOD(MPI_Win_detach(d, mem));
     MPI_Win_free(&d);
@@ -579,8 +582,10 @@ static void texts_of_ranges(MPI_Win w)
              N * (int)sizeof *v, next);
         CHECK_EQ(unlock, MPI_SUCCESS);
     } else {
-        SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: a put of 4 MPI_INT at displacement %d was refused by rank %d of "
-             "window 0x%x: it does not lie in the window there (%d bytes)", N - 1, next, (unsigned)w, N * (int)sizeof *v);
+        SAYS(unlock, MPI_ERR_RMA_RANGE,
+             "MPI_Win_unlock: a put of 4 MPI_INT at displacement %d was refused by rank %d of "
+             "window 0x%x: it does not lie in the window there (%d bytes)",
+             N - 1, next, (unsigned)w, N * (int)sizeof *v);
     }
 
     /* Of several one is told, also of those in one packet. */
@@ -600,10 +605,15 @@ static void texts_of_ranges(MPI_Win w)
         int n;
 
         MPI_Error_string(unlock, s, &n);
-        snprintf(acc, sizeof acc, "MPI_Win_unlock: an accumulate of 2 MPI_INT at displacement %d was refused by rank %d of "
-                 "window 0x%x: it does not lie in the window there (%d bytes)", N + 5, next, (unsigned)w, N * (int)sizeof *v);
-        snprintf(got, sizeof got, "MPI_Win_unlock: a get of 3 MPI_INT at displacement %d was refused by rank %d of "
-                 "window 0x%x: it does not lie in the window there (%d bytes)", N, next, (unsigned)w, N * (int)sizeof *v);
+        snprintf(acc, sizeof acc,
+                 "MPI_Win_unlock: an accumulate of 2 MPI_INT at displacement %d was refused by "
+                 "rank %d of "
+                 "window 0x%x: it does not lie in the window there (%d bytes)",
+                 N + 5, next, (unsigned)w, N * (int)sizeof *v);
+        snprintf(got, sizeof got,
+                 "MPI_Win_unlock: a get of 3 MPI_INT at displacement %d was refused by rank %d of "
+                 "window 0x%x: it does not lie in the window there (%d bytes)",
+                 N, next, (unsigned)w, N * (int)sizeof *v);
         MUST(strcmp(s, acc) == 0 || strcmp(s, got) == 0, "the text is \"%s\"", s);
     } else {
         CHECK(get != MPI_SUCCESS);
@@ -652,8 +662,11 @@ static void long_ones(MPI_Win w)
                  "rank %d",
                  call, N * (int)sizeof *v, next);
         else
-            SAYS(unlock, MPI_ERR_RMA_RANGE, "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused by rank %d of "
-                 "window 0x%x: it does not lie in the window there (%d bytes)", what[k], next, (unsigned)w, N * (int)sizeof *v);
+            SAYS(unlock, MPI_ERR_RMA_RANGE,
+                 "MPI_Win_unlock: %s of 1152921504606846976 MPI_INT at displacement 1 was refused "
+                 "by rank %d of "
+                 "window 0x%x: it does not lie in the window there (%d bytes)",
+                 what[k], next, (unsigned)w, N * (int)sizeof *v);
     }
     MPI_Type_free(&still);
     MUST(MPI_Wtime() - begin < 60, "they took %.0f s", MPI_Wtime() - begin);
@@ -699,7 +712,9 @@ static void requests(MPI_Win w)
         CHECK(MPI_Waitall(2, req, st) != MPI_SUCCESS);
         CHECK_EQ(handled_cls, MPI_ERR_IN_STATUS);
         CHECK_EQ(st[0].MPI_ERROR, MPI_SUCCESS);
-        SAYS(st[1].MPI_ERROR, MPI_ERR_RMA_RANGE, "MPI_Waitall: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d", N, next);
+        SAYS(st[1].MPI_ERROR, MPI_ERR_RMA_RANGE,
+             "MPI_Waitall: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d", N,
+             next);
     } else {
         GOOD(MPI_Wait(&req[0], MPI_STATUS_IGNORE));
     }
@@ -739,14 +754,18 @@ static void requests_by_name(MPI_Win w)
             const char *made = fetch ? "MPI_Rget_accumulate" : "MPI_Rget";
 
             GOOD(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w));
-            err = fetch ? MPI_Rget_accumulate(&v, 1, MPI_INT, r, 1, MPI_INT, next, N, 1, MPI_INT, MPI_SUM, w, &req)
+            err = fetch ? MPI_Rget_accumulate(&v, 1, MPI_INT, r, 1, MPI_INT, next, N, 1, MPI_INT,
+                                              MPI_SUM, w, &req)
                         : MPI_Rget(r, 2, MPI_INT, next, N, 2, MPI_INT, w, &req);
             if (err)
-                SAYS(err, MPI_ERR_RMA_RANGE, "%s: %d elements at displacement %d do not lie in the %d bytes of rank %d", made, 2 - fetch, N,
-                     N * (int)sizeof v, next);
+                SAYS(err, MPI_ERR_RMA_RANGE,
+                     "%s: %d elements at displacement %d do not lie in the %d bytes of rank %d",
+                     made, 2 - fetch, N, N * (int)sizeof v, next);
             else
-                SAYS(ask((enum ask)how, &req), MPI_ERR_RMA_RANGE, "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "
-                     "window \"halo\": it does not lie in the window there (%d bytes)", by[how], made, 2 - fetch, N, next, N * (int)sizeof v);
+                SAYS(ask((enum ask)how, &req), MPI_ERR_RMA_RANGE,
+                     "%s: %s of %d MPI_INT at displacement %d was refused by rank %d of "
+                     "window \"halo\": it does not lie in the window there (%d bytes)",
+                     by[how], made, 2 - fetch, N, next, N * (int)sizeof v);
             (void)MPI_Win_unlock(next, w); /* of an accumulate it may say so once more */
         }
     MPI_Win_set_name(w, "");
@@ -832,8 +851,10 @@ static void request_of_the_past(void)
     GOOD(MPI_Win_free(&w));
     MPI_Errhandler_free(&eh);
     if (!err)
-        SAYS(MPI_Wait(&req, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE, "MPI_Wait: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d of "
-             "window \"past\"", N, next);
+        SAYS(MPI_Wait(&req, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE,
+             "MPI_Wait: MPI_Rget of 1 MPI_INT at displacement %d was refused by rank %d of "
+             "window \"past\"",
+             N, next);
     CHECK_EQ(handled, 1);
     CHECK_EQ(handled_cls, MPI_ERR_RMA_RANGE);
 }

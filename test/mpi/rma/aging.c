@@ -4,14 +4,34 @@
 #include "pv.h"
 #include "rw.h"
 
-enum look { IPROBE, IPROBE_FOUND, IPROBE_NULL, IMPROBE, TEST, TEST_NULL, TESTALL, TESTALL_NULL, TESTANY, TESTANY_NULL, TESTSOME, TESTSOME_NULL,
-            STATUS, STATUS_NULL, WIN_TEST, FLUSH, OTHER_LOCK, BARRIER, RECV, LOOKS };
+enum look {
+    IPROBE,
+    IPROBE_FOUND,
+    IPROBE_NULL,
+    IMPROBE,
+    TEST,
+    TEST_NULL,
+    TESTALL,
+    TESTALL_NULL,
+    TESTANY,
+    TESTANY_NULL,
+    TESTSOME,
+    TESTSOME_NULL,
+    STATUS,
+    STATUS_NULL,
+    WIN_TEST,
+    FLUSH,
+    OTHER_LOCK,
+    BARRIER,
+    RECV,
+    LOOKS
+};
 enum epoch { EXCLUSIVE, SHARED, NOCHECK, ALL, EPOCHS };
 enum { TAG_NEVER = 1, TAG_THERE, TAG_SEEN, TAG_DELAYED, PLACES = 64 };
 
 struct ends {
     struct rw w;
-    MPI_Win other;        /* of this process alone; exposed to itself while rank 0 looks by MPI_Win_test */
+    MPI_Win other; /* of this process alone; exposed to itself while rank 0 looks by MPI_Win_test */
     MPI_Group alone;
     MPI_Request never[2]; /* receives of what comes at the end; the second entry is null */
     volatile int64_t *own;
@@ -25,7 +45,9 @@ static void null_requests(enum look how)
     int flag, at[2], n;
 
     switch (how) {
-    case IPROBE_NULL: MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, &m, MPI_STATUS_IGNORE); break;
+    case IPROBE_NULL:
+        MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, &m, MPI_STATUS_IGNORE);
+        break;
     case TEST_NULL: MPI_Test(&none[0], &flag, MPI_STATUS_IGNORE); break;
     case TESTALL_NULL: MPI_Testall(2, none, &flag, MPI_STATUSES_IGNORE); break;
     case TESTANY_NULL: MPI_Testany(2, none, &n, &flag, MPI_STATUS_IGNORE); break;
@@ -42,7 +64,9 @@ static void look(struct ends *e, enum look how)
     switch (how) {
     case IPROBE: MPI_Iprobe(e->last, TAG_NEVER, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); break;
     case IPROBE_FOUND: MPI_Iprobe(0, TAG_THERE, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE); break;
-    case IMPROBE: MPI_Improbe(e->last, TAG_NEVER, MPI_COMM_WORLD, &flag, &m, MPI_STATUS_IGNORE); break;
+    case IMPROBE:
+        MPI_Improbe(e->last, TAG_NEVER, MPI_COMM_WORLD, &flag, &m, MPI_STATUS_IGNORE);
+        break;
     case TEST: MPI_Test(&e->never[0], &flag, MPI_STATUS_IGNORE); break;
     case TESTALL: MPI_Testall(2, e->never, &flag, MPI_STATUSES_IGNORE); break;
     case TESTANY: MPI_Testany(2, e->never, &n, &flag, MPI_STATUS_IGNORE); break;
@@ -50,7 +74,9 @@ static void look(struct ends *e, enum look how)
     case STATUS: MPI_Request_get_status(e->never[0], &flag, MPI_STATUS_IGNORE); break;
     case WIN_TEST: MPI_Win_test(e->other, &flag); break;
     case FLUSH: MPI_Win_flush(0, e->other); break;
-    case OTHER_LOCK: MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, e->other), MPI_Win_unlock(0, e->other); break;
+    case OTHER_LOCK:
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, e->other), MPI_Win_unlock(0, e->other);
+        break;
     case BARRIER: MPI_Barrier(MPI_COMM_SELF); break;
     default: null_requests(how);
     }
@@ -61,7 +87,8 @@ static void begin(const struct ends *e, enum epoch kind)
     if (kind == ALL)
         MPI_Win_lock_all(0, e->w.win);
     else
-        MPI_Win_lock(kind == EXCLUSIVE ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, e->last, kind == NOCHECK ? MPI_MODE_NOCHECK : 0, e->w.win);
+        MPI_Win_lock(kind == EXCLUSIVE ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, e->last,
+                     kind == NOCHECK ? MPI_MODE_NOCHECK : 0, e->w.win);
 }
 
 static void end(const struct ends *e, enum epoch kind)
@@ -74,7 +101,8 @@ static void end(const struct ends *e, enum epoch kind)
 
 static void put(const struct ends *e, int place, const int64_t *v)
 {
-    MPI_Put(v, 1, MPI_INT64_T, e->last, rw_disp(&e->w, e->last, 8 * (size_t)place), 1, MPI_INT64_T, e->w.win);
+    MPI_Put(v, 1, MPI_INT64_T, e->last, rw_disp(&e->w, e->last, 8 * (size_t)place), 1, MPI_INT64_T,
+            e->w.win);
 }
 
 /* Before the epoch, and after it: what a way of looking needs. */
@@ -114,7 +142,8 @@ static void origin(struct ends *e, enum look how, enum epoch kind, int n, int64_
         until = MPI_Wtime() + 10;
         while (*e->own != value && MPI_Wtime() < until)
             look(e, how);
-        MUST(*e->own == value, "way %d of looking, epoch %d, %d puts: no answer within ten seconds", (int)how, (int)kind, n);
+        MUST(*e->own == value, "way %d of looking, epoch %d, %d puts: no answer within ten seconds",
+             (int)how, (int)kind, n);
     }
     end(e, kind);
     ready(e, how, 0);

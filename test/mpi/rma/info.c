@@ -196,7 +196,8 @@ static void strict(int on)
     MPI_T_cvar_handle h;
     int i = -1, n = 0;
 
-    if (!MUST(MPI_T_cvar_get_index("MPIR_CVAR_RMA_STRICT_NO_LOCKS", &i) == MPI_SUCCESS, "there is no such control variable"))
+    if (!MUST(MPI_T_cvar_get_index("MPIR_CVAR_RMA_STRICT_NO_LOCKS", &i) == MPI_SUCCESS,
+              "there is no such control variable"))
         return;
     MPI_T_cvar_handle_alloc(i, NULL, &h, &n);
     CHECK_EQ(MPI_T_cvar_write(h, &on), MPI_SUCCESS);
@@ -209,14 +210,18 @@ static void unlocked_epochs(struct rw *w, int t)
     int64_t v[2] = {30 + w->rank, 40 + w->rank}, got[2] = {0, 0};
 
     CHECK_EQ(MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win), MPI_SUCCESS);
-    CHECK_EQ(MPI_Put(&v[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(&v[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win),
+             MPI_SUCCESS);
     CHECK_EQ(MPI_Win_flush(t, w->win), MPI_SUCCESS);
-    CHECK_EQ(MPI_Get(&got[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get(&got[0], 1, MPI_INT64_T, t, rw_disp(w, t, 24), 1, MPI_INT64_T, w->win),
+             MPI_SUCCESS);
     CHECK_EQ(MPI_Win_unlock_all(w->win), MPI_SUCCESS);
     CHECK_EQ(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, MPI_MODE_NOCHECK, w->win), MPI_SUCCESS);
-    CHECK_EQ(MPI_Put(&v[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Put(&v[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win),
+             MPI_SUCCESS);
     CHECK_EQ(MPI_Win_flush(t, w->win), MPI_SUCCESS);
-    CHECK_EQ(MPI_Get(&got[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win), MPI_SUCCESS);
+    CHECK_EQ(MPI_Get(&got[1], 1, MPI_INT64_T, t, rw_disp(w, t, 32), 1, MPI_INT64_T, w->win),
+             MPI_SUCCESS);
     CHECK_EQ(MPI_Win_unlock(t, w->win), MPI_SUCCESS);
     CHECK(got[0] == v[0] && got[1] == v[1]);
 }

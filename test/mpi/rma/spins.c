@@ -4,9 +4,35 @@
  * looking must see it within ten seconds. */
 #include "rw.h"
 
-enum how { RGET_TEST, RGET_WAIT, RGET_TESTALL, RGET_STATUS, RPUT_WAITANY, PSCW_WAIT, PSCW_TEST, FENCE, LOCK_ALL, LOCK, FLUSH, FLUSH_LOCAL,
-           SYNC, IBARRIER, BARRIER, SELF_WAITALL, WIN_LIFE, NULL_TEST, NULL_WAIT, NULL_STATUS, NULL_TESTANY, NULL_WAITANY, NULL_TESTSOME, NULL_WAITSOME,
-           PROBE_NULL, PROBE_FOUND, HOWS };
+enum how {
+    RGET_TEST,
+    RGET_WAIT,
+    RGET_TESTALL,
+    RGET_STATUS,
+    RPUT_WAITANY,
+    PSCW_WAIT,
+    PSCW_TEST,
+    FENCE,
+    LOCK_ALL,
+    LOCK,
+    FLUSH,
+    FLUSH_LOCAL,
+    SYNC,
+    IBARRIER,
+    BARRIER,
+    SELF_WAITALL,
+    WIN_LIFE,
+    NULL_TEST,
+    NULL_WAIT,
+    NULL_STATUS,
+    NULL_TESTANY,
+    NULL_WAITANY,
+    NULL_TESTSOME,
+    NULL_WAITSOME,
+    PROBE_NULL,
+    PROBE_FOUND,
+    HOWS
+};
 
 struct look {
     struct rw *w;
@@ -52,7 +78,9 @@ static void of_nothing(enum how how)
     case NULL_TESTSOME: MPI_Testsome(2, q, &n, at, MPI_STATUSES_IGNORE); break;
     case NULL_WAITSOME: MPI_Waitsome(2, q, &n, at, MPI_STATUSES_IGNORE); break;
     case PROBE_NULL: MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); break;
-    case PROBE_FOUND: MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE); break; /* main() has sent one */
+    case PROBE_FOUND:
+        MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        break; /* main() has sent one */
     default: MPI_Test(&q[0], &flag, MPI_STATUS_IGNORE);
     }
 }

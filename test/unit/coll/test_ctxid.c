@@ -150,7 +150,8 @@ static void body_told(void)
     job_check(c->rank < 2 || err_class(err) == MPIX_ERR_PROC_FAILED);
     job_check(c->rank == 2 || !boot_dead(0));
     if (c->rank == 2) {
-        const uint64_t bad[] = {2, 3, 4 * step + 1, UINT32_MAX, (1u << proc->coll->ctx_bits) * step, 0};
+        const uint64_t bad[] = {2, 3, 4 * step + 1, UINT32_MAX, (1u << proc->coll->ctx_bits) * step,
+                                0};
         for (unsigned i = 0; i < 6; i++)
             job_check(p2p_send_world(&bad[i], sizeof *bad, 3, CTX_COLL, 2, INT_MIN | LATER) == 0);
     }

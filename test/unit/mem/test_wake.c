@@ -133,7 +133,8 @@ static socklen_t name_of(int fd, struct sockaddr_un *a)
     job_check(f != NULL);
     while (!len && fgets(line, sizeof line, f)) {
         char inode[32];
-        if (sscanf(line, "%*s %*s %*s %*s %*s %*s %31s @%107s", inode, name) == 2 && !strcmp(inode, want)) {
+        if (sscanf(line, "%*s %*s %*s %*s %*s %*s %31s @%107s", inode, name) == 2 &&
+            !strcmp(inode, want)) {
             *a = (struct sockaddr_un){.sun_family = AF_UNIX};
             memcpy(a->sun_path + 1, name, strlen(name));
             len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
@@ -150,8 +151,12 @@ static void send_as(uid_t uid, const struct sockaddr_un *a, socklen_t len, int n
     if (!child) {
         _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
         struct iovec v = {(char[1]){0}, 1};
-        struct msghdr h = {.msg_name = (void *)(uintptr_t)a, .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1,
-                           .msg_control = control, .msg_controllen = sizeof control};
+        struct msghdr h = {.msg_name = (void *)(uintptr_t)a,
+                           .msg_namelen = len,
+                           .msg_iov = &v,
+                           .msg_iovlen = 1,
+                           .msg_control = control,
+                           .msg_controllen = sizeof control};
         struct cmsghdr *c = CMSG_FIRSTHDR(&h);
         *c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         *(int *)CMSG_DATA(c) = 2;

@@ -58,7 +58,8 @@ static void earlier_round(void)
     for (int type = 0; type < RMA_PKTS && w->rank == 1; type++)
         for (unsigned flags = 0; flags < ROUNDS; flags++)
             for (uint32_t len = 0; len < LENGTHS; len++)
-                if (!len || (type != RMA_PKT_ONE && type != RMA_PKT_LEFT)) /* which have nothing but a header */
+                if (!len || (type != RMA_PKT_ONE &&
+                             type != RMA_PKT_LEFT)) /* which have nothing but a header */
                     send_to_0((enum rma_packet)type, round, flags ? ANSWERED | flags : 0, 8 * len);
     world_barrier();
     if (w->rank == 0) {

@@ -185,7 +185,8 @@ static void order(void)
     /* A far request that comes now waits for the near reader that is older, then gets its turn
      * before newcomers. */
     job_check(shmlock_far_try(l, &n0, SHMLOCK_EXCLUSIVE, 1, 0) == 0);
-    shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE, shmlock_far_key(l, &n0, SHMLOCK_EXCLUSIVE, SHMLOCK_NOW));
+    shmlock_far_waiting(l, &n0, SHMLOCK_EXCLUSIVE,
+                        shmlock_far_key(l, &n0, SHMLOCK_EXCLUSIVE, SHMLOCK_NOW));
     shmlock_leave(l, &n2, SHMLOCK_EXCLUSIVE);
     job_check(shmlock_poll(l, &n0) == 1);
     job_check(shmlock_enter(l, &n1, SHMLOCK_SHARED) == 0); /* F is up: newcomers queue */

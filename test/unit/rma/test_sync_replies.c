@@ -49,13 +49,26 @@ static void explained(void)
         struct rma_fault f;
         const char *text;
     } say[] = {
-        {{.disp = 7, .count = 2, .bytes = 32, .dt = MPI_LONG, .type = RMA_PKT_GET, .cls = MPI_ERR_RMA_RANGE},
-         "a get of 2 MPI_LONG at displacement 7 was refused by rank 1 of window \"halo\": it does not lie in the window there (32 bytes)"},
-        {{.disp = UINT64_MAX, .count = UINT64_MAX, .bytes = RMA_FAULT_DYNAMIC, .type = RMA_PKT_ACC, .cls = MPI_ERR_OP},
-         "an accumulate of 18446744073709551615 of a derived datatype at displacement -1 was refused by rank 1 of "
+        {{.disp = 7,
+          .count = 2,
+          .bytes = 32,
+          .dt = MPI_LONG,
+          .type = RMA_PKT_GET,
+          .cls = MPI_ERR_RMA_RANGE},
+         "a get of 2 MPI_LONG at displacement 7 was refused by rank 1 of window \"halo\": it does "
+         "not lie in the window there (32 bytes)"},
+        {{.disp = UINT64_MAX,
+          .count = UINT64_MAX,
+          .bytes = RMA_FAULT_DYNAMIC,
+          .type = RMA_PKT_ACC,
+          .cls = MPI_ERR_OP},
+         "an accumulate of 18446744073709551615 of a derived datatype at displacement -1 was "
+         "refused by rank 1 of "
          "window \"halo\": it does not lie in memory attached there"},
-        {{.dt = 0xffffffff, .type = RMA_PKT_BATCH}, "a packet of operations of 0 of a derived datatype at displacement 0 was refused"},
-        {{.dt = MPI_COMM_WORLD, .type = 255}, "rank 1 of window \"halo\" refused what came with the end of an epoch"},
+        {{.dt = 0xffffffff, .type = RMA_PKT_BATCH},
+         "a packet of operations of 0 of a derived datatype at displacement 0 was refused"},
+        {{.dt = MPI_COMM_WORLD, .type = 255},
+         "rank 1 of window \"halo\" refused what came with the end of an epoch"},
     };
     for (size_t i = 0; i < sizeof say / sizeof *say; i++) {
         long r[2] = {-1, -1};
