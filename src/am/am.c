@@ -21,16 +21,16 @@ static const uint64_t DRAIN_NS = 10000000000u;
         (a)->warned |= (bit);       \
     } while (0)
 
-void am_nonsense(int src, const char *what)
+void am_malformed(int src, const char *what)
 {
     struct am *a = proc->am;
     struct am_peer *p = am_peer_known(src);
-    a->nonsense++;
-    pvar_set_add(pvar_proc(), PVAR_AM_NONSENSE, 1);
-    if (a->told >= AM_NONSENSE_ALL || (p && p->nonsense >= AM_NONSENSE_PEER))
+    a->malformed++;
+    pvar_set_add(pvar_proc(), PVAR_AM_MALFORMED, 1);
+    if (a->told >= AM_MALFORMED_ALL || (p && p->malformed >= AM_MALFORMED_PEER))
         return;
     a->told++;
-    int last = a->told == AM_NONSENSE_ALL || (p && ++p->nonsense == AM_NONSENSE_PEER);
+    int last = a->told == AM_MALFORMED_ALL || (p && ++p->malformed == AM_MALFORMED_PEER);
     log_warn("process %d sent %s that fits nothing here; it is dropped%s", src, what,
              last ? "; more like it are only counted" : "");
 }
@@ -49,10 +49,10 @@ static void credit_back(struct am *a, unsigned src)
     }
 }
 
-static int keeps_much(unsigned peer)
+static int holds_much(unsigned peer)
 {
     const struct am_peer *p = am_peer_known((int)peer);
-    return p && p->nkept > p->t->caps.replies;
+    return p && p->nzcopies > p->t->caps.replies;
 }
 
 /* Inline: a network's messages find cold caches after the kernel, so each call is expensive. */
@@ -62,14 +62,14 @@ receive(struct am *a, unsigned peer, enum tp_class cls, const void *msg, size_t 
     const struct am_hdr *h = msg;
     if (len < sizeof *h || h->type >= AM_TYPES || !a->handler[h->type] ||
         (cls == TP_REPLY && h->type == AM_HELLO)) {
-        am_nonsense((int)peer, "a message of a type");
+        am_malformed((int)peer, "a message of a type");
         if (cls == TP_REPLY)
             credit_back(a, peer);
         return 0;
     }
     /* It has no room for more answers while some wait: nothing more is done for it until they have
      * left. */
-    if (cls == TP_REQUEST && __builtin_expect(!list_empty(&a->keepers), 0) && keeps_much(peer))
+    if (cls == TP_REQUEST && __builtin_expect(!list_empty(&a->zcopiers), 0) && holds_much(peer))
         return TP_AGAIN;
     /* It could not be answered, and its sender would wait for ever: it is held until there is a way
      * back. */
@@ -115,7 +115,7 @@ static int prepend(struct am_hdr *h, int type, const struct iovec *iov, int n, s
     return n + 1;
 }
 
-int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies,
+int am_request_zcopy(int dst, int type, const struct iovec *iov, int n, unsigned replies,
                     struct tp_done *d)
 {
     int err;
@@ -153,7 +153,7 @@ int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned 
 
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies)
 {
-    return am_request_kept(dst, type, iov, n, replies, NULL);
+    return am_request_zcopy(dst, type, iov, n, replies, NULL);
 }
 
 /* Copy a reply that finds no room. */
@@ -162,21 +162,21 @@ static int keep(struct am *a, struct am_peer *p, const struct iovec *v, int n)
     size_t len = 0, at = 0;
     for (int i = 0; i < n; i++)
         len += v[i].iov_len;
-    struct am_kept *k = malloc(sizeof *k + len);
+    struct am_zcopy *k = malloc(sizeof *k + len);
     if (!k)
         log_fatal("out of memory for a reply of %zu bytes to rank %d", len, p->rank);
     k->len = len;
-    p->nkept++;
+    p->nzcopies++;
     for (int i = 0; i < n; at += v[i++].iov_len)
         if (v[i].iov_len)
             memcpy(k->bytes + at, v[i].iov_base, v[i].iov_len);
-    if (list_empty(&p->kept))
-        list_push(&a->keepers, &p->link);
-    list_push(&p->kept, &k->link);
+    if (list_empty(&p->zcopies))
+        list_push(&a->zcopiers, &p->link);
+    list_push(&p->zcopies, &k->link);
     return 0;
 }
 
-int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_done *d)
+int am_reply_zcopy(int dst, int type, const struct iovec *iov, int n, struct tp_done *d)
 {
     int err;
     struct am_hdr h;
@@ -191,7 +191,7 @@ int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_d
     n = prepend(&h, type, iov, n, v);
     if (n < 0)
         return n;
-    err = list_empty(&p->kept) ? t->ops->am(t->tp, (unsigned)dst, TP_REPLY, v, n, d) : TP_AGAIN;
+    err = list_empty(&p->zcopies) ? t->ops->am(t->tp, (unsigned)dst, TP_REPLY, v, n, d) : TP_AGAIN;
     if (err == TP_AGAIN)
         return keep(proc->am, p, v, n);
     if (err && err != TP_PENDING)
@@ -204,7 +204,7 @@ int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_d
 
 int am_reply(int dst, int type, const struct iovec *iov, int n)
 {
-    return am_reply_kept(dst, type, iov, n, NULL);
+    return am_reply_zcopy(dst, type, iov, n, NULL);
 }
 
 void am_credit_return(int dst, unsigned replies)
@@ -221,11 +221,11 @@ void am_credit_return(int dst, unsigned replies)
 /* --- progress --------------------------------------------------------------------- */
 
 /* Send what is stored for one peer while there is room; events. */
-static int send_kept(struct am_peer *p)
+static int send_zcopy(struct am_peer *p)
 {
     int events = 0;
-    while (!list_empty(&p->kept)) {
-        struct am_kept *k = LIST_OBJ(p->kept.next, struct am_kept, link);
+    while (!list_empty(&p->zcopies)) {
+        struct am_zcopy *k = LIST_OBJ(p->zcopies.next, struct am_zcopy, link);
         struct iovec v = {k->bytes, k->len};
         int err = p->t->ops->am(p->t->tp, (unsigned)p->rank, TP_REPLY, &v, 1, NULL);
         if (err == TP_AGAIN)
@@ -235,7 +235,7 @@ static int send_kept(struct am_peer *p)
                       "a reply to rank %d is lost: %s; others are not reported", p->rank,
                       strerror(-err));
         list_del(&k->link);
-        p->nkept--;
+        p->nzcopies--;
         free(k);
         pvar_set_add(pvar_proc(), PVAR_AM_SENT, 1);
         events++;
@@ -255,21 +255,21 @@ static int am_progress(void *arg)
         else
             events += n;
     }
-    for (struct list *l = a->keepers.next, *next; l != &a->keepers; l = next) {
+    for (struct list *l = a->zcopiers.next, *next; l != &a->zcopiers; l = next) {
         next = l->next;
-        events += send_kept(LIST_OBJ(l, struct am_peer, link));
+        events += send_zcopy(LIST_OBJ(l, struct am_peer, link));
     }
     if (__builtin_expect(a->alive.nlost != 0, 0))
         am_lost_look(a);
-    int deaths = boot_dead_count();
+    int deaths = boot_failed_count();
     if (deaths != a->deaths) {
         a->deaths = deaths;
-        am_peers_bury();
-        for (int i = 0; i < AM_MOURNERS && a->on_death[i]; i++)
+        am_peers_fail();
+        for (int i = 0; i < AM_FAIL_HOOKS && a->on_death[i]; i++)
             a->on_death[i]();
         /* the failure detector's thread saw failures meanwhile: peers that are dead for a room are
          * dead here, before it sends again */
-        am_peers_bury();
+        am_peers_fail();
         events++;
     }
     return events;
@@ -279,9 +279,9 @@ void am_on_death(void (*fn)(void))
 {
     struct am *a = proc->am;
     int i = 0;
-    while (i < AM_MOURNERS && a->on_death[i] && a->on_death[i] != fn)
+    while (i < AM_FAIL_HOOKS && a->on_death[i] && a->on_death[i] != fn)
         i++;
-    WR_ASSERT(i < AM_MOURNERS);
+    WR_ASSERT(i < AM_FAIL_HOOKS);
     a->on_death[i] = fn;
 }
 
@@ -305,7 +305,7 @@ static void am_close(struct am *a)
         free(e->value);
     map_destroy(&a->idle);
     progress_on_stall(NULL);
-    boot_watch_stop();
+    boot_detector_stop();
     free(a);
     proc->am = NULL;
 }
@@ -320,7 +320,7 @@ static int am_make(void)
     map_init(&a->peers);
     map_init(&a->idle);
     a->peers_max = AM_PEERS;
-    list_init(&a->keepers);
+    list_init(&a->zcopiers);
     a->hook = (struct progress_hook){.fn = am_progress, .arg = a};
     a->env = a->far_env = (struct tp_env){.recv = am_recv, .lost = am_lost, .up = a, .proc = proc};
     a->far_env.recv = am_recv_far;
@@ -334,10 +334,10 @@ int am_open(void)
         return err;
     err = am_choice_open(proc->am);
     err = err ? err : am_choice_tell(proc->am);
-    err = err ? err : am_alive_tell();
+    err = err ? err : am_liveness_answer();
     if (err) { /* progress/ has not started yet */
         am_choice_close(proc->am);
-        boot_watch_stop();
+        boot_detector_stop();
         free(proc->am);
         proc->am = NULL;
     }
@@ -353,13 +353,13 @@ int am_init(void)
         return err;
     struct am *a = proc->am;
     if (told)
-        am_alive_ask();
+        am_liveness_ask();
     err = told ? am_choice_follow(a) : am_choice_open(a);
     if (!err)
         err = am_choice_join(a);
     if (!err)
         err = am_publish();
-    am_alive_wait();
+    am_liveness_wait();
     if (!err)
         err = boot_barrier(); /* after it, every address and every record of the host page is
                                * there */
@@ -368,15 +368,15 @@ int am_init(void)
         return err;
     }
     progress_hook_add(&a->hook);
-    am_alive_init();
-    if (boot_watch_turn() || a->networks)
+    am_liveness_init();
+    if (boot_detector_turn() || a->networks)
         progress_on_stall(am_stalled);
     return 0;
 }
 
-static int nothing_kept(void *arg)
+static int no_zcopies(void *arg)
 {
-    return list_empty(&((struct am *)arg)->keepers);
+    return list_empty(&((struct am *)arg)->zcopiers);
 }
 
 void am_finalize(void)
@@ -386,11 +386,11 @@ void am_finalize(void)
         return;
     /* All have passed a barrier, so none waits for more. Room for the stored replies was reserved,
      * and a peer that has left has published its last head. */
-    if (progress_wait_for(nothing_kept, a, "room for the last replies", -1, DRAIN_NS) != 0)
+    if (progress_wait_for(no_zcopies, a, "room for the last replies", -1, DRAIN_NS) != 0)
         WARN_ONCE(a, WARN_LATE, "replies to other processes could not be sent before the end");
-    if (a->nonsense > a->told)
+    if (a->malformed > a->told)
         log_warn("%llu packets that fit nothing here were dropped in all",
-                 (unsigned long long)a->nonsense);
+                 (unsigned long long)a->malformed);
     am_close(a);
 }
 

@@ -8,7 +8,7 @@
  * network). Peers live in a hash: there is no table of all ranks. Start with am_request() in am.c.
  *
  * am_request() and am_reply() copy the message, so the buffers can be reused when they return.
- * am_request_kept() and am_reply_kept() are the zero-copy forms. Messages of one class from A to B
+ * am_request_zcopy() and am_reply_zcopy() are the zero-copy forms. Messages of one class from A to B
  * arrive in the order sent, unless am_ordered(B) is 0. The two classes are not ordered with each
  * other.
  *
@@ -45,7 +45,7 @@ typedef int am_fn(int src, const void *msg, size_t len);
 int am_open(void);
 int am_init(void);     /* opens transports, publishes the address */
 /* When MPI runs: if no process could be asked whether it lives, check whether messages come from
- * another host (alive.c). */
+ * another host (liveness.c). */
 void am_greet(void);
 void am_finalize(void); /* after a barrier: sends stored replies, closes */
 int am_networks(void);  /* how many networks are open */
@@ -59,9 +59,9 @@ int am_ordered(int dst);
 /* Send a request. 0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress
  * hook; < 0: -errno (-ENOTCONN if dst is dead). iov[0] is the room's header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
-/* The same, zero-copy for the last piece if possible (tp.h, am_keep). TP_PENDING: it is read until
+/* The same, zero-copy for the last piece if possible (tp.h, am_zcopy_min). TP_PENDING: it is read until
  * d->fn. */
-int am_request_kept(int dst, int type, const struct iovec *iov, int n, unsigned replies,
+int am_request_zcopy(int dst, int type, const struct iovec *iov, int n, unsigned replies,
                     struct tp_done *d);
 /* Replies for which there is room now, from all peers on dst's transport (count). */
 unsigned am_replies_free(int dst);
@@ -72,17 +72,17 @@ int am_reach(int dst);
 int am_reply(int dst, int type, const struct iovec *iov, int n);
 /* The same, zero-copy for the last piece if possible. TP_PENDING: it is read until d->fn, from
  * progress. 0: copied, or dropped. */
-int am_reply_kept(int dst, int type, const struct iovec *iov, int n, struct tp_done *d);
-/* Call fn from progress when processes of the job have failed since its last call (boot_dead
- * reports which). For rooms whose waits must then end. At most AM_MOURNERS. */
-enum { AM_MOURNERS = 4 };
+int am_reply_zcopy(int dst, int type, const struct iovec *iov, int n, struct tp_done *d);
+/* Call fn from progress when processes of the job have failed since its last call (boot_failed
+ * reports which). For rooms whose waits must then end. At most AM_FAIL_HOOKS. */
+enum { AM_FAIL_HOOKS = 4 };
 void am_on_death(void (*fn)(void));
 /* Call fn when a wait has lasted long: it calls ask() for each process that the room waits for, as
- * far as known. At most AM_MOURNERS. */
+ * far as known. At most AM_FAIL_HOOKS. */
 void am_on_stall(void (*fn)(void (*ask)(int rank)));
 /* For handlers: a malformed packet of src was dropped. The first ones of each process are reported,
  * all are counted. */
-void am_nonsense(int src, const char *what) __attribute__((cold));
+void am_malformed(int src, const char *what) __attribute__((cold));
 /* A request that reserved k replies was answered by fewer: return the rest. */
 void am_credit_return(int dst, unsigned replies);
 

@@ -32,7 +32,7 @@ struct am_tp { /* one open transport */
 
 /* Above this many full records, idle ones are searched; those shrink to half a byte (peer.c). And
  * reports of malformed packets: by process, and in all. */
-enum { AM_PEERS = 512, AM_NONSENSE_PEER = 3, AM_NONSENSE_ALL = 48 };
+enum { AM_PEERS = 512, AM_MALFORMED_PEER = 3, AM_MALFORMED_ALL = 48 };
 
 /* Transports of processes whose record was dropped: a nibble per rank, its place in am.tps + 1. */
 enum { AM_CHUNK = 256 };
@@ -40,32 +40,32 @@ struct am_chunk {
     uint8_t tp[AM_CHUNK / 2];
 };
 
-enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK }; /* alive.c */
+enum { AM_HELLO = AM_INTERNAL, AM_HELLO_BACK }; /* liveness.c */
 
 struct am_peer {
     int rank;
-    uint8_t dead, nonsense;
+    uint8_t dead, malformed;
     uint8_t asked;     /* whether it lives; its next message goes to the failure detector */
     struct am_tp *t;
     unsigned owed;     /* replies that it may still send to this process */
-    struct list kept;  /* replies to it that found no room, oldest first */
-    unsigned nkept;
+    struct list zcopies;  /* replies to it that found no room, oldest first */
+    unsigned nzcopies;
     struct list link;  /* on am.keepers while kept is not empty */
-    void *card;        /* needed to ask it whether it lives (boot_watch_ask); NULL: not available */
+    void *card;        /* needed to ask it whether it lives (boot_detector_ask); NULL: not available */
     size_t card_bytes;
 };
 
-struct am_kept {
+struct am_zcopy {
     struct list link;
     size_t len;
     char bytes[]; /* am_hdr and message */
 };
 
-/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/watch.c holds
+/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/detector.c holds
  * twice as many); recently broken connections. */
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
-struct am_alive { /* alive.c */
+struct am_alive { /* liveness.c */
     uint64_t next;        /* when to ask again in a long wait (ns) */
     uint64_t next_calm;   /* ... in another wait */
     uint64_t next_room;   /* when to look for a free descriptor */
@@ -78,7 +78,7 @@ struct am_alive { /* alive.c */
     int asked;            /* a neighbour was asked, at the start */
     int greeted;          /* a process that this one greeted has answered */
     int met;              /* a process of another host was asked, so silence can be judged later
-                           * (boot/watch.c, W2) */
+                           * (boot/detector.c, W2) */
     int phase;            /* of the walk: full records, idle ones, processes of this host */
     size_t at;            /* in that map, or the host index */
     uint64_t chunk;       /* key in am.idle; next place in it */
@@ -89,7 +89,7 @@ struct am_alive { /* alive.c */
         char why[BOOT_WHY_MAX];
     } lost[AM_LOST];
     unsigned nlost;
-    void (*on_stall[AM_MOURNERS])(void (*ask)(int rank));
+    void (*on_stall[AM_FAIL_HOOKS])(void (*ask)(int rank));
 };
 
 struct am {
@@ -105,13 +105,13 @@ struct am {
     struct map idle;  /* world rank / AM_CHUNK + 1 -> struct am_chunk */
     size_t peers_max; /* idle records are dropped at this number */
     struct am_peer *last; /* the one looked up last */
-    struct list keepers;
+    struct list zcopiers;
     struct progress_hook hook;
-    int deaths; /* boot_dead_count() when peers were last looked at */
-    void (*on_death[AM_MOURNERS])(void);
+    int deaths; /* boot_failed_count() when peers were last looked at */
+    void (*on_death[AM_FAIL_HOOKS])(void);
     unsigned warned; /* bits: what was reported */
     unsigned told;   /* malformed packets: reported, */
-    uint64_t nonsense; /* ... all of them */
+    uint64_t malformed; /* ... all of them */
     struct am_alive alive;
     /* peers that sent a request and to which no connection could be made for lack of resources here
      * (peer.c) */
@@ -140,9 +140,9 @@ static inline struct am_peer *am_peer_known(int rank)
 int am_peer_way_back(int rank);
 int am_publish(void);
 /* Drop what failed peers owe and are owed. */
-void am_peers_bury(void);
+void am_peers_fail(void);
 void am_peer_free(struct am_peer *p);
-/* What it published for boot_watch_ask(): bytes, 0: nothing. */
+/* What it published for boot_detector_ask(): bytes, 0: nothing. */
 size_t am_peer_card(int rank, void *card);
 /* Was the process at place i of the chunk talked to? (Its record was dropped.) */
 int am_chunk_has(const struct am_chunk *c, unsigned i);
@@ -158,15 +158,15 @@ int am_choice_follow(struct am *a);
 int am_choice_join(struct am *a);
 void am_choice_close(struct am *a);
 
-/* alive.c: this process waits, for `peer` or any; `lasts`: for long. */
+/* liveness.c: this process waits, for `peer` or any; `lasts`: for long. */
 void am_stalled(int peer, int lasts);
 /* Publish what others need to ask this process (before a barrier). After it, ask one of another
  * host. Before the next barrier, wait for its answer: so each process that leaves MPI_Init has
  * answered. */
-int am_alive_tell(void);
-void am_alive_ask(void);
-void am_alive_wait(void);
-void am_alive_init(void);
+int am_liveness_answer(void);
+void am_liveness_ask(void);
+void am_liveness_wait(void);
+void am_liveness_init(void);
 /* A process was talked to for the first time. */
 void am_met(struct am_peer *p);
 /* A message of it came by a network; p: its record, NULL: none. */

@@ -12,7 +12,7 @@
 #include "var/var.h"
 
 /* The boot key "am.<rank>" holds, for each open transport: name length (1 byte), name, address
- * length (2 bytes), address. Under the name "alive" it holds what boot_watch_ask() needs. */
+ * length (2 bytes), address. Under the name "alive" it holds what boot_detector_ask() needs. */
 static const char card_name[] = "alive";
 
 static void key_name(int rank, char *name, size_t len)
@@ -55,10 +55,10 @@ int am_publish(void)
             return err;
         entry_end(text, &at, len);
     }
-    if (boot_watch_turn()) {
+    if (boot_detector_turn()) {
         size_t len;
         unsigned char *to = entry_begin(text, sizeof text, &at, card_name, &len);
-        if (!to || !(len = boot_watch_card(to, len)))
+        if (!to || !(len = boot_detector_card(to, len)))
             return -EMSGSIZE;
         entry_end(text, &at, len);
     }
@@ -115,7 +115,7 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     key_name(rank, name, sizeof name);
     *size = BOOT_VALUE_MAX;
     int err = boot_get(name, text, size);
-    if (err != -ETIMEDOUT || !boot_watch_turn() ||
+    if (err != -ETIMEDOUT || !boot_detector_turn() ||
         atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
         return err;
     /* The launcher asks that process's host, with the timeout of the failure detector. After that,
@@ -124,7 +124,7 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     snprintf(why, sizeof why,
              "the launcher has not found its address for %d s (MPIR_CVAR_PEER_TIMEOUT)",
              (int)cvar.peer_timeout);
-    boot_dead_now(rank, why);
+    boot_fail_now(rank, why);
     return -ENOTCONN;
 }
 
@@ -155,7 +155,7 @@ size_t am_peer_card(int rank, void *card)
 static void keep_card(struct am_peer *p, const unsigned char *text, size_t size)
 {
     size_t len;
-    const void *card = boot_watch_turn() ? find_address(text, size, card_name, &len) : NULL;
+    const void *card = boot_detector_turn() ? find_address(text, size, card_name, &len) : NULL;
     if (!card || len > BOOT_CARD_MAX || !(p->card = malloc(len)))
         return;
     memcpy(p->card, card, len);
@@ -197,7 +197,7 @@ static int choose(struct am_peer *p)
     /* A network that both have also refuses if a host is unreachable, after seconds of trying
      * (UCX). Then the failure detector decides, or the connection counts as broken. If the failure
      * detector finds that the process lives, the two use the network in incompatible ways. */
-    if (tried && boot_watch_turn() && boot_host_index(rank) < 0) {
+    if (tried && boot_detector_turn() && boot_host_index(rank) < 0) {
         char why[BOOT_WHY_MAX];
         snprintf(why, sizeof why,
                  "%s, which both have, does not lead there: does UCX_NET_DEVICES or FI_TCP_IFACE "
@@ -258,7 +258,7 @@ static int idle_keep(const struct am_peer *p)
 
 static int is_idle(const struct am_peer *p)
 {
-    return !p->owed && !p->dead && !p->nonsense && list_empty(&p->kept) && idle_keep(p) == 0;
+    return !p->owed && !p->dead && !p->malformed && list_empty(&p->zcopies) && idle_keep(p) == 0;
 }
 
 /* Drop idle records. The next search comes at twice the remaining number, so its cost is constant
@@ -288,7 +288,7 @@ static struct am_peer *peer_make(int rank, int *err)
         *err = -EINVAL;
         return NULL;
     }
-    if (boot_dead(rank)) {
+    if (boot_failed(rank)) {
         *err = -ENOTCONN;
         return NULL;
     }
@@ -298,7 +298,7 @@ static struct am_peer *peer_make(int rank, int *err)
         return NULL;
     }
     p->rank = rank;
-    list_init(&p->kept);
+    list_init(&p->zcopies);
     list_init(&p->link);
     if (proc->am->peers.count >= proc->am->peers_max)
         peers_shrink(proc->am);
@@ -393,32 +393,32 @@ int am_peer_way_back(int rank)
     return TP_AGAIN;
 }
 
-static void drop_kept(struct am_peer *p)
+static void drop_zcopy(struct am_peer *p)
 {
-    for (struct list *l; (l = list_pop(&p->kept)) != NULL;)
-        free(LIST_OBJ(l, struct am_kept, link));
-    p->nkept = 0;
+    for (struct list *l; (l = list_pop(&p->zcopies)) != NULL;)
+        free(LIST_OBJ(l, struct am_zcopy, link));
+    p->nzcopies = 0;
     list_del(&p->link);
 }
 
 void am_peer_free(struct am_peer *p)
 {
-    drop_kept(p);
+    drop_zcopy(p);
     free(p->card);
     free(p);
 }
 
-void am_peers_bury(void)
+void am_peers_fail(void)
 {
     struct am *a = proc->am;
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&a->peers, &cursor)) != NULL;) {
         struct am_peer *p = e->value;
-        if (p->dead || !boot_dead(p->rank))
+        if (p->dead || !boot_failed(p->rank))
             continue;
         p->dead = 1;
         p->t->credits += p->owed;
         p->owed = 0;
-        drop_kept(p);
+        drop_zcopy(p);
     }
 }

@@ -7,12 +7,12 @@
  *       int err = api_win(win, &w);
  *       if (!err)
  *           err = rma_flush(w, rank);
- *       return api_leave_win(win, err);
+ *       return api_exit_win(win, err);
  *   }
  *   API_ALIAS(MPI_Win_flush);
  *
  * API_ALIAS makes MPI_X a weak alias of PMPI_X, for profilers. api_enter takes proc->lock if the
- * process is threaded, and notes the call. api_leave releases it and, on error, calls the error
+ * process is threaded, and notes the call. api_exit releases it and, on error, calls the error
  * handler. Handlers are user code, so they run without the lock.
  * Check helpers return MPI_SUCCESS or an error code whose text names call, argument and value. */
 #ifndef API_API_H
@@ -58,20 +58,20 @@ int api_fail_file(int err, const char *call) __attribute__((cold));
 
 /* Leave after a call on a communicator. MPI_COMM_NULL or an invalid one: MPI_COMM_WORLD's
  * handler. */
-static inline int api_leave(MPI_Comm comm, int err)
+static inline int api_exit(MPI_Comm comm, int err)
 {
     const char *call = proc->call;
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_comm(comm, err, call) : MPI_SUCCESS;
 }
-static inline int api_leave_win(MPI_Win win, int err)
+static inline int api_exit_win(MPI_Win win, int err)
 {
     const char *call = proc->call;
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_win(win, err, call) : MPI_SUCCESS;
 }
 
-static inline int api_leave_file(int err)
+static inline int api_exit_file(int err)
 {
     const char *call = proc->call;
     api_unlock();
@@ -79,7 +79,7 @@ static inline int api_leave_file(int err)
 }
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
-int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
+int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);
 
 /* Handle to object; MPI_ERR_COMM, MPI_ERR_GROUP... */
 int api_comm(MPI_Comm h, struct comm **out);

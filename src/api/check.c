@@ -44,12 +44,12 @@ int api_fail_file(int err, const char *call)
     return err;
 }
 
-int api_leave_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
+int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
     if (!out) /* the communicator is not at fault */
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     *out = !err && n ? n->obj.handle : MPI_COMM_NULL;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 /* Why a handle is invalid: the null handle, or any other number. */

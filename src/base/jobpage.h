@@ -2,7 +2,7 @@
  *
  * A memfd that mpiexec makes and the ranks inherit (environment WINDROSE_JOB_FD).  mpiexec is
  * the only writer; ranks map it read-only.  dead[rank] is set before dead_count grows (release,
- * pairs with the acquire load of dead_count in boot_dead_count), so whoever sees the count sees
+ * pairs with the acquire load of dead_count in boot_failed_count), so whoever sees the count sees
  * the flags. */
 #ifndef BASE_JOBPAGE_H
 #define BASE_JOBPAGE_H

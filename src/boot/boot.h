@@ -95,16 +95,16 @@ const char *boot_host_differs(const struct boot_host *a, const struct boot_host 
 /* --- death ------------------------------------------------------------------
  * 1 if `rank` is dead: the launcher said so (a look at one byte of a page shared with our mpiexec; only with
  * -disable-auto-cleanup, else the job ends), or it was found by the watch, or a transport lost it.  For ever. */
-int boot_dead(int rank);
+int boot_failed(int rank);
 /* Number of dead ranks so far: cheap test before looking at each. */
-int boot_dead_count(void);
+int boot_failed_count(void);
 /* How its death is known, for messages: "its process on h2 has ended".  Valid until boot_finalize(). */
 enum { BOOT_WHY_MAX = 112 };
-const char *boot_dead_why(int rank);
+const char *boot_failed_why(int rank);
 /* The process whose death became known last; -1: none. */
-int boot_dead_last(void);
+int boot_failed_last(void);
 /* From here on `rank` is dead for this process. */
-void boot_dead_now(int rank, const char *why);
+void boot_fail_now(int rank, const char *why);
 /* Whether the launcher's barrier counts the dead as arrived. */
 int boot_barrier_living(void);
 
@@ -112,30 +112,30 @@ int boot_barrier_living(void);
  * Who is alive on other hosts, where no launcher tells.  Only in jobs over several hosts, under launchers that are not our mpiexec,
  * with MPIR_CVAR_PEER_TIMEOUT > 0; else every call does nothing.  Each process has a listening socket and a thread that sleeps.
  * 0 or -errno (no port, no address). */
-int boot_watch_start(void);
-void boot_watch_stop(void);
+int boot_detector_start(void);
+void boot_detector_stop(void);
 /* What others need to ask for this process, to be published; its bytes, 0: nothing. */
 enum { BOOT_CARD_MAX = 192 };
-size_t boot_watch_card(void *buf, size_t room);
+size_t boot_detector_card(void *buf, size_t room);
 /* How long to wait before the same process is asked for again (ns); 0: nobody watches. */
-uint64_t boot_watch_turn(void);
-/* Ask whether `rank`, which published that card, lives.  Returns at once; a death shows in boot_dead_count() some time later:
+uint64_t boot_detector_turn(void);
+/* Ask whether `rank`, which published that card, lives.  Returns at once; a death shows in boot_failed_count() some time later:
  * soon where the process has ended, after MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what
  * is too much is forgotten, so ask again. */
-void boot_watch_ask(int rank, const void *card, size_t len);
-/* Ask it for the sake of a proof (boot_watch_proven), not of itself: nobody waits for it, and where others have answered and it has not,
+void boot_detector_ask(int rank, const void *card, size_t len);
+/* Ask it for the sake of a proof (boot_detector_proven), not of itself: nobody waits for it, and where others have answered and it has not,
  * nothing follows from that. */
-void boot_watch_try(int rank, const void *card, size_t len);
+void boot_detector_try(int rank, const void *card, size_t len);
 /* A message of `rank` has come over a network: it lived when it was asked for, if it was.  Returns at once. */
-void boot_watch_hear(int rank);
+void boot_detector_hear(int rank);
 /* Wait until a process of another host has answered, no longer than that (ns).  1: one has, or nobody watches. */
-int boot_watch_wait(uint64_t ns);
+int boot_detector_wait(uint64_t ns);
 /* 1: nothing whatever, neither answer nor message, has come from another host. */
-int boot_watch_deaf(void);
+int boot_detector_deaf(void);
 /* A process of this host of whose death there is a rumour, which should be asked; told once; -1: none. */
-int boot_watch_doubt(void);
+int boot_detector_doubt(void);
 /* 0: no process of another host has answered yet; until one has, no death there can be told from a network that does not work. */
-int boot_watch_proven(void);
+int boot_detector_proven(void);
 
 /* What the program does with each signal, noted before a library is loaded that may take some for itself, and given back after it:
  * what others have changed, and nothing else. */

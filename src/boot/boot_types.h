@@ -48,7 +48,7 @@ struct boot {
     size_t page_bytes;
     struct watch *watch; /* NULL: nobody watches */
     /* Deaths that no page tells of (death.c): written by the watching thread and by who holds proc->lock, read by anybody. */
-    _Atomic(atomic_uchar *) buried;        /* by rank; NULL before the first */
+    _Atomic(atomic_uchar *) failed;        /* by rank; NULL before the first */
     _Atomic(struct boot_death *) deaths;   /* the newest first */
     atomic_uint burials;                   /* how many; grows after the other two */
     int survives; /* SIGUSR1 is ours */
@@ -76,7 +76,7 @@ void boot_page_close(struct boot *b);
 
 /* `rank`, or all of its host, is dead.  Any thread; a second word about the same process is not heard, but that its host is not only
  * dead for this one. */
-void boot_bury(struct boot *b, int rank, enum boot_scope scope, const char *why);
+void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
 
 /* Address of this process's struct where, for mpiexec; 0: none. */

@@ -53,14 +53,14 @@ void boot_page_close(struct boot *b)
 
 /* --- deaths that no page tells of ---------------------------------------------- */
 
-enum { BURIED = 1, BURIED_APART = 2, BURIED_WITH_HOST = 3 }; /* in boot.buried; ever upwards */
+enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 }; /* in boot.buried; ever upwards */
 
-static void bury_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope, const char *why)
+static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope, const char *why)
 {
     if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
     struct boot_death *d = malloc(sizeof *d);
-    if (!d || atomic_exchange_explicit(&set[rank], BURIED, memory_order_relaxed)) {
+    if (!d || atomic_exchange_explicit(&set[rank], FAILED_SEEN, memory_order_relaxed)) {
         free(d); /* without memory: whoever waits asks again */
         return;
     }
@@ -73,7 +73,7 @@ static void bury_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
     /* Release: pairs with the acquire loads of those who walk the list. */
     while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release, memory_order_relaxed))
         ;
-    /* Last, and release: pairs with boot_dead_count(), whose reader then sees the set and the list. */
+    /* Last, and release: pairs with boot_failed_count(), whose reader then sees the set and the list. */
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
 }
 
@@ -85,32 +85,32 @@ static void host_is_dead(struct boot *b, int where)
             atomic_store_explicit(&d->scope, BOOT_HOST, memory_order_relaxed);
 }
 
-void boot_bury(struct boot *b, int rank, enum boot_scope scope, const char *why)
+void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why)
 {
     /* Acquire: the zeroes that another thread wrote. */
-    atomic_uchar *set = atomic_load_explicit(&b->buried, memory_order_acquire);
+    atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
     if (!set) {
         atomic_uchar *fresh = calloc((size_t)b->size, sizeof *fresh);
         if (!fresh)
             return;
-        if (atomic_compare_exchange_strong_explicit(&b->buried, &set, fresh, memory_order_acq_rel, memory_order_acquire))
+        if (atomic_compare_exchange_strong_explicit(&b->failed, &set, fresh, memory_order_acq_rel, memory_order_acquire))
             set = fresh;
         else
             free(fresh);
     }
     if (scope == BOOT_ONE) {
-        bury_one(b, set, rank, scope, why);
+        fail_one(b, set, rank, scope, why);
         return;
     }
-    const unsigned char as = scope == BOOT_HOST ? BURIED_WITH_HOST : BURIED_APART;
+    const unsigned char as = scope == BOOT_HOST ? FAILED_WITH_HOST : FAILED_APART;
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) >= as)
         return; /* every answer of others may say it again, once for each process there */
     int where = node_map_host(&b->map, rank);
-    if (atomic_load_explicit(&set[rank], memory_order_relaxed) == BURIED_APART)
+    if (atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_APART)
         host_is_dead(b, where);
     for (int i = 0; i < b->size; i++)
         if (node_map_host(&b->map, i) == where) {
-            bury_one(b, set, i, scope, why);
+            fail_one(b, set, i, scope, why);
             unsigned char was = atomic_load_explicit(&set[i], memory_order_relaxed);
             if (was && was < as)
                 atomic_store_explicit(&set[i], as, memory_order_relaxed);
@@ -123,22 +123,22 @@ void boot_burials_free(struct boot *b)
         next = d->next;
         free(d);
     }
-    free(atomic_load_explicit(&b->buried, memory_order_relaxed));
+    free(atomic_load_explicit(&b->failed, memory_order_relaxed));
 }
 
-void boot_dead_now(int rank, const char *why)
+void boot_fail_now(int rank, const char *why)
 {
     struct boot *b = proc->boot;
-    if (rank >= 0 && rank < b->size && !boot_dead(rank))
-        boot_bury(b, rank, 0, why);
+    if (rank >= 0 && rank < b->size && !boot_failed(rank))
+        boot_fail_take(b, rank, 0, why);
 }
 
 /* --- questions ------------------------------------------------------------------- */
 
-int boot_dead_count(void)
+int boot_failed_count(void)
 {
     const struct boot *b = proc->boot;
-    int n = (int)atomic_load_explicit(&b->burials, memory_order_acquire); /* pairs with bury_one() */
+    int n = (int)atomic_load_explicit(&b->burials, memory_order_acquire); /* pairs with fail_one() */
     return b->page ? n + (int)atomic_load_explicit(&b->page->dead_count, memory_order_acquire) : n;
 }
 
@@ -148,16 +148,16 @@ static int dead_by_page(const struct boot *b, int rank)
     return b->page ? atomic_load_explicit(&b->page->dead[rank], memory_order_acquire) : JOB_LIVES;
 }
 
-int boot_dead(int rank)
+int boot_failed(int rank)
 {
     const struct boot *b = proc->boot;
     if (rank < 0 || rank >= b->size)
         return 0;
-    atomic_uchar *set = atomic_load_explicit(&b->buried, memory_order_acquire);
+    atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
     return dead_by_page(b, rank) || (set && atomic_load_explicit(&set[rank], memory_order_acquire));
 }
 
-const char *boot_dead_why(int rank)
+const char *boot_failed_why(int rank)
 {
     for (const struct boot_death *d = atomic_load_explicit(&proc->boot->deaths, memory_order_acquire); d; d = d->next)
         if (d->rank == rank)
@@ -169,7 +169,7 @@ const char *boot_dead_why(int rank)
     }
 }
 
-int boot_dead_last(void)
+int boot_failed_last(void)
 {
     const struct boot *b = proc->boot;
     const struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire);

@@ -130,7 +130,7 @@ static int read_line(struct pmi_client *c, char line[PMI_LINE_MAX], uint64_t end
 
 /* How long an answer is awaited, in seconds; 0: for ever.  In a job over several hosts the launcher's part here may itself wait for a host
  * that is cut off (Slurm's does in a barrier), and then hears nobody. */
-static int64_t patience(int starting)
+static int64_t timeout(int starting)
 {
     const struct boot *b = proc->boot;
     return starting ? cvar.boot_timeout : !b->page && b->map.host_size != b->size ? cvar.peer_timeout : 0;
@@ -192,7 +192,7 @@ static int ask(const char *request, const char *answer, const char *doing, char 
 {
     struct pmi_client *c = &proc->boot->pmi;
     int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
-    int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : patience(starting); /* others may still compute */
+    int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : timeout(starting); /* others may still compute */
     uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
     int err = outstanding(c); /* its answer would be taken for that to this request */
     if (err)

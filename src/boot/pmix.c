@@ -79,7 +79,7 @@ static void wish(pmix_info_t *info, const char *key)
 
 /* What a get is told: the host that has the value may be cut off, and is held for dead no later by others (MPIR_CVAR_PEER_TIMEOUT).
  * 1: *info is filled in. */
-static size_t patience(pmix_info_t *info)
+static size_t timeout(pmix_info_t *info)
 {
     if (!cvar.peer_timeout)
         return 0;
@@ -121,7 +121,7 @@ static int number(pmix_rank_t rank, const char *key, uint32_t *out)
     pmix_proc_t who = c->me;
     pmix_value_t *v = NULL;
     who.rank = rank;
-    size_t n = patience(&c->get);
+    size_t n = timeout(&c->get);
     pmix_status_t s = c->PMIx_Get(&who, key, n ? &c->get : NULL, n, &v);
     if (s != PMIX_SUCCESS || !v)
         return -ENOENT;
@@ -250,7 +250,7 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
     f->since = time_now();
     f->refreshed = refresh;
     snprintf(f->key, sizeof f->key, "%s", key);
-    size_t n = patience(&f->info[0]);
+    size_t n = timeout(&f->info[0]);
 #ifdef PMIX_GET_REFRESH_CACHE
     if (refresh) /* what was fetched of this process before may be older than its last put */
         wish(&f->info[n++], PMIX_GET_REFRESH_CACHE);

@@ -78,7 +78,7 @@ void build_inter(struct sched *s);     /* any call on an intercommunicator */
 void build_neighbor(struct sched *s);  /* any neighbourhood call */
 
 /* sched.c: job rank of a failed member of c (of either group, or of a related one); -1: none. */
-int coll_dead_member(struct comm *c);
+int coll_failed_member(struct comm *c);
 
 /* ctxid.c */
 void ctx_start(struct coll_room *room);

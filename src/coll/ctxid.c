@@ -88,7 +88,7 @@ static int check(uint64_t ctx, int leader)
         return MPI_SUCCESS;
     if (id % CTX_STEP == TOLD_DEATH && world < (uint32_t)boot_size())
         return err_make(MPIX_ERR_PROC_FAILED, "process %u of the job has died: %s", world,
-                        boot_dead((int)world) ? boot_dead_why((int)world)
+                        boot_failed((int)world) ? boot_failed_why((int)world)
                                               : "another member says so");
     if (ctx)
         return err_make(MPI_ERR_OTHER, "no context id: %#llx came instead of one",

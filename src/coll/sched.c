@@ -366,10 +366,10 @@ static void issue(struct sched *s, struct step *p)
 }
 
 /* Searched once per failure, not at every poll. */
-int coll_dead_member(struct comm *c)
+int coll_failed_member(struct comm *c)
 {
     const struct rankmap *const groups[] = {c->map, c->remote, c->beside[0], c->beside[1]};
-    int deaths = boot_dead_count();
+    int deaths = boot_failed_count();
     for (int i = 0, dead; i < 4 && c->deaths_seen != deaths && !c->member_dead; i++)
         if (groups[i] && (dead = rankmap_dead(groups[i], 0)) >= 0)
             c->member_dead = rankmap_world(groups[i], dead) + 1;
@@ -379,7 +379,7 @@ int coll_dead_member(struct comm *c)
 
 static int member_dead(struct sched *s)
 {
-    return boot_dead_count() && coll_dead_member(s->args.comm) >= 0;
+    return boot_failed_count() && coll_failed_member(s->args.comm) >= 0;
 }
 
 /* The error came in a message. It may belong to another call, of a member that has left because of
@@ -391,11 +391,11 @@ static int doubtful(int err)
 
 static void end_by_death(struct sched *s)
 {
-    int member = coll_dead_member(s->args.comm), world = member < 0 ? boot_dead_last() : member;
+    int member = coll_failed_member(s->args.comm), world = member < 0 ? boot_failed_last() : member;
     if (doubtful(s->error))
         s->error = MPI_SUCCESS;
     sched_fail(s, err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", world,
-                           boot_dead_why(world)));
+                           boot_failed_why(world)));
     s->doomed = 1;
 }
 
@@ -471,7 +471,7 @@ static int finished(struct sched *s)
 /* Run as far as possible without waiting. 1: the schedule has ended. */
 static int advance(struct sched *s)
 {
-    if (!s->doomed && boot_dead_count() && (s->all_or_none || (s->all_members && member_dead(s))))
+    if (!s->doomed && boot_failed_count() && (s->all_or_none || (s->all_members && member_dead(s))))
         end_by_death(s);
     while (!s->doomed) {
         for (; s->done < s->at; s->done++) {

@@ -145,7 +145,7 @@ struct wait {
 
 static int look_for_dead(struct wait *w)
 {
-    w->dead = coll_dead_member(w->m->comm);
+    w->dead = coll_failed_member(w->m->comm);
     return w->dead >= 0;
 }
 
@@ -154,7 +154,7 @@ static int entered(void *arg)
     struct wait *w = arg;
     for (; w->from < w->to; w->from++)
         if (atomic_load_explicit(&slot_of(w->m, w->from, w->n)->n, memory_order_acquire) != w->n)
-            return __builtin_expect(boot_dead_count() != 0, 0) && look_for_dead(w);
+            return __builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w);
     return 1;
 }
 
@@ -164,7 +164,7 @@ static int have_left(void *arg)
     for (; w->from < w->to; w->from++) {
         uint32_t n = atomic_load_explicit(&left_of(w->m, w->from)->n, memory_order_acquire);
         if ((int32_t)(n - w->n) < 0)
-            return __builtin_expect(boot_dead_count() != 0, 0) && look_for_dead(w);
+            return __builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w);
     }
     return 1;
 }
@@ -173,7 +173,7 @@ static int death(struct wait *w)
 {
     w->m->state = SHM_NEVER; /* slots will never be in step again */
     return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead,
-                    boot_dead_why(w->dead));
+                    boot_failed_why(w->dead));
 }
 
 static int wait_for(int (*cond)(void *), struct wait *w)
@@ -261,7 +261,7 @@ static int alike(struct shm *m, int from, int to, size_t bytes)
         uint32_t there = slot_of(m, from, m->n)->bytes;
         struct wait w = {.m = m, .dead = -1};
         /* that member may have seen the failure, and be in another call */
-        if (there != (uint32_t)bytes && boot_dead_count() && look_for_dead(&w))
+        if (there != (uint32_t)bytes && boot_failed_count() && look_for_dead(&w))
             return death(&w);
         if (there != (uint32_t)bytes)
             return sched_mismatch(there == BAD_BYTES ? 0 : there, bytes == BAD_BYTES ? 0 : bytes);

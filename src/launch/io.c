@@ -9,8 +9,8 @@
 
 /* How long an unfinished line may rest: on a terminal it is likely a prompt; elsewhere a program that prints a line
  * in pieces should not be cut by another's. */
-#define TTY_PATIENCE 100000000u    /* ns */
-#define FILE_PATIENCE 2000000000u  /* ns */
+#define TTY_TIMEOUT 100000000u    /* ns */
+#define FILE_TIMEOUT 2000000000u  /* ns */
 
 enum {
     PIECE = 4096, /* PIPE_BUF: a pipe that polls writable takes that much without blocking */
@@ -25,7 +25,7 @@ int sink_open(struct sink *s, int fd)
     s->fd = fd;
     s->may_block = fstat(fd, &st) || !S_ISREG(st.st_mode);
     s->tty = isatty(fd);
-    s->patience = s->tty ? TTY_PATIENCE : FILE_PATIENCE;
+    s->timeout = s->tty ? TTY_TIMEOUT : FILE_TIMEOUT;
     s->buf = malloc(SINK_BYTES);
     return s->buf ? 0 : -ENOMEM;
 }
@@ -142,7 +142,7 @@ static int may_write(struct stream *t, uint64_t now)
     struct sink *s = t->sink;
     if (!s->owner || s->owner == t)
         return 1;
-    if (!stream_done(s->owner) && now < s->owner->since + s->patience)
+    if (!stream_done(s->owner) && now < s->owner->since + s->timeout)
         return 0;
     s->owner->mid_line = 0; /* the rest of its line becomes a line of its own */
     s->owner = NULL;
@@ -186,7 +186,7 @@ void stream_push(struct stream *t, uint64_t now)
     if (t->have && may_write(t, now)) {
         size_t n = whole_lines(t);
         int ended = t->fd < 0, full = t->have == STREAM_BYTES && !n;
-        if (ended || full || (!n && now >= t->since + s->patience))
+        if (ended || full || (!n && now >= t->since + s->timeout))
             n = t->have;
         n = give(t, n);
         if (t->mid_line)
@@ -225,7 +225,7 @@ uint64_t stream_due(const struct stream *t)
     if (!t->have || sink_room(s) < STREAM_BYTES + sizeof t->label)
         return UINT64_MAX;
     const struct stream *first = s->owner && s->owner != t ? s->owner : t;
-    return first->since + s->patience;
+    return first->since + s->timeout;
 }
 
 /* --- input -------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ struct sink {
     int broken;        /* 0, or the errno after which nothing more is written: EPIPE, a full disk */
     int told;          /* that it is broken */
     int mid_line;      /* the last byte given to it was no newline */
-    uint64_t patience; /* ns */
+    uint64_t timeout; /* ns */
     struct stream *owner; /* may write the rest of its line; NULL: anybody may begin one */
     char *buf;
     size_t have;

@@ -332,7 +332,7 @@ static void on_exit_of(struct job *j, int rank, int ws)
     r->wait_status = ws;
     j->live--;
     j->ended++;
-    warden_note(&j->warden, rank, 0);
+    reaper_note(&j->reaper, rank, 0);
     int sig = WIFSIGNALED(ws) ? WTERMSIG(ws) : 0, status = sig ? 128 + sig : WEXITSTATUS(ws);
     int open_end = pmi_initialized(j->pmi, rank);
     if (j->phase == JOB_RUNNING && status > j->status)

@@ -16,7 +16,7 @@
 #include "launch/args.h"
 #include "launch/io.h"
 #include "launch/pmi_server.h"
-#include "launch/warden.h"
+#include "launch/reaper.h"
 
 enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_KILLED };
 
@@ -39,7 +39,7 @@ struct job {
     char name[PMI_KVS_MAX];
     struct rank *rank;
     struct pmi_server *pmi;
-    struct warden warden;
+    struct reaper reaper;
     struct pump pump;
     struct sink *out, *err;         /* ours; may be the same one */
     struct sink **sinks;            /* all, files of -outfile-pattern too */

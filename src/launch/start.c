@@ -247,7 +247,7 @@ static int start_rank(struct job *j, struct start *s, int rank)
         return cannot(j, "start a process", pid);
     r->pid = r->shown = pid;
     j->live++;
-    warden_note(&j->warden, rank, pid);
+    reaper_note(&j->reaper, rank, pid);
     if (j->args->verbose) {
         topo_set_text(&cpus, msg, sizeof msg);
         job_say(j, "rank %d: %s, pid %ld, processors %s", rank, b->argv[0], (long)pid, *msg ? msg : "any");
@@ -328,11 +328,11 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     j->size = a->size;
     j->page_fd = j->signal_fd = j->report_fd = -1;
     j->pump.from = j->pump.to = -1;
-    j->warden.pipe = -1;
+    j->reaper.pipe = -1;
     if (own_sinks(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
-    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = warden_start(&j->warden, j->size, j->name, a->argv))))
+    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = reaper_start(&j->reaper, j->size, j->name, a->argv))))
         err = cannot(j, "start", err ? err : -errno);
     if (!err) {
         fcntl(report[0], F_SETFL, O_NONBLOCK);
@@ -359,7 +359,7 @@ int job_start(struct job *j, const struct args *a, char *const *env)
 
 void job_free(struct job *j)
 {
-    warden_stop(&j->warden);
+    reaper_stop(&j->reaper);
     for (int r = 0; j->rank && r < j->size; r++) {
         struct rank *k = &j->rank[r];
         stream_close(&k->out);

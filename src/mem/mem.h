@@ -33,7 +33,7 @@ struct mem_key {
     uint32_t pid;
     int32_t fd;
     uint64_t size;
-    uint64_t cookie; /* random, part of the memfd's name: a reused pid or descriptor is refused */
+    uint64_t seg_id; /* random, part of the memfd's name: a reused pid or descriptor is refused */
 };
 
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers are complete

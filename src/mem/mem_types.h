@@ -14,7 +14,7 @@ struct mem_seg {
     int reserved;       /* owner: every page is there */
 };
 
-enum { MEM_KEPT = 16 };
+enum { MEM_CACHED = 16 };
 
 /* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch lines in
  * pairs: its neighbour is written once and read on the slow path only).
@@ -38,7 +38,7 @@ struct mem {
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */
     size_t nsegs, room;
-    struct mem_seg *kept[MEM_KEPT]; /* dropped, oldest first; out of segs */
+    struct mem_seg *kept[MEM_CACHED]; /* dropped, oldest first; out of segs */
     int nkept;
     size_t kept_bytes; /* at most MPIR_CVAR_MEM_KEEP */
 };
@@ -47,7 +47,7 @@ struct mem {
 size_t mem_available(void);
 
 /* segment.c */
-void mem_kept_free(struct mem *m); /* give back what is kept for later */
+void mem_cached_free(struct mem *m); /* give back what is kept for later */
 size_t mem_page(void);             /* bytes */
 int mem_may_take(size_t size);     /* may so many bytes be asked for, so that the kernel refuses and does not kill? */
 void mem_segment_rebase(struct mem_segment *seg, void *base); /* own segment: its mapping is at `base` now */

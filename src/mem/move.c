@@ -166,7 +166,7 @@ void mem_move_back(struct mem_segment *s)
         return;
     char *own = MAP_FAILED;
     size_t done = 0, n;
-    if (!boot_dead_count() && is_there(s)) /* one piece of address space, so that the steps become one mapping again */
+    if (!boot_failed_count() && is_there(s)) /* one piece of address space, so that the steps become one mapping again */
         own = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (; own != MAP_FAILED && done < s->size; done += n) {
         n = s->size - done < STEP ? s->size - done : STEP;

@@ -101,7 +101,7 @@ void mem_finalize(void)
         return;
     mem_wake_close();
     mem_segment_drop(m->page);
-    mem_kept_free(m);
+    mem_cached_free(m);
     if (m->spare_fd >= 0)
         close(m->spare_fd);
     free(m->segs);
@@ -116,6 +116,6 @@ int mem_holder_died(unsigned word)
     int index = (int)word - 1, rank = boot_host_rank(index);
     pid_t pid = mem_pid(index);
     if (pid > 0 && kill(pid, 0) && errno == ESRCH)
-        boot_dead_now(rank, "its process has ended, holding what others wait for");
-    return boot_dead_count() && boot_dead(rank);
+        boot_fail_now(rank, "its process has ended, holding what others wait for");
+    return boot_failed_count() && boot_failed(rank);
 }

@@ -48,9 +48,9 @@ static int fallocate_all(int fd, size_t off, size_t len)
     return 0;
 }
 
-static void seg_name(uint64_t cookie, char *name, size_t len)
+static void seg_name(uint64_t seg_id, char *name, size_t len)
 {
-    snprintf(name, len, "windrose.%016llx", (unsigned long long)cookie);
+    snprintf(name, len, "windrose.%016llx", (unsigned long long)seg_id);
 }
 
 /* --- the segments of this process, sorted by address ------------------------------- */
@@ -166,11 +166,11 @@ static int may_take(size_t size, unsigned flags)
 }
 
 /* *size: in whole pages, afterwards in whole large ones where these are asked for. */
-static int memfd_open(size_t *size, unsigned flags, uint64_t cookie)
+static int memfd_open(size_t *size, unsigned flags, uint64_t seg_id)
 {
     char name[40];
     struct stat st;
-    seg_name(cookie, name, sizeof name);
+    seg_name(seg_id, name, sizeof name);
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | (flags & MEM_LARGE ? MFD_HUGETLB : 0));
     if (fd < 0)
         return flags & MEM_LARGE ? -ENOMEM : -errno;
@@ -215,7 +215,7 @@ static void seg_free(struct mem_seg *s)
     free(s);
 }
 
-static struct mem_seg *kept_take(struct mem *m, int i)
+static struct mem_seg *cached_take(struct mem *m, int i)
 {
     struct mem_seg *s = m->kept[i];
     m->kept_bytes -= s->pub.size;
@@ -223,24 +223,24 @@ static struct mem_seg *kept_take(struct mem *m, int i)
     return s;
 }
 
-void mem_kept_free(struct mem *m)
+void mem_cached_free(struct mem *m)
 {
     while (m->nkept)
-        seg_free(kept_take(m, 0));
+        seg_free(cached_take(m, 0));
 }
 
 /* After a death epochs may end, and memory be freed, while living peers are still in theirs: what they store late must
  * not come into the next owner's memory. */
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !boot_dead_count() && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
+    return m && s->pub.owner && !boot_failed_count() && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
            s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
-static void kept_add(struct mem *m, struct mem_seg *s)
+static void cached_add(struct mem *m, struct mem_seg *s)
 {
-    while (m->nkept == MEM_KEPT || m->kept_bytes + s->pub.size > (size_t)cvar.mem_keep)
-        seg_free(kept_take(m, 0));
+    while (m->nkept == MEM_CACHED || m->kept_bytes + s->pub.size > (size_t)cvar.mem_keep)
+        seg_free(cached_take(m, 0));
     m->kept[m->nkept++] = s;
     m->kept_bytes += s->pub.size;
 }
@@ -253,7 +253,7 @@ static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
         i--;
     if (i < 0)
         return NULL;
-    struct mem_seg *s = kept_take(m, i);
+    struct mem_seg *s = cached_take(m, i);
     int need = !(flags & MEM_LAZY) && !s->reserved;
     if ((need && (!may_take(size, flags) || fallocate_all(s->pub.fd, 0, size) != 0)) || seg_enter(m, s) != 0) {
         seg_free(s);
@@ -277,9 +277,9 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
     s->flags = flags;
     s->reserved = !(flags & (MEM_NO_RESERVE | MEM_LAZY));
     s->pub.owner = 1;
-    uint64_t cookie = random_bits();
-    int err = s->pub.fd = memfd_open(&size, flags, cookie);
-    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .cookie = cookie};
+    uint64_t seg_id = random_bits();
+    int err = s->pub.fd = memfd_open(&size, flags, seg_id);
+    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id};
     if (err < 0)
         goto fail;
     err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);
@@ -319,7 +319,7 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
     }
     int err = seg_new(size, flags, seg);
     if (scarce(err) && m && m->nkept) {
-        mem_kept_free(m);
+        mem_cached_free(m);
         err = seg_new(size, flags, seg);
     }
     return err;
@@ -328,10 +328,10 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
 /* --- attach ---------------------------------------------------------------------- */
 
 /* Whether the link (an entry of some /proc/x/fd) is the memfd of this cookie. */
-static int link_matches(const char *link, uint64_t cookie)
+static int link_matches(const char *link, uint64_t seg_id)
 {
     char name[40], want[64], target[96];
-    seg_name(cookie, name, sizeof name);
+    seg_name(seg_id, name, sizeof name);
     snprintf(want, sizeof want, "/memfd:%s", name);
     ssize_t n = readlink(link, target, sizeof target - 1);
     if (n < 0)
@@ -372,7 +372,7 @@ static int key_open(const struct mem_key *key)
 {
     char path[64], own[64];
     snprintf(path, sizeof path, "/proc/%u/fd/%d", key->pid, key->fd);
-    int err = link_matches(path, key->cookie);
+    int err = link_matches(path, key->seg_id);
     if (err)
         return err;
     int fd = open_anyway(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -380,7 +380,7 @@ static int key_open(const struct mem_key *key)
         return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE : errno == EACCES ? EPERM : errno);
     struct stat st;
     snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-    err = link_matches(own, key->cookie);
+    err = link_matches(own, key->seg_id);
     if (!err && (fstat(fd, &st) != 0 || (uint64_t)st.st_size < key->size))
         err = -ESTALE;
     if (!err)
@@ -464,7 +464,7 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len)
     struct mem *m = proc->mem;
     int err = reserve_part(seg, off, len);
     if (scarce(err) && m && m->nkept) {
-        mem_kept_free(m);
+        mem_cached_free(m);
         err = reserve_part(seg, off, len);
     }
     return err;
@@ -491,7 +491,7 @@ void mem_segment_drop(struct mem_segment *seg)
     if (seg->owner && proc->mem)
         seg_leave(proc->mem, s);
     if (seg->fd >= 0 && may_keep(proc->mem, s))
-        kept_add(proc->mem, s);
+        cached_add(proc->mem, s);
     else
         seg_free(s);
 }

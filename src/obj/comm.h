@@ -90,11 +90,11 @@ struct comm {
     void *coll;             /* coll/'s per-communicator state, freed by its upcall below */
     void (*coll_free)(void *coll);
     uint32_t coll_seq;      /* coll/: numbers nonblocking collectives; equal on all members */
-    int deaths_seen;        /* coll/: boot_dead_count() when failed members were last searched; */
+    int deaths_seen;        /* coll/: boot_failed_count() when failed members were last searched; */
     int member_dead;        /* ... and one that failed: its job rank + 1 */
-    int deaths_told;        /* p2p/: boot_dead_count() when any-source calls last reported
+    int failures_reported;        /* p2p/: boot_failed_count() when any-source calls last reported
                              * failures; */
-    int dead_told;          /* ... members among them */
+    int failed_reported;          /* ... members among them */
     char name[128];         /* MPI_MAX_OBJECT_NAME */
     int revoked;
 };

@@ -79,8 +79,8 @@ int rankmap_find(const struct rankmap *m, int world)
 
 int rankmap_dead(const struct rankmap *m, int rank)
 {
-    for (int deaths = boot_dead_count(); deaths && rank < m->size; rank++)
-        if (boot_dead(rankmap_world(m, rank)))
+    for (int deaths = boot_failed_count(); deaths && rank < m->size; rank++)
+        if (boot_failed(rankmap_world(m, rank)))
             return rank;
     return -1;
 }

@@ -99,7 +99,7 @@ static int send_copy(struct p2p_req *q, struct piece *piece)
     dt_pack(q->type, q->count, q->buf, 0, data, q->size);
     *copy = *q;
     copy->twin = NULL;
-    copy->cookie = 0;
+    copy->wire_id = 0;
     copy->waits = 0;
     request_init(&copy->r, REQUEST_SEND, q->r.ops, NULL);
     copy->holds = 0;

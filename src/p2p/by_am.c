@@ -24,7 +24,7 @@ static const void *whole(struct p2p_req *q)
 static int send_eager(struct p2p_req *q, struct p2p_peer *p)
 {
     int sync = (q->flags & P2P_MODE) == P2P_SYNC;
-    struct p2p_eager_sync h = {{q->ctx, q->src, q->tag, p->seq_out}, sync ? cookie_make(q) : 0};
+    struct p2p_eager_sync h = {{q->ctx, q->src, q->tag, p->seq_out}, sync ? wire_id_make(q) : 0};
     if (sync && !h.sreq)
         return AM_AGAIN; /* retry when there is memory */
     struct iovec v[2] = {{&h, sync ? sizeof h : sizeof h.m}, {(void *)whole(q), q->size}};
@@ -110,7 +110,7 @@ static int send_rts(struct p2p_req *q, struct p2p_peer *p)
         n = 0;
     if (!n)
         key = native_offer(q, p, rts.tail.key, most < sizeof rts.tail ? most : sizeof rts.tail);
-    rts.h = (struct p2p_rts){{q->ctx, q->src, q->tag, p->seq_out}, cookie_make(q), q->size, n,
+    rts.h = (struct p2p_rts){{q->ctx, q->src, q->tag, p->seq_out}, wire_id_make(q), q->size, n,
                              (uint16_t)key, (uint16_t)q->waits};
     if (!rts.h.sreq)
         return AM_AGAIN; /* retry when there is memory */
@@ -246,10 +246,10 @@ static int pull_try(struct p2p_op *op, struct p2p_peer *p)
     if (segment > proc->p2p->scratch_size)
         segment = proc->p2p->scratch_size;
     window = segment * window_segments(p->world);
-    int rc = cookie_make(q) ? 0 : AM_AGAIN;
+    int rc = wire_id_make(q) ? 0 : AM_AGAIN;
     while (rc == 0 && q->next < q->want && q->next - q->got <= window * (P2P_PULL_WINDOWS - 1)) {
         size_t len = q->want - q->next < window ? q->want - q->next : window;
-        struct p2p_pull m = {q->remote, q->cookie,     q->next,
+        struct p2p_pull m = {q->remote, q->wire_id,     q->next,
                              q->want,   (uint32_t)len, (uint32_t)segment};
         struct iovec v = {&m, sizeof m};
         rc = am_request(p->world, P2P_PULL, &v, 1, (unsigned)((len + segment - 1) / segment));
@@ -286,7 +286,7 @@ static void by_am_more(struct p2p_req *q)
         pull_fail(&q->op, rc);
 }
 
-static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
+static void by_am_pull(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h,
                         const void *tail)
 {
     if (q->want == 0 || rndv_read(q, p, h, tail)) {
@@ -300,7 +300,7 @@ static void by_am_fetch(struct p2p_req *q, struct p2p_peer *p, const struct p2p_
 
 static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
 {
-    struct p2p_cancel m = {cookie_make(q), q->seq, q->state == P2P_CANCELLING, 0, 0};
+    struct p2p_cancel m = {wire_id_make(q), q->seq, q->state == P2P_CANCELLING, 0, 0};
     q->cancelled = 1;
     peer_control(p, P2P_CANCEL, &m, sizeof m);
 }
@@ -308,6 +308,6 @@ static void by_am_cancel(struct p2p_req *q, struct p2p_peer *p)
 const struct p2p_path p2p_by_am = {.name = "am",
                                    .init = p2p_handlers,
                                    .send = by_am_send,
-                                   .fetch = by_am_fetch,
+                                   .pull = by_am_pull,
                                    .more = by_am_more,
                                    .cancel = by_am_cancel};

@@ -46,7 +46,7 @@ static struct tp *network(const struct p2p_peer *p, size_t len, const struct tp_
     struct tp *tp = p->near || !cvar.rma_native ? NULL : am_tp(p->world, ops, caps);
     if (!tp || !(caps->flags & TP_GET))
         return NULL;
-    size_t min = cvar.p2p_native_min < 0 ? caps->fetch_min : (size_t)cvar.p2p_native_min;
+    size_t min = cvar.p2p_native_min < 0 ? caps->pull_min : (size_t)cvar.p2p_native_min;
     return min != SIZE_MAX && len >= min ? tp : NULL;
 }
 
@@ -213,7 +213,7 @@ int native_read(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, 
 /* --- death -------------------------------------------------------------------------- */
 
 /* Hook, while there are data of failed processes. */
-static int bury(void *arg)
+static int fail_peer(void *arg)
 {
     struct p2p *s = arg;
     uint64_t now = time_now();
@@ -232,7 +232,7 @@ static int bury(void *arg)
         ended++;
     }
     if (!left)
-        progress_hook_del(&s->bury);
+        progress_hook_del(&s->fail_hook);
     return ended;
 }
 
@@ -244,21 +244,21 @@ void native_died(int world)
         if (x->q->world != world)
             continue;
         x->err = -ENOTCONN;
-        x->over = time_now() + TP_DEAD_NS;
-        progress_hook_add(&s->bury);
+        x->over = time_now() + TP_FAILED_NS;
+        progress_hook_add(&s->fail_hook);
     }
 }
 
 void native_init(struct p2p *s)
 {
     list_init(&s->reads);
-    s->bury.fn = bury;
-    s->bury.arg = s;
+    s->fail_hook.fn = fail_peer;
+    s->fail_hook.arg = s;
 }
 
 void native_finalize(struct p2p *s)
 {
-    progress_hook_del(&s->bury);
+    progress_hook_del(&s->fail_hook);
     for (struct list *l; (l = list_pop(&s->reads)) != NULL;)
         LIST_OBJ(l, struct p2p_native, link)->q = NULL;
 }

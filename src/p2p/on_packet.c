@@ -7,19 +7,19 @@
 #include "p2p/p2p_types.h"
 
 /* A malformed packet, or one that was not asked for: nothing of it is used. */
-static __attribute__((cold)) int nonsense(int src, const char *what)
+static __attribute__((cold)) int malformed(int src, const char *what)
 {
-    if (boot_dead(src)) /* what it sent may come after the requests concerned have ended here */
+    if (boot_failed(src)) /* what it sent may come after the requests concerned have ended here */
         return 0;
-    proc->p2p->nonsense++;
-    am_nonsense(src, what);
+    proc->p2p->malformed++;
+    am_malformed(src, what);
     return 0;
 }
 
 /* A send of this process that a packet of src concerns. */
-static struct p2p_req *send_of(uint64_t cookie, int src)
+static struct p2p_req *send_of(uint64_t wire_id, int src)
 {
-    struct p2p_req *s = cookie_find(cookie, src);
+    struct p2p_req *s = wire_id_find(wire_id, src);
     return s && s->is_send ? s : NULL;
 }
 
@@ -40,7 +40,7 @@ static int pull_fits(const struct p2p_req *s, int src, const struct p2p_pull *m)
 static int stays(int src, size_t bytes)
 {
     struct tp_caps caps;
-    return am_tp(src, NULL, &caps) && caps.am_keep && bytes >= caps.am_keep;
+    return am_tp(src, NULL, &caps) && caps.am_zcopy_min && bytes >= caps.am_zcopy_min;
 }
 
 static int on_pull(int src, const void *msg, size_t len)
@@ -48,8 +48,8 @@ static int on_pull(int src, const void *msg, size_t len)
     const struct p2p_pull *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !pull_fits(s, src, m))
-        return nonsense(src, "a request for data");
-    struct p2p_leaving *x = s->block && stays(src, m->segment) ? send_leaving(s) : NULL;
+        return malformed(src, "a request for data");
+    struct p2p_closing *x = s->block && stays(src, m->segment) ? send_closing(s) : NULL;
     for (size_t off = 0; off < m->len; off += m->segment) {
         size_t n = m->len - off < m->segment ? m->len - off : m->segment;
         struct p2p_data h = {m->rreq, m->off + off};
@@ -61,7 +61,7 @@ static int on_pull(int src, const void *msg, size_t len)
         struct iovec v[2] = {{&h, sizeof h}, {(void *)data, n}};
         if (x) {
             x->out++; /* before: the completion may come at once */
-            int rc = am_reply_kept(src, P2P_DATA, v, 2, &x->d);
+            int rc = am_reply_zcopy(src, P2P_DATA, v, 2, &x->d);
             x->out -= rc != TP_PENDING;
             x->err = rc < 0 && !x->err ? rc : x->err;
         } else {
@@ -77,13 +77,13 @@ static int on_pull(int src, const void *msg, size_t len)
 static int on_data(int src, const void *msg, size_t len)
 {
     const struct p2p_data *m = msg;
-    struct p2p_req *q = len >= sizeof *m ? cookie_find(m->rreq, src) : NULL;
+    struct p2p_req *q = len >= sizeof *m ? wire_id_find(m->rreq, src) : NULL;
     const char *data = (const char *)(m + 1);
     size_t n = len - sizeof *m;
     /* Only what was asked for, and no more of it in all. */
     if (!q || q->is_send || q->state != P2P_PULLING || m->off > q->next || n > q->next - m->off ||
         n > q->next - q->got)
-        return nonsense(src, "data");
+        return malformed(src, "data");
     if (q->block)
         memcpy(q->start + m->off, data, n);
     else
@@ -192,7 +192,7 @@ static int take_first(int src, const struct p2p_eager_first *h, size_t len)
     if (p->dead) /* the rest will not come */
         return 0;
     if (p->in_req || p->in_unex || len >= h->size || h->size > P2P_EAGER_LIMIT)
-        return nonsense(src, "the beginning of a message");
+        return malformed(src, "the beginning of a message");
     struct p2p_req *q = match_arrival(&h->m);
     if (q) {
         recv_first(q, p, &h->m, h->size, h + 1, len);
@@ -210,7 +210,7 @@ static int take_more(int src, const void *data, size_t len)
     struct p2p_peer *p = peer_get(src);
     if (!p || (p->in_req ? len > p->in_req->full - p->in_req->got
                          : !p->in_unex || len > p->in_unex->size - p->in_unex->arrived))
-        return nonsense(src, "a piece of a message");
+        return malformed(src, "a piece of a message");
     recv_more(p, data, len);
     return 0;
 }
@@ -255,9 +255,9 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 {
     const struct p2p_match *m = msg;
     if ((int32_t)(m->seq - p->seq_in) < 0)
-        return nonsense(p->world, "a message twice");
+        return malformed(p->world, "a message twice");
     if (m->seq - p->seq_in >= P2P_EARLY || p->nearly >= P2P_EARLY)
-        return nonsense(p->world, "a message long before its turn");
+        return malformed(p->world, "a message long before its turn");
     if (m->seq != p->seq_in) {
         struct p2p_early *e = malloc(sizeof *e + len);
         if (!e)
@@ -293,7 +293,7 @@ static int in_turn(struct p2p_peer *p, int type, const void *msg, size_t len)
 static int on_match(int type, int src, const void *msg, size_t len)
 {
     if (__builtin_expect(!well_formed(type, msg, len), 0))
-        return nonsense(src, "a message");
+        return malformed(src, "a message");
     struct p2p_peer *p = peer_get(src);
     if (__builtin_expect(p && !p->ordered, 0))
         return in_turn(p, type, msg, len);
@@ -334,7 +334,7 @@ static int on_fin(int src, const void *msg, size_t len)
     const struct p2p_fin *m = msg;
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || s->state != P2P_OPEN || s->got) /* a receiver that pulls sends no FIN; P14 */
-        return nonsense(src, "the end of a message");
+        return malformed(src, "the end of a message");
     list_del(&s->op.link);
     send_done(s, MPI_SUCCESS);
     return 0;
@@ -345,7 +345,7 @@ static int on_ack(int src, const void *msg, size_t len)
     const struct p2p_ack *m = msg;
     struct p2p_peer *p = peer_get(src);
     if (!p || len != sizeof *m || m->bytes > p->eager_out)
-        return nonsense(src, "a credit");
+        return malformed(src, "a credit");
     p->eager_out -= m->bytes;
     if ((int32_t)(m->seq - p->seq_told) > 0 && (int32_t)(m->seq - p->seq_out) <= 0)
         p->seq_told = m->seq;
@@ -385,7 +385,7 @@ static int on_cancel(int src, const void *msg, size_t len)
 {
     struct p2p_cancel m;
     if (len != sizeof m)
-        return nonsense(src, "a wish to cancel");
+        return malformed(src, "a wish to cancel");
     memcpy(&m, msg, sizeof m);
     struct p2p_peer *p = peer_get(src);
     m.done = (uint8_t)withdraw(src, m.seq);
@@ -417,7 +417,7 @@ static int on_cancelled(int src, const void *msg, size_t len)
     struct p2p_req *s = len == sizeof *m ? send_of(m->sreq, src) : NULL;
     if (!s || !(s->state == P2P_CANCELLING ||
                 (s->state == P2P_OPEN && m->done && s->cancelled && !s->got)))
-        return nonsense(src, "an answer to MPI_Cancel");
+        return malformed(src, "an answer to MPI_Cancel");
     list_del(&s->op.link);
     status_set_cancelled(&s->r.status, m->done != 0);
     send_done(s, MPI_SUCCESS);

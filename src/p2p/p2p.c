@@ -80,7 +80,7 @@ void p2p_finalize(void)
         free(q);
     }
     free(s->buffer);
-    free(s->cookie);
+    free(s->wire_id);
     free(s->scratch);
     free(s->bounce);
     free(s);
@@ -200,7 +200,7 @@ static int req_fill(struct p2p_req *q, enum request_kind kind, const void *buf, 
     q->cancelled = 0;
     q->copy = NULL;
     q->twin = NULL;
-    q->cookie = 0;
+    q->wire_id = 0;
     q->native = NULL;
     q->leaving = NULL;
     q->buf = (void *)(uintptr_t)buf;

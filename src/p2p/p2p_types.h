@@ -9,13 +9,13 @@
  *  P5peer->eager_out <= cvar.p2p_eager_window: eager bytes sent and not yet acknowledged
  *  P6an open rendezvous send stands on p2p->open until FIN or CANCELLED, or until all that was
  *    pulled has left
- *  P11what a packet names or measures is checked before use: requests by cookie_find(), bytes
+ *  P11what a packet names or measures is checked before use: requests by wire_id_find(), bytes
  *     against what was asked for; a malformed packet is dropped with a warning
  *  P12unordered: seq_out - seq_told <= P2P_EARLY, so peer->early is bounded
  *  P13while the network may write into the buffer of a receive, that is not complete: it waits for
  *     the network's answer, for a failed process's data at most one second
  *  P14while the network reads the buffer of a send, that is not complete: it waits until the
- *     network has answered for each piece (P2P_LEAVING), or its peer is dead */
+ *     network has answered for each piece (P2P_CLOSING), or its peer is dead */
 #ifndef P2P_TYPES_H
 #define P2P_TYPES_H
 
@@ -48,9 +48,9 @@ struct p2p_peer;
 struct p2p_path;
 struct p2p_native; /* native.c */
 
-/* Pieces of a send that the network reads in place (am_reply_kept). If the peer fails, the send
+/* Pieces of a send that the network reads in place (am_reply_zcopy). If the peer fails, the send
  * ends before them. */
-struct p2p_leaving {
+struct p2p_closing {
     struct tp_done d; /* shared by all of them: each answer counts down */
     struct p2p_req *q; /* NULL: it has ended */
     unsigned out;     /* pieces under way */
@@ -96,7 +96,7 @@ enum p2p_state {
     P2P_IDLE,     /* not started, or complete */
     P2P_QUEUED,   /* send: in peer->pending */
     P2P_OPEN,     /* send: RTS or EAGER_SYNC is out, on p2p->open */
-    P2P_LEAVING,  /* send: all of it was asked for and given to the network, which still reads some
+    P2P_CLOSING,  /* send: all of it was asked for and given to the network, which still reads some
                    * of it; on p2p->open */
     P2P_CANCELLING, /* send: eager, complete before, waits for CANCELLED on p2p->open */
     P2P_POSTED,   /* receive: in a bin */
@@ -135,9 +135,9 @@ struct p2p_req {
     int waiting;         /* a PULL stands in peer->pending */
     size_t full;         /* receive: bytes of the message; more than size: truncated */
     uint64_t remote;     /* wire id of the send request */
-    uint64_t cookie;     /* its own wire id; 0: none */
+    uint64_t wire_id;     /* its own wire id; 0: none */
     struct p2p_native *native; /* what the network knows of the buffer; NULL: nothing */
-    struct p2p_leaving *leaving; /* NULL: no piece is read in place */
+    struct p2p_closing *leaving; /* NULL: no piece is read in place */
     struct p2p_req *next_free;
     struct p2p_req *twin; /* buffered send and the copy that is sent for it, while both live */
     void *copy;          /* buffered send: its piece of the attached buffer */
@@ -176,14 +176,14 @@ struct p2p_path {
     int (*send)(struct p2p_req *q, struct p2p_peer *p);
     /* q is matched with a message whose data are still at the sender: get them. tail: what followed
      * the RTS. */
-    void (*fetch)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail);
+    void (*pull)(struct p2p_req *q, struct p2p_peer *p, const struct p2p_rts *h, const void *tail);
     void (*more)(struct p2p_req *q); /* some of it has come */
     void (*cancel)(struct p2p_req *q, struct p2p_peer *p); /* ask the receiver to drop a send */
 };
 extern const struct p2p_path p2p_by_am;
 
 struct p2p_buffer; /* buffer.c */
-struct p2p_cookie; /* cookie.c */
+struct p2p_wire_id; /* wire_id.c */
 
 struct p2p {
     struct list posted[P2P_BINS];
@@ -191,7 +191,7 @@ struct p2p {
     unsigned posted_kind[P2P_KEYS]; /* receives posted of each kind of key: unused kinds cost
                                      * nothing */
     unsigned unexpected;   /* messages in unex */
-    unsigned nonsense;     /* packets dropped */
+    unsigned malformed;     /* packets dropped */
     uint64_t serial;       /* last given to a receive */
     uint64_t arrivals;     /* unexpected messages so far: probes look again when it moves */
     struct map peers;      /* world rank -> struct p2p_peer */
@@ -199,10 +199,10 @@ struct p2p {
     struct list busy, open, pulls;
     int parts;             /* partitioned sends made so far: each has a number */
     struct list reads;     /* struct p2p_native of receives */
-    int deaths;                /* boot_dead_count() when failed peers were last handled */
-    struct progress_hook bury; /* active while a failed process's data are on reads */
-    struct p2p_cookie *cookie; /* cookie.c */
-    uint32_t cookies, cookie_free;
+    int deaths;                /* boot_failed_count() when failed peers were last handled */
+    struct progress_hook fail_hook; /* active while a failed process's data are on reads */
+    struct p2p_wire_id *wire_id; /* wire_id.c */
+    uint32_t wire_ids, wire_id_free;
     struct progress_hook hook;
     struct p2p_req *free;  /* pool */
     char *scratch;         /* packed data of one message during its send */
@@ -235,11 +235,11 @@ static inline uint32_t p2p_any(uint32_t src)
     return (src & ~proc->p2p->ranks) | ((uint32_t)MPI_ANY_SOURCE & proc->p2p->ranks);
 }
 
-/* cookie.c: wire ids of requests, valid until they are done. */
-uint64_t cookie_make(struct p2p_req *q); /* the one it has, or a new one; 0: no memory */
-void cookie_drop(struct p2p_req *q);
+/* wire_id.c: wire ids of requests, valid until they are done. */
+uint64_t wire_id_make(struct p2p_req *q); /* the one it has, or a new one; 0: no memory */
+void wire_id_drop(struct p2p_req *q);
 /* NULL: no request with this id concerns that process */
-struct p2p_req *cookie_find(uint64_t cookie, int world);
+struct p2p_req *wire_id_find(uint64_t wire_id, int world);
 
 /* match.c */
 void match_init(struct p2p *s);
@@ -285,11 +285,11 @@ int send_begin(struct p2p_req *q);
 void send_cancel_own(struct p2p_req *q);
 void send_done(struct p2p_req *q, int err);
 /* The record that reports pieces which the network reads in place; NULL: no memory, copy them. */
-struct p2p_leaving *send_leaving(struct p2p_req *q);
+struct p2p_closing *send_closing(struct p2p_req *q);
 /* All of q's data were asked for and sent, or are on their way; or some will not leave. */
 void send_asked(struct p2p_req *q);
 /* Nothing of it is under way, and what did not leave had other reasons than its peer. */
-static inline int send_failed(const struct p2p_leaving *x)
+static inline int send_failed(const struct p2p_closing *x)
 {
     return !x->out && x->err && x->err != -ENOTCONN;
 }

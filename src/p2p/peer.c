@@ -174,7 +174,7 @@ void peer_credit(struct p2p_peer *p, size_t bytes)
 int peer_death(const struct p2p_req *q, int world)
 {
     return err_make(MPIX_ERR_PROC_FAILED, "%s: process %d of the job has died: %s",
-                    q->is_send ? "send" : "receive", world, boot_dead_why(world));
+                    q->is_send ? "send" : "receive", world, boot_failed_why(world));
 }
 
 /* May the message that q waits for come from `world`? Any-source receives fail too: the failed
@@ -192,19 +192,19 @@ int peer_untold(struct comm *c)
 {
     const struct p2p *s = proc->p2p;
     const struct rankmap *senders = c->remote ? c->remote : c->map;
-    int n = 0, dead = boot_dead_last();
-    if (c->deaths_told == s->deaths)
+    int n = 0, dead = boot_failed_last();
+    if (c->failures_reported == s->deaths)
         return -1;
-    c->deaths_told = s->deaths;
+    c->failures_reported = s->deaths;
     for (int i = rankmap_dead(senders, 0); i >= 0; i = rankmap_dead(senders, i + 1)) {
         int world = rankmap_world(senders, i);
         const struct p2p_peer *p = map_get(&s->peers, (uint64_t)world);
         if (p && p->dead && n++ == 0 && rankmap_find(senders, dead) < 0)
             dead = world;
     }
-    if (n <= c->dead_told)
+    if (n <= c->failed_reported)
         return -1;
-    c->dead_told = n;
+    c->failed_reported = n;
     return dead;
 }
 
@@ -267,17 +267,17 @@ void peer_reap(void)
     struct p2p *s = proc->p2p;
     if (!s) /* finalized */
         return;
-    int deaths = boot_dead_count();
+    int deaths = boot_failed_count();
     enum { DYING = 2 };
     for (int r = 0; r < boot_size(); r++) { /* all first: reports of one failure include all */
-        struct p2p_peer *p = boot_dead(r) ? peer_get(r) : NULL;
+        struct p2p_peer *p = boot_failed(r) ? peer_get(r) : NULL;
         if (p && !p->dead)
             p->dead = DYING;
     }
     s->deaths = deaths;
     for (int r = 0; r < boot_size(); r++) {
-        const struct p2p_peer *p = boot_dead(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
-        if (boot_dead(r) && (!p || p->dead == DYING))
+        const struct p2p_peer *p = boot_failed(r) ? map_get(&s->peers, (uint64_t)r) : NULL;
+        if (boot_failed(r) && (!p || p->dead == DYING))
             peer_died(r);
     }
 }

@@ -29,8 +29,8 @@ static int look(struct look *l)
 
 static int look_for_death(struct look *l)
 {
-    if (__builtin_expect(boot_dead_count() != 0, 0))
-        l->dead = l->world < 0 ? peer_untold(l->comm) : boot_dead(l->world) ? l->world : -1;
+    if (__builtin_expect(boot_failed_count() != 0, 0))
+        l->dead = l->world < 0 ? peer_untold(l->comm) : boot_failed(l->world) ? l->world : -1;
     return l->dead >= 0;
 }
 
@@ -98,7 +98,7 @@ int p2p_probe(int source, int tag, struct comm *c, int *flag, struct request **m
     }
     if (!l.found)
         return err_make(MPIX_ERR_PROC_FAILED, "probe: process %d of the job has died: %s", l.dead,
-                        boot_dead_why(l.dead));
+                        boot_failed_why(l.dead));
     if (flag)
         *flag = 1;
     if (keep) {

@@ -9,8 +9,8 @@
 void recv_done(struct p2p_req *q, int err)
 {
     q->state = P2P_IDLE;
-    if (q->cookie)
-        cookie_drop(q);
+    if (q->wire_id)
+        wire_id_drop(q);
     if (!err && q->full > q->size)
         err = err_make(MPI_ERR_TRUNCATE,
                        "the message from rank %d with tag %d has %zu bytes, the buffer %zu",
@@ -138,9 +138,9 @@ void recv_rendezvous(struct p2p_req *q, const struct p2p_rts *h, int world, cons
         recv_done(
             q, err_make(MPI_ERR_NO_MEM, "receive: no memory for the record of process %d", world));
     } else if (world == proc->p2p->me) {
-        recv_self(q, cookie_find(h->sreq, world));
+        recv_self(q, wire_id_find(h->sreq, world));
     } else {
-        p->path->fetch(q, p, h, tail);
+        p->path->pull(q, p, h, tail);
     }
 }
 
@@ -193,8 +193,8 @@ int recv_begin(struct p2p_req *q)
         return MPI_SUCCESS;
     }
     match_post(q);
-    if (__builtin_expect(boot_dead_count() != 0, 0)) {
-        int dead = q->world < 0 ? peer_untold(q->r.comm) : boot_dead(q->world) ? q->world : -1;
+    if (__builtin_expect(boot_failed_count() != 0, 0)) {
+        int dead = q->world < 0 ? peer_untold(q->r.comm) : boot_failed(q->world) ? q->world : -1;
         if (dead >= 0) {
             match_unpost(q);
             recv_done(q, peer_death(q, dead));

@@ -11,8 +11,8 @@
 void send_done(struct p2p_req *q, int err)
 {
     q->state = P2P_IDLE;
-    if (q->cookie)
-        cookie_drop(q);
+    if (q->wire_id)
+        wire_id_drop(q);
     if (q->native)
         native_withdraw(q);
     if (q->leaving) { /* its pieces have left, or its peer has failed */
@@ -31,7 +31,7 @@ static void send_fail(struct p2p_op *op, int neg_errno)
     struct p2p_req *q = LIST_OBJ(op, struct p2p_req, op);
     send_done(q, neg_errno == -ENOTCONN
                      ? err_make(MPIX_ERR_PROC_FAILED, "send: process %d of the job has died: %s",
-                                q->world, boot_dead_why(q->world))
+                                q->world, boot_failed_why(q->world))
                      : err_from_errno(neg_errno, "send"));
 }
 
@@ -44,7 +44,7 @@ static int send_try(struct p2p_op *op, struct p2p_peer *p)
 
 void send_asked(struct p2p_req *q)
 {
-    q->state = P2P_LEAVING;
+    q->state = P2P_CLOSING;
     if (q->leaving && q->leaving->out)
         return;
     int err = q->leaving ? q->leaving->err : 0;
@@ -57,20 +57,20 @@ void send_asked(struct p2p_req *q)
 
 static void piece_left(struct tp_done *d, int err)
 {
-    struct p2p_leaving *x = LIST_OBJ(d, struct p2p_leaving, d);
+    struct p2p_closing *x = LIST_OBJ(d, struct p2p_closing, d);
     x->out--;
     if (err && !x->err)
         x->err = err;
-    if (x->q && (x->q->state == P2P_LEAVING || send_failed(x)))
+    if (x->q && (x->q->state == P2P_CLOSING || send_failed(x)))
         send_asked(x->q);
     else if (!x->q && !x->out)
         free(x);
 }
 
-struct p2p_leaving *send_leaving(struct p2p_req *q)
+struct p2p_closing *send_closing(struct p2p_req *q)
 {
     if (!q->leaving && (q->leaving = malloc(sizeof *q->leaving)))
-        *q->leaving = (struct p2p_leaving){.d = {piece_left}, .q = q};
+        *q->leaving = (struct p2p_closing){.d = {piece_left}, .q = q};
     return q->leaving;
 }
 

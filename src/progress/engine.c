@@ -25,7 +25,7 @@ enum { SPIN_GLIMPSE = 256 };
 /* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice to somebody who computes. */
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
 /* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it runs again. */
-enum { NAP_SHORT = 60000 };
+enum { SLEEP_SHORT_NS = 60000 };
 /* A look that took between these (ns) and found nothing has done something for a peer; one of more was without the core. */
 enum { SERVED_MIN = 2000, SERVED_MAX = 50000, SERVED_LOOKS = 4 /* so many, and it is no interrupt */ };
 /* At most 2^this waits go to sleep without a yield before one tries again. */
@@ -33,7 +33,7 @@ enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
 /* Where there is nothing to sleep on, a nap lasts 1 ms, twice as long each time, this long at most. */
-enum { NAP_MAX_MS = 8, NAP_DOUBLES = 3, NAP_AFTER = 16 /* turns that gave way, of who waits where cores are few */ };
+enum { BACKOFF_MAX_MS = 8, BACKOFF_DOUBLES = 3, BACKOFF_AFTER = 16 /* turns that gave way, of who waits where cores are few */ };
 /* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
  * often; turns without a sleep until the clock is looked at. */
 static const uint64_t STALL_NS = 1000000000u;
@@ -281,14 +281,14 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 }
 
 /* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.  Where something has no
- * descriptor, whoever naps looks again after nap_ms; for the others (0) a turn is as it was, and nobody follows one who naps.
+ * descriptor, whoever naps looks again after backoff_ms; for the others (0) a turn is as it was, and nobody follows one who naps.
  * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
-static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int nap_ms, uint64_t *slept)
+static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int backoff_ms, uint64_t *slept)
 {
     int met = 0, nfds = 0;
     *slept = 0;
     p->polls += PROGRESS_SLEEP;
-    if (p->poller && !(p->blind && !nap_ms)) {
+    if (p->poller && !(p->blind && !backoff_ms)) {
         p->followers++;
         lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
                        (uint64_t)max_ms * 1000000u);
@@ -305,7 +305,7 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
     /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes us. */
     enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
     p->blind = is == BLIND;
-    int ms = !p->blind || max_ms < nap_ms ? max_ms : nap_ms, sleeps = is != NEWS && ms > 0;
+    int ms = !p->blind || max_ms < backoff_ms ? max_ms : backoff_ms, sleeps = is != NEWS && ms > 0;
     if (sleeps && !(met = cond(arg)))
         *slept = sleep_on(p, nfds, ms);
     mem_wake_disarm();
@@ -329,12 +329,12 @@ static int sleep_ms(const struct progress *p, int fruitless)
 
 /* Where there is nothing to sleep on: a nap no longer than the wait was already; 0: keep looking.  Nobody waits for what the progress
  * thread (what: NULL) finds as for an answer, and where cores are few somebody else needs this one. */
-static int nap_ms(const struct progress *p, const char *what, int fruitless)
+static int backoff_ms(const struct progress *p, const char *what, int fruitless)
 {
-    if (what && (!p->crowded || fruitless < NAP_AFTER))
+    if (what && (!p->crowded || fruitless < BACKOFF_AFTER))
         return 0;
-    fruitless -= what ? NAP_AFTER : 0;
-    return fruitless < NAP_DOUBLES ? 1 << fruitless : NAP_MAX_MS;
+    fruitless -= what ? BACKOFF_AFTER : 0;
+    return fruitless < BACKOFF_DOUBLES ? 1 << fruitless : BACKOFF_MAX_MS;
 }
 
 /* --- how long to spin, whether to yield ----------------------------------------------
@@ -456,13 +456,13 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             look_after(p, &since, what, peer);
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             uint64_t slept;
-            int nap = nap_ms(p, what, fruitless);
+            int nap = backoff_ms(p, what, fruitless);
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), nap, &slept);
             /* News, though none for this process perhaps: a network that does a peer's put or get here may tell nobody, and
              * the next may follow at once. */
             if (slept)
                 idle = yields = fruitless = served = 0;
-            if (slept && slept < NAP_SHORT)
+            if (slept && slept < SLEEP_SHORT_NS)
                 spin_longer(p);
         }
     }

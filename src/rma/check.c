@@ -6,8 +6,8 @@ static void check_age(const struct rma_win *w, const struct rma_target *t, int l
 {
     WR_ASSERT(!t->held || (t->queued && w->held && w->held <= t->held && !list_empty(&w->active)));
     int back = t->queued && !leaves && !t->sync && rma_may_issue(t) != ADMIT_QUEUE &&
-               !(LIST_OBJ(t->next, struct rma_op, link)->flags & OP_FETCHING);
-    if (back && rma_ask(w, ASK_IN_PASSIVE) && cvar.rma_age && !cvar.rma_delay && !w->starved &&
+               !(LIST_OBJ(t->next, struct rma_op, link)->flags & OP_PULLED);
+    if (back && rma_in(w, SET_PASSIVE) && cvar.rma_age && !cvar.rma_delay && !w->starved &&
         !w->kicking)
         WR_ASSERT(t->held);
 }
@@ -25,7 +25,7 @@ static void check_lock(const struct rma_win *w, const struct rma_target *t)
         WR_ASSERT(t->flags & TARGET_JOIN); /* E6 */
     if (w->state == WIN_LOCK_ALL_GRANTED)
         WR_ASSERT(t->state == TARGET_LOCK_GRANTED); /* E8 */
-    int due = rma_target_due(t) || (t->flags & TARGET_DEAD);
+    int due = rma_target_due(t) || (t->flags & TARGET_FAILED);
     if (!list_empty(&t->ready) && !w->kicking)
         WR_ASSERT(due); /* R4 */
     check_age(w, t, due);
@@ -45,23 +45,23 @@ static unsigned check_target(const struct rma_win *w, const struct rma_target *t
         queued += past;
         n++;
         natives += op->natives;
-        kept += op->kept;
-        WR_ASSERT(!op->kept || !(op->flags & (OP_DONE | OP_RIDES)));
-        if (op->natives && op->elem && !(t->flags & TARGET_DEAD))
+        kept += op->zcopies;
+        WR_ASSERT(!op->zcopies || !(op->flags & (OP_DONE | OP_PIGGYBACKED)));
+        if (op->natives && op->elem && !(t->flags & TARGET_FAILED))
             WR_ASSERT(t->atomics); /* R9 */
         if (!past && t->state == TARGET_LOCK_ISSUED && !(t->flags & TARGET_NOCHECK))
-            WR_ASSERT(op->flags & (OP_RIDES | OP_DONE)); /* E10 */
+            WR_ASSERT(op->flags & (OP_PIGGYBACKED | OP_DONE)); /* E10 */
         if (t->state == TARGET_LOCK_CALLED)
             WR_ASSERT(op->sent == 0); /* E10 */
     }
     WR_ASSERT(past || t->next == &t->ops);        /* R1 */
     WR_ASSERT(n == t->nops && queued == t->queued); /* R2 */
-    if (t->train)
+    if (t->coalesced)
         /* R10 */
-        WR_ASSERT(t->ops.prev == &t->train->link && t->queued && t->train->train &&
-                  !t->train->sent && !t->sync);
+        WR_ASSERT(t->ops.prev == &t->coalesced->link && t->queued && t->coalesced->coalesced &&
+                  !t->coalesced->sent && !t->sync);
     WR_ASSERT(natives == t->natives && t->flushing <= t->native_out); /* R8 */
-    WR_ASSERT(kept == t->kept); /* R13 */
+    WR_ASSERT(kept == t->zcopies); /* R13 */
     check_lock(w, t);
     WR_ASSERT(t->w == w);
     return n;
@@ -80,16 +80,16 @@ static unsigned near_locks(const struct rma_win *w)
  * counted without being seen. */
 static void check_locks(const struct rma_win *w, unsigned far)
 {
-    unsigned seen = near_locks(w) + far + w->gone.count;
-    WR_ASSERT(w->locks > 0);
-    WR_ASSERT(seen <= w->locks);
-    WR_ASSERT(proc->threaded || w->locks - seen <= 1);
+    unsigned seen = near_locks(w) + far + w->passive.evicted.count;
+    WR_ASSERT(w->passive.locks > 0);
+    WR_ASSERT(seen <= w->passive.locks);
+    WR_ASSERT(proc->threaded || w->passive.locks - seen <= 1);
 }
 
 void rma_check_invariants(const struct rma_win *w)
 {
     unsigned ops = 0, targets = 0, far = 0;
-    for (const struct list *l = w->slots_used.next; l != &w->slots_used; l = l->next) {
+    for (const struct list *l = w->table.used.next; l != &w->table.used; l = l->next) {
         const struct rma_slot *s = LIST_OBJ(l, struct rma_slot, used);
         WR_ASSERT(!list_empty(&s->targets)); /* R3 */
         for (const struct list *m = s->targets.next; m != &s->targets; m = m->next) {
@@ -99,24 +99,24 @@ void rma_check_invariants(const struct rma_win *w)
             targets++;
         }
     }
-    WR_ASSERT(ops == w->nops && targets == w->ntargets); /* R2 */
+    WR_ASSERT(ops == w->table.nops && targets == w->table.ntargets); /* R2 */
     if (w->state == WIN_UNSET)
         WR_ASSERT(targets == 0 && w->acks == 0); /* E1, R7 */
     if (w->state == WIN_FENCE_ISSUED)
-        WR_ASSERT(w->barriers > 0); /* E2 */
+        WR_ASSERT(w->fence.barriers > 0); /* E2 */
     if (w->state == WIN_FENCE_GRANTED)
-        WR_ASSERT(w->barriers == 0); /* E3 */
+        WR_ASSERT(w->fence.barriers == 0); /* E3 */
     if (w->state == WIN_PSCW_ISSUED)
-        WR_ASSERT(w->nwaiting > 0); /* E4 */
+        WR_ASSERT(w->access.nwaiting > 0); /* E4 */
     if (w->state == WIN_PSCW_GRANTED)
-        WR_ASSERT(w->nwaiting == 0); /* E5 */
+        WR_ASSERT(w->access.nwaiting == 0); /* E5 */
     if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
-        (w->state == WIN_LOCK_ALL_GRANTED && !w->lock_all_nocheck))
+        (w->state == WIN_LOCK_ALL_GRANTED && !w->passive.nocheck_all))
         /* E6, E8 */
-        WR_ASSERT(near_locks(w) + w->lazies == w->nears || w->giving_back || w->dead ||
-                  boot_dead_count());
-    WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->sw != NULL)); /* E7 */
+        WR_ASSERT(near_locks(w) + w->passive.lazies == w->nears || w->passive.giving_back || w->dead ||
+                  boot_failed_count());
+    WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->passive.sw != NULL)); /* E7 */
     if (w->state == WIN_PER_TARGET)
         check_locks(w, far);
-    WR_ASSERT(w->op_quota.free <= w->op_quota.size && w->target_quota.free <= w->target_quota.size);
+    WR_ASSERT(w->table.op_quota.free <= w->table.op_quota.size && w->table.target_quota.free <= w->table.target_quota.size);
 }

@@ -66,16 +66,16 @@ static enum run run_here(struct rma_win *w, const struct rma_args *a, size_t byt
 static enum run run_target(struct rma_win *w, int rank, enum verdict v, struct rma_target **t,
                            int *err)
 {
-    if (!*t && rma_gone_err(&w->gone, rank)) {
-        *err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
+    if (!*t && rma_evicted_err(&w->passive.evicted, rank)) {
+        *err = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
         return RUN_OVER;
     }
     if (!*t && !(*t = target_make(w, rank, v))) {
-        *err = rma_restore_target(w);
+        *err = rma_evict_target(w);
         return *err ? RUN_OVER : RUN_AGAIN;
     }
-    if ((*t)->flags & TARGET_DEAD) {
-        *err = rma_dead_error(w, rank);
+    if ((*t)->flags & TARGET_FAILED) {
+        *err = rma_failed_error(w, rank);
         return RUN_OVER;
     }
     return RUN_QUEUE;
@@ -92,9 +92,9 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
     op->req = req;
     if (req)
         req->op = op;
-    rma_train_open(t, op);
-    int train = op->train != NULL; /* op may be freed below */
-    rma_queue_nudge(w, t, bytes, near);
+    rma_coalesce_open(t, op);
+    int train = op->coalesced != NULL; /* op may be freed below */
+    rma_queue_kick(w, t, bytes, near);
     /* The target does not keep up, or its answers are not read. Polling brings them, and room for
      * what waits. */
     if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
@@ -105,7 +105,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
                   struct rma_request *req, int *later)
 {
     for (int waited = 0;;) {
-        struct rma_target *t = w->ntargets ? rma_target_find(w, a->rank) : NULL;
+        struct rma_target *t = w->table.ntargets ? rma_target_find(w, a->rank) : NULL;
         enum verdict v;
         int err = MPI_SUCCESS;
         enum run r = run_here(w, a, bytes, t, &v, &err);
@@ -117,8 +117,8 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
             return err;
         if (r == RUN_AGAIN)
             continue;
-        if (!waited++ && !req && rma_train_behind(t, a)) {
-            rma_train_wait(t);
+        if (!waited++ && !req && rma_coalesce_behind(t, a)) {
+            rma_coalesce_wait(t);
             continue;
         }
         struct rma_op *op = rma_op_alloc(w);
@@ -127,7 +127,7 @@ static int op_run(struct rma_win *w, const struct rma_args *a, size_t bytes,
             run_queue(t, op, a, bytes, req);
             return MPI_SUCCESS;
         }
-        if ((err = rma_restore_op(w)) != MPI_SUCCESS)
+        if ((err = rma_evict_for_op(w)) != MPI_SUCCESS)
             return err;
     }
 }
@@ -169,7 +169,7 @@ static int op_check(const struct rma_win *w, const struct rma_args *a, int reque
     if (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return err_make(MPI_ERR_DISP, "%s: target displacement %lld is negative", rma_call(),
                         (long long)a->disp);
-    if (request && !rma_ask(w, ASK_IN_PASSIVE))
+    if (request && !rma_in(w, SET_PASSIVE))
         return err_make(MPI_ERR_RMA_SYNC,
                         "%s: request-based operations need a passive-target epoch on %s: call "
                         "MPI_Win_lock or MPI_Win_lock_all first",
@@ -186,7 +186,7 @@ int rma_op(struct rma_win *w, const struct rma_args *a, MPI_Request *req)
     struct rma_request *q = NULL;
     size_t bytes = 0;
     int later = 0, err = MPI_SUCCESS;
-    if (!req && rma_train_append(w, a, &bytes)) {
+    if (!req && rma_coalesce_append(w, a, &bytes)) {
         rma_count(w, counter[a->kind], 1);
         rma_count(w, PVAR_RMA_BYTES, bytes);
         return MPI_SUCCESS;

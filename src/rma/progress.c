@@ -9,9 +9,9 @@
 
 static int win_has_work(const struct rma_win *w)
 {
-    return !list_empty(&w->ready) || w->nops || w->acks || w->lockq.count ||
-           w->lockq.stamps != w->lockq.admitted || !list_empty(&w->resps) || w->barriers ||
-           rma_ask(w, ASK_POSTS_OUT) || w->sw;
+    return !list_empty(&w->table.ready) || w->table.nops || w->acks || w->target.lockq.count ||
+           w->target.lockq.stamps != w->target.lockq.admitted || !list_empty(&w->resps) || w->fence.barriers ||
+           rma_in(w, SET_POSTS_OUT) || w->passive.sw;
 }
 
 int rma_advance_global(void *arg)
@@ -37,17 +37,17 @@ int rma_advance_global(void *arg)
 
 /* --- death ----------------------------------------------------------------------------- */
 
-static void bury_in_win(struct rma_win *w, int world)
+static void fail_in_win(struct rma_win *w, int world)
 {
     int rank = rankmap_find(w->map, world);
     if (rank < 0)
         return;
     struct rma_target *t = rma_target_find(w, rank);
-    if (t && !(t->flags & TARGET_DEAD))
-        rma_target_bury(t);
-    rma_mourn(w, rma_dead_error(w, rank));
-    rma_resps_bury(w, rank, 0, 1, rma_dead_error(w, rank));
-    rma_lockq_bury(w, world);
+    if (t && !(t->flags & TARGET_FAILED))
+        rma_target_peer_failed(t);
+    rma_stop_counting(w, rma_failed_error(w, rank));
+    rma_resps_fail(w, rank, 0, 1, rma_failed_error(w, rank));
+    rma_lockq_fail(w, world);
     rma_win_active(w);
 }
 
@@ -55,33 +55,33 @@ static void bury_in_win(struct rma_win *w, int world)
  * something. */
 void rma_name_awaited(void (*ask)(int rank))
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     for (const struct list *l = r ? r->windows.next : NULL; l && l != &r->windows; l = l->next) {
         const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        for (unsigned i = 0; i < w->nstart && w->nwaiting; i++)
-            if (w->waiting[i])
-                ask(rma_world(w, w->start[i]));
+        for (unsigned i = 0; i < w->access.nstart && w->access.nwaiting; i++)
+            if (w->access.waiting[i])
+                ask(rma_world(w, w->access.start[i]));
     }
 }
 
 /* Called by am/, not by the hook: if a thread waits here for a lock word that a failed far origin
  * holds, no window has work. */
-void rma_bury(void)
+void rma_fail_peers(void)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (!r) /* after rma_finalize() */
         return;
-    if (!r->buried)
+    if (!r->failed)
         /* the only table of all processes, in jobs where one failed */
-        r->buried = calloc((size_t)boot_size(), 1);
+        r->failed = calloc((size_t)boot_size(), 1);
     for (int i = 0; i < boot_size(); i++) {
         /* Once for each: counting a failure twice would end waits that do not depend on it.
          * (Without memory for the table, all failures are counted again.) */
-        if (!boot_dead(i) || (r->buried && r->buried[i]))
+        if (!boot_failed(i) || (r->failed && r->failed[i]))
             continue;
         for (struct list *l = r->windows.next; l != &r->windows; l = l->next)
-            bury_in_win(LIST_OBJ(l, struct rma_win, link), i);
-        if (r->buried)
-            r->buried[i] = 1;
+            fail_in_win(LIST_OBJ(l, struct rma_win, link), i);
+        if (r->failed)
+            r->failed[i] = 1;
     }
 }

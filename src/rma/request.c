@@ -12,7 +12,7 @@ static void request_poke(struct request *r)
         return;
     /* The user need not flush to make it complete (rma.md 5.7): send lock and operations now. */
     struct rma_target *t = q->op->t;
-    t->flags |= TARGET_HURRY;
+    t->flags |= TARGET_DRAIN;
     rma_ready(t);
     rma_advance_target(t);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The table that near.h reads without a lock. */
-static void fast_init(struct rma_near_room *f)
+static void fast_init(struct rma_near_table *f)
 {
     for (int i = 0; i < RMA_FAST_WINS; i++)
         atomic_init(&f->win[i], &f->none);
@@ -27,8 +27,8 @@ int rma_init(void)
     list_init(&r->windows);
     list_init(&r->active);
     list_init(&r->called);
-    rma_fetch_init(r);
-    rma_trains_init(r);
+    rma_pull_init(r);
+    rma_coalesce_init(r);
     map_init(&r->wins);
     r->ranks = comm_rank_mask();
     r->hook = (struct progress_hook){.fn = rma_advance_global, .arg = r};
@@ -48,7 +48,7 @@ int rma_init(void)
 #define P(name, direction, handler) am_handler(AM_RMA + RMA_PKT_##name, handler);
     RMA_PACKETS(P)
 #undef P
-    am_on_death(rma_bury);
+    am_on_death(rma_fail_peers);
     am_on_stall(rma_name_awaited);
     return 0;
 }
@@ -59,7 +59,7 @@ void rma_ending(void)
     r->ending = 1;
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
+        if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
             log_warn("MPI_Finalize: an epoch is open on %s: %s; processes that wait for its end "
                      "wait for ever",
                      rma_win_text(w),
@@ -84,7 +84,7 @@ void rma_finalize(void)
      * MPI_Finalize does not hold back the processes that go on. */
     for (int type = AM_RMA; type < AM_RMA + RMA_PKTS; type++)
         am_handler(type, on_late);
-    am_handler(AM_RMA + RMA_PKT_LEFT_ASK, rma_on_left_late);
+    am_handler(AM_RMA + RMA_PKT_FREEING_ASK, rma_on_freeing_late);
     if (cvar.rma_stats)
         rma_stats_print();
     if (cvar.rma_stats_file && *cvar.rma_stats_file)
@@ -92,7 +92,7 @@ void rma_finalize(void)
     while (!list_empty(&r->windows))
         rma_win_drop(LIST_OBJ(r->windows.next, struct rma_win, link));
     for (struct rma_win *w = r->spare, *next; w; w = next) {
-        next = (struct rma_win *)w->heap;
+        next = (struct rma_win *)w->mem.heap;
         free(w);
     }
     rma_node_finalize();
@@ -103,14 +103,14 @@ void rma_finalize(void)
             dt_drop(r->types[i].t);
     }
     rma_native_free(r);
-    rma_fetch_finalize(r);
-    rma_trains_finalize(r);
+    rma_pull_finalize(r);
+    rma_coalesce_finalize(r);
     rma_pools_free(r);
     map_destroy(&r->wins);
     free(r->scratch);
     free(r->reply);
     free(r->answers);
-    free(r->buried);
+    free(r->failed);
     free(r);
     proc->rma = NULL;
 }

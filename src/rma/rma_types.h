@@ -8,7 +8,7 @@
 /* --- progress.c ---- */
 int rma_advance_global(void *arg); /* the hook */
 /* The launcher reported a failed rank: fail what waits for it. */
-void rma_bury(void);
+void rma_fail_peers(void);
 /* For am_on_stall(): calls `ask` with the ranks that a window waits for and am/ has no record
  * of. */
 void rma_name_awaited(void (*ask)(int rank));

@@ -9,7 +9,7 @@
 
 void rma_pvars_collect(void)
 {
-    const struct rma *r = rma_room();
+    const struct rma *r = rma_self();
     struct pvar_set *all = pvar_proc();
     for (int i = 0; i < PVAR_COUNT; i++) {
         if (pvar_table[i].bind != PVAR_WIN)

@@ -22,7 +22,7 @@
 enum { TP_PENDING = 1, TP_AGAIN = 2 };
 /* How long what a transport has of a dead peer may stay the transport's; then its memory is taken
  * for given back. */
-enum { TP_DEAD_NS = 1000000000 };
+enum { TP_FAILED_NS = 1000000000 };
 
 enum { TP_FDS = 8 }; /* descriptors of one transport, at most */
 
@@ -49,13 +49,13 @@ enum tp_flag {
 struct tp_caps {
     unsigned flags;
     size_t am_max;         /* bytes, header + payload of one AM                                   */
-    size_t am_keep;        /* bytes from which the last piece of an AM with d is read where it lies;
+    size_t am_zcopy_min;        /* bytes from which the last piece of an AM with d is read where it lies;
                             * 0: am() copies */
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
     size_t put_min, get_min; /* bytes from which one put/get is faster than messages that do the
                               * same; SIZE_MAX: never */
-    size_t fetch_min;      /* bytes from which a get pays whose memory was registered for it alone;
+    size_t pull_min;      /* bytes from which a get pays whose memory was registered for it alone;
                             * SIZE_MAX: never, or not known */
     int lone_pays;         /* 1: one put or get, flushed at once, is faster than a message and its
                             * answer, however short */
@@ -110,7 +110,7 @@ struct tp_ops {
     void (*close)(struct tp *tp);
     /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to
      * env->recv of peer.  d == NULL: never TP_PENDING; the transport copies what it cannot send at
-     * once.  TP_PENDING: the last piece, of at least caps.am_keep, must stay as it is until d->fn;
+     * once.  TP_PENDING: the last piece, of at least caps.am_zcopy_min, must stay as it is until d->fn;
      * the others and iov itself are the caller's at once.  d->fn with an error: it did not leave,
      * and no later one will (-ENOTCONN, -EMFILE ... as env.lost).
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */

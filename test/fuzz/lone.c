@@ -219,11 +219,11 @@ static int fuzz_open(const struct tp_env *env, struct tp **out, struct tp_caps *
                              .replies = (unsigned)lone.k.replies,
                              .put_min = SIZE_MAX,
                              .get_min = SIZE_MAX,
-                             .fetch_min = SIZE_MAX,
+                             .pull_min = SIZE_MAX,
                              .rma_max = 128};
     if (lone.k.native) {
         caps->flags |= TP_PUT | TP_GET;
-        caps->fetch_min = 32;
+        caps->pull_min = 32;
     }
     *out = t;
     return 0;
@@ -467,7 +467,7 @@ struct lone_sent *lone_sent(unsigned back)
                                                  : NULL;
 }
 
-void lone_forget(void)
+void lone_discard(void)
 {
     lone.nsent = 0;
 }
@@ -498,19 +498,19 @@ static const char *type_name(int type)
 /* Count the packets that a handler found good enough to act on. */
 static int counted(int type, int src, const void *msg, size_t len)
 {
-    unsigned bad = proc->rma->nonsense + proc->p2p->nonsense;
+    unsigned bad = proc->rma->malformed + proc->p2p->malformed;
     struct rma_hdr h;
     int rma = type >= AM_RMA;
     const struct rma_win *w = rma ? rma_packet_window(src, msg, len, &h) : NULL;
     int good = !rma || w;
-    if (type == AM_RMA + RMA_PKT_ONE && len == sizeof h) { /* whose end is no length */
+    if (type == AM_RMA + RMA_PKT_DELEGATE && len == sizeof h) { /* whose end is no length */
         memcpy(&h, msg, sizeof h);
         good = rma_win_named(h.win, h.src) != NULL;
     }
-    if (type == AM_RMA + RMA_PKT_LEFT && good) /* who waits for it? */
-        good = w->leaving && w->leave_rank == src;
+    if (type == AM_RMA + RMA_PKT_FREEING && good) /* who waits for it? */
+        good = w->free.under_way && w->free.peer == src;
     int rc = lone.handler[type](src, msg, len);
-    if (good && !rc && bad == proc->rma->nonsense + proc->p2p->nonsense && src != LONE_HONEST)
+    if (good && !rc && bad == proc->rma->malformed + proc->p2p->malformed && src != LONE_HONEST)
         fuzz_reached(rma ? "rma-packet" : "p2p-packet", type_name(type));
     return rc;
 }
@@ -533,7 +533,7 @@ static void count_handlers(void)
     memcpy(lone.handler, proc->am->handler, sizeof lone.handler);
 #define PUT(n) am_handler(n, counted_##n);
     ALL(PUT)
-    /* am's own, the greeting of alive.c, looks at nothing that came */
+    /* am's own, the greeting of liveness.c, looks at nothing that came */
     for (int t = AM_P2P; t < AM_TYPES; t++)
         /* none is left out */
         FUZZ_CHECK(!lone.handler[t] == (proc->am->handler[t] == lone.handler[t]));
@@ -583,7 +583,7 @@ void lone_up(const struct lone_knobs *k)
     count_handlers();
 }
 
-void lone_bury(int rank)
+void lone_fail(int rank)
 {
     if (atomic_exchange(&lone.page->dead[rank], 1))
         return;
@@ -594,7 +594,7 @@ void lone_end(void)
 {
     lone.refuse = 0;
     for (int r = 1; r < LONE_RANKS; r++)
-        lone_bury(r);
+        lone_fail(r);
     for (int i = 0; i < 3 || !lone_idle(); i++)
         lone_turn(); /* fuzz_yield() ends it when it takes too long */
 }
@@ -668,7 +668,7 @@ static void run_record(const struct lone_target *t, const struct record *r)
     case LONE_CALL: t->call(r); break;
     case LONE_TURN: lone_turn(); break;
     case LONE_REFUSE: lone_refuse(r->a & 1); break;
-    case LONE_DEATH: lone_bury(1 + (r->a & 1)); break;
+    case LONE_DEATH: lone_fail(1 + (r->a & 1)); break;
     }
 }
 

@@ -50,13 +50,13 @@ int lone_idle(void);  /* no call is under way */
 void lone_deliver(int src, enum tp_class cls, int type, const void *msg, size_t len);
 /* The transport refuses what rank 0 sends. */
 void lone_refuse(int on);
-void lone_bury(int rank);
+void lone_fail(int rank);
 
 /* Messages of rank 0, newest first; NULL: there are not so many. */
 struct lone_sent *lone_sent(unsigned back);
 /* Forget them. */
-void lone_forget(void);
-/* The last message of a type and class to dst, NULL if none since lone_forget(). */
+void lone_discard(void);
+/* The last message of a type and class to dst, NULL if none since lone_discard(). */
 struct lone_sent *lone_last(int dst, enum tp_class cls, int type);
 
 /* All others die; every call of rank 0 must come to its end. */

@@ -292,7 +292,7 @@ static void begin(const struct step *x)
     struct dt_type *t = world.type[x->type % TYPES];
     MPI_Aint n;
     /* Who asks for a message of anybody when the others are dead waits for one of its own. */
-    if (!s || (x->what == C_RECV_ANY && boot_dead_count()))
+    if (!s || (x->what == C_RECV_ANY && boot_failed_count()))
         return;
     void *b = buffer_for(s, t, sizes[x->size % SIZES], &n);
     int any = x->what == C_RECV_ANY, flags = x->what == C_SSEND   ? P2P_SYNC
@@ -465,7 +465,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* --- new records ------------------------------------------------------------------------------ */
 
-static uint64_t some_cookie(struct rng *r)
+static uint64_t some_wire_id(struct rng *r)
 {
     return rng_below(r, 4) ? (uint64_t)(1 + rng_below(r, 4)) << 32 | (1 + rng_below(r, 6))
                            : rng_edge(r);
@@ -486,7 +486,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     case P2P_EAGER:
     case P2P_EAGER_MORE: len += data; break;
     case P2P_EAGER_SYNC:
-        ((struct p2p_eager_sync *)m)->sreq = some_cookie(r);
+        ((struct p2p_eager_sync *)m)->sreq = some_wire_id(r);
         len += data;
         break;
     case P2P_EAGER_FIRST:
@@ -496,7 +496,7 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         break;
     case P2P_RTS: {
         struct p2p_rts *t = (struct p2p_rts *)m;
-        t->sreq = some_cookie(r);
+        t->sreq = some_wire_id(r);
         t->size = rng_below(r, 4) ? sizes[rng_below(r, SIZES)] : rng_edge(r);
         t->nruns = rng_below(r, 4);
         t->waits = rng_below(r, 2);
@@ -508,11 +508,11 @@ static size_t some_packet(struct rng *r, uint8_t *to)
     }
     case P2P_FIN:
     case P2P_ACK:
-        *(uint64_t *)m = type == P2P_FIN ? some_cookie(r) : rng_below(r, 3000);
+        *(uint64_t *)m = type == P2P_FIN ? some_wire_id(r) : rng_below(r, 3000);
         len = 8;
         break;
     case P2P_PULL: {
-        struct p2p_pull p = {some_cookie(r),
+        struct p2p_pull p = {some_wire_id(r),
                              rng_edge(r),
                              rng_below(r, 2) ? 0 : rng_edge(r),
                              sizes[rng_below(r, SIZES)],
@@ -522,13 +522,13 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         break;
     }
     case P2P_DATA: {
-        struct p2p_data d = {some_cookie(r), rng_below(r, 2) ? 0 : rng_edge(r)};
+        struct p2p_data d = {some_wire_id(r), rng_below(r, 2) ? 0 : rng_edge(r)};
         memcpy(m, &d, sizeof d);
         len = sizeof d + data;
         break;
     }
     default: {
-        struct p2p_cancel x = {some_cookie(r), rng_below(r, 8), (uint8_t)rng_below(r, 2),
+        struct p2p_cancel x = {some_wire_id(r), rng_below(r, 8), (uint8_t)rng_below(r, 2),
                                (uint8_t)rng_below(r, 2), 0};
         memcpy(m, &x, len = sizeof x);
     }

@@ -40,7 +40,7 @@ static void widen(struct rma_win *w)
     w->map = world.map;
     w->size = LONE_RANKS;
     w->all_near = 0;
-    w->fetch_min = rma_fetch_least();
+    w->native.pull_min = rma_pull_least();
     FUZZ_CHECK(rma_slots_init(w) == 0);
 }
 
@@ -101,8 +101,8 @@ static void settings(const uint8_t *s, struct lone_knobs *k)
                              .replies = s[0] & 16 ? 4 : 32,
                              .gather = s[2] & 2 ? 400 : 0,
                              .native = s[2] >> 2 & 1};
-    cvar.rma_fetch_bytes = 100;
-    cvar.rma_fetches = s[2] & 8 ? 1 : 3;
+    cvar.rma_pull_bytes = 100;
+    cvar.rma_pulls = s[2] & 8 ? 1 : 3;
     cvar.rma_packet = s[0] & 32 ? 512 : 4096;
     cvar.rma_hold = s[0] & 64 ? 0 : 4;
     cvar.rma_delay = s[0] >> 7;
@@ -160,17 +160,17 @@ static void check(void)
         size_t bytes = 0;
         unsigned n = 0;
         rma_check_invariants(w);
-        for (const struct list *l = w->lockq.entries.next; l != &w->lockq.entries; l = l->next) {
+        for (const struct list *l = w->target.lockq.entries.next; l != &w->target.lockq.entries; l = l->next) {
             const struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
             bytes += e->packet ? e->hdr.len : 0;
             n++;
         }
-        FUZZ_CHECK(n == w->lockq.count && n <= (unsigned)cvar.rma_lock_entries);
-        FUZZ_CHECK(bytes == w->lockq.bytes && bytes <= (size_t)cvar.rma_lock_bytes);
-        FUZZ_CHECK(w->lockq.admitted <= w->lockq.stamps);
-        FUZZ_CHECK(w->lockq.holders.count <= LONE_RANKS && w->far_errors.count <= LONE_RANKS &&
-                   w->posts.count <= LONE_RANKS);
-        FUZZ_CHECK(w->barriers <= 2);
+        FUZZ_CHECK(n == w->target.lockq.count && n <= (unsigned)cvar.rma_lock_entries);
+        FUZZ_CHECK(bytes == w->target.lockq.bytes && bytes <= (size_t)cvar.rma_lock_bytes);
+        FUZZ_CHECK(w->target.lockq.admitted <= w->target.lockq.stamps);
+        FUZZ_CHECK(w->target.lockq.holders.count <= LONE_RANKS && w->target.errors.count <= LONE_RANKS &&
+                   w->access.posts.count <= LONE_RANKS);
+        FUZZ_CHECK(w->fence.barriers <= 2);
     }
 }
 
@@ -191,7 +191,7 @@ static void header_fix(struct rma_hdr *h, int src, unsigned fix)
         h->disp = dynamic_base(h->disp);
 }
 
-/* The places of a TRAIN, entries of `step` bytes, in dynamic windows. */
+/* The places of a COALESCED, entries of `step` bytes, in dynamic windows. */
 static void places_fix(char *at, size_t left, size_t step)
 {
     for (; left >= sizeof(uint64_t) && step; at += step, left -= step) {
@@ -225,8 +225,8 @@ static const uint8_t packet_of[] = {
     RMA_PKT_PUT,     RMA_PKT_GET,      RMA_PKT_ACC,     RMA_PKT_GACC,    RMA_PKT_CAS,
     RMA_PKT_BATCH,   RMA_PKT_LOCK,     RMA_PKT_DONE,    RMA_PKT_POST,    RMA_PKT_DATA,
     RMA_PKT_ACK,     RMA_PKT_GRANTED,  RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_LEFT_ASK, RMA_PKT_LEFT,    RMA_PKT_ONE,     RMA_PKT_TRAIN,
-    RMA_PKT_FETCH,   RMA_PKT_FETCHED};
+    RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING,    RMA_PKT_DELEGATE,     RMA_PKT_COALESCED,
+    RMA_PKT_PULL,   RMA_PKT_PULLED};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 /* The first sixteen stand where they did when there were no others, and so do those after them but
@@ -247,7 +247,7 @@ static unsigned number_of(unsigned nth)
 
 static int is_answer(int type)
 {
-    return type == RMA_PKT_FETCHED || type == RMA_PKT_ANSWERS || type == RMA_PKT_LEFT ||
+    return type == RMA_PKT_PULLED || type == RMA_PKT_ANSWERS || type == RMA_PKT_FREEING ||
            type == RMA_PKT_KEY || type == RMA_PKT_DATA || type == RMA_PKT_ACK ||
            type == RMA_PKT_GRANTED || type == RMA_PKT_REFUSED;
 }
@@ -257,7 +257,7 @@ static void run_packet(const struct record *r)
 {
     struct rma_hdr h;
     int src = 1 + (r->b & 1), type = packet_of[packet_nth(r->a)];
-    if (type == RMA_PKT_ONE && !(r->b & 4)) /* for near processes, and here only this one is near */
+    if (type == RMA_PKT_DELEGATE && !(r->b & 4)) /* for near processes, and here only this one is near */
         src = 0;
     int reply = is_answer(type) ^ (r->b >> 1 & 1);
     char *m = malloc(r->len + 1);
@@ -269,7 +269,7 @@ static void run_packet(const struct record *r)
         if (r->c & FIX_LEN)
             h.len = (uint32_t)(r->len - sizeof h);
         memcpy(m, &h, sizeof h);
-        if (h.type == RMA_PKT_TRAIN && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id &&
+        if (h.type == RMA_PKT_COALESCED && r->c & FIX_BASE && h.win == world.w[DYNAMIC]->id &&
             h.count) {
             /* is no place */
             memcpy(&h.disp, r->data + offsetof(struct rma_hdr, disp), sizeof h.disp);
@@ -308,20 +308,20 @@ static unsigned reply_to(const struct rma_hdr *h, const char *payload, size_t ke
                          struct reply *out)
 {
     struct rma_ext e = {0};
-    struct rma_fetch_data f;
-    if (h->type == RMA_PKT_FETCH) {
+    struct rma_pull_data f;
+    if (h->type == RMA_PKT_PULL) {
         if (kept < sizeof f)
             return 0;
         memcpy(&f, payload, sizeof f);
         *out = (struct reply){
-            .h = {.type = RMA_PKT_FETCHED,
+            .h = {.type = RMA_PKT_PULLED,
                   .win = h->win,
                   .op = h->op,
                   .disp = f.count * (uint64_t)dt_find((MPI_Datatype)h->dt)->size}};
         return 1;
     }
-    if (h->type == RMA_PKT_LEFT_ASK) {
-        *out = (struct reply){.h = {.type = RMA_PKT_LEFT, .win = h->win, .count = 1}};
+    if (h->type == RMA_PKT_FREEING_ASK) {
+        *out = (struct reply){.h = {.type = RMA_PKT_FREEING, .win = h->win, .count = 1}};
         return 1;
     }
     int data = h->type == RMA_PKT_GET || h->type == RMA_PKT_GACC || h->type == RMA_PKT_CAS;
@@ -439,8 +439,8 @@ static void reply_send(int src, struct reply *r, const uint8_t *change, size_t n
 static int is_request(const struct lone_sent *s)
 {
     return s->cls == TP_REQUEST && s->type >= AM_RMA &&
-           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_FETCH ||
-            s->type == AM_RMA + RMA_PKT_LEFT_ASK) &&
+           (s->type < AM_RMA + RMA_PKT_DATA || s->type == AM_RMA + RMA_PKT_PULL ||
+            s->type == AM_RMA + RMA_PKT_FREEING_ASK) &&
            s->len >= sizeof(struct rma_hdr);
 }
 
@@ -585,11 +585,11 @@ static void wait_request(unsigned i)
 /* What MPI_Win_free does when a member is dead, but that the window stays. */
 static void leave(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_UNSET) || w->expo != EXPO_NONE)
+    if (!rma_in(w, SET_UNSET) || w->expo != EXPO_NONE)
         return;
-    w->leaving = 1;
-    rma_leave(w);
-    w->leaving = 0;
+    w->free.under_way = 1;
+    rma_free_sync(w);
+    w->free.under_way = 0;
 }
 
 static void synchronize(const struct step *s)
@@ -666,18 +666,18 @@ static void close_epochs(void *arg)
         struct rma_win *w = world.w[i];
         if (w->expo != EXPO_NONE)
             rma_wait(w);
-        if (rma_ask(w, ASK_IN_PSCW))
+        if (rma_in(w, SET_PSCW))
             rma_complete(w);
-        else if (rma_ask(w, ASK_IN_LOCK_ALL))
+        else if (rma_in(w, SET_LOCK_ALL))
             rma_unlock_all(w);
-        for (int rank = 0; rank < LONE_RANKS && rma_ask(w, ASK_PER_TARGET); rank++)
+        for (int rank = 0; rank < LONE_RANKS && rma_in(w, SET_PER_TARGET); rank++)
             rma_unlock(w, rank);
-        FUZZ_CHECK(!rma_ask(w, ASK_PER_TARGET)); /* evicted or not, each lock was known */
-        if (rma_ask(w, ASK_IN_FENCE))
+        FUZZ_CHECK(!rma_in(w, SET_PER_TARGET)); /* evicted or not, each lock was known */
+        if (rma_in(w, SET_FENCE))
             rma_fence(w, MPI_MODE_NOSUCCEED);
-        if (rma_ask(w, ASK_UNSET))
-            FUZZ_CHECK(!w->nops && !w->ntargets);
-        FUZZ_CHECK(!w->nops);
+        if (rma_in(w, SET_UNSET))
+            FUZZ_CHECK(!w->table.nops && !w->table.ntargets);
+        FUZZ_CHECK(!w->table.nops);
     }
 }
 
@@ -695,7 +695,7 @@ static const struct rma_hdr *honest_ask(struct rma_win *w, enum rma_packet type,
     memcpy(m, &h, sizeof h);
     if (len)
         memcpy(m + sizeof h, data, len);
-    lone_forget();
+    lone_discard();
     lone_deliver(LONE_HONEST, TP_REQUEST, AM_RMA + (int)type, m, sizeof h + len);
     progress_poll();
     struct lone_sent *s = lone_last(LONE_HONEST, TP_REPLY,
@@ -825,8 +825,8 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
         at += sizeof x + more;
         data = x.want;
     }
-    if (type == RMA_PKT_FETCH) {
-        struct rma_fetch_data f = {.count = 4 + rng_below(r, 30), .key = rng_below(r, 4) ? 8 : 0,
+    if (type == RMA_PKT_PULL) {
+        struct rma_pull_data f = {.count = 4 + rng_below(r, 30), .key = rng_below(r, 4) ? 8 : 0,
                                    .result = rng_below(r, 2) ? 8 : 0, .transport = "fuzz"};
         if (rng_below(r, 3) == 0) { /* a put or a get, mostly */
             h.aop = 0;
@@ -852,9 +852,9 @@ static size_t some_op(struct rng *r, unsigned type, char *out, unsigned flags)
 
 /* Operations that are alike, some of them out of range; now and then a header that says
  * otherwise. */
-static size_t some_train(struct rng *r, char *out, unsigned flags)
+static size_t some_coalesced(struct rng *r, char *out, unsigned flags)
 {
-    struct rma_hdr h = {.type = RMA_PKT_TRAIN, .win = rng_below(r, WINDOWS), .dt = some_type(r),
+    struct rma_hdr h = {.type = RMA_PKT_COALESCED, .win = rng_below(r, WINDOWS), .dt = some_type(r),
                         .disp = 1 + rng_below(r, 3), .token = rng_below(r, 4),
                         .count = 1 + rng_below(r, 6), .flags = (uint16_t)flags,
                         .aop = (uint8_t)(rng_below(r, 2) ? rng_below(r, DT_OPS + 1) : 0)};
@@ -903,15 +903,15 @@ static size_t some_packet(struct rng *r, uint8_t *to)
         len = sizeof h;
         for (unsigned i = 0; i < h.count; i++) {
             unsigned f = i + 1 == h.count ? some_flags(r) & ~(unsigned)RMA_F_LOCK : 0;
-            size_t n = len < 1024 && rng_below(r, 4) == 0 ? some_train(r, m + len, f)
+            size_t n = len < 1024 && rng_below(r, 4) == 0 ? some_coalesced(r, m + len, f)
                                                           : some_op(r, rng_below(r, 5), m + len, f);
             ((struct rma_hdr *)(m + len))->win = h.win;
             len += sizeof h + rma_pad(n - sizeof h);
         }
         h.len = (uint32_t)(len - sizeof h);
         memcpy(m, &h, sizeof h);
-    } else if (type == RMA_PKT_TRAIN) {
-        len = some_train(r, m, some_flags(r));
+    } else if (type == RMA_PKT_COALESCED) {
+        len = some_coalesced(r, m, some_flags(r));
     } else {
         len = some_op(r, type, m, some_flags(r));
     }

@@ -63,9 +63,9 @@ static void fail(const char *fmt, ...)
 
 const struct sched_ops *sched;
 int boot_host_rank(int index) { return index; }
-int boot_dead(int rank) { return rank >= 0 && rank < PEERS && (dead >> rank & 1); }
-int boot_dead_count(void) { return __builtin_popcount(dead); }
-int mem_holder_died(unsigned word) { return boot_dead((int)word - 1); }
+int boot_failed(int rank) { return rank >= 0 && rank < PEERS && (dead >> rank & 1); }
+int boot_failed_count(void) { return __builtin_popcount(dead); }
+int mem_holder_died(unsigned word) { return boot_failed((int)word - 1); }
 void mem_wake(int index) { (void)index; }
 
 void thread_pause(unsigned turn)
@@ -124,8 +124,8 @@ static int far_poll(void)
 {
     struct shmnode n = node(OWNER);
     int type = peer[FAR].waits;
-    if (dead & ~far_knows) /* rma_lockq_bury() */
-        shmlock_bury(lock(), &n);
+    if (dead & ~far_knows) /* rma_lockq_fail() */
+        shmlock_fail(lock(), &n);
     far_knows = dead;
     if (!shmlock_far_try(lock(), &n, (enum shmlock_type)type, 1, 0))
         return 0;
@@ -181,7 +181,7 @@ static void call(unsigned p, char op)
     case 's': if (shmlock_try(l, &n, SHMLOCK_SHARED)) got(p, SHMLOCK_SHARED); break;
     case 'P': poll_peer(p); break;
     case 'L': leave(p); break;
-    case 'B': shmlock_bury(l, &n); break;
+    case 'B': shmlock_fail(l, &n); break;
     case 'F': far_ask(SHMLOCK_EXCLUSIVE); break;
     case 'f': far_ask(SHMLOCK_SHARED); break;
     case 'J': if (shmlock_far_try(l, &n, SHMLOCK_SHARED, 1, 1)) got(FAR, SHMLOCK_SHARED); break;

@@ -68,8 +68,8 @@ static struct shmnode node;
 const struct sched_ops *sched; /* none: the kernel's */
 
 int boot_host_rank(int index) { return index; }
-int boot_dead(int rank) { return rank < 0; }
-int boot_dead_count(void) { return 0; }
+int boot_failed(int rank) { return rank < 0; }
+int boot_failed_count(void) { return 0; }
 int mem_holder_died(unsigned word) { (void)word; return 0; } /* nobody dies here */
 void mem_wake(int host_index) { (void)host_index; }
 int mem_host_index(void) { return (int)node.me; }

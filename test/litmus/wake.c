@@ -22,6 +22,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "mem/mem_types.h"
+#include "var/var.h"
 
 enum { MOST = 3, LONG_MS = 5000 }; /* no wake-up takes so long, however busy the machine */
 
@@ -36,6 +37,12 @@ static struct arena {
 static int n; /* processes: 2, then 3 */
 
 /* --- what wake.c wants from elsewhere --------------------------------------------------------- */
+
+static struct pvar_set pvars;
+struct pvar_set *pvar_proc(void)
+{
+    return &pvars;
+}
 
 const struct sched_ops *sched; /* none: the kernel's */
 static struct proc the_proc;

@@ -27,8 +27,8 @@
 const struct sched_ops *sched;
 static struct proc the_proc;
 struct proc *proc = &the_proc;
-int boot_dead_count(void) { return 0; }
-int boot_dead(int rank) { (void)rank; return 0; }
+int boot_failed_count(void) { return 0; }
+int boot_failed(int rank) { (void)rank; return 0; }
 int boot_host_rank(int index) { return index; }
 int mem_holder_died(unsigned word) { (void)word; return 0; }
 void mem_wake(int host_index) { (void)host_index; fence_full(); }

@@ -533,7 +533,7 @@ static void dies(void *arg)
             (void)MPI_Win_flush_local(1, win);
     }
     MPI_Send(NULL, 0, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
-    while (!boot_dead(1)) {
+    while (!boot_failed(1)) {
         MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         sim_compute(1);
     }

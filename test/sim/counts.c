@@ -60,7 +60,7 @@ static void fence_opens(void *arg)
     if (j.rank == 0) {
         struct counts c = mark(0);
         put1(&j, &v, 1, 0);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_BARRIER_OUT)); /* rank 1 is not there yet */
+        SIM_CHECK(rma_in(inside(j.win), SET_BARRIER_OUT)); /* rank 1 is not there yet */
         SIM_CHECK(since_all(&c) == 0);
         tell(1);
     }
@@ -285,7 +285,7 @@ static void pscw_counts_again(void *arg)
     pscw_again(0);
 }
 
-static void pscw_counts_trains(void *arg)
+static void pscw_counts_coalesced(void *arg)
 {
     (void)arg;
     pscw_again(1);
@@ -415,7 +415,7 @@ static void lock_all_window(void *arg)
         put1(&j, &v, 1, 0);
         put1(&j, &v, 2, 0); /* no second element: switch, in the middle of the epoch */
         SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 1);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
         put1(&j, &v, 3, 0);
         OK(MPI_Win_unlock_all(j.win));
         SIM_CHECK(since(&c, RMA_PKT_LOCK) == P - 2); /* rank 1's rode on its put */
@@ -512,7 +512,7 @@ static void gather_counts(void *arg)
             SIM_CHECK(since_all(&c) == (i < FIRST ? 0 : 1 + (i - FIRST) / NEXT));
         }
         OK(MPI_Win_flush(1, j.win));
-        SENT2(&c, 1, BATCH, 3, TRAIN);
+        SENT2(&c, 1, BATCH, 3, COALESCED);
         SENT(&b, 1, ACK);
         OK(MPI_Win_unlock(1, j.win));
         SIM_CHECK(pvar(j.win, PVAR_RMA_AM) == N && pvar(j.win, PVAR_RMA_BATCH) == N - 4 &&
@@ -595,7 +595,7 @@ static void lone_counts(void *arg)
     if (j.rank == 0) {
         static const long v[40] = {[0 ... 39] = 9};
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, j.win));
-        while (!inside(j.win)->ntargets || !rma_target_find(inside(j.win), 1)->key ||
+        while (!inside(j.win)->table.ntargets || !rma_target_find(inside(j.win), 1)->key ||
                rma_target_find(inside(j.win), 1)->key->state != KEY_READY) {
             put1(&j, v, 1, 0);
             OK(MPI_Win_flush(1, j.win));
@@ -905,7 +905,7 @@ static void lock_order_counts(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         put1(&j, &v, 1, 1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, k.win));
-        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
         SENT2(&c, j.size - 2, LOCK, 1, PUT); /* one rode */
         put1(&k, &v, 2, 1);
         OK(MPI_Win_unlock(2, k.win));
@@ -935,7 +935,7 @@ static void switch_outstanding(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         put1(&j, &v, 1, 0);
         put1(&j, &v, 2, 0); /* the switch */
-        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
         OK(MPI_Win_unlock_all(j.win));
     } else if (j.rank == 1) {
         while (since(&c, RMA_PKT_LOCK) < OUTSTANDING)
@@ -1045,14 +1045,14 @@ static void early_counts(void *arg)
 
         c = mark(0), b = mark(1); /* the answer may be there before anybody asks */
         OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
-        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->recent->tokens_out)
+        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->table.recent->tokens_out)
             turn();
         OK(MPI_Win_flush(1, j.win));
         SENT(&c, 1, PUT);
 
         c = mark(0), b = mark(1); /* out of range, and told then */
         OK(MPI_Put(v, LONG, MPI_LONG, 1, LONG + 1, LONG, MPI_LONG, j.win));
-        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->recent->tokens_out)
+        while (since(&b, RMA_PKT_ACK) == 0 || inside(j.win)->table.recent->tokens_out)
             turn();
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
         OK(MPI_Win_flush(1, j.win));
@@ -1064,7 +1064,7 @@ static void early_counts(void *arg)
         for (int i = 0; i < 8; i++)
             OK(MPI_Put(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, j.win));
         /* No answer came between them, and all have left. */
-        int stream = !inside(j.win)->asks_early && !inside(j.win)->recent->queued;
+        int stream = !inside(j.win)->asks_early && !inside(j.win)->table.recent->queued;
         OK(MPI_Win_flush(1, j.win));
         SIM_CHECK(since(&c, RMA_PKT_PUT) == 8 && since(&c, RMA_PKT_DONE) <= 1 &&
                   since_all(&b) <= 8);
@@ -1098,7 +1098,7 @@ const struct scenario scenarios_counts[] = {
     {"count-fence-get", 3, 1, fence_get_counts, NULL, enough_credit},
     {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
     {"count-pscw-again", 2, 1, pscw_counts_again, NULL, enough_credit},
-    {"count-pscw-trains", 2, 1, pscw_counts_trains, NULL, gathering},
+    {"count-pscw-trains", 2, 1, pscw_counts_coalesced, NULL, gathering},
     {"count-pscw-dynamic", 2, 1, pscw_counts_dynamic, NULL, enough_credit},
     {"count-pscw-dynamic-trains", 2, 1, pscw_counts_dynamic, NULL, gathering},
     {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},

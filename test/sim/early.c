@@ -187,7 +187,7 @@ static void run(int lone)
         OK(MPI_Win_lock_all(below(2) ? MPI_MODE_NOCHECK : 0, m->j.win));
     m->open = 1;
     /* of elements that were given up the end tells */
-    steps(s, threads == 1 && inside(m->j.win)->target_quota.size >= (unsigned)size);
+    steps(s, threads == 1 && inside(m->j.win)->table.target_quota.size >= (unsigned)size);
     m->done++;
     while (m->done < threads)
         turn();
@@ -378,7 +378,7 @@ static void not_awaited(void *arg)
     put1(j, longs, 2, 0);
     m->open = 1;
     OK(MPI_Win_flush_all(j->win)); /* called before the other thread's put */
-    SIM_CHECK(boot_dead(1) && m->done);
+    SIM_CHECK(boot_failed(1) && m->done);
     MPI_Send(NULL, 0, MPI_BYTE, 2, 8, MPI_COMM_WORLD);
     MPI_Win_unlock_all(j->win);
 }
@@ -462,7 +462,7 @@ static void plain_mortal(struct sim_knobs *k)
     k->quiet_rank = -1;
     k->inbox = k->refuse_percent = k->again_percent = 0;
     /* else the put is not over, and fails: any thread's next flush_all may tell that */
-    k->am_keep = 0;
+    k->am_zcopy_min = 0;
 }
 
 static void one_answer(struct sim_knobs *k)

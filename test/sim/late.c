@@ -62,7 +62,7 @@ static void put_all(const struct job *j, const long *v, int rank)
     OK(MPI_Put(v, LONGS, MPI_LONG, rank, 0, LONGS, MPI_LONG, j->win));
 }
 
-static int key_state(const struct job *j, int rank)
+static int state_of_key(const struct job *j, int rank)
 {
     const struct rma_key *k = rma_key_find(inside(j->win), rank);
     return k ? (int)k->state : KEY_NEW;
@@ -74,7 +74,7 @@ static void ask_for_key(const struct job *j, const long *v)
     do {
         put_all(j, v, 1);
         OK(MPI_Win_flush(1, j->win));
-    } while (key_state(j, 1) == KEY_NEW);
+    } while (state_of_key(j, 1) == KEY_NEW);
 }
 
 /* A get whose native operation stays under way; its request. */
@@ -118,10 +118,10 @@ static void late_key(void *arg)
     if (j.rank == 0) {
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
         ask_for_key(&j, v);
-        SIM_CHECK(key_state(&j, 1) == KEY_ASKED);
+        SIM_CHECK(state_of_key(&j, 1) == KEY_ASKED);
         sim_let_go(KEY, 0);
         TURN_UNTIL(sim_received(0, KEY) == 1);
-        SIM_CHECK(late() == 1 && key_state(&j, 1) == KEY_ASKED);
+        SIM_CHECK(late() == 1 && state_of_key(&j, 1) == KEY_ASKED);
         for (int i = 0; i < LONGS; i++)
             v[i] = 2 * i + 1;
         put_all(&j, v, 1);
@@ -129,7 +129,7 @@ static void late_key(void *arg)
         SIM_CHECK(!memcmp(all[1], v, sizeof v));
         sim_let_go(KEY_ASK, 1);
         TURN_UNTIL(sim_received(0, KEY) == 2);
-        SIM_CHECK(key_state(&j, 1) == KEY_READY);
+        SIM_CHECK(state_of_key(&j, 1) == KEY_READY);
         OK(MPI_Win_unlock(1, j.win));
         tell(1);
     } else {
@@ -141,7 +141,7 @@ static void late_key(void *arg)
 /* --- who leaves after a death ------------------------------ */
 
 /* Of what one rank says to another while both free a window, this is late. */
-enum { ASK = AM_RMA + RMA_PKT_LEFT_ASK, LEFT = AM_RMA + RMA_PKT_LEFT };
+enum { ASK = AM_RMA + RMA_PKT_FREEING_ASK, FREEING = AM_RMA + RMA_PKT_FREEING };
 
 /* The processes of the world but `rank`. */
 static MPI_Comm without(int rank)
@@ -160,17 +160,17 @@ static MPI_Comm without(int rank)
 /* Free j's window, of which rank 3 is dead; a packet of rank 1 to rank 0 stays under way. */
 static void free_held(struct job *j, MPI_Comm rest, int type)
 {
-    sim_hold(ASK, type == LEFT ? 0 : 1, type == LEFT ? 1 : 0);
+    sim_hold(ASK, type == FREEING ? 0 : 1, type == FREEING ? 1 : 0);
     OK(MPI_Barrier(rest));
-    if (j->rank == 2 && type == LEFT) { /* both ask, and neither needs the other's answer */
+    if (j->rank == 2 && type == FREEING) { /* both ask, and neither needs the other's answer */
         UNTIL(sim_received(0, ASK) > 0);
-        sim_hold(LEFT, 1, 0);
+        sim_hold(FREEING, 1, 0);
         sim_let_go(ASK, 1);
     } else if (type == ASK && j->rank == 0) {
         UNTIL(sim_held(ASK, 0) > 0);
-    } else if (type == LEFT && j->rank == 0) {
+    } else if (type == FREEING && j->rank == 0) {
         tell(1);
-    } else if (type == LEFT) {
+    } else if (type == FREEING) {
         hear(0);
         UNTIL(sim_held(ASK, 1) > 0);
     }
@@ -189,8 +189,8 @@ static void late_epoch(const struct job *j, MPI_Comm rest, int type, const struc
     put1(j, &v, 0, 0);
     OK(MPI_Win_flush(0, j->win));
     OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 8, rest));
-    if (type == LEFT)
-        UNTIL(of_0->leave_rank == 1);
+    if (type == FREEING)
+        UNTIL(of_0->free.peer == 1);
     sim_let_go(type, 0);
     UNTIL(sim_received(0, type) >= came + held);
     for (int i = 0; i < 5; i++) {
@@ -229,7 +229,7 @@ static void late_leave(int type)
         OK(MPI_Recv(NULL, 0, MPI_BYTE, 1, 8, rest, MPI_STATUS_IGNORE));
         if (type == ASK) {
             TURN_UNTIL(late() > 0 && !sim_held(ASK, 0));
-            SIM_CHECK(!rma_has_left(inside(j.win), 1));
+            SIM_CHECK(!rma_is_freeing(inside(j.win), 1));
         }
     }
     OK(MPI_Win_free(&j.win));
@@ -239,7 +239,7 @@ static void late_leave(int type)
 static void late_left(void *arg)
 {
     (void)arg;
-    late_leave(LEFT);
+    late_leave(FREEING);
 }
 
 static void late_left_ask(void *arg)
@@ -257,9 +257,9 @@ static uint32_t get_lost(const struct job *j, long *buf)
     do { /* the first asks for the key */
         OK(MPI_Get(buf, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG, j->win));
         OK(MPI_Win_flush(1, j->win));
-    } while (key_state(j, 1) != KEY_READY);
+    } while (state_of_key(j, 1) != KEY_READY);
     sim_hold(SIM_NATIVE_OPS, 0, 1);
-    uint32_t id = rma_room()->op_free->id;
+    uint32_t id = rma_self()->op_free->id;
     MPI_Request r = get_held(j, buf, 1, 1);
     SIM_CHECK(rma_op_by_id(id)->natives == 1);
     sim_hold(-1, 0, 0);
@@ -278,9 +278,9 @@ static void get_beside(const struct job *j, uint32_t id)
     do {
         OK(MPI_Get(got, LONGS, MPI_LONG, 1, 0, LONGS, MPI_LONG, j->win));
         OK(MPI_Win_flush(1, j->win));
-    } while (key_state(j, 1) != KEY_READY);
-    SIM_CHECK((rma_room()->op_free->id ^ id) % (1u << 21) == 0);
-    rma_room()->op_free->id = id; /* as after 2,048 operations, or a multiple of it */
+    } while (state_of_key(j, 1) != KEY_READY);
+    SIM_CHECK((rma_self()->op_free->id ^ id) % (1u << 21) == 0);
+    rma_self()->op_free->id = id; /* as after 2,048 operations, or a multiple of it */
     memset(got, -1, sizeof got);
     sim_hold(SIM_NATIVE_OPS, 0, 2);
     MPI_Request r = get_held(j, got, 1, 2);

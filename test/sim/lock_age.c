@@ -23,7 +23,7 @@ static int waits(int rank, int target)
     const struct rma_near *n = rma_near_of(wins[rank], target);
     if (n)
         return n->asked;
-    const struct list *entries = &wins[target]->lockq.entries;
+    const struct list *entries = &wins[target]->target.lockq.entries;
     for (const struct list *l = entries->next; l != entries; l = l->next)
         if (LIST_OBJ(l, struct lock_entry, link)->src == rank)
             return 1;
@@ -108,7 +108,7 @@ static void younger_waits(void *arg)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     SIM_CHECK(longest(&j) == 0);
-    SIM_CHECK(j.rank == 1 || j.rank == 2 || inside(j.win)->seen == 1); /* unlocked while 2 waited */
+    SIM_CHECK(j.rank == 1 || j.rank == 2 || inside(j.win)->passive.seen == 1); /* unlocked while 2 waited */
     job_close(&j);
 }
 

@@ -99,7 +99,7 @@ enum { KINDS = 9 };
 static int create(const struct scene *s, int kind)
 {
     MPI_Comm made = MPI_COMM_NULL;
-    int err = MPI_SUCCESS, known = boot_dead(s->dying);
+    int err = MPI_SUCCESS, known = boot_failed(s->dying);
     switch (kind % KINDS) {
     case 0:
         err = MPI_Comm_split(s->inter, 0, -s->rank, &made);
@@ -177,7 +177,7 @@ static void meetings(void *arg)
     else
         err = MPI_Intercomm_create(s.half, mine, MPI_COMM_WORLD,
                                    s.low ? s.size / 2 + theirs : theirs, 3, &made);
-    (void)judged(&s, dropped(err, &made), boot_dead(s.dying));
+    (void)judged(&s, dropped(err, &made), boot_failed(s.dying));
     err = MPI_Comm_create_group(MPI_COMM_WORLD, s.low ? low : high, 4, &made);
     (void)judged(&s, dropped(err, &made), 1);
     MPI_Group_free(&all);

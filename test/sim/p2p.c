@@ -108,7 +108,7 @@ static void far_ahead(void *arg)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &st);
         SIM_CHECK(st.MPI_TAG == i % 1000 && peer_get(0)->nearly <= P2P_EARLY);
     }
-    SIM_CHECK(proc->p2p->nonsense == 0);
+    SIM_CHECK(proc->p2p->malformed == 0);
 }
 
 /* A member dies: each collective of the others ends, also where one waits for another that lives

@@ -408,7 +408,7 @@ static void play(int alike)
     struct play *p = calloc(1, sizeof *p);
     p->alike = alike;
     if (alike && sim_seed() % 3 == 0) /* buffers run out, too */
-        rma_room()->trains_most = 1 + (unsigned)(sim_seed() / 3 % 4);
+        rma_self()->coalesce_buffers_max = 1 + (unsigned)(sim_seed() / 3 % 4);
     MPI_Comm_rank(MPI_COMM_WORLD, &p->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &p->size);
     p->common = sim_random() | 1;
@@ -451,7 +451,7 @@ static void random_program(void *arg)
     play(0);
 }
 
-static void trains_program(void *arg)
+static void coalesced_program(void *arg)
 {
     (void)arg;
     play(1);
@@ -697,7 +697,7 @@ static void trains(struct sim_knobs *k)
 }
 
 /* A few elements for all there is to do. */
-static void starve_trains(struct sim_knobs *k)
+static void starve_coalesced(struct sim_knobs *k)
 {
     starve(k);
     trains(k);
@@ -732,9 +732,9 @@ const struct scenario scenarios_rma[] = {
     {"rma-apart-3", 3, 1, random_program, NULL, apart},
     {"rma-starved-2", 2, 1, random_program, NULL, starve},
     {"rma-starved-5", 5, 1, random_program, NULL, starve},
-    {"rma-trains-2", 2, 1, trains_program, NULL, trains},
-    {"rma-trains-4", 4, 1, trains_program, NULL, trains},
-    {"rma-trains-starved-3", 3, 1, trains_program, NULL, starve_trains},
+    {"rma-trains-2", 2, 1, coalesced_program, NULL, trains},
+    {"rma-trains-4", 4, 1, coalesced_program, NULL, trains},
+    {"rma-trains-starved-3", 3, 1, coalesced_program, NULL, starve_coalesced},
     {"rma-native-2", 2, 1, random_program, NULL, all_native},
     {"rma-native-4", 4, 1, random_program, NULL, all_native},
     {"rma-native-torn", 4, 1, torn, NULL, all_native},

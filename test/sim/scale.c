@@ -235,7 +235,7 @@ static void window_protocol(MPI_Win w)
     if (acting()) {
         OK(MPI_Win_lock_all(0, w));
         put_to(w, TOUCHED);
-        SIM_CHECK(rma_ask(inside(w), ASK_ALL_LOCKED));
+        SIM_CHECK(rma_in(inside(w), SET_ALL_LOCKED));
     }
     end(WINDOW_LOCK_ALL);
     begin();
@@ -321,7 +321,7 @@ static void many_refused(MPI_Win w)
         virtual_put_refused(inside(w)->id, r);
     for (long want = sim_received(0, -1) + MANY; sim_received(0, -1) < want;)
         turn();
-    SIM_CHECK(inside(w)->far_errors.count == MANY);
+    SIM_CHECK(inside(w)->target.errors.count == MANY);
 }
 
 static void many_locks(void *arg)
@@ -334,18 +334,18 @@ static void many_locks(void *arg)
     OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
     for (int r = 2; r < 2 * HALF; r += 2)
         OK(MPI_Win_lock(MPI_LOCK_SHARED, r, 0, w));
-    const struct rma_gone *g = &inside(w)->gone;
+    const struct rma_evicted_set *g = &inside(w)->passive.evicted;
     SIM_CHECK(g->count >= HALF - 1 - 4 && g->locked.count <= 2 * HALF / 64 + 1);
     wrong_calls(w);
     put(w, 2); /* evicted long ago */
     OK(MPI_Win_flush(2, w));
-    SIM_CHECK(inside(w)->locks == HALF - 1);
+    SIM_CHECK(inside(w)->passive.locks == HALF - 1);
     wrong_calls(w);
     struct counts c = mark(0);
     for (int r = 2; r < 2 * HALF; r += 2)
         OK(MPI_Win_unlock(r, w));
     SENT(&c, HALF - 2, DONE); /* one UNLOCK each but for the last, whose LOCK had not left */
-    SIM_CHECK(rma_ask(inside(w), ASK_UNSET) && !g->count);
+    SIM_CHECK(rma_in(inside(w), SET_UNSET) && !g->count);
     many_refused(w);
     OK(MPI_Win_free(&w));
 }

@@ -49,7 +49,7 @@ static void dry_fence_issued(void *arg)
         sim_compute(400);
     OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
     if (j.rank != 0) {
-        SIM_CHECK(rma_ask(inside(j.win), ASK_IN_FENCE));
+        SIM_CHECK(rma_in(inside(j.win), SET_FENCE));
         flood(&j, v);
         dry(&j);
     }
@@ -76,7 +76,7 @@ static void fence_near(void *arg)
     OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
     if (j.rank == 0) {
         put1(&j, &v, 1, 0);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_BARRIER_OUT));
+        SIM_CHECK(rma_in(inside(j.win), SET_BARRIER_OUT));
         put[0] = 1;
     }
     OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
@@ -165,9 +165,9 @@ static void dry_lock_all(void *arg)
     struct job j = job_open(5 * FLOOD);
     long v[FLOOD];
     OK(MPI_Win_lock_all(0, j.win));
-    SIM_CHECK(rma_ask(inside(j.win), ASK_LAZY_ALL));
+    SIM_CHECK(rma_in(inside(j.win), SET_LAZY_ALL));
     flood(&j, v);
-    SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 1 && rma_ask(inside(j.win), ASK_ALL_LOCKED));
+    SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 1 && rma_in(inside(j.win), SET_ALL_LOCKED));
     dry(&j);
     OK(MPI_Win_unlock_all(j.win));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -205,12 +205,12 @@ static void dry_per_target(void *arg)
             OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
     flood(&j, v);
     dry(&j);
-    SIM_CHECK(inside(j.win)->gone.count > 0 && inside(j.win)->locks == (unsigned)j.size - 1);
+    SIM_CHECK(inside(j.win)->passive.evicted.count > 0 && inside(j.win)->passive.locks == (unsigned)j.size - 1);
     for (int t = j.size - 1; t >= 0; t--)
         if (t != j.rank) {
             OK(MPI_Win_unlock(t, j.win));
             /* 15: the last one only */
-            SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) == (inside(j.win)->locks == 0));
+            SIM_CHECK(rma_in(inside(j.win), SET_UNSET) == (inside(j.win)->passive.locks == 0));
         }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int o = 0; o < j.size; o++)
@@ -309,7 +309,7 @@ static void one_element(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         for (int i = 0; i < TIMES; i++) {
             each_kind(&j, 1, 0, MPI_SUCCESS);
-            SIM_CHECK(all[1][0] == 3 * (i + 1) && all[1][1] == 0 && inside(j.win)->ntargets == 0);
+            SIM_CHECK(all[1][0] == 3 * (i + 1) && all[1][1] == 0 && inside(j.win)->table.ntargets == 0);
         }
         long asked = pvar(j.win, PVAR_RMA_AM), done = pvar(j.win, PVAR_RMA_CMA);
         SIM_CHECK(asked + done == 5 * TIMES);
@@ -377,7 +377,7 @@ static void one_admitted(void *arg)
     OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
     if (j.rank == 0) {
         OK(MPI_Accumulate(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, j.win));
-        SIM_CHECK(rma_ask(inside(j.win), ASK_BARRIER_OUT));
+        SIM_CHECK(rma_in(inside(j.win), SET_BARRIER_OUT));
         called = 1;
     }
     OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win));
@@ -399,7 +399,7 @@ static void one_in_order(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         for (int i = 0; i < TIMES; i++) {
             OK(MPI_Accumulate(two, 2, MPI_LONG, 1, 0, 2, MPI_LONG, MPI_SUM, j.win));
-            SIM_CHECK(inside(j.win)->ntargets == 1);
+            SIM_CHECK(inside(j.win)->table.ntargets == 1);
             OK(MPI_Fetch_and_op(two, &got[0], MPI_LONG, 1, 0, MPI_NO_OP, j.win));
             OK(MPI_Get_accumulate(two, 1, MPI_LONG, &got[1], 1, MPI_LONG, 1, 1, 1, MPI_LONG,
                                   MPI_SUM, j.win));
@@ -491,7 +491,7 @@ static void lock_all_joins(void *arg)
         OK(MPI_Win_unlock_all(j.win));
         break;
     case 1:
-        while (inside(j.win)->lockq.count == 0)
+        while (inside(j.win)->target.lockq.count == 0)
             turn();
         tell(3);
         SIM_CHECK(j.mem[2] == 0);
@@ -530,7 +530,7 @@ static void queue_full(void *arg)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
     if (j.rank == 0) {
-        struct rma_lockq *q = &inside(j.win)->lockq;
+        struct rma_lockq *q = &inside(j.win)->target.lockq;
         while (q->count + (q->stamps - q->admitted) < others)
             turn();
         SIM_CHECK(q->count == 1 && pvar(j.win, PVAR_RMA_LOCKS_USED) == 1);
@@ -575,7 +575,7 @@ static void data_dropped(void *arg)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
     if (j.rank == 0) {
-        while (inside(j.win)->lockq.count < 2)
+        while (inside(j.win)->target.lockq.count < 2)
             turn();
         OK(MPI_Win_unlock(0, j.win));
         MPI_Barrier(MPI_COMM_WORLD);
@@ -615,7 +615,7 @@ static void switch_refused(void *arg)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
     if (j.rank == 0) {
-        struct rma_lockq *q = &inside(j.win)->lockq;
+        struct rma_lockq *q = &inside(j.win)->target.lockq;
         while (q->count + (q->stamps - q->admitted) < 3)
             turn();
         OK(MPI_Win_unlock(0, j.win));
@@ -647,7 +647,7 @@ static void stamp_first(void *arg)
     if (j.rank == 0)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
     MPI_Barrier(MPI_COMM_WORLD);
-    struct rma_lockq *lq = &inside(j.win)->lockq;
+    struct rma_lockq *lq = &inside(j.win)->target.lockq;
     if (j.rank == 0) {
         tell(1);
         while (lq->count == 0)
@@ -719,7 +719,7 @@ static void nocheck_evicted(void *arg)
             OK(MPI_Win_unlock(t, j.win));
     } else if (j.rank + 1 < j.size) { /* its element is gone: the lock must be known here */
         hear(0);
-        SIM_CHECK(inside(j.win)->lockq.holders.count == 1);
+        SIM_CHECK(inside(j.win)->target.lockq.holders.count == 1);
         tell(0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -752,7 +752,7 @@ static void evicted_known(void *arg)
             OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
             put1(&j, &v, t, 0);
         }
-        SIM_CHECK(inside(j.win)->gone.count == 1);
+        SIM_CHECK(inside(j.win)->passive.evicted.count == 1);
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(last, j.win));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_flush(last, j.win));
         ERR(MPI_ERR_RMA_SYNC, MPI_Put(&v, 1, MPI_LONG, last, 0, 1, MPI_LONG, j.win));
@@ -760,7 +760,7 @@ static void evicted_known(void *arg)
             ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
         for (int t = 1; t <= 2; t++)
             OK(MPI_Win_unlock(t, j.win));
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+        SIM_CHECK(rma_in(inside(j.win), SET_UNSET));
         for (int t = 1; t <= 2; t++) {
             tell(t);
             hear(t);
@@ -787,8 +787,8 @@ static void evicted_no_memory(void *arg)
         memory_refuse(j.rank);
         for (int i = 0; i < 2; i++)
             ERR(MPI_ERR_NO_MEM, MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
-        SIM_CHECK(rma_target_find(inside(j.win), 1) && !inside(j.win)->gone.count &&
-                  inside(j.win)->locks == 1);
+        SIM_CHECK(rma_target_find(inside(j.win), 1) && !inside(j.win)->passive.evicted.count &&
+                  inside(j.win)->passive.locks == 1);
         put1(&j, &v, 1, 1);
         OK(MPI_Win_flush(1, j.win));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
@@ -797,13 +797,13 @@ static void evicted_no_memory(void *arg)
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, j.win));
         put1(&j, &v, 2, 0);
         OK(MPI_Win_flush(2, j.win));
-        SIM_CHECK(!rma_target_find(inside(j.win), 1) && inside(j.win)->gone.count == 1);
+        SIM_CHECK(!rma_target_find(inside(j.win), 1) && inside(j.win)->passive.evicted.count == 1);
         memory_refuse(j.rank); /* to give a lock back nothing is needed */
         OK(MPI_Win_unlock(1, j.win));
         memory_refuse(-1);
-        SIM_CHECK(rma_target_find(inside(j.win), 2) && !inside(j.win)->gone.count);
+        SIM_CHECK(rma_target_find(inside(j.win), 2) && !inside(j.win)->passive.evicted.count);
         OK(MPI_Win_unlock(2, j.win));
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+        SIM_CHECK(rma_in(inside(j.win), SET_UNSET));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     SIM_CHECK(j.rank != 1 || (j.mem[0] == 1 && j.mem[1] == 1));
@@ -829,8 +829,8 @@ static void cut_no_memory(void *arg)
         memory_refuse(j.rank);
         waits = 1;
         put1(&j, &v, 2, 0);
-        SIM_CHECK(!waits && rma_ask(inside(j.win), ASK_ALL_LOCKED) &&
-                  rma_gone_err(&inside(j.win)->gone, 3) == -EMFILE);
+        SIM_CHECK(!waits && rma_in(inside(j.win), SET_ALL_LOCKED) &&
+                  rma_evicted_err(&inside(j.win)->passive.evicted, 3) == -EMFILE);
         ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
         sim_unreachable(3, 0); /* too late for this epoch */
         ERR(MPI_ERR_OTHER, MPI_Put(&v, 1, MPI_LONG, 3, 0, 1, MPI_LONG, j.win));
@@ -888,7 +888,7 @@ static void unlock_forged(void *arg)
         tell(2);
     } else if (j.rank == 1) {
         hear(0);
-        SIM_CHECK(inside(j.win)->lockq.holders.count == 1);
+        SIM_CHECK(inside(j.win)->target.lockq.holders.count == 1);
         tell(0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -1059,7 +1059,7 @@ static void errors(void *arg)
     SIM_CHECK(j.mem[0] == 1);
     OK(MPI_Win_lock_all(0, j.win)); /* 15: its operations do not make it PER_TARGET */
     put1(&j, &v, t, 1);
-    SIM_CHECK(!rma_ask(inside(j.win), ASK_PER_TARGET));
+    SIM_CHECK(!rma_in(inside(j.win), SET_PER_TARGET));
     ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(t, j.win));
     OK(MPI_Win_unlock_all(j.win));
     job_close(&j);
@@ -1072,7 +1072,7 @@ static void fences_pending(void *arg)
     struct job j = job_open(4);
     for (int i = 0; i < 9; i++) {
         OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, j.win));
-        SIM_CHECK(inside(j.win)->barriers <= 2);
+        SIM_CHECK(inside(j.win)->fence.barriers <= 2);
     }
     job_close(&j);
 }
@@ -1351,7 +1351,7 @@ static void start_nocheck(void *arg)
             SIM_CHECK(!nocheck || w->state == WIN_PSCW_GRANTED);
             for (int k = 0; k < n; k++) {
                 put1(&j, &i, rest[k], j.rank);
-                SIM_CHECK(!nocheck || !w->all_near || w->nops == 0);
+                SIM_CHECK(!nocheck || !w->all_near || w->table.nops == 0);
             }
             OK(MPI_Win_complete(j.win));
         }
@@ -1382,17 +1382,17 @@ static void paper_slips(void *arg)
         SIM_CHECK(rma_target_find(w, 1)->state == TARGET_LOCK_GRANTED &&
                   rma_target_find(w, 2)->state == TARGET_LOCK_CALLED);
         OK(MPI_Win_unlock(1, j.win));
-        SIM_CHECK(rma_ask(w, ASK_PER_TARGET));
+        SIM_CHECK(rma_in(w, SET_PER_TARGET));
         put1(&j, &v, 2, 0);
         OK(MPI_Win_unlock(2, j.win));
-        SIM_CHECK(rma_ask(w, ASK_UNSET));
+        SIM_CHECK(rma_in(w, SET_UNSET));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
         OK(MPI_Win_lock_all(0, j.win));
         put1(&j, &v, 2, 1);
-        SIM_CHECK(!rma_ask(w, ASK_PER_TARGET) && rma_ask(w, ASK_LAZY_ALL));
+        SIM_CHECK(!rma_in(w, SET_PER_TARGET) && rma_in(w, SET_LAZY_ALL));
         OK(MPI_Win_flush(2, j.win));
         SIM_CHECK(rma_target_find(w, 2)->state == TARGET_LOCK_GRANTED &&
-                  !rma_ask(w, ASK_PER_TARGET));
+                  !rma_in(w, SET_PER_TARGET));
         ERR(MPI_ERR_RMA_SYNC, MPI_Win_unlock(2, j.win));
         OK(MPI_Win_unlock_all(j.win));
     }
@@ -1424,7 +1424,7 @@ static void dies(int how)
         OK(MPI_Win_lock_all(0, j.win));
         put1(&j, &v, 1, 0);
         put1(&j, &v, 2, 0);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_ALL_LOCKED));
+        SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
     }
     if (j.rank == 1) { /* when all have left the barrier behind them */
         for (int r = 0; r < j.size; r++)
@@ -1455,7 +1455,7 @@ static void dies(int how)
     } else if (j.rank == 0 && how == 4) { /* UNLOCKs and answers cross its death */
         sim_compute((int)(sim_random() % 300));
         err = MPI_Win_unlock_all(j.win);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 &&
+        SIM_CHECK(rma_in(inside(j.win), SET_UNSET) && inside(j.win)->table.ntargets == 0 &&
                   (!err || sim_gone(1)));
     } else if (j.rank == 0 && how == 5) { /* flushes of the dead and of the living */
         OK(MPI_Win_lock_all(0, j.win));
@@ -1470,14 +1470,14 @@ static void dies(int how)
             OK(MPI_Win_flush(t, j.win));
         }
         MPI_Win_unlock_all(j.win);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET) && inside(j.win)->ntargets == 0 &&
-                  inside(j.win)->nops == 0);
+        SIM_CHECK(rma_in(inside(j.win), SET_UNSET) && inside(j.win)->table.ntargets == 0 &&
+                  inside(j.win)->table.nops == 0);
     } else if (how == 6) { /* a fence that it does not come to */
         do {
             err = MPI_Win_fence(0, j.win);
             for (int t = 0; t < j.size && !err; t++)
                 err = MPI_Put(&v, 1, MPI_LONG, t, j.rank, 1, MPI_LONG, j.win);
-        } while (!err && !boot_dead_count());
+        } while (!err && !boot_failed_count());
         SIM_CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED, j.win) != MPI_SUCCESS);
         OK(MPI_Win_free(&j.win)); /* it can be left behind */
     } else if (j.rank == 2 && how == 7) {
@@ -1485,7 +1485,7 @@ static void dies(int how)
         hear(1);
         err = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win);
         if (err) { /* it waited already when the other died */
-            SIM_CHECK(boot_dead(1));
+            SIM_CHECK(boot_failed(1));
             OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
         }
         SIM_CHECK(j.mem[0] == 1);
@@ -1563,7 +1563,7 @@ static int all_wait(struct rma_win *w)
         else if (!asks_at[r] || !asks_at[r]->asked)
             return 0;
     }
-    return (long)w->lockq.count == far;
+    return (long)w->target.lockq.count == far;
 }
 
 static void dies_held(void *arg)
@@ -1603,7 +1603,7 @@ static void dies_held(void *arg)
         err = MPI_Win_unlock(2, j.win);
     }
     SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPIX_ERR_PROC_FAILED);
-    SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+    SIM_CHECK(rma_in(inside(j.win), SET_UNSET));
     for (int i = 0; i < 2; i++) {
         OK(MPI_Win_lock(i ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 2, 0, j.win));
         if (!i)
@@ -1654,7 +1654,7 @@ static void dies_unnamed(void *arg)
             err = MPI_Win_unlock(0, j.win);
         }
         SIM_CHECK(err && MPI_Error_class(err, &cls) == MPI_SUCCESS && cls == MPIX_ERR_PROC_FAILED);
-        SIM_CHECK(rma_ask(inside(j.win), ASK_UNSET));
+        SIM_CHECK(rma_in(inside(j.win), SET_UNSET));
         OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
         put1(&j, &v, 0, 1);
         OK(MPI_Win_unlock(0, j.win));
@@ -1690,7 +1690,7 @@ static void dies_with_its_lock(void *arg)
             MPI_Put(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, j.win);
             err = MPI_Win_unlock(1, j.win);
         }
-        SIM_CHECK(err && rma_ask(inside(j.win), ASK_UNSET));
+        SIM_CHECK(err && rma_in(inside(j.win), SET_UNSET));
     }
     OK(MPI_Win_lock_all(0, j.win)); /* it need not be touched */
     put1(&j, &v, 2 - j.rank, 0);

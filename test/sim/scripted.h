@@ -14,7 +14,7 @@
 /* The record behind a handle. */
 static inline struct rma_win *inside(MPI_Win win)
 {
-    for (struct list *l = rma_room()->windows.next; l != &rma_room()->windows; l = l->next) {
+    for (struct list *l = rma_self()->windows.next; l != &rma_self()->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         if (w->near.obj.handle == (int)win)
             return w;
@@ -143,7 +143,7 @@ static inline struct job job_of_mortals(int longs)
 /* Until this process has heard of it. */
 static inline void hear_of_death(int rank)
 {
-    while (!boot_dead(rank))
+    while (!boot_failed(rank))
         turn();
     for (int i = 0; i < 3; i++)
         turn();
@@ -164,10 +164,10 @@ static inline void job_close(struct job *j)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     struct rma_win *w = inside(j->win);
-    SIM_CHECK(w->ntargets == 0 && w->nops == 0);
-    SIM_CHECK(w->op_quota.free == w->op_quota.size && w->target_quota.free == w->target_quota.size);
-    SIM_CHECK(w->lockq.count == 0 && w->lockq.holders.count == 0 && w->lockq.anonymous == 0);
-    SIM_CHECK(w->lockq.stamps == w->lockq.admitted);
+    SIM_CHECK(w->table.ntargets == 0 && w->table.nops == 0);
+    SIM_CHECK(w->table.op_quota.free == w->table.op_quota.size && w->table.target_quota.free == w->table.target_quota.size);
+    SIM_CHECK(w->target.lockq.count == 0 && w->target.lockq.holders.count == 0 && w->target.lockq.anonymous == 0);
+    SIM_CHECK(w->target.lockq.stamps == w->target.lockq.admitted);
     OK(MPI_Win_free(&j->win));
 }
 

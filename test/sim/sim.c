@@ -133,7 +133,7 @@ static void print_windows(const struct rma *r)
         const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         fprintf(stderr, "    window %#x: %s%s, %u operations, %u barriers out, %u posts awaited",
                 (unsigned)w->near.obj.handle, rma_state_name(w),
-                w->expo == EXPO_NONE ? "" : ", exposed", w->nops, w->barriers, w->nwaiting);
+                w->expo == EXPO_NONE ? "" : ", exposed", w->table.nops, w->fence.barriers, w->access.nwaiting);
         for (unsigned i = 0; i < w->nears; i++)
             if (w->near.near[i].lock)
                 fprintf(stderr, "; holds %d %s", w->near.near[i].rank, held[w->near.near[i].lock]);
@@ -143,15 +143,15 @@ static void print_windows(const struct rma *r)
                     t->flags & TARGET_REFUSED ? " (refused)" : "", t->queued, t->nops,
                     t->tokens_out);
         size_t cursor = 0;
-        for (const struct map_entry *e; (e = map_next(&w->lockq.holders, &cursor)) != NULL;)
+        for (const struct map_entry *e; (e = map_next(&w->target.lockq.holders, &cursor)) != NULL;)
             fprintf(stderr, "; its lock is held by process %d (%s)", (int)e->key - 1,
                     (uintptr_t)e->value == SHMLOCK_EXCLUSIVE ? "exclusive" : "shared");
-        for (const struct list *q = w->lockq.entries.next; q != &w->lockq.entries; q = q->next)
+        for (const struct list *q = w->target.lockq.entries.next; q != &w->target.lockq.entries; q = q->next)
             fprintf(stderr, "; process %d waits for its lock",
                     LIST_OBJ(q, struct lock_entry, link)->src);
-        if (w->lockq.stamps != w->lockq.admitted)
+        if (w->target.lockq.stamps != w->target.lockq.admitted)
             fprintf(stderr, "; %d refused requests have not come back",
-                    (int)(w->lockq.stamps - w->lockq.admitted));
+                    (int)(w->target.lockq.stamps - w->target.lockq.admitted));
         fprintf(stderr, "\n");
     }
 }
@@ -265,7 +265,7 @@ static int buries(const struct sim *s)
         for (const struct list *l = r->windows.next; l && l != &r->windows; l = l->next)
             for (const struct rma_target *t = NULL;
                  (t = rma_target_next(LIST_OBJ(l, struct rma_win, link), t)) != NULL;)
-                if (t->flags & TARGET_DEAD && t->natives)
+                if (t->flags & TARGET_FAILED && t->natives)
                     return 1;
     }
     return 0;
@@ -398,7 +398,7 @@ void sim_die(void)
     for (int c = 0; c < 2; c++)
         for (struct list *l; (l = list_pop(&r->inbox[c])) != NULL;
              sim_release(LIST_OBJ(l, struct sim_msg, link))) {
-            sim_kept_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
+            sim_zcopy_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
             s->in_flight--;
         }
     r->queued[0] = r->queued[1] = 0;
@@ -486,7 +486,7 @@ struct sim_knobs sim_draw(uint64_t seed, int ranks)
     k.native_ordered = sim_chance(&s, 50);
     k.replies = sim_chance(&s, 25) ? 2 + (int)(sim_draw_bits(&s) % 8) : 0;
     k.native_coherent = sim_chance(&s, 50);
-    k.am_keep = sim_chance(&s, 50) ? 16 << sim_draw_bits(&s) % 6 : 0;
+    k.am_zcopy_min = sim_chance(&s, 50) ? 16 << sim_draw_bits(&s) % 6 : 0;
     return k;
 }
 

@@ -30,11 +30,11 @@ struct sim_msg { /* an active message under way */
     long due;          /* step at which it may be delivered */
     uint64_t after;    /* native operations of src up to this one were called before it was sent */
     size_t len;
-    struct sim_kept *kept; /* its last piece is yet where the program has it */
+    struct sim_zcopy *kept; /* its last piece is yet where the program has it */
     unsigned char data[];
 };
 
-struct sim_kept { /* what the transport reads when it pleases (caps.am_keep) */
+struct sim_zcopy { /* what the transport reads when it pleases (caps.am_zcopy_min) */
     struct list link; /* ranks[source].kept */
     struct sim_msg *m; /* NULL: read, and to be told */
     const char *from;
@@ -55,7 +55,7 @@ struct sim_rank_state {
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
-    struct list kept;        /* struct sim_kept of its messages */
+    struct list kept;        /* struct sim_zcopy of its messages */
     struct list nic;         /* native operations under way (tp_native.c) */
     int nic_ops;
     int dead, ended;         /* without MPI_Finalize, with it */
@@ -111,7 +111,7 @@ static inline int sim_chance(struct sim *s, int percent)
     return percent > 0 && (int)(sim_draw_bits(s) % 100) < percent;
 }
 void sim_barrier_check(struct sim *s); /* somebody will never come to it */
-void sim_kept_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
+void sim_zcopy_read(struct sim_msg *m, int err); /* now at the latest; err: it will not arrive */
 /* Step at which what this rank sends arrives if it is not held, or that which never comes. */
 static inline long sim_due(struct sim *s, int type, int to, long due)
 {

@@ -486,7 +486,7 @@ void sim_native_caps(const struct sim *s, struct tp_caps *caps)
     caps->put_inline = INLINE;
     caps->rma_max = RMA_MAX;
     caps->lone_pays = s->k.native_lone;
-    caps->put_min = caps->get_min = caps->fetch_min = s->k.native_min ? (size_t)s->k.native_min
+    caps->put_min = caps->get_min = caps->pull_min = s->k.native_min ? (size_t)s->k.native_min
                                                                       : SIZE_MAX;
     caps->atomic_sizes = caps->flags & TP_ATOMIC ? 1u << 2 | 1u << 3 : 0;
 }

@@ -19,7 +19,7 @@ static int sim_open(const struct tp_env *env, struct tp **out, struct tp_caps *c
     *t = (struct tp){.env = *env, .rank = boot_rank()};
     *caps = (struct tp_caps){.flags = TP_AM_LEAVES | (the_sim->k.ordered ? TP_AM_ORDERED : 0),
                              .am_max = (size_t)the_sim->k.am_max,
-                             .am_keep = (size_t)the_sim->k.am_keep,
+                             .am_zcopy_min = (size_t)the_sim->k.am_zcopy_min,
                              .gather = (size_t)the_sim->k.gather,
                              .replies = (unsigned)the_sim->k.replies};
     sim_native_caps(the_sim, caps);
@@ -39,9 +39,9 @@ static int sim_connect(struct tp *t, unsigned peer, const void *addr, size_t len
     return 0;
 }
 
-void sim_kept_read(struct sim_msg *m, int err)
+void sim_zcopy_read(struct sim_msg *m, int err)
 {
-    struct sim_kept *k = m->kept;
+    struct sim_zcopy *k = m->kept;
     if (!k)
         return;
     memcpy(m->data + k->at, k->from, k->len);
@@ -56,10 +56,10 @@ static int kept_progress(struct sim *s, struct sim_rank_state *r)
 {
     int events = 0;
     for (struct list *l = r->kept.next, *next; l != &r->kept; l = next) {
-        struct sim_kept *k = LIST_OBJ(l, struct sim_kept, link);
+        struct sim_zcopy *k = LIST_OBJ(l, struct sim_zcopy, link);
         next = l->next;
         if (k->m && sim_chance(s, 20))
-            sim_kept_read(k->m, 0);
+            sim_zcopy_read(k->m, 0);
         if (k->m)
             continue;
         if (sim_chance(s, 60)) { /* later: others may have heard of a death first */
@@ -83,15 +83,15 @@ static void sim_close(struct tp *t)
             r->queued[c]--;
             the_sim->in_flight--;
             sim_event("message of class %d left at the end", c);
-            sim_kept_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
+            sim_zcopy_read(LIST_OBJ(l, struct sim_msg, link), -ENOTCONN);
             sim_release(LIST_OBJ(l, struct sim_msg, link));
         }
     for (struct list *l; (l = list_pop(&r->kept)) != NULL;) {
-        struct sim_kept *k = LIST_OBJ(l, struct sim_kept, link);
+        struct sim_zcopy *k = LIST_OBJ(l, struct sim_zcopy, link);
         if (!the_sim->k.mortal)
             sim_fail("rank %d: a message has not left at the end", t->rank);
         if (k->m)
-            sim_kept_read(k->m, 0);
+            sim_zcopy_read(k->m, 0);
         sim_release(k);
     }
     sim_release(t);
@@ -159,10 +159,10 @@ static int sim_am(struct tp *t, unsigned peer, enum tp_class cls, const struct i
     m->due = sim_due(s, *(const unsigned char *)iov[0].iov_base, (int)peer, m->due);
     size_t at = 0;
     m->kept = NULL;
-    if (d && s->k.am_keep && iov[n - 1].iov_len >= (size_t)s->k.am_keep) {
+    if (d && s->k.am_zcopy_min && iov[n - 1].iov_len >= (size_t)s->k.am_zcopy_min) {
         n--;
         m->kept = sim_alloc(sizeof *m->kept);
-        *m->kept = (struct sim_kept){.m = m,
+        *m->kept = (struct sim_zcopy){.m = m,
                                      .from = iov[n].iov_base,
                                      .at = len - iov[n].iov_len,
                                      .len = iov[n].iov_len,
@@ -237,7 +237,7 @@ static int deliver_one(struct sim *s, struct tp *t, enum tp_class cls)
         }
         list_del(&m->link);
         r->queued[cls]--;
-        sim_kept_read(m, 0);
+        sim_zcopy_read(m, 0);
         int rc = t->env.recv(t->env.up, (unsigned)m->src, cls, m->data, m->len);
         if (rc == TP_AGAIN) { /* keep it in its place */
             list_push_front(&r->inbox[cls], &m->link);

@@ -11,7 +11,7 @@
 #include "p2p/p2p_types.h"
 #include "rma/rma_types.h"
 
-enum { AM_MAX = 65536, PATIENCE = 3 }; /* polls without any event before time leaps */
+enum { AM_MAX = 65536, TIMEOUT = 3 }; /* polls without any event before time leaps */
 
 struct tp {
     struct tp_env env;
@@ -296,7 +296,7 @@ static int virtual_progress(struct tp *t)
     look_for_receives(t);
     while (!list_empty(&t->flying)) {
         struct flight *f = LIST_OBJ(t->flying.next, struct flight, link);
-        if (f->due > s->step && !events && ++t->idle > PATIENCE)
+        if (f->due > s->step && !events && ++t->idle > TIMEOUT)
             s->step = f->due;
         if (f->due > s->step)
             break;

@@ -535,7 +535,7 @@ static int reduce_local(const char *call, const void *in, void *inout, MPI_Count
         err = err_make(MPI_ERR_BUFFER, "%s: inbuf and inoutbuf are the same", call);
     if (!err)
         dt_op_apply(op, in, inout, (size_t)count, t);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,

@@ -279,5 +279,5 @@ int collcall(struct collcall *x)
         err = request_publish(r, x->request);
     else if (err && x->form != COLLCALL_RUN && x->request)
         *x->request = MPI_REQUEST_NULL;
-    return api_leave(x->comm, err);
+    return api_exit(x->comm, err);
 }

@@ -43,7 +43,7 @@ static int find_holder(enum obj_kind kind, int h, struct holder *out)
 
 static int leave(enum obj_kind kind, int handle, int err)
 {
-    return api_leave(kind == OBJ_COMM ? handle : MPI_COMM_NULL, err);
+    return api_exit(kind == OBJ_COMM ? handle : MPI_COMM_NULL, err);
 }
 
 /* --- predefined attributes ------------------------------------------------------- */
@@ -107,7 +107,7 @@ static int do_create(const char *call, enum obj_kind kind, void *copy, void *del
     int err = api_pointer(keyval, "keyval");
     if (!err)
         err = keyval_create(kind, copy, del, keyval, extra, 0);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 static int do_free(const char *call, enum obj_kind kind, int *keyval)
@@ -118,7 +118,7 @@ static int do_free(const char *call, enum obj_kind kind, int *keyval)
         err = err_make(MPI_ERR_KEYVAL, "%s: keyval %#x is predefined", call, (unsigned)*keyval);
     if (!err)
         err = keyval_free(kind, keyval, call);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 static int do_set(const char *call, enum obj_kind kind, int handle, int keyval, void *value,

@@ -58,7 +58,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
         err = topocall_no_memory();
     if (!err)
         err = topocall_first_n(c, nodes, t, 0, &n);
-    return api_leave_new(comm_old, err, n, comm_cart);
+    return api_exit_new(comm_old, err, n, comm_cart);
 }
 API_ALIAS(MPI_Cart_create);
 
@@ -73,7 +73,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
         err = api_pointer(newrank, "newrank");
     if (!err)
         *newrank = c->rank < nodes ? c->rank : MPI_UNDEFINED;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cart_map);
 
@@ -86,7 +86,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
         err = api_pointer(ndims, "ndims");
     if (!err)
         *ndims = c->topo->ndims;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cartdim_get);
 
@@ -116,7 +116,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
         memcpy(periods, c->topo->periods, (size_t)c->topo->ndims * sizeof *periods);
         topo_cart_coords(c->topo, c->rank, coords);
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cart_get);
 
@@ -137,7 +137,7 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
                 coords[i], c->topo->dims[i] - 1);
     if (!err)
         *rank = topo_cart_rank(c->topo, coords);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cart_rank);
 
@@ -154,7 +154,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
         err = topocall_array(coords, c->topo->ndims, "coords");
     if (!err)
         topo_cart_coords(c->topo, rank, coords);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cart_coords);
 
@@ -188,7 +188,7 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *source, int *de
         *source = shifted(c, direction, -(long long)disp);
         *dest = shifted(c, direction, disp);
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Cart_shift);
 
@@ -237,6 +237,6 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     if (n)
         n->topo = topo_ref(t);
     topo_drop(t);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Cart_sub);

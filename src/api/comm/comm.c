@@ -19,7 +19,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
         err = api_pointer(size, "size");
     if (!err)
         *size = c->size;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_size);
 
@@ -32,7 +32,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
         err = api_pointer(rank, "rank");
     if (!err)
         *rank = c->rank;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_rank);
 
@@ -45,7 +45,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
         err = api_pointer(size, "size");
     if (!err)
         *size = c->remote->size;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_remote_size);
 
@@ -58,7 +58,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
         err = api_pointer(flag, "flag");
     if (!err)
         *flag = c->remote != NULL;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_test_inter);
 
@@ -71,7 +71,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
         err = api_pointer(group, "group");
     if (!err)
         err = api_group_publish(c->map, group);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_group);
 
@@ -84,7 +84,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
         err = api_pointer(group, "group");
     if (!err)
         err = api_group_publish(c->remote, group);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_remote_group);
 
@@ -119,7 +119,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
         err = api_pointer(result, "result");
     if (!err)
         err = compare(a, b, result);
-    return api_leave(comm1, err);
+    return api_exit(comm1, err);
 }
 API_ALIAS(MPI_Comm_compare);
 
@@ -134,7 +134,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
         err = api_pointer(name, "comm_name");
     if (!err)
         snprintf(c->name, sizeof c->name, "%s", name);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_set_name);
 
@@ -149,7 +149,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *resultlen)
         err = api_pointer(resultlen, "resultlen");
     if (!err)
         *resultlen = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", c->name);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_get_name);
 
@@ -163,7 +163,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
         err = api_info(info, &i);
     if (!err)
         err = newcomm_hints(c, i);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_set_info);
 
@@ -176,7 +176,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
         err = api_pointer(info, "info_used");
     if (!err)
         err = api_info_publish(c->info, info);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_get_info);
 
@@ -191,7 +191,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_dup(c, NULL, &n);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_dup);
 
@@ -207,7 +207,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_dup(c, i ? i : &empty, &n);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_dup_with_info);
 
@@ -229,7 +229,7 @@ static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, M
         err = newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r);
     if (!err)
         err = request_publish(r, request);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
@@ -258,7 +258,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_create(c, g->map, &n);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create);
 
@@ -278,7 +278,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         err = newcomm_check_subset(c, g->map);
     if (!err)
         err = newcomm_subset(c, g->map, tag, &n);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create_group);
 
@@ -294,7 +294,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
                        "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
     if (!err)
         err = newcomm_split(c, color, key, &n);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_split);
 
@@ -357,7 +357,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         err = newcomm_split(c, color, key, &n);
     if (!err && n)
         err = newcomm_hints(n, i);
-    return api_leave_new(comm, err, n, newcomm);
+    return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_split_type);
 
@@ -386,7 +386,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     }
     if (!err)
         err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
-    return api_leave_new(local_comm, err, n, newintercomm);
+    return api_exit_new(local_comm, err, n, newintercomm);
 }
 API_ALIAS(MPI_Intercomm_create);
 
@@ -399,7 +399,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         err = api_pointer(newintracomm, "newintracomm");
     if (!err)
         err = newcomm_merge(c, high, &n);
-    return api_leave_new(intercomm, err, n, newintracomm);
+    return api_exit_new(intercomm, err, n, newintracomm);
 }
 API_ALIAS(MPI_Intercomm_merge);
 
@@ -420,7 +420,7 @@ static int release(const char *call, MPI_Comm *comm)
         err = comm_release(c);
     if (!err)
         *comm = MPI_COMM_NULL;
-    return api_leave(h, err);
+    return api_exit(h, err);
 }
 
 int PMPI_Comm_free(MPI_Comm *comm)
@@ -443,6 +443,6 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
     int err = api_pointer(parent, "parent");
     if (!err)
         *parent = MPI_COMM_NULL; /* no process was spawned */
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Comm_get_parent);

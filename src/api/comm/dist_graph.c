@@ -85,7 +85,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
         topo_drop(t);
     else if (!err)
         err = topocall_first_n(c, c->size, t, 0, &n);
-    return api_leave_new(comm_old, err, n, comm_dist_graph);
+    return api_exit_new(comm_old, err, n, comm_dist_graph);
 }
 API_ALIAS(MPI_Dist_graph_create_adjacent);
 
@@ -267,7 +267,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     else if (!err)
         err = topocall_first_n(c, c->size, t, COLL_WITHIN, &nc);
     edges_free(&e);
-    return api_leave_new(comm_old, err, nc, comm_dist_graph);
+    return api_exit_new(comm_old, err, nc, comm_dist_graph);
 }
 API_ALIAS(MPI_Dist_graph_create);
 
@@ -287,7 +287,7 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
         *outdegree = c->topo->outdegree;
         *weighted = c->topo->weighted;
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Dist_graph_neighbors_count);
 
@@ -318,6 +318,6 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
         err = give(maxoutdegree, c->topo->outdegree, c->topo->destinations,
                    c->topo->destination_weights, c->topo->weighted, destinations, destweights,
                    "destinations");
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Dist_graph_neighbors);

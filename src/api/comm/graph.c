@@ -50,7 +50,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
         else
             topo_drop(t);
     }
-    return api_leave_new(comm_old, err, n, comm_graph);
+    return api_exit_new(comm_old, err, n, comm_graph);
 }
 API_ALIAS(MPI_Graph_create);
 
@@ -67,7 +67,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
         err = api_pointer(newrank, "newrank");
     if (!err)
         *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Graph_map);
 
@@ -84,7 +84,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
         *nnodes = c->topo->nnodes;
         *nedges = c->topo->nedges;
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Graphdims_get);
 
@@ -114,7 +114,7 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int e
         if (c->topo->nedges)
             memcpy(edges, c->topo->edges, (size_t)c->topo->nedges * sizeof *edges);
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Graph_get);
 
@@ -138,7 +138,7 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
         err = api_pointer(nneighbors, "nneighbors");
     if (!err)
         *nneighbors = graph_edges(c, rank, &list);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Graph_neighbors_count);
 
@@ -156,6 +156,6 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
         err = topocall_array(neighbors, n, "neighbors");
     if (!err && n)
         memcpy(neighbors, list, (size_t)n * sizeof *neighbors);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Graph_neighbors);

@@ -49,7 +49,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
         err = api_pointer(size, "size");
     if (!err)
         *size = g->map->size;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Group_size);
 
@@ -62,7 +62,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
         err = api_pointer(rank, "rank");
     if (!err)
         *rank = g->rank;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Group_rank);
 
@@ -110,7 +110,7 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
         err = api_pointer(ranks2, "ranks2");
     if (!err)
         err = translate(g1, n, ranks1, g2, ranks2);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Group_translate_ranks);
 
@@ -144,7 +144,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
         err = api_pointer(result, "result");
     if (!err)
         err = api_rankmap_compare(g1->map, g2->map, result);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Group_compare);
 
@@ -189,7 +189,7 @@ static int set_call(const char *call, MPI_Group group1, MPI_Group group2, MPI_Gr
         err = api_pointer(newgroup, "newgroup");
     if (!err)
         err = publish(combine(g1->map, g2->map, op), newgroup);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
@@ -268,7 +268,7 @@ static int list_call(const char *call, MPI_Group group, int n, const int *ranks,
     if (!err)
         err = in ? incl(g, n, ranks, newgroup) : excl(g, seen, newgroup);
     free(seen);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
@@ -346,7 +346,7 @@ static int range_call(const char *call, MPI_Group group, int n, int ranges[][3],
     if (!err)
         err = in ? incl(g, count, ranks, newgroup) : range_excl(g, count, ranks, newgroup);
     free(ranks);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
@@ -372,6 +372,6 @@ int PMPI_Group_free(MPI_Group *group)
         group_drop(g);
         *group = MPI_GROUP_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Group_free);

@@ -89,7 +89,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
                        nnodes);
     if (!err && nfree && !topo_dims_fill((int)(nnodes / fixed), ndims, dims))
         err = topocall_no_memory();
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Dims_create);
 
@@ -106,6 +106,6 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
         err = api_pointer(status, "status");
     if (!err)
         *status = c->topo ? kinds[c->topo->kind] : MPI_UNDEFINED;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Topo_test);

@@ -190,7 +190,7 @@ static int f90(int combiner, int p, int r, MPI_Datatype *newtype)
         err = dt_make_f90(combiner, p, r, &t);
     if (!err)
         *newtype = t->obj.handle;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)

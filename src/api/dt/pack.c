@@ -12,7 +12,7 @@ static int get_address(const void *location, MPI_Aint *address)
     int err = api_pointer(address, "address");
     if (!err)
         *address = (MPI_Aint)(intptr_t)location;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
@@ -152,7 +152,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype type, void *outbuf, i
         err = pack(NATIVE, inbuf, incount, type, outbuf, outsize, &at);
     if (!err)
         *position = (int)at; /* not above outsize */
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Pack);
 
@@ -164,7 +164,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype type, void *o
     int err = api_comm(comm, &c);
     if (!err)
         err = pack(NATIVE, inbuf, incount, type, outbuf, outsize, position);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Pack_c);
 
@@ -181,7 +181,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
         err = unpack(NATIVE, inbuf, insize, &at, outbuf, outcount, type);
     if (!err)
         *position = (int)at;
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Unpack);
 
@@ -193,7 +193,7 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     int err = api_comm(comm, &c);
     if (!err)
         err = unpack(NATIVE, inbuf, insize, position, outbuf, outcount, type);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Unpack_c);
 
@@ -209,7 +209,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype type, MPI_Comm comm, int *size)
         err = size_of(NATIVE, incount, type, &n);
     if (!err)
         err = narrow(n, size);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Pack_size);
 
@@ -222,7 +222,7 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype type, MPI_Comm comm, MPI_Co
         err = api_pointer(size, "size");
     if (!err)
         err = size_of(NATIVE, incount, type, size);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 API_ALIAS(MPI_Pack_size_c);
 
@@ -242,7 +242,7 @@ static int pack_external(const char *datarep, const void *in, int64_t count, MPI
     int err = check_datarep(datarep);
     if (!err)
         err = pack(EXTERNAL32, in, count, type, out, size, position);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 static int unpack_external(const char *datarep, const void *in, int64_t size, int64_t *position,
@@ -251,7 +251,7 @@ static int unpack_external(const char *datarep, const void *in, int64_t size, in
     int err = check_datarep(datarep);
     if (!err)
         err = unpack(EXTERNAL32, in, size, position, out, count, type);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 static int external_size(const char *datarep, int64_t count, MPI_Datatype type, int64_t *size)
@@ -261,7 +261,7 @@ static int external_size(const char *datarep, int64_t count, MPI_Datatype type, 
         err = api_pointer(size, "size");
     if (!err)
         err = size_of(EXTERNAL32, count, type, size);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype type,

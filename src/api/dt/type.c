@@ -22,7 +22,7 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *type)
         err = err_make(MPI_ERR_ARG, "%s: no type of that class has %d bytes", proc->call, size);
     if (!err)
         *type = t->obj.handle;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_match_size);
 
@@ -56,7 +56,7 @@ int PMPI_Type_commit(MPI_Datatype *type)
         err = api_type(*type, &t);
     if (!err)
         t->flags |= DT_COMMITTED;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_commit);
 
@@ -76,7 +76,7 @@ int PMPI_Type_free(MPI_Datatype *type)
         dt_drop(t);
         *type = MPI_DATATYPE_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_free);
 
@@ -104,7 +104,7 @@ int PMPI_Type_size(MPI_Datatype type, int *size)
         err = query(type, SIZE, &n, &none);
     if (!err)
         *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_size);
 
@@ -116,7 +116,7 @@ static int size_count(MPI_Datatype type, MPI_Count *size)
         err = query(type, SIZE, &n, &none);
     if (!err)
         *size = n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Type_size_x(MPI_Datatype type, MPI_Count *size)
@@ -146,7 +146,7 @@ static int bounds(MPI_Datatype type, enum what what, int64_t *lb, int64_t *exten
         *lb = first;
         *extent = second;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
@@ -216,7 +216,7 @@ int PMPI_Type_ub(MPI_Datatype type, MPI_Aint *displacement)
         err = query(type, EXTENT, &lb, &extent);
     if (!err)
         *displacement = lb + extent;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_ub);
 
@@ -258,7 +258,7 @@ int PMPI_Type_get_envelope(MPI_Datatype type, int *num_integers, int *num_addres
         *num_datatypes = c->ntypes;
         *combiner = c->combiner;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_get_envelope);
 
@@ -279,7 +279,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *num_integers, MPI_Cou
         *num_datatypes = c->ntypes;
         *combiner = c->combiner;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_get_envelope_c);
 
@@ -320,7 +320,7 @@ static int get_contents(MPI_Datatype type, const MPI_Count *max, int *ints, MPI_
     if (!err)
         err = check_room(max[3], c->ntypes, types, "datatypes");
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     if (c->nints)
         memcpy(ints, c->ints, (size_t)c->nints * sizeof *ints);
     if (c->naints)
@@ -328,7 +328,7 @@ static int get_contents(MPI_Datatype type, const MPI_Count *max, int *ints, MPI_
     if (c->ncounts)
         memcpy(counts, c->counts, (size_t)c->ncounts * sizeof *counts);
     give_types(c, types);
-    return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+    return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
 }
 
 int PMPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses,
@@ -363,7 +363,7 @@ int PMPI_Type_set_name(MPI_Datatype type, const char *name)
         err = api_pointer(name, "type_name");
     if (!err)
         err = dt_name_set(t, name);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_set_name);
 
@@ -381,6 +381,6 @@ int PMPI_Type_get_name(MPI_Datatype type, char *name, int *resultlen)
         *resultlen = (int)strlen(text);
         memcpy(name, text, (size_t)*resultlen + 1);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Type_get_name);

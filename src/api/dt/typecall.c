@@ -115,7 +115,7 @@ int typecall_finish(struct typecall *a, struct dt_type *old, struct dt_type *t, 
             *newtype = t->obj.handle;
     }
     typecall_free(a);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 /* Count and newtype of every constructor, and its old type. */
@@ -147,5 +147,5 @@ int typecall_lens(const int64_t *v, int64_t n, const char *name)
 
 int typecall_fail(int err)
 {
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }

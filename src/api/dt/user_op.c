@@ -14,7 +14,7 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
         err = dt_op_make(user_fn, commute != 0, &o);
     if (!err)
         *op = o->obj.handle;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Op_create);
 
@@ -29,7 +29,7 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
         err = dt_op_make_c(user_fn, commute != 0, &o);
     if (!err)
         *op = o->obj.handle;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Op_create_c);
 
@@ -46,7 +46,7 @@ int PMPI_Op_free(MPI_Op *op)
         dt_op_drop(o);
         *op = MPI_OP_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Op_free);
 
@@ -59,6 +59,6 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
         err = api_pointer(commute, "commute");
     if (!err)
         *commute = o->commute;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Op_commutative);

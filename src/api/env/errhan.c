@@ -24,7 +24,7 @@ int api_errhandler_create(const char *call, int holder, void *fn, MPI_Errhandler
         else
             err = err_make(MPI_ERR_NO_MEM, "%s: no memory for an error handler", call);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int api_errhandler_get(struct errhandler *e, MPI_Errhandler *out)
@@ -72,7 +72,7 @@ static int comm_set(const char *call, MPI_Comm comm, MPI_Errhandler errhandler)
         err = api_errhandler(errhandler, OBJ_COMM, &e);
     if (!err)
         comm_set_errhandler(c, e);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
@@ -94,7 +94,7 @@ static int comm_get(const char *call, MPI_Comm comm, MPI_Errhandler *errhandler)
     int err = api_comm(comm, &c);
     if (!err)
         err = api_errhandler_get(c->errhandler, errhandler);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
@@ -117,7 +117,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_Comm_call_errhandler: %d is no error code", errorcode);
     if (err)
-        return api_leave(comm, err);
+        return api_exit(comm, err);
     api_unlock();
     if (errorcode != MPI_SUCCESS)
         api_fail_comm(comm, errorcode, "MPI_Comm_call_errhandler");
@@ -146,7 +146,7 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
         errhandler_drop(proc->api->file_errhandler);
         proc->api->file_errhandler = e;
     }
-    return api_leave_file(err);
+    return api_exit_file(err);
 }
 API_ALIAS(MPI_File_set_errhandler);
 
@@ -156,7 +156,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     int err = only_null(file);
     if (!err)
         err = api_errhandler_get(proc->api->file_errhandler, errhandler);
-    return api_leave_file(err);
+    return api_exit_file(err);
 }
 API_ALIAS(MPI_File_get_errhandler);
 
@@ -167,7 +167,7 @@ int PMPI_File_call_errhandler(MPI_File file, int errorcode)
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_File_call_errhandler: %d is no error code", errorcode);
     if (err)
-        return api_leave_file(err);
+        return api_exit_file(err);
     api_unlock();
     if (errorcode != MPI_SUCCESS)
         api_fail_file(errorcode, "MPI_File_call_errhandler");
@@ -190,7 +190,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
         errhandler_drop(e);
         *errhandler = MPI_ERRHANDLER_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Errhandler_free);
 
@@ -252,7 +252,7 @@ int PMPI_Add_error_class(int *errorclass)
     int err = api_pointer(errorclass, "errorclass");
     if (!err)
         err = err_add_class(errorclass);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Add_error_class);
 
@@ -262,7 +262,7 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
     int err = api_pointer(errorcode, "errorcode");
     if (!err)
         err = err_add_code(errorclass, errorcode);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Add_error_code);
 
@@ -276,6 +276,6 @@ int PMPI_Add_error_string(int errorcode, const char *string)
                        strlen(string), MPI_MAX_ERROR_STRING - 1);
     if (!err)
         err = err_add_string(errorcode, string);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Add_error_string);

@@ -10,7 +10,7 @@
 static int no_files(const char *call)
 {
     api_enter(call);
-    return api_leave_file(
+    return api_exit_file(
         err_make(MPI_ERR_UNSUPPORTED_OPERATION, "%s: this library has no MPI-IO", call));
 }
 

@@ -24,7 +24,7 @@ static void enter(const char *call)
 static int leave(int err)
 {
     if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     obj_late();
     proc->call = NULL;
     lock_release(&proc->lock);

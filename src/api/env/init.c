@@ -106,10 +106,10 @@ static void start_fails(const char *room, int err)
     if (err == -ENOENT && boot_host_exchanged_elsewhere())
         boot_abort(1, "MPI_Init: MPIR_CVAR_HOST_MAP is \"launcher\" here and \"exchange\" on "
                       "another process; it must be the same on all processes");
-    if (boot_dead_count()) { /* a failed process may be the cause */
-        int dead = boot_dead_last();
+    if (boot_failed_count()) { /* a failed process may be the cause */
+        int dead = boot_failed_last();
         snprintf(died, sizeof died, " (process %d of the job has died: %s)", dead,
-                 boot_dead_why(dead));
+                 boot_failed_why(dead));
     }
     snprintf(why, sizeof why, "MPI_Init: %s did not start: %s%s%s", room, strerror(-err),
              limit_of(err, limit, sizeof limit), died);
@@ -220,7 +220,7 @@ static uint64_t patience(void) /* ns */
 static int waited_enough(struct last_barrier *b)
 {
     uint64_t now;
-    if (!boot_dead_count() || boot_barrier_living())
+    if (!boot_failed_count() || boot_barrier_living())
         return 0;
     now = time_now();
     b->since = b->since ? b->since : now;
@@ -273,7 +273,7 @@ int api_stop(void)
     /* no process computes before it; one that does not come has failed, or its host is
      * unreachable */
     if (met && am_networks())
-        met = (boot_watch_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
+        met = (boot_detector_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
     errhandler_drop(proc->api->file_errhandler);
@@ -296,12 +296,12 @@ int PMPI_Finalize(void)
     /* If sessions were used, the library runs until the process ends, since more may come. */
     if (proc->api->sessions_used) {
         proc->api->world = WORLD_CLOSED;
-        return api_leave(MPI_COMM_SELF,
+        return api_exit(MPI_COMM_SELF,
                          attr_delete_all(OBJ_COMM, MPI_COMM_SELF, &proc->obj->self->attrs));
     }
     int err = api_stop();
     if (err)
-        return api_leave(MPI_COMM_SELF, err);
+        return api_exit(MPI_COMM_SELF, err);
     proc->call = NULL;
     if (threaded)
         lock_release(&proc->lock);
@@ -339,7 +339,7 @@ int PMPI_Query_thread(int *provided)
     int err = api_pointer(provided, "provided");
     if (!err)
         *provided = proc->thread_level;
-    return api_leave(MPI_COMM_WORLD, err);
+    return api_exit(MPI_COMM_WORLD, err);
 }
 API_ALIAS(MPI_Query_thread);
 
@@ -349,7 +349,7 @@ int PMPI_Is_thread_main(int *flag)
     int err = api_pointer(flag, "flag");
     if (!err)
         *flag = proc->api->main_thread == thread_self();
-    return api_leave(MPI_COMM_WORLD, err);
+    return api_exit(MPI_COMM_WORLD, err);
 }
 API_ALIAS(MPI_Is_thread_main);
 

@@ -49,7 +49,7 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
         name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
         *resultlen = (int)strlen(name);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Get_processor_name);
 
@@ -132,7 +132,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
             err = err_make(MPI_ERR_NO_MEM, "MPI_Alloc_mem: no %lld bytes of memory, aligned to %zu",
                            (long long)size, align);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Alloc_mem);
 
@@ -148,6 +148,6 @@ int PMPI_Free_mem(void *base)
     else
         err = err_make(MPI_ERR_BASE, "MPI_Free_mem: %p is no address that MPI_Alloc_mem gave",
                        base);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Free_mem);

@@ -9,21 +9,21 @@
 int PMPIX_Delete_error_class(int errorclass)
 {
     api_enter("MPIX_Delete_error_class");
-    return api_leave(MPI_COMM_NULL, err_delete(errorclass, 1));
+    return api_exit(MPI_COMM_NULL, err_delete(errorclass, 1));
 }
 API_ALIAS(MPIX_Delete_error_class);
 
 int PMPIX_Delete_error_code(int errorcode)
 {
     api_enter("MPIX_Delete_error_code");
-    return api_leave(MPI_COMM_NULL, err_delete(errorcode, 0));
+    return api_exit(MPI_COMM_NULL, err_delete(errorcode, 0));
 }
 API_ALIAS(MPIX_Delete_error_code);
 
 int PMPIX_Delete_error_string(int errorcode)
 {
     api_enter("MPIX_Delete_error_string");
-    return api_leave(MPI_COMM_NULL, err_delete_string(errorcode));
+    return api_exit(MPI_COMM_NULL, err_delete_string(errorcode));
 }
 API_ALIAS(MPIX_Delete_error_string);
 
@@ -37,7 +37,7 @@ int PMPIX_GPU_query_support(int gpu_type, int *is_supported)
         err = err_make(MPI_ERR_ARG, "%s: %d is no kind of GPU", proc->call, gpu_type);
     if (!err)
         *is_supported = 0;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPIX_GPU_query_support);
 
@@ -65,7 +65,7 @@ API_ALIAS(MPIX_Query_ze_support);
 static int no_polling(const char *call)
 {
     api_enter(call);
-    return api_leave(
+    return api_exit(
         MPI_COMM_NULL,
         err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                  "%s: this library does not poll generalized requests; use MPI_Grequest_start",
@@ -109,7 +109,7 @@ static int no_recovery(const char *call, MPI_Comm comm)
     if (!err)
         err = err_make(MPI_ERR_UNSUPPORTED_OPERATION,
                        "%s: this library does not repair communicators", call);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPIX_Comm_revoke(MPI_Comm comm)

@@ -306,7 +306,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
         err = from_group(g, stringtag, e, &n);
     if (newcomm)
         *newcomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Comm_create_from_group);
 
@@ -341,7 +341,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
         comm_set_errhandler(n, e);
     if (newintercomm)
         *newintercomm = n ? n->obj.handle : MPI_COMM_NULL;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Intercomm_create_from_groups);
 

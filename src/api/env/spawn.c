@@ -11,13 +11,13 @@ static int no_spawn(const char *call, MPI_Comm comm)
     int err = api_comm(comm, &c);
     if (!err)
         err = err_make(MPI_ERR_SPAWN, "%s: this library starts no further processes", call);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int no_port(const char *call, int cls)
 {
     api_enter(call);
-    return api_leave(MPI_COMM_NULL, err_make(cls, "%s: this library connects no jobs", call));
+    return api_exit(MPI_COMM_NULL, err_make(cls, "%s: this library connects no jobs", call));
 }
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,

@@ -15,7 +15,7 @@ static int attach_call(const char *call, void *buffer, MPI_Count size)
         err = api_pointer(buffer, "buffer");
     if (!err)
         err = p2p_buffer_attach(buffer, (size_t)size);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 static int detach_call(const char *call, void *buffer_addr, MPI_Count *size)
@@ -29,7 +29,7 @@ static int detach_call(const char *call, void *buffer_addr, MPI_Count *size)
         err = p2p_buffer_detach(buffer_addr, &n);
     if (size)
         *size = (MPI_Count)n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Buffer_attach(void *buffer, int size)

@@ -104,11 +104,11 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     struct request *r;
     int err = one_arg(request, status, &r);
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r)) {
         progress_glance();
         set_empty(status);
-        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     request_wait(r);
     struct blame b = blame(r);
@@ -137,16 +137,16 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!err)
         err = api_pointer(flag, "flag");
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r)) {
         progress_glance();
         *flag = 1;
         set_empty(status);
-        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     *flag = poll_one(r);
     if (!*flag)
-        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     struct blame b = blame(r);
     return leave_blame(b, finish(r, request, status));
 }
@@ -160,12 +160,12 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!err)
         err = api_pointer(flag, "flag");
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     if (!is_active(r)) {
         progress_glance();
         *flag = 1;
         set_empty(status);
-        return api_leave(MPI_COMM_NULL, MPI_SUCCESS);
+        return api_exit(MPI_COMM_NULL, MPI_SUCCESS);
     }
     *flag = poll_one(r);
     if (*flag) {
@@ -193,7 +193,7 @@ int PMPI_Request_free(MPI_Request *request)
         request_release(r);
         *request = MPI_REQUEST_NULL;
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Request_free);
 
@@ -212,7 +212,7 @@ int PMPI_Cancel(MPI_Request *request)
                        (unsigned)*request);
     if (!err)
         err = r->ops->cancel(r);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Cancel);
 
@@ -238,7 +238,7 @@ int PMPI_Start(MPI_Request *request)
     if (!err)
         err = start_arg(*request, &r);
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     struct blame b = blame(r);
     return leave_blame(b, request_start(r));
 }
@@ -254,7 +254,7 @@ int PMPI_Startall(int count, MPI_Request requests[])
     for (int i = 0; i < count && !err; i++)
         err = start_arg(requests[i], &r);
     if (err)
-        return api_leave(MPI_COMM_NULL, err);
+        return api_exit(MPI_COMM_NULL, err);
     struct blame b = {0};
     for (int i = 0; i < count && !err; i++) {
         blame_drop(&b);
@@ -263,7 +263,7 @@ int PMPI_Startall(int count, MPI_Request requests[])
         if (!err)
             err = request_start(r);
     }
-    return is_blamed(&b) ? leave_blame(b, err) : api_leave(MPI_COMM_NULL, err);
+    return is_blamed(&b) ? leave_blame(b, err) : api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Startall);
 
@@ -393,7 +393,7 @@ static int finish_all(struct set *s, MPI_Request *requests, MPI_Status *statuses
 static int leave_set(struct set *s, struct blame c, int err)
 {
     set_close(s);
-    return is_blamed(&c) ? leave_blame(c, err) : api_leave(MPI_COMM_NULL, err);
+    return is_blamed(&c) ? leave_blame(c, err) : api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])

@@ -80,7 +80,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_fu
         if (err)
             free(g);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Grequest_start);
 
@@ -99,7 +99,7 @@ int PMPI_Grequest_complete(MPI_Request request)
                        (unsigned)request);
     if (!err)
         request_complete(r, MPI_SUCCESS);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Grequest_complete);
 

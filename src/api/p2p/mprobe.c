@@ -35,7 +35,7 @@ static int probe_call(const char *call, int what, int source, int tag, MPI_Comm 
         else if (m)
             err = request_publish(m, message);
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -102,7 +102,7 @@ static int mrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
         err = p2p_mrecv(buf, count, t, m, status);
         *message = MPI_MESSAGE_NULL;
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
@@ -120,7 +120,7 @@ static int imrecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatyp
             err = request_publish(r, request);
         *message = MPI_MESSAGE_NULL;
     }
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,

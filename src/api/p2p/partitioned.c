@@ -34,7 +34,7 @@ static int part_init(const char *call, void *buf, int partitions, MPI_Count coun
         err = api_buffer(buf, all, t);
     if (!err)
         err = part_make(buf, partitions, count, t, peer, tag, c, is_send, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest,
@@ -73,7 +73,7 @@ int PMPI_Pready(int partition, MPI_Request request)
     int err = part_arg(request, 1, &p);
     if (!err)
         err = part_ready(p, partition);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready);
 
@@ -88,7 +88,7 @@ int PMPI_Pready_range(int low, int high, MPI_Request request)
         err = part_check(p, high);
     for (int i = low; !err && i <= high; i++)
         err = part_ready(p, i);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready_range);
 
@@ -103,7 +103,7 @@ int PMPI_Pready_list(int length, int partitions[], MPI_Request request)
         err = api_pointer(partitions, "array_of_partitions");
     for (int i = 0; !err && i < length; i++)
         err = part_ready(p, partitions[i]);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Pready_list);
 
@@ -118,6 +118,6 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         err = part_check(p, partition);
     if (!err)
         *flag = !p || part_arrived(p); /* null requests included (MPI-4 4.2.2) */
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Parrived);

@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) int send_call(const char *call, con
     int err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = p2p_send(buf, count, e.t, dest, tag, e.c, mode);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
@@ -108,7 +108,7 @@ static int isend_call(const char *call, const void *buf, MPI_Count count, MPI_Da
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = publish(p2p_isend(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int send_init_call(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
@@ -122,7 +122,7 @@ static int send_init_call(const char *call, const void *buf, MPI_Count count, MP
         err = send_args(&e, buf, count, type, dest, tag, comm);
     if (!err)
         err = publish(p2p_send_init(buf, count, e.t, dest, tag, e.c, mode, &r), &r, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static inline __attribute__((always_inline)) int recv_call(const char *call, void *buf,
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) int recv_call(const char *call, voi
         err = api_pointer(status, "status");
     if (!err)
         err = p2p_recv(buf, count, e.t, source, tag, e.c, 0, status);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
@@ -151,7 +151,7 @@ static int irecv_call(const char *call, void *buf, MPI_Count count, MPI_Datatype
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_irecv(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
@@ -165,7 +165,7 @@ static int recv_init_call(const char *call, void *buf, MPI_Count count, MPI_Data
         err = recv_args(&e, buf, count, type, source, tag, comm);
     if (!err)
         err = publish(p2p_recv_init(buf, count, e.t, source, tag, e.c, 0, &r), &r, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -410,7 +410,7 @@ static int sendrecv_call(const char *call, struct exchange x, MPI_Status *status
     if (!err)
         err = p2p_sendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount, x.r.t,
                            x.source, x.rtag, x.s.c, 0, status);
-    return api_leave(x.comm, err);
+    return api_exit(x.comm, err);
 }
 
 static int isendrecv_call(const char *call, struct exchange x, MPI_Request *request)
@@ -424,7 +424,7 @@ static int isendrecv_call(const char *call, struct exchange x, MPI_Request *requ
         err = publish(p2p_isendrecv(x.sbuf, x.scount, x.s.t, x.dest, x.stag, x.rbuf, x.rcount,
                                     x.r.t, x.source, x.rtag, x.s.c, 0, &r),
                       &r, request);
-    return api_leave(x.comm, err);
+    return api_exit(x.comm, err);
 }
 
 /* The outgoing data are packed aside, so that the buffer can be received into. */
@@ -448,7 +448,7 @@ static int replace_call(const char *call, void *buf, MPI_Count count, MPI_Dataty
                            source, rtag, s.c, 0, status);
     }
     free(packed);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int dest,
@@ -466,7 +466,7 @@ static int ireplace_call(const char *call, void *buf, MPI_Count count, MPI_Datat
         err = publish(
             p2p_isendrecv(buf, count, s.t, dest, stag, buf, count, e.t, source, rtag, s.c, 1, &r),
             &r, request);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,

@@ -22,7 +22,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
         err = api_pointer(flag, "flag");
     if (!err)
         *flag = status_cancelled(status);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Test_cancelled);
 
@@ -32,7 +32,7 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
     int err = ignored(status);
     if (!err)
         status_set_cancelled(status, flag);
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Status_set_cancelled);
 
@@ -61,7 +61,7 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
         err = api_pointer(count, "count");
     if (!err)
         *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Get_count);
 
@@ -74,7 +74,7 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *cou
         err = api_pointer(count, "count");
     if (!err)
         *count = n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Get_count_c);
 
@@ -100,7 +100,7 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
         err = api_pointer(count, "count");
     if (!err)
         *count = n > INT_MAX ? MPI_UNDEFINED : (int)n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Get_elements);
 
@@ -114,7 +114,7 @@ static int elements_wide(const char *call, const MPI_Status *status, MPI_Datatyp
         err = api_pointer(count, "count");
     if (!err)
         *count = n;
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
@@ -147,7 +147,7 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype type,
         else
             status_set_count(status, bytes);
     }
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count)
@@ -173,7 +173,7 @@ static int copy_status(const char *call, const void *from, void *to)
         err = err_make(MPI_ERR_ARG, "%s: the status to convert is MPI_STATUS_IGNORE", call);
     if (!err)
         memcpy(to, from, sizeof(MPI_Status));
-    return api_leave(MPI_COMM_NULL, err);
+    return api_exit(MPI_COMM_NULL, err);
 }
 _Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
                    sizeof(MPI_Status) == sizeof(MPI_F08_status),

@@ -33,7 +33,7 @@
 static inline int fast_place(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype t,
                              struct rma_win_near **w, char **at, uint64_t *bytes)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     struct rma_near *to;
     uint64_t off;
     if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, t)) ||
@@ -59,7 +59,7 @@ static inline int fast_place_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datat
                                  struct rma_win_near **w, struct rma_near **n,
                                  const struct dt_type **t, uint64_t *off)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     if (UNLIKELY(!room) || UNLIKELY(!rma_near_plain(room, type)) ||
         UNLIKELY(!(*w = rma_near_win(room, win))) || UNLIKELY(!rma_near_target(*w, rank, n)) ||
         UNLIKELY(!rma_near_at(*n, disp, rma_near_bytes(type), off)))
@@ -83,7 +83,7 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
                        unsigned end, const void *origin, const void *compare, void *result,
                        enum pvar_id counter)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     struct rma_near *n;
     if (!room || proc->threaded || !rma_near_plain(room, type) || !(w = rma_near_win(room, win)) ||
@@ -91,7 +91,7 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
         return 0;
     const struct dt_type *t = proc->obj->table[OBJ_TYPE].builtin[type & 0xff];
     if (!(op == RMA_SWAP ? can_compare(t) : fast_op(op, end, t)) ||
-        !rma_near_one(w, n, disp, t, op, origin, compare, result))
+        !rma_near_delegate(w, n, disp, t, op, origin, compare, result))
         return 0;
     pvar_set_add(&w->pvars, counter, 1);
     pvar_set_add(&w->pvars, PVAR_RMA_BYTES, rma_near_bytes(type));
@@ -103,11 +103,11 @@ static int private_one(MPI_Win win, int rank, MPI_Aint disp, MPI_Datatype type, 
 static inline int far_one(MPI_Win win, int rank, MPI_Aint disp, int n, MPI_Datatype type,
                           struct dt_op *op, const void *origin)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     return room && !proc->threaded && origin && rma_near_plain(room, type) &&
            (w = rma_near_win(room, win)) != NULL &&
-           rma_near_train(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op,
+           rma_near_coalesce(w, rank, disp, n, proc->obj->table[OBJ_TYPE].builtin[type & 0xff], op,
                           origin);
 }
 
@@ -132,7 +132,7 @@ struct side {
 /* Fast for most types: predefined ones of one block. */
 static inline struct dt_type *plain_type(MPI_Datatype type)
 {
-    const struct rma_near_room *room = rma_near_room();
+    const struct rma_near_table *room = rma_near_self();
     return room && rma_near_plain(room, type) ? proc->obj->table[OBJ_TYPE].builtin[type & 0xff]
                                               : NULL;
 }
@@ -195,7 +195,7 @@ static int check_acc(struct rma_args *a, MPI_Op op)
 static int no_request(const char *call, MPI_Win win)
 {
     api_enter(call);
-    return api_leave_win(win, api_pointer(NULL, "request"));
+    return api_exit_win(win, api_pointer(NULL, "request"));
 }
 
 static int run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
@@ -205,7 +205,7 @@ static int run(MPI_Win win, struct rma_args *a, MPI_Request *req, int err)
         err = api_win(win, &w);
     if (!err)
         err = rma_op(w, a, req);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 
 /* --- put, get --------------------------------------------------------------------------------- */

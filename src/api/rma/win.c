@@ -15,7 +15,7 @@
 
 int api_win(MPI_Win h, struct rma_win **out)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     /* handle 0 finds `none`, the entry for "no window" */
     struct rma_win_near *known = rma_near_win(room, h);
     /* struct rma_win begins with struct rma_win_near */
@@ -64,7 +64,7 @@ static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
 {
     if (!err)
         *win = handle_of(w);
-    return api_leave(comm, err);
+    return api_exit(comm, err);
 }
 
 static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_Info info,
@@ -171,7 +171,7 @@ int PMPI_Win_free(MPI_Win *win)
         err = rma_win_free(w);
     if (!err)
         *win = MPI_WIN_NULL;
-    return api_leave_win(h, err);
+    return api_exit_win(h, err);
 }
 API_ALIAS(MPI_Win_free);
 
@@ -184,7 +184,7 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     int err = api_win(win, &w);
     if (!err)
         err = rma_win_attach(w, base, size);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_attach);
 
@@ -195,7 +195,7 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
     int err = api_win(win, &w);
     if (!err)
         err = rma_win_detach(w, base);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_detach);
 
@@ -223,7 +223,7 @@ static int query(const char *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Ai
         err = rma_win_shared_query(w, rank, size, disp_unit, baseptr);
     if (!err && as_int)
         err = api_unit_fits(*disp_unit);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
@@ -256,7 +256,7 @@ int PMPI_Win_fence(int assert, MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_fence(w, assert);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_fence);
 
@@ -270,7 +270,7 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         err = api_group(group, &g);
     if (!err)
         err = rma_post(w, g, assert);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_post);
 
@@ -284,7 +284,7 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
         err = api_group(group, &g);
     if (!err)
         err = rma_start(w, g, assert);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_start);
 
@@ -295,7 +295,7 @@ int PMPI_Win_complete(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_complete(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_complete);
 
@@ -306,7 +306,7 @@ int PMPI_Win_wait(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_wait(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_wait);
 
@@ -319,7 +319,7 @@ int PMPI_Win_test(MPI_Win win, int *flag)
         err = api_pointer(flag, "flag");
     if (!err)
         err = rma_test(w, flag);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_test);
 
@@ -337,7 +337,7 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_lock(w, lock_type, rank, assert);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_lock);
 
@@ -348,7 +348,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_unlock(w, rank);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_unlock);
 
@@ -359,7 +359,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_lock_all(w, assert);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_lock_all);
 
@@ -370,7 +370,7 @@ int PMPI_Win_unlock_all(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_unlock_all(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_unlock_all);
 
@@ -378,7 +378,7 @@ API_ALIAS(MPI_Win_unlock_all);
  * makes progress: programs spin on flush. */
 static inline int fast_flush(MPI_Win win, int rank)
 {
-    struct rma_near_room *room = rma_near_room();
+    struct rma_near_table *room = rma_near_self();
     struct rma_win_near *w;
     if (__builtin_expect(!room, 0) || __builtin_expect(!(w = rma_near_win(room, win)), 0) ||
         __builtin_expect(!rma_near_flush(w, rank), 0))
@@ -397,7 +397,7 @@ static int flush(const char *call, MPI_Win win, int rank, int (*fn)(struct rma_w
         err = fn(w, rank);
     if (!err && polls == progress_polls()) /* programs flush in a loop until a value changes */
         progress_test();
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 
 /* Same arguments as the fast functions, which then only jump here. */
@@ -430,7 +430,7 @@ int PMPI_Win_flush_all(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_flush_all(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_flush_all);
 
@@ -441,7 +441,7 @@ int PMPI_Win_flush_local_all(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_flush_local_all(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_flush_local_all);
 
@@ -452,6 +452,6 @@ int PMPI_Win_sync(MPI_Win win)
     int err = api_win(win, &w);
     if (!err)
         err = rma_sync(w);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_sync);

@@ -18,7 +18,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
         err = api_pointer(group, "group");
     if (!err)
         err = api_group_publish(rma_win_comm(w)->map, group);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_group);
 
@@ -32,7 +32,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
         err = api_info(info, &i);
     if (!err)
         err = rma_win_set_info(w, i);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_set_info);
 
@@ -50,7 +50,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
         err = api_info_publish(i, info);
         info_drop(i);
     }
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_info);
 
@@ -67,7 +67,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *name)
         memcpy(to, name, n);
         to[n] = '\0';
     }
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_set_name);
 
@@ -84,7 +84,7 @@ int PMPI_Win_get_name(MPI_Win win, char *name, int *len)
         strcpy(name, rma_win_name(w));
         *len = (int)strlen(name);
     }
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_name);
 
@@ -109,7 +109,7 @@ static int set_attr(MPI_Win win, int keyval, void *value, enum attr_form form)
         err = fixed(keyval);
     if (!err)
         err = attr_set_as(OBJ_WIN, win, rma_win_attrs(w), keyval, value, form, proc->call);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 
 /* Fortran gets the value itself, not its address: the base is an address, the size an MPI_Aint, the
@@ -146,7 +146,7 @@ static int get_attr(MPI_Win win, int keyval, void *value, int *flag, enum attr_f
     } else if (!err) {
         err = attr_get_as(OBJ_WIN, rma_win_attrs(w), keyval, value, flag, form, proc->call);
     }
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 
 int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
@@ -180,7 +180,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int keyval)
         err = fixed(keyval);
     if (!err)
         err = attr_delete(OBJ_WIN, win, rma_win_attrs(w), keyval, proc->call);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_delete_attr);
 
@@ -197,7 +197,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
         *at = errhandler_ref(e);
         errhandler_drop(old);
     }
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_set_errhandler);
 
@@ -208,7 +208,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     int err = api_win(win, &w);
     if (!err)
         err = api_errhandler_get(*rma_win_errhandler(w), errhandler);
-    return api_leave_win(win, err);
+    return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_get_errhandler);
 
@@ -220,7 +220,7 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_Win_call_errhandler: %d is no error code", errorcode);
     if (err)
-        return api_leave_win(win, err);
+        return api_exit_win(win, err);
     api_unlock();
     if (errorcode != MPI_SUCCESS)
         api_fail_win(win, errorcode, "MPI_Win_call_errhandler");

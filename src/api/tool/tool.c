@@ -99,7 +99,7 @@ int tool_enter(void)
     return MPI_SUCCESS;
 }
 
-int tool_leave(int err)
+int tool_exit(int err)
 {
     lock_release(&proc->lock);
     return err;
@@ -130,10 +130,10 @@ int PMPI_T_enum_get_info(MPI_T_enum e, int *num, char *name, int *name_len)
     if (err)
         return err;
     if (e != &tool_switch)
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     tool_give(num, e->n);
     tool_give_text(e->name, name, name_len);
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_enum_get_info);
 
@@ -143,11 +143,11 @@ int PMPI_T_enum_get_item(MPI_T_enum e, int index, int *value, char *name, int *n
     if (err)
         return err;
     if (e != &tool_switch)
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     if (index < 0 || index >= e->n)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     tool_give(value, index);
     tool_give_text(e->item[index], name, name_len);
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_enum_get_item);

@@ -40,7 +40,7 @@ enum { TEXT_MAX = 1024 }; /* bytes of a text variable, the closing 0 included */
 
 /* Every other call: 0 and locked, or the error. */
 int tool_enter(void);
-int tool_leave(int err);
+int tool_exit(int err);
 /* A text is cut to *len with a terminating 0; *len becomes the size of all of it (MPI-3.1
  * 14.3.3). */
 void tool_give_text(const char *text, char *out, int *len);

@@ -63,7 +63,7 @@ int PMPI_T_category_get_num(int *num)
     if (err)
         return err;
     tool_give(num, room_count());
-    return tool_leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
+    return tool_exit(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_category_get_num);
 
@@ -76,14 +76,14 @@ int PMPI_T_category_get_info(int index, char *name, int *name_len, char *desc, i
         return err;
     const char *room = index < 0 ? NULL : room_name(index);
     if (!room)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     snprintf(text, sizeof text, "Variables of the part of the library called %s.", room);
     tool_give_text(room, name, name_len);
     tool_give_text(text, desc, desc_len);
     tool_give(ncvars, members(cvar_count, cvar_in, room, 0, NULL));
     tool_give(npvars, members(PVAR_COUNT, pvar_in, room, 0, NULL));
     tool_give(ncategories, 0);
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_category_get_info);
 
@@ -93,14 +93,14 @@ int PMPI_T_category_get_index(const char *name, int *index)
     if (err)
         return err;
     if (!name || !index)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     const char *room;
     for (int k = 0; (room = room_name(k)); k++)
         if (!strcmp(room, name)) {
             *index = k;
-            return tool_leave(MPI_SUCCESS);
+            return tool_exit(MPI_SUCCESS);
         }
-    return tool_leave(MPI_T_ERR_INVALID_NAME);
+    return tool_exit(MPI_T_ERR_INVALID_NAME);
 }
 API_ALIAS(MPI_T_category_get_index);
 
@@ -111,11 +111,11 @@ static int category_list(int index, int n, int (*in)(int, const char *), int len
         return err;
     const char *room = index < 0 ? NULL : room_name(index);
     if (!room)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     if (len < 0 || (len > 0 && !indices))
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     members(n, in, room, len, indices);
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 
 int PMPI_T_category_get_cvars(int index, int len, int indices[])
@@ -142,7 +142,7 @@ int PMPI_T_category_get_num_events(int index, int *num)
     if (err)
         return err;
     tool_give(num, 0);
-    return tool_leave(index >= 0 && room_name(index) ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX);
+    return tool_exit(index >= 0 && room_name(index) ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX);
 }
 API_ALIAS(MPI_T_category_get_num_events);
 
@@ -158,14 +158,14 @@ int PMPI_T_category_changed(int *update)
     if (err)
         return err;
     tool_give(update, 1); /* it never changes again */
-    return tool_leave(update ? MPI_SUCCESS : MPI_T_ERR_INVALID);
+    return tool_exit(update ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_category_changed);
 
 static int no_event(int code)
 {
     int err = tool_enter();
-    return err ? err : tool_leave(code);
+    return err ? err : tool_exit(code);
 }
 
 int PMPI_T_event_get_num(int *num)

@@ -38,7 +38,7 @@ int PMPI_T_cvar_get_num(int *num)
     if (err)
         return err;
     tool_give(num, cvar_count);
-    return tool_leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
+    return tool_exit(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_cvar_get_num);
 
@@ -49,7 +49,7 @@ int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, M
     if (err)
         return err;
     if (index < 0 || index >= cvar_count)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     const struct cvar_info *c = &cvar_table[index];
     tool_give_text(c->name, name, name_len);
     tool_give_text(c->text, desc, desc_len);
@@ -59,7 +59,7 @@ int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, M
         *enumtype = c->kind == CVAR_BOOL ? (MPI_T_enum)(uintptr_t)&tool_switch : MPI_T_ENUM_NULL;
     tool_give(bind, MPI_T_BIND_NO_OBJECT);
     tool_give(scope, cvar_scope_of(c));
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_get_info);
 
@@ -69,12 +69,12 @@ int PMPI_T_cvar_get_index(const char *name, int *index)
     if (err)
         return err;
     if (!name || !index)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     int i = cvar_find(name);
     if (i < 0)
-        return tool_leave(MPI_T_ERR_INVALID_NAME);
+        return tool_exit(MPI_T_ERR_INVALID_NAME);
     *index = i;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_get_index);
 
@@ -98,18 +98,18 @@ int PMPI_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle,
     if (err)
         return err;
     if (!handle || !count)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     *handle = MPI_T_CVAR_HANDLE_NULL;
     if (index < 0 || index >= cvar_count)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     struct MPIR_T_cvar_handle_s *h = calloc(1, sizeof *h);
     if (!h)
-        return tool_leave(MPI_T_ERR_OUT_OF_HANDLES);
+        return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = index;
     list_push(&proc->tool->cvar_handles, &h->link);
     *handle = h;
     *count = cvar_table[index].kind == CVAR_STR ? TEXT_MAX : 1;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_handle_alloc);
 
@@ -119,11 +119,11 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     if (err)
         return err;
     if (!handle || !known_cvar(*handle))
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     list_del(&(*handle)->link);
     free(*handle);
     *handle = MPI_T_CVAR_HANDLE_NULL;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_handle_free);
 
@@ -133,9 +133,9 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     if (err)
         return err;
     if (!known_cvar(handle))
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     if (!buf)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     const struct cvar_info *c = &cvar_table[handle->index];
     MPI_Datatype type = cvar_type(c);
     if (type == MPI_CHAR)
@@ -144,7 +144,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
         *(int *)buf = (int)*(const int64_t *)c->value;
     else
         *(MPI_Count *)buf = *(const int64_t *)c->value;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_read);
 
@@ -155,12 +155,12 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     if (err)
         return err;
     if (!known_cvar(handle))
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     if (!buf)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     const struct cvar_info *c = &cvar_table[handle->index];
     if (!cvar_writable(c))
-        return tool_leave(MPI_T_ERR_CVAR_SET_NEVER);
+        return tool_exit(MPI_T_ERR_CVAR_SET_NEVER);
     /* Set as text, so that the range check is the same as for the environment. */
     MPI_Datatype type = cvar_type(c);
     if (type == MPI_CHAR)
@@ -168,6 +168,6 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     else
         snprintf(text, sizeof text, "%lld", type == MPI_INT ? (long long)*(const int *)buf
                                                             : (long long)*(const MPI_Count *)buf);
-    return tool_leave(cvar_set(c->name, text, why, sizeof why) ? MPI_T_ERR_INVALID : MPI_SUCCESS);
+    return tool_exit(cvar_set(c->name, text, why, sizeof why) ? MPI_T_ERR_INVALID : MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_cvar_write);

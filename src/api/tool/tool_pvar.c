@@ -56,7 +56,7 @@ int PMPI_T_pvar_get_num(int *num)
     if (err)
         return err;
     tool_give(num, pvar_total());
-    return tool_leave(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
+    return tool_exit(num ? MPI_SUCCESS : MPI_T_ERR_INVALID);
 }
 API_ALIAS(MPI_T_pvar_get_num);
 
@@ -70,7 +70,7 @@ int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, i
     char full[TEXT_MAX];
     int bound, row = pvar_row(index, &bound);
     if (row < 0)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     const struct pvar_info *p = &pvar_table[row];
     pvar_name(row, bound, full, sizeof full);
     tool_give_text(full, name, name_len);
@@ -84,7 +84,7 @@ int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, i
     tool_give(readonly, p->cls != PVAR_COUNTER);
     tool_give(continuous, 1);
     tool_give(atomic, p->cls == PVAR_COUNTER);
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_pvar_get_info);
 
@@ -94,7 +94,7 @@ int PMPI_T_pvar_get_index(const char *name, int class, int *index)
     if (err)
         return err;
     if (!name || !index)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     char full[TEXT_MAX];
     int bound;
     for (int i = 0, n = pvar_total(); i < n; i++) {
@@ -103,9 +103,9 @@ int PMPI_T_pvar_get_index(const char *name, int class, int *index)
         if (strcmp(full, name) || pvar_class_of(&pvar_table[row]) != class)
             continue;
         *index = i;
-        return tool_leave(MPI_SUCCESS);
+        return tool_exit(MPI_SUCCESS);
     }
-    return tool_leave(MPI_T_ERR_INVALID_NAME);
+    return tool_exit(MPI_T_ERR_INVALID_NAME);
 }
 API_ALIAS(MPI_T_pvar_get_index);
 
@@ -120,14 +120,14 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
     if (err)
         return err;
     if (!session)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     struct MPIR_T_pvar_session_s *s = calloc(1, sizeof *s);
     if (!s)
-        return tool_leave(MPI_T_ERR_OUT_OF_SESSIONS);
+        return tool_exit(MPI_T_ERR_OUT_OF_SESSIONS);
     list_init(&s->handles);
     list_push(&proc->tool->sessions, &s->link);
     *session = s;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_pvar_session_create);
 
@@ -137,10 +137,10 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
     if (err)
         return err;
     if (!session || !known_session(*session))
-        return tool_leave(MPI_T_ERR_INVALID_SESSION);
+        return tool_exit(MPI_T_ERR_INVALID_SESSION);
     tool_session_free(*session);
     *session = MPI_T_PVAR_SESSION_NULL;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_pvar_session_free);
 
@@ -161,23 +161,23 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
     if (err)
         return err;
     if (!known_session(session))
-        return tool_leave(MPI_T_ERR_INVALID_SESSION);
+        return tool_exit(MPI_T_ERR_INVALID_SESSION);
     if (!handle || !count)
-        return tool_leave(MPI_T_ERR_INVALID);
+        return tool_exit(MPI_T_ERR_INVALID);
     *handle = MPI_T_PVAR_HANDLE_NULL;
     if ((row = pvar_row(index, &bound)) < 0)
-        return tool_leave(MPI_T_ERR_INVALID_INDEX);
+        return tool_exit(MPI_T_ERR_INVALID_INDEX);
     if (bound && (!object || !proc->obj || !obj_find(OBJ_WIN, *(MPI_Win *)object)))
-        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+        return tool_exit(MPI_T_ERR_INVALID_HANDLE);
     struct MPIR_T_pvar_handle_s *h = calloc(1, sizeof *h);
     if (!h)
-        return tool_leave(MPI_T_ERR_OUT_OF_HANDLES);
+        return tool_exit(MPI_T_ERR_OUT_OF_HANDLES);
     h->index = row;
     h->window = bound ? *(MPI_Win *)object : MPI_WIN_NULL;
     list_push(&session->handles, &h->link);
     *handle = h;
     *count = 1;
-    return tool_leave(MPI_SUCCESS);
+    return tool_exit(MPI_SUCCESS);
 }
 API_ALIAS(MPI_T_pvar_handle_alloc);
 
@@ -192,7 +192,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
         free(*handle);
         *handle = MPI_T_PVAR_HANDLE_NULL;
     }
-    return tool_leave(err);
+    return tool_exit(err);
 }
 API_ALIAS(MPI_T_pvar_handle_free);
 
@@ -205,7 +205,7 @@ static int startstop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     err = pvar_arg(session, handle, 1);
     if (!err && handle != MPI_T_PVAR_ALL_HANDLES)
         err = MPI_T_ERR_PVAR_NO_STARTSTOP;
-    return tool_leave(err);
+    return tool_exit(err);
 }
 
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
@@ -249,7 +249,7 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
         err = MPI_T_ERR_INVALID;
     if (!err)
         *(unsigned long long *)buf = pvar_now(handle) - handle->base;
-    return tool_leave(err);
+    return tool_exit(err);
 }
 API_ALIAS(MPI_T_pvar_read);
 
@@ -265,7 +265,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
         err = MPI_T_ERR_INVALID;
     if (!err)
         handle->base = pvar_now(handle) - *(const unsigned long long *)buf;
-    return tool_leave(err);
+    return tool_exit(err);
 }
 API_ALIAS(MPI_T_pvar_write);
 
@@ -286,7 +286,7 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     } else if (!err) {
         handle->base = pvar_now(handle);
     }
-    return tool_leave(err);
+    return tool_exit(err);
 }
 API_ALIAS(MPI_T_pvar_reset);
 
@@ -305,6 +305,6 @@ int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, 
         *(unsigned long long *)buf = now - handle->base;
         handle->base = now;
     }
-    return tool_leave(err);
+    return tool_exit(err);
 }
 API_ALIAS(MPI_T_pvar_readreset);

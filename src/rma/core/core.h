@@ -21,7 +21,7 @@
 
 enum { NOT_HERE = -1 }; /* not possible here: take the message path */
 
-static inline struct rma *rma_room(void)
+static inline struct rma *rma_self(void)
 {
     return proc->rma;
 }
@@ -67,7 +67,7 @@ const char *rma_call(void); /* name of the MPI call under way, for texts */
 const char *rma_win_text(const struct rma_win *w);
 /* Of *slot, which is empty then; the call under way returns it. */
 int rma_take_err(int *slot);
-int rma_dead_error(struct rma_win *w, int rank);
+int rma_failed_error(struct rma_win *w, int rank);
 /* Error: rank cannot be reached; cut, -errno, is the reason. */
 int rma_cut_error(const struct rma_win *w, int rank, int cut);
 /* The error that a reply tells, 0 if none; what: its payload.  call: of the operation, NULL: what the payload says of that. */
@@ -134,32 +134,32 @@ struct rma_target *rma_target_alloc(struct rma_win *w); /* NULL: exhausted */
 void rma_target_free(struct rma_win *w, struct rma_target *t);
 
 /* --- evicted.c: what is kept of the evicted elements of a passive epoch ----------------------- */
-void rma_gone_init(struct rma_gone *g);
+void rma_evicted_init(struct rma_evicted_set *g);
 /* Record of a rank without element. cut 0: it is locked; -errno: it cannot be reached. Returns 0,
  * or -ENOMEM and nothing happened. */
-int rma_gone_put(struct rma_gone *g, int rank, int cut);
-int rma_gone_find(const struct rma_gone *g, int rank);
-int rma_gone_why(const struct rma_gone *g, int rank);
-void rma_gone_take(struct rma_gone *g, int rank);
-void rma_gone_forget(struct rma_gone *g); /* frees its memory, too */
+int rma_evicted_put(struct rma_evicted_set *g, int rank, int cut);
+int rma_evicted_find(const struct rma_evicted_set *g, int rank);
+int rma_evicted_why(const struct rma_evicted_set *g, int rank);
+void rma_evicted_take(struct rma_evicted_set *g, int rank);
+void rma_evicted_discard(struct rma_evicted_set *g); /* frees its memory, too */
 /* Most epochs evict nothing: then one word is read. */
-static inline int rma_gone(const struct rma_gone *g, int rank)
+static inline int rma_evicted(const struct rma_evicted_set *g, int rank)
 {
-    return g->count && rma_gone_find(g, rank);
+    return g->count && rma_evicted_find(g, rank);
 }
-static inline void rma_gone_clear(struct rma_gone *g) /* at each end of an epoch */
+static inline void rma_evicted_clear(struct rma_evicted_set *g) /* at each end of an epoch */
 {
     if (g->locked.slots || g->cut.slots)
-        rma_gone_forget(g);
+        rma_evicted_discard(g);
 }
-static inline int rma_gone_err(const struct rma_gone *g, int rank) /* -errno, or 0: it is not cut */
+static inline int rma_evicted_err(const struct rma_evicted_set *g, int rank) /* -errno, or 0: it is not cut */
 {
-    return g->count ? rma_gone_why(g, rank) : 0;
+    return g->count ? rma_evicted_why(g, rank) : 0;
 }
-static inline void rma_gone_del(struct rma_gone *g, int rank)
+static inline void rma_evicted_del(struct rma_evicted_set *g, int rank)
 {
     if (g->count)
-        rma_gone_take(g, rank);
+        rma_evicted_take(g, rank);
 }
 
 /* --- key.c: what is known of the windows of others -------------------------------------------- */
@@ -177,14 +177,14 @@ void rma_native_close(struct rma_win *w); /* frees keys and registrations */
 const struct rma_key *rma_native_known(struct rma_target *t);
 /* Size and unit of the window at t, as the answer to COMPLETE reports them. unit 0: not
  * reported. */
-void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit);
+void rma_native_extent(struct rma_target *t, uint64_t bytes, uint64_t unit);
 /* The same for the one region of a dynamic window. It is valid until its rank posts with another
  * number of detached regions. */
-void rma_native_told_region(struct rma_target *t, const struct rma_told *told);
+void rma_native_extent_region(struct rma_target *t, const struct rma_extent *told);
 /* rank has posted; so many regions were detached there. RMA_POST_UNSEEN: it may have posted, and no
  * process checks that (NOCHECK). */
 #define RMA_POST_UNSEEN UINT64_MAX
 void rma_native_posted(struct rma_win *w, int rank, uint64_t detached);
-void rma_native_leave(struct rma_target *t); /* when the element is deleted */
+void rma_keys_unref(struct rma_target *t); /* when the element is deleted */
 
 #endif

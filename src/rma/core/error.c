@@ -14,7 +14,7 @@ const char *rma_call(void)
 
 const char *rma_win_text(const struct rma_win *w)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (w->name[0])
         snprintf(r->win_text, sizeof r->win_text, "window \"%s\"", w->name);
     else
@@ -30,17 +30,17 @@ int rma_cut_error(const struct rma_win *w, int rank, int cut)
     return err_from_errno(cut, what);
 }
 
-int rma_dead_error(struct rma_win *w, int rank)
+int rma_failed_error(struct rma_win *w, int rank)
 {
-    int world = rank < 0 ? boot_dead_last() : rma_world(w, rank);
+    int world = rank < 0 ? boot_failed_last() : rma_world(w, rank);
     if (rank < 0) /* a rank of the window, or a process whose end took a member with it */
         rank = rankmap_find(w->map, world);
-    const struct rma_target *t = rank >= 0 && w->ntargets ? rma_target_find(w, rank) : NULL;
+    const struct rma_target *t = rank >= 0 && w->table.ntargets ? rma_target_find(w, rank) : NULL;
     int cut = t ? t->cut : rank < 0 || rank == w->cut_rank ? w->cut : 0;
-    if (cut && !boot_dead(world)) /* no process has failed */
+    if (cut && !boot_failed(world)) /* no process has failed */
         return rma_cut_error(w, rank < 0 ? w->cut_rank : rank, cut);
     return err_make(MPIX_ERR_PROC_FAILED, "%s: rank %d of %s (process %d) died: %s", rma_call(),
-                    rank, rma_win_text(w), world, boot_dead_why(world));
+                    rank, rma_win_text(w), world, boot_failed_why(world));
 }
 
 int rma_take_err(int *slot)

@@ -64,7 +64,7 @@ const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops
     if ((c->flags & need) != need ||
         !(cvar.rma_native_atomic < 0 ? c->atomic_pays : cvar.rma_native_atomic))
         return NULL;
-    for (struct rma_atomics *a = rma_room()->atomics; a < rma_room()->atomics + RMA_REGS; a++) {
+    for (struct rma_atomics *a = rma_self()->atomics; a < rma_self()->atomics + RMA_REGS; a++) {
         if (!a->tp) {
             a->tp = tp;
             atomics_ask(a, ops);
@@ -78,7 +78,7 @@ const struct rma_atomics *rma_atomics_of(struct tp *tp, const struct tp_ops *ops
 static void key_free(struct rma_win *w, struct rma_key *k)
 {
     list_del(&k->link);
-    w->nkeys--;
+    w->native.nkeys--;
     if (k->far)
         k->ops->drop(k->tp, k->far);
     free(k);
@@ -86,10 +86,10 @@ static void key_free(struct rma_win *w, struct rma_key *k)
 
 void rma_native_close(struct rma_win *w)
 {
-    while (!list_empty(&w->keys))
-        key_free(w, LIST_OBJ(w->keys.next, struct rma_key, link));
-    while (w->nregs > 0) {
-        const struct rma_reg *g = &w->reg[--w->nregs];
+    while (!list_empty(&w->native.keys))
+        key_free(w, LIST_OBJ(w->native.keys.next, struct rma_key, link));
+    while (w->native.nregs > 0) {
+        const struct rma_reg *g = &w->native.reg[--w->native.nregs];
         g->ops->dereg(g->tp, g->mem);
     }
 }
@@ -98,8 +98,8 @@ void rma_native_close(struct rma_win *w)
  * one. */
 struct rma_key *rma_key_find(const struct rma_win *w, int rank)
 {
-    const struct list *old = w->keys.next, *young = w->keys.prev;
-    for (unsigned i = 0; i < w->nkeys; i += 2, old = old->next, young = young->prev) {
+    const struct list *old = w->native.keys.next, *young = w->native.keys.prev;
+    for (unsigned i = 0; i < w->native.nkeys; i += 2, old = old->next, young = young->prev) {
         struct rma_key *k = LIST_OBJ(young, struct rma_key, link);
         if (k->rank == rank || (k = LIST_OBJ(old, struct rma_key, link))->rank == rank)
             return k;
@@ -115,14 +115,14 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
     struct tp *tp = am_tp(t->world, &ops, &caps);
     if (!tp) /* no way to it now */
         return NULL;
-    const struct rma_atomics *atomics = w->native_acc ? rma_atomics_of(tp, ops, &caps) : NULL;
+    const struct rma_atomics *atomics = w->native.acc ? rma_atomics_of(tp, ops, &caps) : NULL;
     int leads = ops->import && (rma_pays_from(&caps) != SIZE_MAX || atomics);
-    if (w->nkeys >= (unsigned)cvar.rma_keys) {
+    if (w->native.nkeys >= (unsigned)cvar.rma_keys) {
         struct rma_key *old = NULL;
-        for (struct list *l = w->keys.next; l != &w->keys && !old; l = l->next) {
+        for (struct list *l = w->native.keys.next; l != &w->native.keys && !old; l = l->next) {
             struct rma_key *k = LIST_OBJ(l, struct rma_key, link);
             if (!k->refs &&
-                (k->state != KEY_ASKED || (w->dead && boot_dead(rma_world(w, k->rank)))))
+                (k->state != KEY_ASKED || (w->dead && boot_failed(rma_world(w, k->rank)))))
                 old = k;
         }
         if (!old)
@@ -136,8 +136,8 @@ static struct rma_key *key_make(struct rma_win *w, const struct rma_target *t)
                           .state = leads ? KEY_NEW : KEY_NONE,
                           .leaves = (caps.flags & TP_AM_LEAVES) != 0};
     list_init(&k->link);
-    list_push(&w->keys, &k->link);
-    w->nkeys++;
+    list_push(&w->native.keys, &k->link);
+    w->native.nkeys++;
     if (!leads)
         return k;
     k->tp = tp;
@@ -162,7 +162,7 @@ struct rma_key *rma_key_of(struct rma_target *t, int make)
         return t->key;
     t->key->refs++;
     list_del(&t->key->link);
-    list_push(&w->keys, &t->key->link);
+    list_push(&w->native.keys, &t->key->link);
     return t->key;
 }
 
@@ -171,7 +171,7 @@ const struct rma_key *rma_native_known(struct rma_target *t)
     return rma_key_of(t, 0);
 }
 
-void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
+void rma_native_extent(struct rma_target *t, uint64_t bytes, uint64_t unit)
 {
     struct rma_key *k = unit && bytes <= INT64_MAX ? rma_key_of(t, 1) : NULL;
     if (!k || k->unit)
@@ -180,7 +180,7 @@ void rma_native_told(struct rma_target *t, uint64_t bytes, uint64_t unit)
     k->unit = unit;
 }
 
-void rma_native_told_region(struct rma_target *t, const struct rma_told *told)
+void rma_native_extent_region(struct rma_target *t, const struct rma_extent *told)
 {
     struct rma_key *k = told->size <= INT64_MAX && t->w->flavor == MPI_WIN_FLAVOR_DYNAMIC
                             ? rma_key_of(t, 1)
@@ -200,7 +200,7 @@ void rma_native_posted(struct rma_win *w, int rank, uint64_t detached)
         k->unit = 0;
 }
 
-void rma_native_leave(struct rma_target *t)
+void rma_keys_unref(struct rma_target *t)
 {
     if (t->key)
         t->key->refs--;

@@ -12,12 +12,12 @@ const char *const rma_packet_name[RMA_PKTS] = {
 
 struct rma_win *rma_win_find(uint64_t id)
 {
-    return map_get(&rma_room()->wins, id);
+    return map_get(&rma_self()->wins, id);
 }
 
 struct rma_win *rma_win_named(uint32_t win, uint32_t src)
 {
-    struct rma_win *w = rma_win_find((uint64_t)(src & ~rma_room()->ranks) << 32 | win);
+    struct rma_win *w = rma_win_find((uint64_t)(src & ~rma_self()->ranks) << 32 | win);
     if (!w)
         pvar_set_add(pvar_proc(), PVAR_RMA_LATE, 1);
     return w;
@@ -29,7 +29,7 @@ struct rma_win *rma_packet_window(int src, const void *msg, size_t len, struct r
         return NULL;
     memcpy(h, msg, sizeof *h);
     struct rma_win *w = rma_win_named(h->win, h->src);
-    uint32_t rank = h->src & rma_room()->ranks;
+    uint32_t rank = h->src & rma_self()->ranks;
     if (!w || rank >= (uint32_t)w->size || rma_world(w, (int)rank) != src ||
         h->len != len - sizeof *h)
         return NULL;

@@ -4,24 +4,24 @@
  * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] rides along as a flag):
  *
  *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
- *   many alike          => TRAIN [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...   -> ACK if DONE or UNLOCK
+ *   many alike          => COALESCED [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...   -> ACK if DONE or UNLOCK
  *   get, fetch, swap    => GET|GACC|CAS [LOCK] [DONE|UNLOCK|COMPLETE]   -> DATA, which is the ack of the flags too
  *   several small ones  => BATCH [LOCK] { each as above, flags on the last }   -> ANSWERS { DATA and ACK of each }
  *   lock                => LOCK (or the LOCK flag)    -> GRANTED, or granted as a flag of the first reply
  *                                                     -> GRANTED with DROPPED: granted, send the data again
  *                                                     -> REFUSED with a stamp: come again later with the stamp
  *   end of epoch        => UNLOCK | DONE              -> ACK (token)
- *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there, or struct rma_told)
- *   MPI_Win_free after a death  => LEFT_ASK           -> LEFT: count is 1 where that process is in MPI_Win_free, too, or past it
+ *   post, complete      => POST, COMPLETE             (no reply; COMPLETE with DONE: ACK, with bytes and unit of the window there, or struct rma_extent)
+ *   MPI_Win_free after a death  => FREEING_ASK           -> FREEING: count is 1 where that process is in MPI_Win_free, too, or past it
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
- *   a long operation    => FETCH: struct rma_fetch_data, then one or two keys as the transport packed them; a put or get: aop is 0
- *                                                     -> FETCHED: disp is how many bytes are done; the rest comes by message (fetch_target.c)
+ *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed them; a put or get: aop is 0
+ *                                                     -> PULLED: disp is how many bytes are done; the rest comes by message (pull_target.c)
  *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (delegate.c)
  *
  * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
  * refused and why, which only the target knows.
  *
- * A request reserves its replies: one per GET/GACC/CAS/FETCH, one for DONE/UNLOCK on anything else, one for LOCK when nothing
+ * A request reserves its replies: one per GET/GACC/CAS/PULL, one for DONE/UNLOCK on anything else, one for LOCK when nothing
  * else of the packet is answered.  ANSWERS gives back what it saved of them.
  *
  * To add a packet: a row below, a handler in handlers.c or replies.c, its ladder in the page. */
@@ -49,12 +49,12 @@
     P(REFUSED, TO_ORIGIN, rma_on_refused) \
     P(KEY, TO_ORIGIN, rma_on_key)     \
     P(ANSWERS, TO_ORIGIN, rma_on_answers) \
-    P(LEFT_ASK, TO_TARGET, rma_on_left_ask) \
-    P(LEFT, TO_ORIGIN, rma_on_left)   \
-    P(ONE, TO_TARGET, rma_on_one)     \
-    P(TRAIN, TO_TARGET, rma_on_op)    \
-    P(FETCH, TO_TARGET, rma_on_fetch) \
-    P(FETCHED, TO_ORIGIN, rma_on_fetched)
+    P(FREEING_ASK, TO_TARGET, rma_on_freeing_ask) \
+    P(FREEING, TO_ORIGIN, rma_on_freeing)   \
+    P(DELEGATE, TO_TARGET, rma_on_delegate)     \
+    P(COALESCED, TO_TARGET, rma_on_op)    \
+    P(PULL, TO_TARGET, rma_on_pull) \
+    P(PULLED, TO_ORIGIN, rma_on_pulled)
 
 enum rma_packet {
 #define P(name, direction, handler) RMA_PKT_##name,
@@ -84,13 +84,28 @@ enum { RMA_F_LOCK = RMA_F_SHARED | RMA_F_EXCLUSIVE, RMA_F_SYNC = RMA_F_UNLOCK | 
 
 struct rma_hdr {
     uint8_t type;   /* enum rma_packet                                                        */
-    uint8_t aop;    /* enum dt_op_index of accumulates, TRAIN: 0 of puts; replies: MPI error class, 0 = fine    */
+    uint8_t aop;    /* enum dt_op_index of accumulates, COALESCED: 0 of puts; replies: MPI error class, 0 = fine    */
     uint16_t flags; /* enum rma_flag                                                          */
     uint32_t win;   /* number of the window's id: comes again, with another round             */
     uint32_t src;   /* sender's rank in the window, above it the round of the id (obj/comm.h) */
     uint32_t dt;    /* handle of the predefined element type; SIGNALED: the clock of locks, if somebody waits (rma.md 5.3) */
-    uint64_t disp;  /* target displacement, in the target's units; DATA: position in the stream; TRAIN: elements of each; ACK of COMPLETE: bytes of the window; POST: regions detached there (dynamic) */
-    uint32_t count; /* elements of dt; BATCH, ANSWERS: packets within; TRAIN: operations; DATA: bytes asked for; ACK of COMPLETE: displacement unit, 0: not told */
+    union {
+        uint64_t disp;      /* target displacement, in the target's units                      */
+        uint64_t from;      /* DATA: position in the stream of packed bytes                    */
+        uint64_t each;      /* COALESCED: elements of each operation                           */
+        uint64_t done;      /* PULLED: bytes that the network has moved                        */
+        uint64_t stamp;     /* LOCK with RMA_F_STAMP, REFUSED: place in the order of refusals  */
+        uint64_t win_bytes; /* ACK of COMPLETE: bytes of the window                            */
+        uint64_t detached;  /* POST: regions detached there so far (dynamic windows)           */
+    };
+    union {
+        uint32_t count;     /* elements of dt                                                  */
+        uint32_t packets;   /* BATCH, ANSWERS: packets within                                  */
+        uint32_t ops;       /* COALESCED: operations                                           */
+        uint32_t asked;     /* DATA: bytes that the origin asked for                           */
+        uint32_t unit;      /* ACK of COMPLETE: displacement unit (dynamic: 1, an extent follows); 0: none */
+        uint32_t freeing;   /* FREEING: 1, the process is in MPI_Win_free, too, or past it     */
+    };
     uint32_t len;   /* payload bytes after header and extension (BATCH, ANSWERS: all within)   */
     uint32_t op;    /* origin's operation, echoed; 0: none                                     */
     uint32_t token; /* of DONE/UNLOCK, echoed; 0: the window's counter                         */
@@ -113,12 +128,12 @@ struct rma_run {
 };
 
 /* ACK of COMPLETE in a dynamic window: the attached region where the last operation began. */
-struct rma_told {
+struct rma_extent {
     uint64_t base, size;
     uint32_t detached; /* regions detached there so far, as in POST's disp */
     uint32_t unused;
 };
-_Static_assert(sizeof(struct rma_told) == 24, "no padding on the wire");
+_Static_assert(sizeof(struct rma_extent) == 24, "no padding on the wire");
 
 /* What the target refused: fields of the packet as they came, so that the origin can name them. */
 struct rma_fault {
@@ -135,7 +150,7 @@ _Static_assert(sizeof(struct rma_fault) == 32, "no padding on the wire");
 
 /* ONE.  Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
  * cache line with the headers below it. */
-struct rma_one {
+struct rma_delegated {
     uint8_t type, aop;  /* aop: enum dt_op_index, or RMA_SWAP */
     uint16_t elem;      /* low half of the handle of the element type */
     uint32_t win, src;
@@ -143,9 +158,9 @@ struct rma_one {
     uint64_t disp;      /* target displacement, in the target's units */
     uint64_t value, compare; /* as they lie in memory, padded at the end */
 };
-enum { RMA_ONE_TYPES = 0x4c000000 /* upper half of these handles */ };
-_Static_assert(sizeof(struct rma_one) == sizeof(struct rma_hdr) && offsetof(struct rma_one, src) == offsetof(struct rma_hdr, src) &&
-               offsetof(struct rma_one, disp) == offsetof(struct rma_hdr, disp), "begins as rma_hdr");
+enum { RMA_DELEGATE_TYPES = 0x4c000000 /* upper half of these handles */ };
+_Static_assert(sizeof(struct rma_delegated) == sizeof(struct rma_hdr) && offsetof(struct rma_delegated, src) == offsetof(struct rma_hdr, src) &&
+               offsetof(struct rma_delegated, disp) == offsetof(struct rma_hdr, disp), "begins as rma_hdr");
 
 /* How a window is reached by put, get and atomics of the network. */
 enum rma_key_flag {
@@ -162,14 +177,14 @@ struct rma_key_data {
 };
 _Static_assert(sizeof(struct rma_key_data) == 32, "no padding on the wire");
 
-/* FETCH: where the target finds the data. */
-struct rma_fetch_data {
+/* PULL: where the target finds the data. */
+struct rma_pull_data {
     uint64_t count;    /* elements of dt                                                        */
     uint32_t key;      /* bytes of the key of the data, which follows; 0: a get                 */
     uint32_t result;   /* bytes of that of the result buffer, behind it; 0: none                */
     char transport[8]; /* name, cut: whose keys they are                                        */
 };
-_Static_assert(sizeof(struct rma_fetch_data) == 24, "no padding on the wire");
+_Static_assert(sizeof(struct rma_pull_data) == 24, "no padding on the wire");
 
 /* Does the target answer it with data, which confirm its flags too? */
 static inline int rma_brings_data(int type)

@@ -18,12 +18,12 @@ enum { ID_INDEX_BITS = 21, ID_INDEX_MASK = (1 << ID_INDEX_BITS) - 1 };
 static int quota_take(struct rma_quota *own, struct rma_quota *shared)
 {
     struct rma_quota *q = own->free ? own : shared;
-    if (!q->free && !own->grace)
+    if (!q->free && !own->overdraft)
         return 0;
     if (q->free) {
         q->free--;
     } else {
-        own->grace = 0;
+        own->overdraft = 0;
         own->over++;
     }
     return 1;
@@ -84,8 +84,8 @@ static int op_grow(struct rma *r)
 
 struct rma_op *rma_op_alloc(struct rma_win *w)
 {
-    struct rma *r = rma_room();
-    if ((!r->op_free && !op_grow(r)) || !quota_take(&w->op_quota, &r->op_quota))
+    struct rma *r = rma_self();
+    if ((!r->op_free && !op_grow(r)) || !quota_take(&w->table.op_quota, &r->op_quota))
         return NULL;
     struct rma_op *op = r->op_free;
     r->op_free = (struct rma_op *)op->link.next;
@@ -102,19 +102,19 @@ struct rma_op *rma_op_alloc(struct rma_win *w)
 
 void rma_op_free(struct rma_win *w, struct rma_op *op)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     uint32_t gen = (op->id >> ID_INDEX_BITS) + 1;
     op->id = (op->id & ID_INDEX_MASK) | gen << ID_INDEX_BITS;
     op->t = NULL;
     op->link.next = (struct list *)r->op_free;
     r->op_free = op;
-    quota_give(&w->op_quota, &r->op_quota);
+    quota_give(&w->table.op_quota, &r->op_quota);
     counter_add(&w->near.pvars.v[PVAR_RMA_OPS_USED], (uint64_t)-1);
 }
 
 struct rma_op *rma_op_by_id(uint32_t id)
 {
-    const struct rma *r = rma_room();
+    const struct rma *r = rma_self();
     uint32_t index = (id & ID_INDEX_MASK) - 1;
     if (index >= r->op_slabs * RMA_SLAB)
         return NULL;
@@ -146,22 +146,22 @@ static int target_grow(struct rma *r)
 
 struct rma_target *rma_target_alloc(struct rma_win *w)
 {
-    struct rma *r = rma_room();
-    if ((!r->target_free && !target_grow(r)) || !quota_take(&w->target_quota, &r->target_quota))
+    struct rma *r = rma_self();
+    if ((!r->target_free && !target_grow(r)) || !quota_take(&w->table.target_quota, &r->target_quota))
         return NULL;
     struct rma_target *t = r->target_free;
     r->target_free = (struct rma_target *)t->link.next;
     memset(t, 0, sizeof *t);
-    pvar_set_max(&w->near.pvars, PVAR_RMA_TARGETS_HIGH, w->ntargets + 1);
+    pvar_set_max(&w->near.pvars, PVAR_RMA_TARGETS_HIGH, w->table.ntargets + 1);
     counter_add(&w->near.pvars.v[PVAR_RMA_TARGETS_USED], 1);
     return t;
 }
 
 void rma_target_free(struct rma_win *w, struct rma_target *t)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     t->link.next = (struct list *)r->target_free;
     r->target_free = t;
-    quota_give(&w->target_quota, &r->target_quota);
+    quota_give(&w->table.target_quota, &r->target_quota);
     counter_add(&w->near.pvars.v[PVAR_RMA_TARGETS_USED], (uint64_t)-1);
 }

@@ -48,10 +48,10 @@ int rma_region_shown(const struct rma_peer *p, uint64_t addr, uint64_t len)
 /* Index of the first region that begins above addr. */
 unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
 {
-    unsigned lo = 0, hi = w->nregions;
+    unsigned lo = 0, hi = w->mem.nregions;
     while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
-        if (w->regions[mid].base <= addr)
+        if (w->mem.regions[mid].base <= addr)
             lo = mid + 1;
         else
             hi = mid;
@@ -62,7 +62,7 @@ unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
 const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr)
 {
     unsigned i = rma_region_above(w, addr);
-    return i > 0 && addr - w->regions[i - 1].base < w->regions[i - 1].size ? &w->regions[i - 1]
+    return i > 0 && addr - w->mem.regions[i - 1].base < w->mem.regions[i - 1].size ? &w->mem.regions[i - 1]
                                                                            : NULL;
 }
 
@@ -74,8 +74,8 @@ char *rma_win_local(struct rma_win *w, uint64_t off, uint64_t len)
                                                                             : NULL;
     uint64_t at = off, left = len;
     for (unsigned i = rma_region_above(w, off);
-         i > 0 && i <= w->nregions && w->regions[i - 1].base <= at; i++) {
-        const struct rma_attached *g = &w->regions[i - 1];
+         i > 0 && i <= w->mem.nregions && w->mem.regions[i - 1].base <= at; i++) {
+        const struct rma_attached *g = &w->mem.regions[i - 1];
         uint64_t here = at - g->base < g->size ? g->size - (at - g->base) : 0;
         if (left <= here)
             return (char *)(uintptr_t)off;

@@ -8,29 +8,29 @@
 
 int rma_slots_init(struct rma_win *w)
 {
-    w->nslots = (unsigned)cvar.rma_slots;
-    if ((int)w->nslots > w->size)
-        w->nslots = (unsigned)w->size;
-    w->slots = malloc(w->nslots * sizeof *w->slots);
-    if (!w->slots)
+    w->table.nslots = (unsigned)cvar.rma_slots;
+    if ((int)w->table.nslots > w->size)
+        w->table.nslots = (unsigned)w->size;
+    w->table.slots = malloc(w->table.nslots * sizeof *w->table.slots);
+    if (!w->table.slots)
         return -1;
-    for (unsigned i = 0; i < w->nslots; i++) {
-        list_init(&w->slots[i].targets);
-        list_init(&w->slots[i].used);
+    for (unsigned i = 0; i < w->table.nslots; i++) {
+        list_init(&w->table.slots[i].targets);
+        list_init(&w->table.slots[i].used);
     }
-    list_init(&w->slots_used);
+    list_init(&w->table.used);
     return 0;
 }
 
 void rma_slots_free(struct rma_win *w)
 {
-    free(w->slots);
-    w->slots = NULL;
+    free(w->table.slots);
+    w->table.slots = NULL;
 }
 
 static struct rma_slot *slot_of(const struct rma_win *w, int rank)
 {
-    return &w->slots[(unsigned)rank % w->nslots];
+    return &w->table.slots[(unsigned)rank % w->table.nslots];
 }
 
 struct rma_target *rma_target_find(const struct rma_win *w, int rank)
@@ -56,10 +56,10 @@ static void transport_of(struct rma_target *t)
      * them. */
     t->most_replies = 1;
     t->gather = t->small = 0;
-    t->keep = UINT32_MAX;
+    t->zcopy_min = UINT32_MAX;
     if (am_tp(t->world, &ops, &caps)) {
-        if (caps.am_keep)
-            t->keep = (uint32_t)caps.am_keep;
+        if (caps.am_zcopy_min)
+            t->zcopy_min = (uint32_t)caps.am_zcopy_min;
         t->most_replies = caps.replies ? caps.replies / 2 : UINT32_MAX;
         if (t->ordered) { /* on an unordered way no packet is shared */
             t->gather = (uint32_t)(caps.gather < t->packet ? caps.gather : t->packet);
@@ -91,10 +91,10 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
     list_init(&t->ready);
     list_init(&t->called);
     if (list_empty(&s->targets))
-        list_push(&w->slots_used, &s->used);
+        list_push(&w->table.used, &s->used);
     list_push(&s->targets, &t->link);
-    w->ntargets++;
-    rma_gone_del(&w->gone, rank);
+    w->table.ntargets++;
+    rma_evicted_del(&w->passive.evicted, rank);
     t->born = t->answered = t->out_token = w->token;
     rma_near_admit(w);
     if (rma_near_of(w, rank))
@@ -105,16 +105,16 @@ struct rma_target *rma_target_add(struct rma_win *w, int rank)
 void rma_target_del(struct rma_win *w, struct rma_target *t)
 {
     WR_ASSERT(list_empty(&t->ops) && !t->pins);
-    rma_native_leave(t);
-    if (w->recent == t)
-        w->recent = NULL;
+    rma_keys_unref(t);
+    if (w->table.recent == t)
+        w->table.recent = NULL;
     struct rma_slot *s = slot_of(w, t->rank);
     list_del(&t->link);
     list_del(&t->ready);
     list_del(&t->called);
     if (list_empty(&s->targets))
         list_del(&s->used);
-    w->ntargets--;
+    w->table.ntargets--;
     rma_near_admit(w);
     if (t->err && !w->err)
         w->err = t->err;
@@ -130,9 +130,9 @@ struct rma_target *rma_target_next(const struct rma_win *w, const struct rma_tar
             return LIST_OBJ(t->link.next, struct rma_target, link);
         used = s->used.next;
     } else {
-        used = w->slots_used.next;
+        used = w->table.used.next;
     }
-    if (used == &w->slots_used)
+    if (used == &w->table.used)
         return NULL;
     const struct rma_slot *s = LIST_OBJ(used, struct rma_slot, used);
     return LIST_OBJ(s->targets.next, struct rma_target, link);

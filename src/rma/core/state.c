@@ -32,13 +32,13 @@
  *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group
  *                       queue
  *  E5 PSCW_GRANTED      all have; operations on the group
- *  E6 LOCK_ALL_CALLED   near locks are held (unless a member failed) but those of n->lazy, w->lazies
+ *  E6 LOCK_ALL_CALLED   near locks are held (unless a member failed) but those of n->lazy, w->passive.lazies
  *                       in number, which the first operation asks for; a far target is locked by
  *                       its element (CALLED until then)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
  *  E8 LOCK_ALL_GRANTED  every target but the lazy near ones is locked (or NOCHECK); elements come
  *                       and go
- *  E9 PER_TARGET        w->locks > 0 locks are open; each far one has an element or stands in
+ *  E9 PER_TARGET        w->passive.locks > 0 locks are open; each far one has an element or stands in
  *                       w->gone
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations sent with the LOCK
  *
@@ -104,13 +104,13 @@ const char *rma_end_first(const struct rma_win *w)
 
 int rma_not_admitted(const struct rma_win *w, int rank)
 {
-    if (rma_ask(w, ASK_IN_PSCW))
+    if (rma_in(w, SET_PSCW))
         return err_make(MPI_ERR_RMA_SYNC,
                         "%s: rank %d of %s is not in the group that was given to MPI_Win_start",
                         rma_call(), rank, rma_win_text(w));
     return err_make(MPI_ERR_RMA_SYNC, "%s: no epoch is open for rank %d of %s: call %s first",
                     rma_call(), rank, rma_win_text(w),
-                    rma_ask(w, ASK_PER_TARGET) ? "MPI_Win_lock for this rank"
+                    rma_in(w, SET_PER_TARGET) ? "MPI_Win_lock for this rank"
                                                : "MPI_Win_fence, MPI_Win_lock or MPI_Win_start");
 }
 
@@ -139,8 +139,8 @@ void rma_near_units_set(struct rma_near *n, int on)
 
 void rma_near_admit(struct rma_win *w)
 {
-    unsigned count = w->near.count, all = rma_ask(w, ASK_ON_ALL) && !w->kicking ? count : 0;
-    int passive = rma_ask(w, ASK_IN_PASSIVE) && !w->ntargets && !rma_unsure(w);
+    unsigned count = w->near.count, all = rma_in(w, SET_ON_ALL) && !w->kicking ? count : 0;
+    int passive = rma_in(w, SET_PASSIVE) && !w->table.ntargets && !rma_unsure(w);
     /* Release pairs with the acquire in near.h. When no element is left, the data of all answers
      * are visible, too. */
     atomic_store_explicit(&w->near.all, all, memory_order_release);
@@ -159,8 +159,8 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     WR_ASSERT(w->state == s || (win_next[w->state] & BIT(s)));
     unsigned both = BIT(w->state) | BIT(s);
     if (!w->all_near) /* LOCK_ALL of which far members have no message yet: rma_called_grant() */
-        rma_room()->lazy_alls += (rma_yes(ASK_ALL_PENDING) >> s & 1) -
-                                 (rma_yes(ASK_ALL_PENDING) >> w->state & 1);
+        rma_self()->lazy_alls += (rma_yes(SET_ALL_PENDING) >> s & 1) -
+                                 (rma_yes(SET_ALL_PENDING) >> w->state & 1);
     w->state = s;
     rma_near_admit(w);
     if (both & BIT(WIN_PSCW_GRANTED))
@@ -169,9 +169,9 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
     if (s == WIN_UNSET) {
         if (w->dead) /* after a failure, the answers were not waited for */
             w->acks = 0;
-        rma_gone_clear(&w->gone);
+        rma_evicted_clear(&w->passive.evicted);
         w->starved = 0;
-        w->lock_all_nocheck = 0;
+        w->passive.nocheck_all = 0;
         rma_synced(w);
     }
 }
@@ -181,11 +181,11 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
  * admitted on all targets, and UNSET has no elements (E1). */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held)
 {
-    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->locks &&
-              !w->ntargets);
+    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->passive.locks &&
+              !w->table.ntargets);
     w->state = WIN_PER_TARGET;
-    w->locks = 1;
-    w->age = w->seen;
+    w->passive.locks = 1;
+    w->passive.age = w->passive.seen;
     n->lock = (uint8_t)held;
     if (!rma_unsure(w))
         atomic_store_explicit(&w->near.passive, 1, memory_order_release);
@@ -195,11 +195,11 @@ void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock he
 void rma_unlock_last(struct rma_win *w, struct rma_near *n)
 {
     WR_ASSERT((win_next[w->state] & BIT(WIN_UNSET)) && w->state == WIN_PER_TARGET &&
-              w->locks == 1 && !w->ntargets && !w->gone.count);
+              w->passive.locks == 1 && !w->table.ntargets && !w->passive.evicted.count);
     atomic_store_explicit(&n->open, 0, memory_order_release);
     atomic_store_explicit(&w->near.passive, 0, memory_order_release);
     n->lock = RMA_UNLOCKED;
-    w->locks = 0;
+    w->passive.locks = 0;
     w->state = WIN_UNSET;
     w->starved = 0;
     if (w->dead)
@@ -234,7 +234,7 @@ int rma_by_rank(const void *a, const void *b)
 
 int rma_in_start(const struct rma_win *w, int rank)
 {
-    return w->start && bsearch(&rank, w->start, w->nstart, sizeof rank, rma_by_rank) != NULL;
+    return w->access.start && bsearch(&rank, w->access.start, w->access.nstart, sizeof rank, rma_by_rank) != NULL;
 }
 
 static enum verdict of_lock(const struct rma_target *t)
@@ -269,7 +269,7 @@ enum verdict rma_admit(const struct rma_win *w, int rank, const struct rma_near 
     case WIN_PER_TARGET:
         if (n)
             return n->lock != RMA_UNLOCKED ? ADMIT_ISSUE : ADMIT_NO;
-        return t ? of_lock(t) : rma_gone(&w->gone, rank) ? ADMIT_ISSUE : ADMIT_NO;
+        return t ? of_lock(t) : rma_evicted(&w->passive.evicted, rank) ? ADMIT_ISSUE : ADMIT_NO;
     default:
         return ADMIT_NO;
     }
@@ -305,11 +305,11 @@ uint64_t rma_ops_total(const struct rma_win *w)
 /* If an operation was called since the fence that opened this epoch, only a fence may close it. */
 int rma_fence_pending(const struct rma_win *w)
 {
-    return w->nops > 0 || rma_ops_total(w) != w->ops_at_fence;
+    return w->table.nops > 0 || rma_ops_total(w) != w->fence.ops;
 }
 
 int rma_poll(struct rma_win *w, enum rma_poll_index which)
 {
-    int (*events)(struct rma_win *) = rma_room()->polls[which];
+    int (*events)(struct rma_win *) = rma_self()->polls[which];
     return events ? events(w) : 0;
 }

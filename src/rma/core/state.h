@@ -9,25 +9,25 @@
 int rma_fence_pending(const struct rma_win *w);
 
 enum win_question {
-    ASK_FENCE_MAY,
-    /* MPI_Win_fence is legal       */ ASK_START_MAY, /* MPI_Win_start             */
-    ASK_LOCK_MAY,
-    /* MPI_Win_lock                 */ ASK_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
-    ASK_IN_PSCW,
-    /* an access epoch of PSCW      */ ASK_IN_LOCK_ALL, /* LOCK_ALL, either protocol */
-    ASK_IN_PASSIVE,
-    /* lock or lock_all             */ ASK_FREE_MAY, /* MPI_Win_free              */
-    ASK_BARRIER_OUT,
-    /* FENCE_ISSUED                 */ ASK_POSTS_OUT, /* PSCW_ISSUED               */
-    ASK_SWITCHING,
-    /* LOCK_ALL_ISSUED              */ ASK_LAZY_ALL, /* LOCK_ALL_CALLED           */
-    ASK_ALL_LOCKED,
-    /* LOCK_ALL_GRANTED             */ ASK_PER_TARGET,
-    ASK_ACTIVE, /* fence or PSCW, granted */
-    ASK_UNSET,
-    ASK_IN_FENCE,
-    ASK_ON_ALL,
-    /* operations on every target   */ ASK_ALL_PENDING, /* LOCK_ALL, not granted     */
+    SET_FENCE_MAY,
+    /* MPI_Win_fence is legal       */ SET_START_MAY, /* MPI_Win_start             */
+    SET_LOCK_MAY,
+    /* MPI_Win_lock                 */ SET_LOCK_ALL_MAY, /* MPI_Win_lock_all          */
+    SET_PSCW,
+    /* an access epoch of PSCW      */ SET_LOCK_ALL, /* LOCK_ALL, either protocol */
+    SET_PASSIVE,
+    /* lock or lock_all             */ SET_FREE_MAY, /* MPI_Win_free              */
+    SET_BARRIER_OUT,
+    /* FENCE_ISSUED                 */ SET_POSTS_OUT, /* PSCW_ISSUED               */
+    SET_SWITCHING,
+    /* LOCK_ALL_ISSUED              */ SET_LAZY_ALL, /* LOCK_ALL_CALLED           */
+    SET_ALL_LOCKED,
+    /* LOCK_ALL_GRANTED             */ SET_PER_TARGET,
+    SET_ACTIVE, /* fence or PSCW, granted */
+    SET_UNSET,
+    SET_FENCE,
+    SET_ON_ALL,
+    /* operations on every target   */ SET_ALL_PENDING, /* LOCK_ALL, not granted     */
     WIN_QUESTIONS
 };
 
@@ -40,38 +40,38 @@ static inline unsigned rma_yes(enum win_question q)
         ALL = PENDING | 1 << WIN_LOCK_ALL_GRANTED
     };
     switch (q) {
-    case ASK_FENCE_MAY: return 1 << WIN_UNSET | FENCE;
-    case ASK_START_MAY:
-    case ASK_LOCK_ALL_MAY:
-    case ASK_FREE_MAY:
-    case ASK_UNSET: return 1 << WIN_UNSET;
-    case ASK_LOCK_MAY: return 1 << WIN_UNSET | 1 << WIN_PER_TARGET;
-    case ASK_IN_PSCW: return 1 << WIN_PSCW_ISSUED | 1 << WIN_PSCW_GRANTED;
-    case ASK_IN_LOCK_ALL: return ALL;
-    case ASK_IN_PASSIVE: return ALL | 1 << WIN_PER_TARGET;
-    case ASK_BARRIER_OUT: return 1 << WIN_FENCE_ISSUED;
-    case ASK_POSTS_OUT: return 1 << WIN_PSCW_ISSUED;
-    case ASK_SWITCHING: return 1 << WIN_LOCK_ALL_ISSUED;
-    case ASK_LAZY_ALL: return 1 << WIN_LOCK_ALL_CALLED;
-    case ASK_ALL_LOCKED: return 1 << WIN_LOCK_ALL_GRANTED;
-    case ASK_PER_TARGET: return 1 << WIN_PER_TARGET;
-    case ASK_ACTIVE: return 1 << WIN_FENCE_GRANTED | 1 << WIN_PSCW_GRANTED;
-    case ASK_IN_FENCE: return FENCE;
-    case ASK_ON_ALL: return 1 << WIN_FENCE_GRANTED | ALL;
-    case ASK_ALL_PENDING: return PENDING;
+    case SET_FENCE_MAY: return 1 << WIN_UNSET | FENCE;
+    case SET_START_MAY:
+    case SET_LOCK_ALL_MAY:
+    case SET_FREE_MAY:
+    case SET_UNSET: return 1 << WIN_UNSET;
+    case SET_LOCK_MAY: return 1 << WIN_UNSET | 1 << WIN_PER_TARGET;
+    case SET_PSCW: return 1 << WIN_PSCW_ISSUED | 1 << WIN_PSCW_GRANTED;
+    case SET_LOCK_ALL: return ALL;
+    case SET_PASSIVE: return ALL | 1 << WIN_PER_TARGET;
+    case SET_BARRIER_OUT: return 1 << WIN_FENCE_ISSUED;
+    case SET_POSTS_OUT: return 1 << WIN_PSCW_ISSUED;
+    case SET_SWITCHING: return 1 << WIN_LOCK_ALL_ISSUED;
+    case SET_LAZY_ALL: return 1 << WIN_LOCK_ALL_CALLED;
+    case SET_ALL_LOCKED: return 1 << WIN_LOCK_ALL_GRANTED;
+    case SET_PER_TARGET: return 1 << WIN_PER_TARGET;
+    case SET_ACTIVE: return 1 << WIN_FENCE_GRANTED | 1 << WIN_PSCW_GRANTED;
+    case SET_FENCE: return FENCE;
+    case SET_ON_ALL: return 1 << WIN_FENCE_GRANTED | ALL;
+    case SET_ALL_PENDING: return PENDING;
     case WIN_QUESTIONS: break;
     }
     return 0;
 }
 
 /* A call that opens an epoch is also legal after a fence, if no operation was called since. */
-static inline int rma_ask(const struct rma_win *w, enum win_question q)
+static inline int rma_in(const struct rma_win *w, enum win_question q)
 {
     if (rma_yes(q) >> w->state & 1)
         return 1;
-    int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY ||
-                q == ASK_FREE_MAY;
-    return opens && (rma_yes(ASK_IN_FENCE) >> w->state & 1) && !rma_fence_pending(w);
+    int opens = q == SET_START_MAY || q == SET_LOCK_MAY || q == SET_LOCK_ALL_MAY ||
+                q == SET_FREE_MAY;
+    return opens && (rma_yes(SET_FENCE) >> w->state & 1) && !rma_fence_pending(w);
 }
 
 /* --- transitions ------------------------------------------------------------------------------ */
@@ -92,7 +92,7 @@ void rma_unlock_last(struct rma_win *w, struct rma_near *n);
  * near.flushes wraps to a network poll. */
 static inline void rma_synced(struct rma_win *w)
 {
-    w->syncs++;
+    w->delegate.syncs++;
 }
 
 /* --- what a call may do now with operations on one target ------------------------------------- */
@@ -117,7 +117,7 @@ int rma_not_admitted(const struct rma_win *w, int rank); /* ADMIT_NO as an error
 const char *rma_target_state_name(const struct rma_target *t);
 uint64_t rma_ops_total(const struct rma_win *w);
 /* Something sent by an evicted element may be under way. Answers are counted until a member fails
- * (engine/failure.c, rma_mourn). */
+ * (engine/failure.c, rma_stop_counting). */
 static inline int rma_unsure(const struct rma_win *w)
 {
     return w->acks || w->dead;

@@ -7,8 +7,8 @@
  *   of the list that has not left completely, or to the list's head. Those before it wait for
  *   answers.
  * R2nops of a window is the sum over its targets; used elements of a pool never exceed its size.
- * R3A slot is on w->slots_used exactly while its list of targets is not empty.
- * R4A target element on w->ready has something that may be sent now, and each that has is on it.
+ * R3A slot is on w->table.used exactly while its list of targets is not empty.
+ * R4A target element on w->table.ready has something that may be sent now, and each that has is on it.
  * R5A pinned target element (a thread waits on it) is not freed.
  * R6Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
  *   rma->called, in the order of the calls.
@@ -68,14 +68,14 @@ enum expo_state { EXPO_NONE, EXPO_POSTED, EXPO_STATES };
 
 /* --- elements --------------------------------------------------------------------- */
 enum op_flag {
-    OP_RIDES = 1,    /* left with a LOCK that is not granted yet: may have to be sent again */
+    OP_PIGGYBACKED = 1,    /* left with a LOCK that is not granted yet: may have to be sent again */
     OP_DONE = 2,     /* complete: cleanup may free it                                        */
     OP_ANSWERS = 4,  /* get, gacc, fop, cas: its data come back                              */
     OP_NO_DATA = 8,  /* MPI_NO_OP: no origin data are sent                                   */
     OP_DIRECT = 16,  /* near target, queued until the epoch is granted                       */
     OP_BY_AM = 32,   /* the network refused it: the rest goes by message                     */
     OP_BEGUN = 64,   /* an accumulate some elements of which have left natively              */
-    OP_FETCHING = 128 /* the target pulls its data (fetch_target.c): it stays first of the queue */
+    OP_PULLED = 128 /* the target pulls its data (pull_target.c): it stays first of the queue */
 };
 
 struct rma_op {
@@ -92,15 +92,15 @@ struct rma_op {
     size_t sent;          /* packed bytes that left (or were asked for) */
     size_t answered;      /* packed bytes that came back (OP_ANSWERS) */
     unsigned acks;        /* own answers outstanding (unordered transport) */
-    unsigned kept;        /* R13 */
+    unsigned zcopies;        /* R13 */
     unsigned natives;     /* its native pieces under way ... */
     size_t native_bytes;  /* ... and their bytes, which no message answers (OP_ANSWERS) */
     struct rma_request *req;
     int err;
-    char *train;          /* coalesce.c: the operations that this element stands for, in packet
+    char *coalesced;          /* coalesce.c: the operations that this element stands for, in packet
                            * form; NULL: it stands for one */
-    uint32_t train_ops;
-    uint32_t train_each, train_step, train_room; /* bytes of one operation's data, of one in all, of
+    uint32_t coalesced_ops;
+    uint32_t each_bytes, step_bytes, coalesce_room; /* bytes of one operation's data, of one in all, of
                                                   * the buffer */
 };
 
@@ -120,11 +120,11 @@ enum target_flag {
     TARGET_NOCHECK = 1,   /* locked with MPI_MODE_NOCHECK: the target has no record of the lock */
     TARGET_JOIN = 2,      /* lock of a LOCK_ALL                                                 */
     TARGET_REFUSED = 4,   /* the lock queue was full: send again at retry_at with the stamp    */
-    TARGET_HURRY = 8,     /* drain: send everything at once until the queue is empty           */
-    TARGET_SPILL = 16,    /* over the limit of queued operations: send all but the tail         */
+    TARGET_DRAIN = 8,     /* drain: send everything at once until the queue is empty           */
+    TARGET_OVER_LIMIT = 16,    /* over the limit of queued operations: send all but the tail         */
     TARGET_NEAR = 32,     /* lock words are near: UNLOCK and COMPLETE go there                 */
     TARGET_DIRTY = 64,    /* something without answer of its own left since the last DONE       */
-    TARGET_DEAD = 128
+    TARGET_FAILED = 128
 };
 
 enum { RMA_LONE_SOON = 4 }; /* R14 */
@@ -134,7 +134,7 @@ struct rma_target {
     struct list called; /* R6 */
     struct list ops;   /* R1 */
     struct list *next; /* R1 */
-    struct rma_op *train; /* R10 */
+    struct rma_op *coalesced; /* R10 */
     struct rma_win *w;
     void *caller;      /* thread that called MPI_Win_lock */
     uint32_t packet;   /* longest packet to it (bytes); 0: no way there */
@@ -151,7 +151,7 @@ struct rma_target {
     uint8_t lone;      /* R14 */
     uint16_t pins;     /* R5 */
     uint16_t sync;     /* RMA_F_DONE, UNLOCK, COMPLETE: flags for the tail of the queue */
-    uint16_t rode;     /* the flags that left with the LOCK that is under way */
+    uint16_t piggybacked;     /* the flags that left with the LOCK that is under way */
     uint16_t replies;  /* reserved by the LOCK packet under way */
     unsigned nops, queued; /* elements; those not completely sent */
     uint64_t held;     /* R15 */
@@ -164,14 +164,14 @@ struct rma_target {
     uint32_t early, early_for; /* R12 */
     uint8_t unasked;   /* an early answer came, and no flush was called since it was asked for */
     int cut;            /* -errno: why a packet to a living target could not leave; 0: none */
-    uint8_t leaving;    /* its epoch is over: it is deleted when nothing uses it */
+    uint8_t closing;    /* its epoch is over: it is deleted when nothing uses it */
     uint32_t born;      /* last token of the window when this element was made */
     unsigned acks;     /* unordered: own answers outstanding */
     struct rma_key *key; /* for native access; NULL: not looked up yet, or no free place */
     struct rma_offer *offer; /* of the operation whose data the target pulls; NULL: none */
     unsigned natives;  /* R8 */
-    unsigned kept;     /* R13 */
-    uint32_t keep;     /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
+    unsigned zcopies;     /* R13 */
+    uint32_t zcopy_min;     /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */
@@ -183,7 +183,7 @@ struct rma_target {
  * element, so that the next epoch finds it. KEY_NONE: no native access. */
 enum key_state { KEY_NEW, KEY_ASKED, KEY_NONE, KEY_READY };
 struct rma_key {
-    struct list link;  /* w->keys, last used at the end */
+    struct list link;  /* w->native.keys, last used at the end */
     int rank;
     uint8_t state;     /* enum key_state */
     uint8_t then_am;   /* TP_PUT_THEN_AM: a later DONE confirms puts */
@@ -229,7 +229,7 @@ struct rma_slot {
 struct rma_quota {
     unsigned free, size;
     unsigned over;  /* in use beyond the shares: with threads only, see evict.c */
-    unsigned grace; /* overdraft: the next allocation may exceed the shares  */
+    unsigned overdraft; /* overdraft: the next allocation may exceed the shares  */
 };
 enum { RMA_SLAB = 64 };
 

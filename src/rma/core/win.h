@@ -13,12 +13,12 @@ struct rma_attached { /* an attached region, as its own process records it */
     struct mem_segment *moved; /* of moved memory, held; NULL: none */
 };
 struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
-    struct acc_asked asked; /* what it delegates to others (delegate.c) */
+    struct acc_delegation asked; /* what it delegates to others (delegate.c) */
     uint64_t base, size, disp_unit;
     struct mem_key key;  /* size 0: no segment */
     uint64_t key_off;
-    uint64_t cookie;     /* a value that peers read by CMA, as a test of CMA */
-    uint64_t cookie_at;  /* its address in the owner's space */
+    uint64_t seg_id;     /* a value that peers read by CMA, as a test of CMA */
+    uint64_t seg_id_at;  /* its address in the owner's space */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
     int32_t rank;        /* in the window */
     int32_t host_index;
@@ -32,22 +32,22 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
 };
 
 /* A node segment of a freed window, kept for the next window of the same processes (segment.c). */
-struct rma_kept {
+struct rma_cached_seg {
     struct mem_segment *seg;
-    uint64_t cookie;         /* the same in all members; 0: none kept */
+    uint64_t seg_id;         /* the same in all members; 0: none kept */
     unsigned bars;           /* barriers that it has counted */
     unsigned n;
     int32_t *ranks;          /* [n] world ranks of the members, ascending by rank in the window */
 };
-enum { RMA_KEPT = 8 };
+enum { RMA_CACHED_SEGS = 8 };
 
 struct rma_node { /* this window's node, private view */
     struct mem_segment *seg; /* NULL: alone on the node, `page` is heap memory */
-    uint64_t cookie;         /* names the segment in all members */
+    uint64_t seg_id;         /* names the segment in all members */
     char *area;              /* short windows lie here, `part` bytes each; NULL: none */
     uint64_t part;
     uint8_t reusable;        /* every member has finished with it */
-    struct rma_kept offer;   /* while the members agree: another thread must not offer the same
+    struct rma_cached_seg offer;   /* while the members agree: another thread must not offer the same
                               * segment */
     char *page;
     struct shmbar *bar;
@@ -56,7 +56,7 @@ struct rma_node { /* this window's node, private view */
     unsigned bars;           /* barriers that this process arrived at */
 };
 
-struct rma_gone {     /* evicted.c */
+struct rma_evicted_set {     /* evicted.c */
     unsigned count;   /* of ranks in both */
     struct map locked, cut;
 };
@@ -64,49 +64,130 @@ struct rma_gone {     /* evicted.c */
 /* --- window --------------------------------------------------------------------------- */
 /* bytes; memory made for a window is aligned to this, whatever the page size */
 enum { RMA_PAGE = 4096 };
+/* Parts of a window; each is written by the sub-room that is named. */
+struct rma_win_table {          /* core/, engine/: slots, target elements, operations */
+    struct rma_slot *slots;
+    unsigned nslots;
+    struct list used;           /* slots that have an element */
+    struct list ready;          /* elements that have something to send */
+    struct rma_quota op_quota, target_quota;
+    unsigned nops, ntargets;
+    struct rma_target *recent;  /* of the last small operation, NULL: unknown */
+};
+
+struct rma_win_native {         /* engine/native.c: the network's own put, get and atomics */
+    struct rma_reg reg[RMA_REGS];
+    unsigned nregs;
+    size_t min;                 /* bytes from which put or get may pay; 0: never */
+    size_t pull_min;            /* bytes from which the target may pull an accumulate; SIZE_MAX:
+                                 * never */
+    struct list keys;           /* of ranks used recently, at most cvar.rma_keys */
+    unsigned nkeys;
+    uint8_t acc;                /* accumulates may go natively, as far as this process knows */
+};
+
+struct rma_win_mem {            /* window/: the memory that the window exposes */
+    void *heap;                 /* memory of this window that holds base, or NULL */
+    size_t align;               /* info key: alignment of memory made here (bytes), the largest of
+                                 * all members, at least RMA_PAGE */
+    uint8_t large_pages;        /* info key: requested; after memory is made: granted */
+    struct mem_segment *made;   /* allocated here */
+    struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
+    struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
+    unsigned nregions, regions_room;
+    uint32_t detached;          /* dynamic: number of detaches, modulo 2^32; POST and the answer to
+                                 * COMPLETE carry it (R11) */
+    uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
+    unsigned nempties;
+};
+
+struct rma_win_fence {          /* sync/fence.c */
+    struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
+    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 ..
+                                 * node.bars */
+    uint64_t ops;               /* operations counted when the fence epoch began */
+};
+
+struct rma_win_passive {        /* sync/: locks that this process holds */
+    unsigned locks;             /* open MPI_Win_lock locks, near and far */
+    unsigned lazies;            /* near members whose lock an open LOCK_ALL has not requested yet */
+    uint64_t age, seen;         /* rma.md 5.3: age of the locks held now; the clock, as last seen */
+    uint8_t nocheck_all;        /* MPI_Win_lock_all(MPI_MODE_NOCHECK) */
+    uint8_t giving_back;        /* a LOCK_ALL is releasing near locks one by one */
+    void *caller;               /* thread that called MPI_Win_lock_all (rma.md 5.2) */
+    struct rma_evicted_set evicted; /* ranks without element that are locked, or that cannot be
+                                     * reached */
+    struct lockall_switch *sw;
+};
+
+struct rma_starter {
+    int rank, over;             /* its complete has come, or it has failed */
+};
+
+struct rma_win_access {         /* sync/access.c: PSCW access; the group, sorted by rank */
+    int *start;                 /* NULL: no such epoch */
+    uint8_t *waiting;           /* [i]: the post has not been seen */
+    unsigned nstart, nwaiting;
+    struct rma_scratch mem;
+    struct map posts;           /* rank + 1 -> posts not used up (far) */
+};
+
+struct rma_win_exposure {       /* sync/exposure.c: PSCW exposure */
+    int *near;                  /* near peers whose complete has not been seen, -1: seen */
+    unsigned nnear;
+    struct rma_starter *far;    /* far starters, ascending */
+    unsigned nfar, completes_due; /* all of them; those that are not over */
+    struct rma_scratch mem;
+};
+
+struct rma_win_delegate {       /* near/delegate.c: operations that their owner executes */
+    uint32_t asked;             /* number of the last delegated operation; never 0 */
+    uint32_t read_to;           /* none up to this number is unread */
+    uint8_t asking;             /* a thread waits for the answer to the last */
+    uint8_t syncs;              /* synchronizations other than inline flushes; wraps around */
+};
+
+struct rma_win_freeing {        /* sync/free_after_failure.c */
+    uint8_t under_way;          /* in MPI_Win_free */
+    struct map asked;           /* rank + 1 -> not NULL: it has sent FREEING_ASK, so it is in
+                                 * MPI_Win_free */
+    uint8_t answered;           /* process `peer` has answered ... */
+    uint8_t peer_freeing;       /* ... that it is in MPI_Win_free, too */
+    int peer;                   /* the rank that is asked */
+    uint64_t ask_again;         /* time to ask it again (ns) */
+};
+
+struct rma_win_target {         /* target/: this process as a target */
+    struct rma_lockq lockq;
+    struct map errors;          /* rank + 1 -> struct rma_fault, reported with the next answer */
+};
+
 struct rma_win {
-    struct rma_win_near near; /* near.obj is the object */
-    struct comm *comm;        /* own duplicate */
+    struct rma_win_near near;   /* near.obj is the object */
+    struct comm *comm;          /* own duplicate */
     struct rankmap *map;
-    uint64_t id;              /* of its communicator, as it receives (obj/comm.h) */
-    uint32_t src;             /* sender's word in packets: rank, above it the round of the id */
+    uint64_t id;                /* of its communicator, as it receives (obj/comm.h) */
+    uint32_t src;               /* sender's word in packets: rank, above it the round of the id */
     int rank, size;
-    uint8_t state, expo;      /* state.c */
+    uint8_t state, expo;        /* state.c */
     uint8_t flavor;
     uint8_t freed;
-    uint8_t all_near;         /* every member is on this node */
-    uint8_t lock_all_nocheck;
-    uint8_t loads;            /* the program loads and stores near peers' memory:
-                               * rma_loads_begin() */
-    uint8_t shown;            /* the program may access peers' memory directly: LOCK_ALL takes near
-                               * locks at the call */
-    uint8_t giving_back;      /* a LOCK_ALL is releasing near locks one by one */
-    uint8_t starved;          /* a pool was exhausted in this epoch: send at once */
-    uint8_t asks_early;       /* flushes found that everything had left: operations may ask early
-                               * (R12) */
-    struct rma_gone gone;     /* passive epoch: ranks without element that are locked, or that
-                               * cannot be reached */
-    uint8_t ordered_acc;      /* accumulate_ordering is not none */
-    void *heap;               /* memory of this window that holds base, or NULL */
-    uint8_t dead;             /* a member failed */
-    int cut, cut_rank;        /* -errno: why a packet to a living member could not leave, and its
-                               * rank; 0: none */
-    uint8_t leaving;          /* in MPI_Win_free */
-    struct map left;          /* rank + 1 -> not NULL: it has sent LEFT_ASK, so it is in
-                               * MPI_Win_free */
-    uint8_t leave_told;       /* free_after_failure.c: process leave_rank has answered ... */
-    uint8_t leave_left;       /* ... that it is in MPI_Win_free, too */
-    int leave_rank;           /* the rank that is asked */
-    uint64_t leave_again;     /* time to ask it again (ns) */
-    uint8_t no_locks;         /* info key: locks are refused (rma_no_locks) */
-    uint8_t native_acc;       /* accumulates may go natively, as far as this process knows */
-    uint8_t kicking;          /* rma_win_granted() */
-    uint8_t large_pages;      /* info key: requested; after memory is made: granted */
-    size_t align;             /* info key: alignment of memory made here (bytes), the largest of all
-                               * members, at least RMA_PAGE */
-    void *lock_all_caller;    /* thread that called MPI_Win_lock_all (rma.md 5.2) */
-    struct list link;         /* rma->windows */
-    struct list active;       /* rma->active */
+    uint8_t all_near;           /* every member is on this node */
+    uint8_t loads;              /* the program loads and stores near peers' memory:
+                                 * rma_loads_begin() */
+    uint8_t shown;              /* the program may access peers' memory directly: LOCK_ALL takes
+                                 * near locks at the call */
+    uint8_t starved;            /* a pool was exhausted in this epoch: send at once */
+    uint8_t asks_early;         /* flushes found that everything had left: operations may ask early
+                                 * (R12) */
+    uint8_t ordered_acc;        /* accumulate_ordering is not none */
+    uint8_t dead;               /* a member failed */
+    uint8_t no_locks;           /* info key: locks are refused (rma_no_locks) */
+    uint8_t kicking;            /* rma_win_granted() */
+    int cut, cut_rank;          /* -errno: why a packet to a living member could not leave, and its
+                                 * rank; 0: none */
+    struct list link;           /* rma->windows */
+    struct list active;         /* rma->active */
     /* what the user sees */
     void *base;
     MPI_Aint bytes, disp_unit;
@@ -119,70 +200,25 @@ struct rma_win {
     /* near */
     unsigned nears;
     struct rma_node node;
-    struct mem_segment *memory; /* allocated here */
-    struct mem_segment *moved;  /* created: of moved memory, held; NULL: none */
-    struct rma_attached *regions; /* dynamic: attached memory, sorted by address */
-    unsigned nregions, regions_room;
-    uint32_t detached;          /* dynamic: number of detaches, modulo 2^32; POST and the answer to
-                                 * COMPLETE carry it (R11) */
-    uint64_t *empties;          /* dynamic: bases attached with size 0, in no order */
-    unsigned nempties;
-    /* native access */
-    struct rma_reg reg[RMA_REGS];
-    unsigned nregs;
-    size_t native_min;          /* bytes from which put or get may pay; 0: never */
-    size_t fetch_min;           /* bytes from which the target may pull an accumulate; SIZE_MAX:
-                                 * never */
-    struct list keys;           /* of ranks used recently, at most cvar.rma_keys */
-    unsigned nkeys;
-    /* slots, elements */
-    struct rma_slot *slots;
-    unsigned nslots;
-    struct list slots_used;
-    struct list ready;
-    struct rma_quota op_quota, target_quota;
-    unsigned nops, ntargets;
+    struct rma_win_mem mem;
+    struct rma_win_delegate delegate;
+    struct rma_win_native native;
+    struct rma_win_table table;
     uint64_t held;              /* R15 */
-    struct rma_target *recent;  /* of the last small operation, NULL: unknown */
+    /* answers */
     uint64_t seq;
     struct list resps;
     uint32_t token;             /* last one given out */
     unsigned acks;              /* R7 */
     int err;                    /* errors of evicted elements */
     unsigned looks;             /* rma_look_around() */
-    unsigned locks;             /* open MPI_Win_lock locks, near and far */
-    unsigned lazies;            /* near members whose lock an open LOCK_ALL has not requested yet */
-    uint64_t age, seen;         /* rma.md 5.3: age of the locks held now; the clock, as last seen */
-    uint32_t asked;             /* number of the last delegated operation (delegate.c); never 0 */
-    uint32_t read_to;           /* none up to this number is unread */
-    uint8_t asking;             /* a thread waits for the answer to the last */
-    uint8_t syncs;              /* synchronizations other than inline flushes; wraps around
-                                 * (delegate.c) */
-    /* fence */
-    struct request *barrier[2]; /* outstanding, oldest first (windows over several nodes) */
-    unsigned barriers;          /* outstanding; all_near: numbers node.bars - barriers + 1 ..
-                                 * node.bars */
-    uint64_t ops_at_fence;      /* operations counted when the fence epoch began */
-    /* PSCW access: group sorted by rank; waiting[i] says that the post has not been seen.  NULL: no
-     * such epoch */
-    int *start;
-    uint8_t *waiting;
-    unsigned nstart, nwaiting;
-    struct rma_scratch start_mem;
-    struct map posts;           /* rank + 1 -> posts not used up (far) */
-    /* PSCW exposure */
-    int *expo_near;             /* near peers whose complete has not been seen, -1: seen */
-    unsigned nexpo_near;
-    struct rma_starter {
-        int rank, over;         /* its complete has come, or it has failed */
-    } *expo_far;                /* far starters, ascending */
-    unsigned nexpo_far, completes_due; /* all of them; those that are not over */
-    struct rma_scratch expo_mem;
-    /* lock_all switch */
-    struct lockall_switch *sw;
-    /* target side */
-    struct rma_lockq lockq;
-    struct map far_errors;      /* rank + 1 -> struct rma_fault, reported with the next answer */
+    /* epochs */
+    struct rma_win_fence fence;
+    struct rma_win_access access;
+    struct rma_win_exposure exposure;
+    struct rma_win_passive passive;
+    struct rma_win_target target;
+    struct rma_win_freeing free;
 };
 
 /* Polls of higher sub-rooms: rma_init() registers them, rma_poll() calls them. Each returns
@@ -195,13 +231,13 @@ enum rma_poll_index {
 };
 
 struct rma {
-    struct rma_near_room fast;  /* first: near.h */
+    struct rma_near_table fast;  /* first: near.h */
     struct map wins;            /* id -> window */
     uint32_t ranks;             /* the bits of a rank in the sender's word */
     struct list windows, active, called;
     uint8_t ending;             /* in MPI_Finalize */
     uint8_t no_locks_told;      /* rma_no_locks() has warned */
-    uint8_t *buried;            /* by process, NULL before the first failure: 1 if its failure was
+    uint8_t *failed;            /* by process, NULL before the first failure: 1 if its failure was
                                  * handled */
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
@@ -212,18 +248,18 @@ struct rma {
     struct rma_op **op_slab;
     unsigned op_slabs;
     struct rma_op *op_free;     /* linked by link.next */
-    struct train_buffer *train_free; /* coalesce.c */
-    unsigned trains, trains_most; /* buffers allocated; their limit */
+    struct coalesce_buffer *coalesce_idle; /* coalesce.c */
+    unsigned coalesce_buffers, coalesce_buffers_max; /* buffers allocated; their limit */
     struct rma_target *target_free;
     void **target_slab;
     unsigned target_slabs;
     unsigned ops_used, targets_used; /* global quota */
     struct rma_native *native_free; /* records of native.c */
-    struct list fetches;        /* records of fetch_target.c, at most cvar.rma_fetches */
-    struct progress_hook fetch_hook; /* while the network has no room for a pull */
+    struct list pulls;        /* records of pull_target.c, at most cvar.rma_pulls */
+    struct progress_hook pull_hook; /* while the network has no room for a pull */
     struct rma_atomics atomics[RMA_REGS]; /* of the transports open, as they were asked */
     uint64_t flushes;           /* native ones begun */
-    unsigned nonsense;          /* malformed packets, dropped */
+    unsigned malformed;          /* malformed packets, dropped */
     char *scratch;              /* one packet */
     struct rma_packed packed;   /* a refused BATCH that is packed in scratch */
     size_t scratch_bytes;
@@ -237,9 +273,9 @@ struct rma {
     } types[8];
     unsigned type_next;
     struct pvar_set closed;     /* sums over freed windows */
-    struct rma_kept kept[RMA_KEPT]; /* newest first */
+    struct rma_cached_seg cached[RMA_CACHED_SEGS]; /* newest first */
     uint8_t *cma_known;         /* by host index: CMA worked, and will work */
-    uint64_t cookie;            /* a value that peers read to test CMA */
+    uint64_t seg_id;            /* a value that peers read to test CMA */
     char win_text[MPI_MAX_OBJECT_NAME + 16]; /* rma_win_text() */
 };
 

@@ -4,7 +4,7 @@
 
 void rma_win_active(struct rma_win *w)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (list_empty(&w->active)) {
         list_push(&r->active, &w->active);
         progress_hook_add(&r->hook);
@@ -14,7 +14,7 @@ void rma_win_active(struct rma_win *w)
 void rma_ready(struct rma_target *t)
 {
     if (list_empty(&t->ready))
-        list_push(&t->w->ready, &t->ready);
+        list_push(&t->w->table.ready, &t->ready);
     rma_win_active(t->w);
 }
 
@@ -27,12 +27,12 @@ void rma_win_kick(struct rma_win *w)
     rma_cleanup_win(w);
 }
 
-void rma_hurry_all(struct rma_win *w)
+void rma_drain_all(struct rma_win *w)
 {
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        t->flags |= TARGET_HURRY;
+        t->flags |= TARGET_DRAIN;
         /* R4: other threads may look before these are issued */
-        if (rma_target_due(t) || t->flags & TARGET_DEAD)
+        if (rma_target_due(t) || t->flags & TARGET_FAILED)
             rma_ready(t);
     }
 }
@@ -63,7 +63,7 @@ void rma_advance_win(struct rma_win *w)
 
 void rma_win_granted(struct rma_win *w, enum win_state s)
 {
-    if (!w->ntargets) { /* nothing waits for this window */
+    if (!w->table.ntargets) { /* nothing waits for this window */
         rma_win_goto(w, s);
         return;
     }

@@ -6,29 +6,29 @@
  * If a message is expensive (caps.gather), operations wait until they fill one. When more wait than
  * flags need for piggybacking, the next one similar to its predecessor opens a coalesced packet:
  * its element gets a buffer. The call packs it and its similar successors there, in packet form
- * (TRAIN, packets.h). Only the first operation has an element.
+ * (COALESCED, packets.h). Only the first operation has an element.
  *
  * For the rest of this room a coalesced packet is one operation: its element is queued, sent, sent
  * again with a LOCK, and freed as any other. Invariants: what is packed for sending takes no more
- * operations (rma_train_seal); nor does what a synchronization is to end, nor what is not last in
- * its queue. There are TRAINS buffers; without a free one, each operation gets an element. */
+ * operations (rma_coalesce_seal); nor does what a synchronization is to end, nor what is not last in
+ * its queue. There are COALESCE_BUFFERS buffers; without a free one, each operation gets an element. */
 #include "rma/engine/engine_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRAIN_BYTES = 16384, TRAINS = 64, TRAIN_FEW = 8 }; /* bytes of a buffer; buffers; operations
+enum { COALESCE_BYTES = 16384, COALESCE_BUFFERS = 64, COALESCE_FEW = 8 }; /* bytes of a buffer; buffers; operations
                                                            * that a packet must have room for */
 enum { WAIT_NS = 5000000 }; /* wait for a buffer, before operations get elements instead */
 
-struct train_buffer {
-    struct train_buffer *next; /* free ones */
-    _Alignas(RMA_PAD) char bytes[TRAIN_BYTES];
+struct coalesce_buffer {
+    struct coalesce_buffer *next; /* free ones */
+    _Alignas(RMA_PAD) char bytes[COALESCE_BYTES];
 };
 
 static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_t bytes)
 {
-    char *out = op->train + op->bytes;
+    char *out = op->coalesced + op->bytes;
     uint64_t disp = (uint64_t)a->disp;
     memcpy(out, &disp, sizeof disp);
     if (bytes == 8) {
@@ -38,8 +38,8 @@ static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_
         if (bytes % RMA_PAD)
             memset(out + sizeof disp + bytes, 0, rma_pad(bytes) - bytes);
     }
-    op->bytes += op->train_step;
-    op->train_ops++;
+    op->bytes += op->step_bytes;
+    op->coalesced_ops++;
 }
 
 static inline int alike(const struct rma_op *op, const struct rma_args *a)
@@ -53,36 +53,36 @@ static inline int plain(const struct rma_args *a)
     return a->otype == a->ttype && a->ocount == a->tcount;
 }
 
-int rma_train_full(const struct rma_op *op)
+int rma_coalesce_full(const struct rma_op *op)
 {
-    return op->bytes + op->train_step > op->train_room;
+    return op->bytes + op->step_bytes > op->coalesce_room;
 }
 
 static inline int append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
 {
-    struct rma_target *t = w->recent;
+    struct rma_target *t = w->table.recent;
     if (!t || t->rank != a->rank) {
-        t = w->ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
+        t = w->table.ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
         if (!t)
             return 0;
-        w->recent = t;
+        w->table.recent = t;
     }
-    struct rma_op *op = t->train;
+    struct rma_op *op = t->coalesced;
     if (t->lone == RMA_LONE_SOON && !op)
         return (*bytes = rma_native_soon(t, a)) != 0;
-    if (!op || !alike(op, a) || !plain(a) || rma_train_full(op) || w->starved || (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+    if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved || (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
         return 0;
-    *bytes = op->train_each;
-    entry_make(op, a, op->train_each);
+    *bytes = op->each_bytes;
+    entry_make(op, a, op->each_bytes);
     return 1;
 }
 
-int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
+int rma_coalesce_append(struct rma_win *w, const struct rma_args *a, size_t *bytes)
 {
     return append(w, a, bytes);
 }
 
-int rma_near_train(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin)
+int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin)
 {
     struct rma_win *w = (struct rma_win *)near;
     const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT, .rank = rank, .origin = origin, .ocount = n, .otype = type,
@@ -95,20 +95,20 @@ int rma_near_train(struct rma_win_near *near, int rank, MPI_Aint disp, int n, st
     return 1;
 }
 
-void rma_trains_init(struct rma *r)
+void rma_coalesce_init(struct rma *r)
 {
-    r->trains_most = TRAINS;
+    r->coalesce_buffers_max = COALESCE_BUFFERS;
 }
 
 static char *buffer_take(struct rma *r)
 {
-    struct train_buffer *b = r->train_free;
+    struct coalesce_buffer *b = r->coalesce_idle;
     if (b) {
-        r->train_free = b->next;
+        r->coalesce_idle = b->next;
     } else {
-        if (r->trains >= r->trains_most || (b = malloc(sizeof *b)) == NULL)
+        if (r->coalesce_buffers >= r->coalesce_buffers_max || (b = malloc(sizeof *b)) == NULL)
             return NULL;
-        r->trains++;
+        r->coalesce_buffers++;
     }
     return b->bytes;
 }
@@ -116,14 +116,14 @@ static char *buffer_take(struct rma *r)
 /* All buffers are in use, and some of t's wait to leave. */
 static int dry(const struct rma_target *t)
 {
-    const struct rma *r = rma_room();
-    return r->trains >= r->trains_most && !r->train_free && t->queued && !list_empty(&t->ready);
+    const struct rma *r = rma_self();
+    return r->coalesce_buffers >= r->coalesce_buffers_max && !r->coalesce_idle && t->queued && !list_empty(&t->ready);
 }
 
-int rma_train_behind(const struct rma_target *t, const struct rma_args *a)
+int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
-    return dry(t) && last->train && alike(last, a) && plain(a) && !t->w->starved && !t->sync && !(t->flags & TARGET_HURRY);
+    return dry(t) && last->coalesced && alike(last, a) && plain(a) && !t->w->starved && !t->sync && !(t->flags & TARGET_DRAIN);
 }
 
 static int over(void *arg)
@@ -131,28 +131,28 @@ static int over(void *arg)
     return !dry(arg);
 }
 
-void rma_train_wait(struct rma_target *t)
+void rma_coalesce_wait(struct rma_target *t)
 {
     t->pins++;
     progress_wait_for(over, t, "room for operations", t->world, WAIT_NS);
     t->pins--;
 }
 
-void rma_train_free(struct rma_op *op)
+void rma_coalesce_free(struct rma_op *op)
 {
-    struct rma *r = rma_room();
-    struct train_buffer *b = (struct train_buffer *)(op->train - offsetof(struct train_buffer, bytes));
-    rma_train_seal(op);
-    b->next = r->train_free;
-    r->train_free = b;
-    op->train = NULL;
+    struct rma *r = rma_self();
+    struct coalesce_buffer *b = (struct coalesce_buffer *)(op->coalesced - offsetof(struct coalesce_buffer, bytes));
+    rma_coalesce_seal(op);
+    b->next = r->coalesce_idle;
+    r->coalesce_idle = b;
+    op->coalesced = NULL;
 }
 
-void rma_trains_finalize(struct rma *r)
+void rma_coalesce_finalize(struct rma *r)
 {
-    while (r->train_free) {
-        struct train_buffer *b = r->train_free;
-        r->train_free = b->next;
+    while (r->coalesce_idle) {
+        struct coalesce_buffer *b = r->coalesce_idle;
+        r->coalesce_idle = b->next;
         free(b);
     }
 }
@@ -161,14 +161,14 @@ void rma_trains_finalize(struct rma *r)
  * header. */
 static size_t room_for(const struct rma_target *t, const struct rma_op *before, size_t bytes)
 {
-    size_t room = t->gather < TRAIN_BYTES ? t->gather : TRAIN_BYTES;
+    size_t room = t->gather < COALESCE_BYTES ? t->gather : COALESCE_BYTES;
     size_t packet = t->packet - 2 * sizeof(struct rma_hdr);
     room = room < packet ? room : packet;
-    size_t shared = before->train ? 0 : (t->queued - 1) * (sizeof(struct rma_hdr) + rma_pad(bytes));
+    size_t shared = before->coalesced ? 0 : (t->queued - 1) * (sizeof(struct rma_hdr) + rma_pad(bytes));
     return room > shared ? room - shared : 0;
 }
 
-void rma_train_open(struct rma_target *t, struct rma_op *op)
+void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
 {
     const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
     const struct dt_type *e = op->a.ttype;
@@ -176,18 +176,18 @@ void rma_train_open(struct rma_target *t, struct rma_op *op)
     if (!t->gather || !t->ordered || t->queued < 2 || op->req || op->flags || (op->kind != RMA_PUT && op->kind != RMA_ACC) ||
         !alike(before, &op->a) || !plain(&op->a))
         return;
-    if ((!before->train && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold || t->w->starved || t->sync ||
-        t->flags & (TARGET_HURRY | TARGET_REFUSED | TARGET_DEAD | TARGET_NEAR))
+    if ((!before->coalesced && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold || t->w->starved || t->sync ||
+        t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED | TARGET_NEAR))
         return;
-    if (!(e->flags & DT_PREDEFINED) || !rma_train_type(e) || rma_route(t, op) == RMA_ROUTE_NATIVE)
+    if (!(e->flags & DT_PREDEFINED) || !rma_coalesce_type(e) || rma_route(t, op) == RMA_ROUTE_NATIVE)
         return;
     size_t room = room_for(t, before, op->bytes);
-    if (room < TRAIN_FEW * step || (op->train = buffer_take(rma_room())) == NULL)
+    if (room < COALESCE_FEW * step || (op->coalesced = buffer_take(rma_self())) == NULL)
         return;
-    op->train_each = (uint32_t)op->bytes;
-    op->train_step = (uint32_t)step;
-    op->train_room = (uint32_t)room;
+    op->each_bytes = (uint32_t)op->bytes;
+    op->step_bytes = (uint32_t)step;
+    op->coalesce_room = (uint32_t)room;
     op->bytes = 0;
-    entry_make(op, &op->a, op->train_each);
-    t->train = op;
+    entry_make(op, &op->a, op->each_bytes);
+    t->coalesced = op;
 }

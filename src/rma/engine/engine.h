@@ -1,13 +1,13 @@
 /* engine.h - the contract of rma/engine/: queues of operations and the packets that leave from
  * them.
  *
- * An operation enters the queue of its target (rma_op_enqueue). It becomes due (rma_queue_nudge,
+ * An operation enters the queue of its target (rma_op_enqueue). It becomes due (rma_queue_kick,
  * rma_target_sync) and leaves in packets or by the network itself (rma_issue_*). It is answered,
  * and its element is freed (rma_cleanup_*). Start with queue.c, then issue.c.
  *
  *   ownership  a queued operation belongs to its target until rma_op_finish(); a struct rma_resp
  *              lives on the stack of the waiting thread
- *   blocking   nothing here waits but rma_train_wait(); what finds no room stays where it is, and
+ *   blocking   nothing here waits but rma_coalesce_wait(); what finds no room stays where it is, and
  *              the target stays ready (R4)
  *   lock       all under proc->lock; handlers and the hook call it too
  *   errors     of an operation: in its request, or t->err, which the next synchronization returns;
@@ -23,7 +23,7 @@
 void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes);
 /* Determine what of t is due after one more operation, then send it. direct: it is near. */
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
-void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
+void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
 /* Something has left the queue. */
 void rma_queue_shorter(struct rma_target *t);
 /* A pass of the progress engine: what w has held back for cvar.rma_age of them is due. */
@@ -37,19 +37,19 @@ void rma_op_finish(struct rma_op *op);
 int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
 
 /* --- coalesce.c ----------------------------------------------------------------------------------------- */
-void rma_trains_init(struct rma *r);
-void rma_trains_finalize(struct rma *r);
+void rma_coalesce_init(struct rma *r);
+void rma_coalesce_finalize(struct rma *r);
 /* Append an operation to the open coalesced packet of its target. 1: done, *bytes of data; 0: not
  * possible, take the slow path. */
-int rma_train_append(struct rma_win *w, const struct rma_args *a, size_t *bytes);
+int rma_coalesce_append(struct rma_win *w, const struct rma_args *a, size_t *bytes);
 /* Makes op, just queued, a coalesced packet, if operations that may follow gain by it. */
-void rma_train_open(struct rma_target *t, struct rma_op *op);
+void rma_coalesce_open(struct rma_target *t, struct rma_op *op);
 /* The operation would open a coalesced packet, but all buffers wait to leave. */
-int rma_train_behind(const struct rma_target *t, const struct rma_args *a);
+int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a);
 /* Wait for a buffer, with a timeout. */
-void rma_train_wait(struct rma_target *t);
+void rma_coalesce_wait(struct rma_target *t);
 /* Elements of this type lie in memory as in a coalesced packet, without gaps. */
-static inline int rma_train_type(const struct dt_type *t)
+static inline int rma_coalesce_type(const struct dt_type *t)
 {
     return (t->flags & DT_CONTIG) && t->true_lb == 0 && t->basic == t && t->elem.bytes == t->elem.stride;
 }
@@ -69,7 +69,7 @@ int rma_lock_send(struct rma_target *t);
 void rma_ready(struct rma_target *t);
 void rma_win_active(struct rma_win *w);
 void rma_win_kick(struct rma_win *w); /* the state changed: all targets may be due */
-void rma_hurry_all(struct rma_win *w); /* hold nothing back any more; the caller issues */
+void rma_drain_all(struct rma_win *w); /* hold nothing back any more; the caller issues */
 /* The epoch is granted: first queued operations leave, then threads without the lock (near.h) may
  * operate. */
 void rma_win_granted(struct rma_win *w, enum win_state s);
@@ -89,28 +89,28 @@ enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
 enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 
 /* --- failure.c ---------------------------------------------------------------------------------------------------- */
-void rma_target_bury(struct rma_target *t);
+void rma_target_peer_failed(struct rma_target *t);
 /* A packet for t could not leave (-errno). Either t is dead, or it lives and there is no way to it;
  * the error is chosen accordingly. */
 void rma_target_fail(struct rma_target *t, int err);
-void rma_resps_bury(struct rma_win *w, int rank, int owes, int may, int err);
-void rma_mourn(struct rma_win *w, int err);
+void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err);
+void rma_stop_counting(struct rma_win *w, int err);
 
-/* --- native.c, fetch_origin.c ----------------------------------------------------------------------------------------- */
+/* --- native.c, pull_origin.c ----------------------------------------------------------------------------------------- */
 void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */
 void rma_native_free(struct rma *r);
 /* Has everything done natively on t reached it? 1: yes, 0: not yet (a completion makes t ready),
  * AM_AGAIN: try again. */
 int rma_native_settle(struct rma_target *t);
-void rma_native_bury(struct rma_target *t);
+void rma_native_fail(struct rma_target *t);
 /* The transport by which that process would pull `bytes` bytes of data, and put results. NULL:
  * none, or it is not faster. */
-struct tp *rma_fetch_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps);
+struct tp *rma_pull_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps);
 
 /* --- handlers ------------------------------------------------------------------------------------------------------------ */
 int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
-int rma_on_fetched(int src, const void *msg, size_t len);
+int rma_on_pulled(int src, const void *msg, size_t len);
 
 /* Send a LOCK alone to a rank without element: 0, AM_AGAIN, -errno. h: flags and stamp. */
 int rma_lock_plain(struct rma_win *w, int rank, struct rma_hdr *h);

@@ -13,13 +13,13 @@ static inline int rma_is_small(const struct rma_target *t, size_t bytes)
 
 /* --- coalesce.c ---- */
 /* It takes no more operations. */
-static inline void rma_train_seal(const struct rma_op *op)
+static inline void rma_coalesce_seal(const struct rma_op *op)
 {
-    if (op->t->train == op)
-        op->t->train = NULL;
+    if (op->t->coalesced == op)
+        op->t->coalesced = NULL;
 }
-int rma_train_full(const struct rma_op *op);
-void rma_train_free(struct rma_op *op);
+int rma_coalesce_full(const struct rma_op *op);
+void rma_coalesce_free(struct rma_op *op);
 
 /* --- packet_build.c, issue.c ---- */
 /* The target layout as `count` elements of a predefined type (op->bytes may be fewer), or NULL. */
@@ -46,17 +46,17 @@ int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 /* request the key if op could use it */
 void rma_native_want(struct rma_target *t, const struct rma_op *op);
 /* Send a packet with data of op as its last piece, zero-copy if possible (R13): as am_request(). */
-int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
+int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
 /* R14. Bytes of a short put that has left by the network; 0: take the usual path. */
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a);
 
-/* --- fetch_origin.c ---- */
-size_t rma_fetch_least(void);
+/* --- pull_origin.c ---- */
+size_t rma_pull_least(void);
 /* Offer the first operation of the queue for a pull by t: 0, AM_AGAIN, -ENOTSUP: send it by
  * message, -errno. */
-int rma_fetch_send(struct rma_target *t, struct rma_op *op);
+int rma_pull_send(struct rma_target *t, struct rma_op *op);
 /* the network has finished with the operation's memory */
-void rma_fetch_over(struct rma_target *t);
+void rma_pull_over(struct rma_target *t);
 
 #endif

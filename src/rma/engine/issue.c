@@ -24,8 +24,8 @@ static int send_packet(struct rma_target *t, struct packet *p)
 {
     p->iov[0] = (struct iovec){&p->h, sizeof p->h};
     int err;
-    if (p->keep)
-        err = rma_kept_request(t, p->keep, AM_RMA + p->h.type, p->iov, p->n, p->replies);
+    if (p->zcopy)
+        err = rma_zcopy_request(t, p->zcopy, AM_RMA + p->h.type, p->iov, p->n, p->replies);
     else
         err = am_request(t->world, AM_RMA + p->h.type, p->iov, p->n, p->replies);
     if (!err)
@@ -35,28 +35,28 @@ static int send_packet(struct rma_target *t, struct packet *p)
 
 void rma_op_settle(struct rma_op *op)
 {
-    int over = op->sent == op->bytes && !op->acks && !(op->flags & OP_RIDES) &&
+    int over = op->sent == op->bytes && !op->acks && !(op->flags & OP_PIGGYBACKED) &&
                (!(op->flags & OP_ANSWERS) || op->answered == op->bytes);
-    if (!op->natives && !op->kept && (over || op->t->flags & TARGET_DEAD))
+    if (!op->natives && !op->zcopies && (over || op->t->flags & TARGET_FAILED))
         op->flags |= OP_DONE;
 }
 
 /* As many as the user called. */
 static unsigned operations(const struct rma_op *op)
 {
-    return op->train ? op->train_ops : 1;
+    return op->coalesced ? op->coalesced_ops : 1;
 }
 
 /* An operation (or a part of it) has left with the packet. */
-static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int rides)
+static void op_left(struct rma_target *t, struct rma_op *op, size_t part, int piggybacks)
 {
     if (rma_op_asks(op)) {
         op->acks++;
         t->acks++;
     }
     op->sent += part;
-    if (rides)
-        op->flags |= OP_RIDES;
+    if (piggybacks)
+        op->flags |= OP_PIGGYBACKED;
     if (!(op->flags & OP_ANSWERS) && t->ordered)
         t->flags |= TARGET_DIRTY;
     if (op->sent < op->bytes)
@@ -80,7 +80,7 @@ static void packet_left(struct rma_target *t, const struct packet *p, int lock)
 {
     size_t part = p->part;
     unsigned ops = 0;
-    rma_room()->packed.t = NULL;
+    rma_self()->packed.t = NULL;
     for (unsigned i = 0; i < p->ops; i++) {
         struct rma_op *op = op_at(t->next);
         ops += operations(op);
@@ -101,9 +101,9 @@ static void packet_left(struct rma_target *t, const struct packet *p, int lock)
 /* Number of queued operations that may go now: all, or all but a small tail. */
 static unsigned due_ops(const struct rma_target *t)
 {
-    if (t->sync || t->w->starved || (t->flags & TARGET_HURRY))
+    if (t->sync || t->w->starved || (t->flags & TARGET_DRAIN))
         return t->queued;
-    if (!(t->flags & TARGET_SPILL))
+    if (!(t->flags & TARGET_OVER_LIMIT))
         return 0;
     return is_small(op_at(t->ops.prev)) ? t->queued - 1 : t->queued;
 }
@@ -145,7 +145,7 @@ static int send_lock(struct rma_target *t)
     rma_put_lock(t, &p);
     if (t->flags & TARGET_REFUSED) {
         p.h.flags |= RMA_F_STAMP;
-        p.h.disp = t->stamp;
+        p.h.stamp = t->stamp;
     }
     int err = send_packet(t, &p);
     if (err == AM_AGAIN)
@@ -153,7 +153,7 @@ static int send_lock(struct rma_target *t)
     if (err)
         return failed(t, err);
     packet_left(t, &p, 1);
-    t->rode = 0; /* a NOCHECK lock that is acquired for real had flags before */
+    t->piggybacked = 0; /* a NOCHECK lock that is acquired for real had flags before */
     return STEP_SENT;
 }
 
@@ -165,11 +165,11 @@ int rma_lock_send(struct rma_target *t)
 /* Build the next packet from the queue; p->ops 0: the LOCK must go alone. */
 static void packet_next(struct packet *p, struct rma_target *t, int lock, unsigned n)
 {
-    size_t cap = lock ? t->packet - sizeof t->w->age : t->packet;
+    size_t cap = lock ? t->packet - sizeof t->w->passive.age : t->packet;
     struct rma_op *op = op_at(t->next);
     p->ops = 0;
     if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || rma_whole_bytes(op, cap) == SIZE_MAX ||
-                 op->bytes > (size_t)cvar.rma_lock_ride))
+                 op->bytes > (size_t)cvar.rma_lock_piggyback))
         return;
     p->most_replies = t->most_replies;
     /* After a put there may be accumulates that must wait: R9. */
@@ -202,10 +202,10 @@ static int send_native(struct rma_target *t)
 }
 
 /* Let the target pull the data of the next operation. STEP_NOTHING: take the usual path. */
-static enum step send_fetch(struct rma_target *t)
+static enum step send_pull(struct rma_target *t)
 {
     struct rma_op *op = op_at(t->next);
-    int err = rma_fetch_send(t, op);
+    int err = rma_pull_send(t, op);
     if (err == AM_AGAIN)
         return STEP_AGAIN;
     if (err == -ENOTSUP)
@@ -220,13 +220,13 @@ static enum step send_by_network(struct rma_target *t)
     /* an existing offer is sent as soon as there is room */
     if (!t->offer && rma_route(t, op) == RMA_ROUTE_NATIVE)
         return send_native(t);
-    return op->bytes >= t->w->fetch_min ? send_fetch(t) : STEP_NOTHING;
+    return op->bytes >= t->w->native.pull_min ? send_pull(t) : STEP_NOTHING;
 }
 
 /* What leaves with a packet besides its operations. */
 struct tail {
     int ends;       /* it is the end of the queue                          */
-    int rides;      /* t->sync leaves with it, as far as needed: ... */
+    int piggybacks;      /* t->sync leaves with it, as far as needed: ... */
     unsigned sync;  /* ... these flags                                     */
     uint32_t early; /* token of a DONE that asks early (R12); 0: none      */
 };
@@ -235,8 +235,8 @@ static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
 {
     const struct rma_op *first = op_at(t->next);
     struct tail x = {.ends = p->ops == t->queued && (p->ops > 1 || first->sent + p->part == first->bytes)};
-    x.rides = x.ends && t->sync && rma_may_ride(t);
-    if (x.rides) {
+    x.piggybacks = x.ends && t->sync && rma_may_piggyback(t);
+    if (x.piggybacks) {
         x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));
         rma_put_sync(rma_tail_header(p), x.sync, t->token, &p->replies);
     }
@@ -244,7 +244,7 @@ static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
         rma_put_lock(t, p);
         if (!p->replies)
             p->replies = 1;
-        p->keep = NULL; /* it may have to be sent again */
+        p->zcopy = NULL; /* it may have to be sent again */
     }
     if (t->early || t->unasked)
         t->w->asks_early = 0; /* flushes do not follow each operation after all */
@@ -257,12 +257,12 @@ static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
 
 static void tail_left(struct rma_target *t, const struct tail *x)
 {
-    t->rode = 0;
+    t->piggybacked = 0;
     if (x->early || x->sync)
         rma_count(t->w, PVAR_RMA_PIGGY, 1);
     if (x->early)
         rma_early_left(t, x->early);
-    if (x->rides)
+    if (x->piggybacks)
         rma_sync_left(t, x->sync);
 }
 
@@ -344,24 +344,24 @@ static void run_direct(struct rma_target *t)
 int rma_target_due(const struct rma_target *t)
 {
     enum verdict v = rma_may_issue(t);
-    if (v == ADMIT_QUEUE || (t->flags & TARGET_DEAD))
+    if (v == ADMIT_QUEUE || (t->flags & TARGET_FAILED))
         return 0;
     if (t->flags & TARGET_REFUSED)
         return 1;
-    if (t->queued && op_at(t->next)->flags & OP_FETCHING)
+    if (t->queued && op_at(t->next)->flags & OP_PULLED)
         return 0; /* its answer makes t ready */
     if (t->queued)
         return (op_at(t->next)->flags & OP_DIRECT) || due_ops(t) > 0;
     if (t->sync)
         return t->ordered || list_empty(&t->ops);
-    return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_HURRY);
+    return v == ADMIT_LOCK_FIRST && (t->flags & TARGET_DRAIN);
 }
 
 static enum step step(struct rma_target *t)
 {
     /* native pieces that the network has not given back */
-    if ((t->flags & TARGET_DEAD) && t->nops) {
-        rma_native_bury(t);
+    if ((t->flags & TARGET_FAILED) && t->nops) {
+        rma_native_fail(t);
         return t->nops ? STEP_AGAIN : STEP_NOTHING;
     }
     if (!rma_target_due(t))
@@ -386,7 +386,7 @@ static enum step step(struct rma_target *t)
     } else if (t->queued) {
         s = send_ops(t, lock);
     /* a thread that waits for the lock has priority (rma_grant_wait) */
-    } else if (t->sync && !(lock && t->flags & TARGET_HURRY)) {
+    } else if (t->sync && !(lock && t->flags & TARGET_DRAIN)) {
         s = send_sync(t);
     } else {
         s = send_lock(t);
@@ -414,8 +414,8 @@ int rma_issue_win(struct rma_win *w)
 {
     int n = 0;
     unsigned idle = 0;
-    while (!list_empty(&w->ready) && idle <= w->ntargets) {
-        struct rma_target *t = LIST_OBJ(list_pop(&w->ready), struct rma_target, ready);
+    while (!list_empty(&w->table.ready) && idle <= w->table.ntargets) {
+        struct rma_target *t = LIST_OBJ(list_pop(&w->table.ready), struct rma_target, ready);
         enum step s = step(t);
         if (s == STEP_SENT) {
             n++;
@@ -424,7 +424,7 @@ int rma_issue_win(struct rma_win *w)
         } else {
             idle++;
         }
-        int settled = s == STEP_SENT && !t->queued && !t->sync && !(t->flags & (TARGET_HURRY | TARGET_REFUSED | TARGET_DEAD));
+        int settled = s == STEP_SENT && !t->queued && !t->sync && !(t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED));
         if (s != STEP_NOTHING && !settled)
             rma_ready(t); /* unless the step has made it ready */
     }

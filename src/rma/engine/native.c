@@ -2,7 +2,7 @@
  * completion. Start with rma_native_send().
  *
  *   origin: wants native --KEY_ASK--> target: reg, pack
- *           key in w->keys <---KEY---
+ *           key in w->native.keys <---KEY---
  *           piece, piece ... --put, get, atomic of the transport--> memory, without the target's CPU
  *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
  *
@@ -48,24 +48,24 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
     const struct tp_ops *ops;
     struct tp_caps caps;
     struct tp *tp;
-    w->fetch_min = w->all_near ? SIZE_MAX : rma_fetch_least();
+    w->native.pull_min = w->all_near ? SIZE_MAX : rma_pull_least();
     if (!cvar.rma_native || w->all_near || w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return;
-    for (int i = 0; w->nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
-        struct rma_reg *g = &w->reg[w->nregs];
+    for (int i = 0; w->native.nregs < RMA_REGS && (tp = am_tp_open(i, &ops, &caps)) != NULL; i++) {
+        struct rma_reg *g = &w->native.reg[w->native.nregs];
         size_t min = rma_pays_from(&caps);
         int acc = acc_hints & ACC_SINGLE_ELEMENTS && rma_atomics_of(tp, ops, &caps);
         if (!ops->reg || (min == SIZE_MAX && !acc))
             continue;
         if (acc)
-            w->native_acc = 1;
-        if (min != SIZE_MAX && (!w->native_min || min < w->native_min))
-            w->native_min = min ? min : 1;
+            w->native.acc = 1;
+        if (min != SIZE_MAX && (!w->native.min || min < w->native.min))
+            w->native.min = min ? min : 1;
         if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
             continue;
         g->tp = tp;
         g->ops = ops;
-        w->nregs++;
+        w->native.nregs++;
     }
 }
 
@@ -82,7 +82,7 @@ void rma_native_free(struct rma *r)
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    if (t->flags & TARGET_NEAR || op->train || (op->elem ? !w->native_acc : !w->native_min || op->bytes < w->native_min))
+    if (t->flags & TARGET_NEAR || op->coalesced || (op->elem ? !w->native.acc : !w->native.min || op->bytes < w->native.min))
         return;
     struct rma_key *k = rma_key_of(t, 1);
     if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
@@ -106,7 +106,7 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
         struct iovec v = {&r, sizeof r};
         if (len >= sizeof h) {
             r.win = h.win;
-            r.src = h.src & ~rma_room()->ranks;
+            r.src = h.src & ~rma_self()->ranks;
             am_reply(src, AM_RMA + RMA_PKT_KEY, &v, 1);
         }
         return 0;
@@ -119,9 +119,9 @@ int rma_on_key_ask(int src, const void *msg, size_t len)
     /* Only this process's control block decides: all near processes use it. */
     if (tp && caps.flags & TP_CPU_COHERENT && acc_ctl_atomic(w->near.near[w->node.n.me].acc))
         out.d.flags |= RMA_KEY_ATOMICS;
-    for (unsigned i = 0; tp && i < w->nregs; i++) {
+    for (unsigned i = 0; tp && i < w->native.nregs; i++) {
         size_t n = sizeof out.key;
-        if (w->reg[i].tp != tp || ops->pack(tp, w->reg[i].mem, out.key, &n))
+        if (w->native.reg[i].tp != tp || ops->pack(tp, w->native.reg[i].mem, out.key, &n))
             continue;
         out.d.len = (uint32_t)n;
         memcpy(out.d.transport, ops->name, strnlen(ops->name, sizeof out.d.transport));
@@ -194,22 +194,22 @@ static struct rma_op *op_of(const struct rma_native *x)
 static void go_on(struct rma_target *t)
 {
     rma_cleanup_target(t);
-    if (t->sync || (t->flags & TARGET_DEAD) || rma_target_due(t)) /* with sync it is usually due */
+    if (t->sync || (t->flags & TARGET_FAILED) || rma_target_due(t)) /* with sync it is usually due */
         rma_ready(t);
     progress_signal();
 }
 
 static int error_of(struct rma_target *t, int err)
 {
-    if (err == -ENOTCONN || boot_dead(t->world))
-        return rma_dead_error(t->w, t->rank);
+    if (err == -ENOTCONN || boot_failed(t->world))
+        return rma_failed_error(t->w, t->rank);
     return err_make(MPI_ERR_OTHER, "%s: native access to rank %d of %s: %s", rma_call(), t->rank, rma_win_text(t->w), strerror(-err));
 }
 
 static void piece_done(struct tp_done *d, int err)
 {
     struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (!r) { /* MPI_Finalize did not wait for a dead peer's */
         free(x);
         return;
@@ -233,40 +233,40 @@ static void piece_done(struct tp_done *d, int err)
 
 /* --- data of messages that the transport reads where they are ------------------------------- */
 
-static void kept_done(struct tp_done *d, int err)
+static void zcopy_done(struct tp_done *d, int err)
 {
     struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (!r) {
         free(x);
         return;
     }
     struct rma_op *op = op_of(x);
-    if (op && op->kept) {
+    if (op && op->zcopies) {
         struct rma_target *t = op->t;
-        op->kept--;
-        t->kept--;
+        op->zcopies--;
+        t->zcopies--;
         if (err && !op->err)
-            op->err = err == -ENOTCONN || boot_dead(t->world) ? rma_dead_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
+            op->err = err == -ENOTCONN || boot_failed(t->world) ? rma_failed_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
         go_on(t);
     }
     record_put(r, x);
 }
 
-int rma_kept_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies)
+int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies)
 {
-    struct rma_native *x = record_get(rma_room());
+    struct rma_native *x = record_get(rma_self());
     if (!x)
         return am_request(t->world, type, iov, n, replies);
-    *x = record_of(op, kept_done);
-    int err = am_request_kept(t->world, type, iov, n, replies, &x->d);
+    *x = record_of(op, zcopy_done);
+    int err = am_request_zcopy(t->world, type, iov, n, replies, &x->d);
     if (err != TP_PENDING) {
-        record_put(rma_room(), x);
+        record_put(rma_self(), x);
         return err;
     }
-    op->kept++;
-    t->kept++;
+    op->zcopies++;
+    t->zcopies++;
     return 0;
 }
 
@@ -297,7 +297,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
 {
     uint64_t bytes = x->bytes;
     if (err != TP_PENDING)
-        record_put(rma_room(), x);
+        record_put(rma_self(), x);
     if (err == TP_AGAIN)
         return AM_AGAIN;
     if (err < 0)
@@ -316,7 +316,7 @@ static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_nativ
 /* The next element of op by the network's atomics. */
 static int atomic_send(struct rma_target *t, struct rma_op *op)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     const struct rma_key *k = t->key;
     const struct rma_args *a = &op->a;
     size_t e = op->elem->elem.bytes, len;
@@ -352,7 +352,7 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
 {
     if (op->elem)
         return atomic_send(t, op);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     const struct rma_key *k = t->key;
     void *here;
     uint64_t off;
@@ -396,8 +396,8 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
         return 0;
     /* It is the first since a flush and nothing is to leave before it. All that needs the usual
      * path takes it. */
-    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->leaving || rma_may_issue(t) != ADMIT_ISSUE ||
-        t->flags & (TARGET_DEAD | TARGET_DIRTY | TARGET_REFUSED | TARGET_HURRY) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
+    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->closing || rma_may_issue(t) != ADMIT_ISSUE ||
+        t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
         return 0;
     if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
         rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
@@ -422,7 +422,7 @@ static void flushed(struct rma_target *t, int err)
 static void flush_done(struct tp_done *d, int err)
 {
     struct rma_native *x = LIST_OBJ(d, struct rma_native, d);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (!r) {
         free(x);
         return;
@@ -438,7 +438,7 @@ static void flush_done(struct tp_done *d, int err)
 
 int rma_native_settle(struct rma_target *t)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (t->native_out && !t->flushing) { /* the flush also covers pieces that are still here */
         struct rma_native *x = record_get(r);
         if (!x)
@@ -465,30 +465,30 @@ int rma_native_settle(struct rma_target *t)
 /* t failed. What the network still has may yet be written into the user's memory. The network
  * returns what it cannot do, so that is awaited, with a timeout. Called until no operation is
  * left. */
-void rma_native_bury(struct rma_target *t)
+void rma_native_fail(struct rma_target *t)
 {
     uint64_t now = time_now();
     t->native_out = t->flushing = 0;
     t->flush = 0;
     t->atomics = 0;
-    if (!t->natives && !t->kept) {
-        rma_fetch_over(t); /* of an offer that found no room for its packet */
+    if (!t->natives && !t->zcopies) {
+        rma_pull_over(t); /* of an offer that found no room for its packet */
         return;
     }
     if (!t->retry_at)
-        t->retry_at = now + TP_DEAD_NS;
+        t->retry_at = now + TP_FAILED_NS;
     int over = now >= t->retry_at;
     for (struct list *l = t->ops.next; l != &t->ops; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        if (!op->natives && !op->kept)
+        if (!op->natives && !op->zcopies)
             continue;
         if (over)
-            op->natives = op->kept = 0;
+            op->natives = op->zcopies = 0;
         op->flags = (uint8_t)(over ? op->flags | OP_DONE : op->flags & ~OP_DONE);
     }
     if (over) {
-        t->natives = t->kept = 0;
-        rma_fetch_over(t);
+        t->natives = t->zcopies = 0;
+        rma_pull_over(t);
     } else {
         rma_ready(t);
     }

@@ -33,9 +33,9 @@ static int has_data(const struct rma_op *op)
  * SIZE_MAX: impossible. */
 static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem, size_t *count)
 {
-    if (op->train) { /* it was made to fit */
+    if (op->coalesced) { /* it was made to fit */
         *elem = op->a.ttype;
-        *count = op->train_ops;
+        *count = op->coalesced_ops;
         return op->bytes;
     }
     struct dt_type *e = rma_simple_elem(op, count);
@@ -71,11 +71,14 @@ int rma_op_asks(const struct rma_op *op)
 
 static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_hdr *h)
 {
-    *h = header(t, op->train ? RMA_PKT_TRAIN : packet_type(op));
+    *h = header(t, op->coalesced ? RMA_PKT_COALESCED : packet_type(op));
     h->aop = op->aop;
-    h->disp = op->train ? (uint64_t)op->a.tcount : (uint64_t)op->a.disp;
+    if (op->coalesced)
+        h->each = (uint64_t)op->a.tcount;
+    else
+        h->disp = (uint64_t)op->a.disp;
     h->op = op->id;
-    rma_train_seal(op); /* what it holds now is what leaves */
+    rma_coalesce_seal(op); /* what it holds now is what leaves */
     if (rma_op_asks(op))
         h->flags |= RMA_F_ACK;
 }
@@ -83,8 +86,8 @@ static void op_header(const struct rma_target *t, struct rma_op *op, struct rma_
 /* Copy the data of a whole small operation to `out`. */
 static void data_out(const struct rma_op *op, char *out)
 {
-    if (op->train) {
-        memcpy(out, op->train, op->bytes);
+    if (op->coalesced) {
+        memcpy(out, op->coalesced, op->bytes);
     } else if (op->kind == RMA_CAS) {
         dt_pack(op->a.ttype, 1, op->a.compare, 0, out, op->bytes);
         dt_pack(op->a.ttype, 1, op->a.origin, 0, out + op->bytes, op->bytes);
@@ -106,15 +109,15 @@ static void data_piece(struct packet *p, struct rma_op *op, char *scratch)
         return;
     struct iovec *v = &p->iov[p->n++];
     v->iov_len = p->part;
-    if (op->train) {
-        v->iov_base = op->train;
+    if (op->coalesced) {
+        v->iov_base = op->coalesced;
     } else if (op->kind == RMA_CAS) {
         data_out(op, scratch);
         v->iov_base = scratch;
         v->iov_len = 2 * op->bytes;
     } else if (dt_is_block(op->a.otype, (size_t)op->a.ocount)) {
         v->iov_base = (char *)dt_start(op->a.otype, op->a.origin) + op->sent;
-        p->keep = p->part >= op->t->keep ? op : NULL;
+        p->zcopy = p->part >= op->t->zcopy_min ? op : NULL;
     } else {
         dt_pack(op->a.otype, (size_t)op->a.ocount, op->a.origin, op->sent, scratch, p->part);
         v->iov_base = scratch;
@@ -201,17 +204,17 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 static int is_unsure(const struct rma_op *op)
 {
     struct rma_target *t = op->t;
-    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_ask(t->w, ASK_IN_PSCW) && !rma_route_certain(t, op);
+    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_in(t->w, SET_PSCW) && !rma_route_certain(t, op);
 }
 
 void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
 {
-    char *scratch = rma_room()->scratch;
-    rma_room()->packed.t = NULL;
+    char *scratch = rma_self()->scratch;
+    rma_self()->packed.t = NULL;
     op_header(op->t, op, &p->h);
     p->n = 1;
     p->ops = 1;
-    p->keep = NULL;
+    p->zcopy = NULL;
     if (rma_whole_bytes(op, cap) != SIZE_MAX) {
         struct dt_type *e;
         size_t count;
@@ -235,7 +238,7 @@ void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
  * Its bytes; 0: none. */
 static size_t batch_resume(struct packet *p, const struct rma_target *t, unsigned n)
 {
-    const struct rma_packed *had = &rma_room()->packed;
+    const struct rma_packed *had = &rma_self()->packed;
     const struct rma_op *first = op_at(t->next);
     if (had->t != t || had->first != first->id || !had->ops || had->ops > n || first->sent)
         return 0;
@@ -254,7 +257,7 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     size_t count, data = whole(op, cap, &e, &count);
     if (data == SIZE_MAX || (brings && p->replies + 1 >= p->most_replies) || op->flags & OP_DIRECT)
         return 0;
-    if ((!op->train && !is_small(op)) || sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
+    if ((!op->coalesced && !is_small(op)) || sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
         return 0;
     struct rma_hdr *h = (struct rma_hdr *)(out + at);
     op_header(op->t, op, h);
@@ -274,8 +277,8 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
 
 void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t cap)
 {
-    char *out = rma_room()->scratch;
-    struct rma_packed *had = &rma_room()->packed;
+    char *out = rma_self()->scratch;
+    struct rma_packed *had = &rma_self()->packed;
     p->ops = p->replies = 0;
     p->dirty = p->unsure = 0;
     size_t at = batch_resume(p, t, n), more;
@@ -292,7 +295,7 @@ void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t
     had->unsure = p->unsure;
     had->bytes = at;
     p->h = header(t, RMA_PKT_BATCH);
-    p->h.count = p->ops;
+    p->h.packets = p->ops;
     p->h.len = (uint32_t)at;
     p->n = 2;
     p->iov[1] = (struct iovec){out, at};

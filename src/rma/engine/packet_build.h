@@ -19,7 +19,7 @@ struct packet {
     unsigned ops;     /* operations in it */
     int dirty;        /* something in it has no answer of its own */
     int unsure;       /* R11 */
-    struct rma_op *keep; /* R13: operation whose data the last piece is, in the program's memory;
+    struct rma_op *zcopy; /* R13: operation whose data the last piece is, in the program's memory;
                           * NULL: copied */
 };
 
@@ -60,7 +60,7 @@ void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *r
 /* The flags have left: waiters of the token now wait for an answer, or are done. */
 void rma_sync_left(struct rma_target *t, unsigned flags);
 /* May flags piggyback on a packet that ends the queue? */
-int rma_may_ride(const struct rma_target *t);
+int rma_may_piggyback(const struct rma_target *t);
 /* R12: should the packet ask early? It has asked. Does the flush with a due DONE take that
  * answer? */
 int rma_asks_early(const struct rma_target *t, const struct packet *p);

@@ -33,7 +33,7 @@ void rma_op_finish(struct rma_op *op)
     struct rma_win *w = t->w;
     list_del(&op->link);
     t->nops--;
-    w->nops--;
+    w->table.nops--;
     if (op->err && !op->req && !t->err)
         t->err = op->err;
     if (op->req) {
@@ -45,8 +45,8 @@ void rma_op_finish(struct rma_op *op)
     type_drop(op->a.otype);
     type_drop(op->a.rtype);
     type_drop(op->a.ttype);
-    if (op->train)
-        rma_train_free(op);
+    if (op->coalesced)
+        rma_coalesce_free(op);
     rma_op_free(w, op);
 }
 
@@ -68,20 +68,20 @@ void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
     hold_types(&op->a);
     if (t->next == &t->ops)
         t->next = &op->link;
-    t->train = NULL; /* no longer the last */
+    t->coalesced = NULL; /* no longer the last */
     list_push(&t->ops, &op->link);
     t->nops++;
     t->queued++;
-    w->nops++;
+    w->table.nops++;
 }
 
 /* More small operations wait than are held back for piggybacked flags. If a message is expensive,
  * they go when they fill one, measured by the last of them. */
-static int spills(const struct rma_win *w, const struct rma_target *t, size_t bytes)
+static int is_over_limit(const struct rma_win *w, const struct rma_target *t, size_t bytes)
 {
-    const struct rma_quota *own = &w->op_quota, *all = &rma_room()->op_quota;
+    const struct rma_quota *own = &w->table.op_quota, *all = &rma_self()->op_quota;
     const struct rma_op *before = t->queued > 1 ? LIST_OBJ(t->ops.prev->prev, struct rma_op, link) : NULL;
-    if (before && before->train && (rma_train_full(before) || !rma_is_small(t, before->bytes)))
+    if (before && before->coalesced && (rma_coalesce_full(before) || !rma_is_small(t, before->bytes)))
         return 1;
     if (t->queued <= (unsigned)cvar.rma_hold)
         return 0;
@@ -96,7 +96,7 @@ static int spills(const struct rma_win *w, const struct rma_target *t, size_t by
 static void hold(struct rma_target *t)
 {
     struct rma_win *w = t->w;
-    if (t->held || !cvar.rma_age || cvar.rma_delay || !rma_ask(w, ASK_IN_PASSIVE))
+    if (t->held || !cvar.rma_age || cvar.rma_delay || !rma_in(w, SET_PASSIVE))
         return;
     t->held = progress_polls() + 1;
     if (!w->held)
@@ -110,7 +110,7 @@ static uint64_t waiting(const struct rma_target *t)
     uint64_t n = 0;
     for (const struct list *l = t->next; l != &t->ops; l = l->next) {
         const struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        n += op->train ? op->train_ops : 1;
+        n += op->coalesced ? op->coalesced_ops : 1;
     }
     return n;
 }
@@ -121,11 +121,11 @@ void rma_queue_age(struct rma_win *w)
     if (now - w->held < (uint64_t)cvar.rma_age)
         return;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        if (!t->queued || t->sync || t->flags & TARGET_HURRY) /* a call has asked for them */
+        if (!t->queued || t->sync || t->flags & TARGET_DRAIN) /* a call has asked for them */
             t->held = 0;
         if (t->held && now - t->held >= (uint64_t)cvar.rma_age) {
             t->held = 0;
-            t->flags |= TARGET_HURRY; /* a lock that is under way lets them go at its grant */
+            t->flags |= TARGET_DRAIN; /* a lock that is under way lets them go at its grant */
             rma_count(w, PVAR_RMA_AGED, waiting(t));
             if (rma_target_due(t))
                 rma_ready(t);
@@ -140,25 +140,25 @@ void rma_queue_age(struct rma_win *w)
 void rma_queue_shorter(struct rma_target *t)
 {
     if (!t->queued) {
-        t->flags &= (uint8_t)~(TARGET_HURRY | TARGET_SPILL);
+        t->flags &= (uint8_t)~(TARGET_DRAIN | TARGET_OVER_LIMIT);
         t->held = 0;
         return;
     }
-    if (t->flags & TARGET_SPILL && t->queued == 1 && rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
-        t->flags &= (uint8_t)~TARGET_SPILL;
+    if (t->flags & TARGET_OVER_LIMIT && t->queued == 1 && rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
+        t->flags &= (uint8_t)~TARGET_OVER_LIMIT;
         t->held = 0; /* the tail is young */
     }
     if (!(t->flags & TARGET_REFUSED) && !rma_target_due(t))
         hold(t); /* the tail, or what was to be done directly and cannot */
 }
 
-void rma_queue_nudge(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
+void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct)
 {
     if (!cvar.rma_hold || w->starved)
-        t->flags |= TARGET_HURRY;
-    else if (!cvar.rma_delay && (spills(w, t, bytes) || !rma_is_small(t, bytes)))
-        t->flags |= TARGET_SPILL;
-    if (!(t->flags & (TARGET_HURRY | TARGET_SPILL | TARGET_REFUSED)) && !t->sync && !w->starved && !direct) {
+        t->flags |= TARGET_DRAIN;
+    else if (!cvar.rma_delay && (is_over_limit(w, t, bytes) || !rma_is_small(t, bytes)))
+        t->flags |= TARGET_OVER_LIMIT;
+    if (!(t->flags & (TARGET_DRAIN | TARGET_OVER_LIMIT | TARGET_REFUSED)) && !t->sync && !w->starved && !direct) {
         hold(t);
         return;
     }

@@ -91,12 +91,12 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
     size_t count;
     if (!k || !k->unit || !k->leaves)
         return 0;
-    if (!op->train)
+    if (!op->coalesced)
         return rma_simple_elem(op, &count) && in_range(k, op);
-    for (const char *at = op->train; at != op->train + op->bytes; at += op->train_step) {
+    for (const char *at = op->coalesced; at != op->coalesced + op->bytes; at += op->step_bytes) {
         uint64_t disp, off;
         memcpy(&disp, at, sizeof disp);
-        if (rma_offset(disp - k->base, k->unit, 0, (int64_t)op->train_each, k->size, &off))
+        if (rma_offset(disp - k->base, k->unit, 0, (int64_t)op->each_bytes, k->size, &off))
             return 0;
     }
     return 1;
@@ -105,7 +105,7 @@ int rma_route_certain(struct rma_target *t, const struct rma_op *op)
 enum rma_route rma_route(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_key *k = t->key;
-    if (!k || k->state != KEY_READY || op->train)
+    if (!k || k->state != KEY_READY || op->coalesced)
         return RMA_ROUTE_AM;
     int native = op->elem ? rma_route_atomic(k, op) && in_order(t, op) && aligned(k, op)
                           : rma_route_moves(t, op);

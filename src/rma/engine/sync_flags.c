@@ -23,7 +23,7 @@ unsigned rma_sync_flags(const struct rma_target *t, int dirty)
 
 void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *replies)
 {
-    rma_room()->packed.t = NULL; /* h may be in there, and other headers may come behind it */
+    rma_self()->packed.t = NULL; /* h may be in there, and other headers may come behind it */
     h->flags |= (uint16_t)flags;
     h->token = token;
     if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) && !(h->flags & RMA_F_ACK))
@@ -36,7 +36,7 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
     uint32_t token = t->token;
     t->sync = 0;
     t->unasked = 0;
-    t->rode = (uint16_t)flags;
+    t->piggybacked = (uint16_t)flags;
     if (flags & RMA_F_SYNC) {
         t->flags &= (uint8_t)~TARGET_DIRTY;
         t->unsure = 0;
@@ -58,7 +58,7 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
 
 /* May flags piggyback on a packet that ends the queue? Without order, only if nothing else is under
  * way, not even a part of the same operation. */
-int rma_may_ride(const struct rma_target *t)
+int rma_may_piggyback(const struct rma_target *t)
 {
     return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
 }
@@ -69,10 +69,10 @@ int rma_may_ride(const struct rma_target *t)
  * flushes came like that before and no answer is under way, the last packet asks at once (R12). */
 int rma_asks_early(const struct rma_target *t, const struct packet *p)
 {
-    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_ride(t))
+    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
         return 0;
     /* It never waits for room for an early answer: the holder of that room may need this packet. */
-    return rma_ask(t->w, ASK_IN_PASSIVE) && am_replies_free(t->world) > p->replies;
+    return rma_in(t->w, SET_PASSIVE) && am_replies_free(t->world) > p->replies;
 }
 
 void rma_early_left(struct rma_target *t, uint32_t token)
@@ -101,11 +101,11 @@ int rma_takes_early(struct rma_target *t)
 /* The age of the locks that are held follows everything else (rma.md 5.3); it is usually 0. */
 static int put_age(struct rma_win *w, struct rma_hdr *h, struct iovec *v)
 {
-    if (!w->age)
+    if (!w->passive.age)
         return 0;
-    *v = (struct iovec){&w->age, sizeof w->age};
+    *v = (struct iovec){&w->passive.age, sizeof w->passive.age};
     h->flags |= RMA_F_AGE;
-    h->len += (uint32_t)sizeof w->age;
+    h->len += (uint32_t)sizeof w->passive.age;
     return 1;
 }
 
@@ -143,7 +143,7 @@ static void get_to_tail(struct rma_target *t)
             continue;
         if (l == t->next)
             t->next = l->next;
-        rma_room()->packed.t = NULL; /* it may hold this one */
+        rma_self()->packed.t = NULL; /* it may hold this one */
         list_del(l);
         list_push(&t->ops, l);
         return;
@@ -153,7 +153,7 @@ static void get_to_tail(struct rma_target *t)
 void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token)
 {
     WR_ASSERT(!t->sync);
-    t->train = NULL; /* R10 */
+    t->coalesced = NULL; /* R10 */
     get_to_tail(t);
     t->sync = (uint16_t)sync;
     t->token = token;

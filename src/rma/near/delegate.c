@@ -22,17 +22,17 @@
 #include "base/proc.h"
 
 /* Times from the first look at the clock (ns). After LATE_NS, CMA would have been faster. After
- * PATIENCE_NS, the operation is taken back: an owner in the middle of other work gets twice the
+ * TIMEOUT_NS, the operation is taken back: an owner in the middle of other work gets twice the
  * time. Each turn of the wait serves other askers. Looking at the clock costs as much as a turn,
  * and most answers come early; so it is read first after LOOKS turns. */
-enum { LATE_NS = 5000, PATIENCE_NS = 2 * LATE_NS, LOOKS = 8 };
+enum { LATE_NS = 5000, TIMEOUT_NS = 2 * LATE_NS, LOOKS = 8 };
 /* After a late answer this many operations go by CMA, unless the owner waits in MPI: 1, then twice
  * as many each time, at most 2^MISSES. */
 enum { MISSES = 4 };
-/* After NAPS operations in a row with less than PAUSE_NS between them, an owner that sleeps in MPI
+/* After ASLEEP_OPS operations in a row with less than PAUSE_NS between them, an owner that sleeps in MPI
  * is woken. A wake costs as much as some operations. If no answer in time follows, the number
- * doubles, up to 2^KNOCKS times: the woken thread may have no core to spin on. */
-enum { NAPS = 16, KNOCKS = 3, PAUSE_NS = 50000 };
+ * doubles, up to 2^WAKE_SHIFT_MAX times: the woken thread may have no core to spin on. */
+enum { ASLEEP_OPS = 16, WAKE_SHIFT_MAX = 3, PAUSE_NS = 50000 };
 /* Numbers wrap around: 2^31 later, an operation that was taken back would look like a new one. It
  * must have been read by then. */
 static const uint32_t TOO_OLD = 1u << 30;
@@ -41,14 +41,14 @@ static const uint32_t TOO_OLD = 1u << 30;
 enum { BURST = 16 };
 
 /* Wake the owner if such operations go on: it then spins for a while and can be asked. */
-static void knock(struct rma_near *n)
+static void wake_owner(struct rma_near *n)
 {
     uint64_t now = time_now();
-    n->naps = now - n->napped < PAUSE_NS ? (uint8_t)(n->naps + 1) : 0;
-    n->napped = now;
-    if (n->naps >= NAPS << n->knocks) {
-        n->naps = 0;
-        n->knocks = n->knocks < KNOCKS ? (uint8_t)(n->knocks + 1) : KNOCKS;
+    n->asleep_ops = now - n->asleep_at < PAUSE_NS ? (uint8_t)(n->asleep_ops + 1) : 0;
+    n->asleep_at = now;
+    if (n->asleep_ops >= ASLEEP_OPS << n->wakes) {
+        n->asleep_ops = 0;
+        n->wakes = n->wakes < WAKE_SHIFT_MAX ? (uint8_t)(n->wakes + 1) : WAKE_SHIFT_MAX;
         mem_wake(n->host_index);
     }
 }
@@ -56,7 +56,7 @@ static void knock(struct rma_near *n)
 /* Has the owner still not read the last operation that was taken back? */
 static int unread(const struct rma_win *w, struct rma_near *n)
 {
-    /* Acquire pairs with the release in rma_on_one(). */
+    /* Acquire pairs with the release in rma_on_delegate(). */
     if (n->unread && atomic_load_explicit(rma_read_word(w, n, rma_near_of(w, w->rank)),
                                           memory_order_acquire) == n->unread)
         n->unread = 0;
@@ -70,12 +70,12 @@ static int listens(const struct rma_win *w, struct rma_near *n)
     if (unread(w, n))
         return 0;
     if (there == MEM_WAITS) {
-        knock(n);
+        wake_owner(n);
         return 0;
     }
-    if (there == MEM_SPINS || !n->rest)
+    if (there == MEM_SPINS || !n->backoff)
         return 1;
-    n->rest--;
+    n->backoff--;
     return 0;
 }
 
@@ -83,22 +83,22 @@ static int listens(const struct rma_win *w, struct rma_near *n)
  * have failed: then all operations go by CMA. */
 static int number_free(struct rma_win *w)
 {
-    if (__builtin_expect(w->asked - w->read_to < TOO_OLD, 1))
+    if (__builtin_expect(w->delegate.asked - w->delegate.read_to < TOO_OLD, 1))
         return 1;
     uint32_t oldest = 0; /* how many before the last */
     for (unsigned i = 0; i < w->nears; i++)
-        if (unread(w, &w->near.near[i]) && w->asked - w->near.near[i].unread >= oldest)
-            oldest = w->asked - w->near.near[i].unread + 1;
-    w->read_to = w->asked - oldest;
+        if (unread(w, &w->near.near[i]) && w->delegate.asked - w->near.near[i].unread >= oldest)
+            oldest = w->delegate.asked - w->near.near[i].unread + 1;
+    w->delegate.read_to = w->delegate.asked - oldest;
     return oldest < TOO_OLD;
 }
 
-/* ns until the answer, or at least PATIENCE_NS. Lets other threads of this process run. */
-static uint64_t await(int world, const struct acc_asked *mine, uint32_t number)
+/* ns until the answer, or at least TIMEOUT_NS. Lets other threads of this process run. */
+static uint64_t await(int world, const struct acc_delegation *mine, uint32_t number)
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
-    for (unsigned turn = 1; waited < PATIENCE_NS && !acc_answered(mine, number); turn++) {
+    for (unsigned turn = 1; waited < TIMEOUT_NS && !acc_answered(mine, number); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);
         if (proc->threaded) {
@@ -116,51 +116,51 @@ static uint64_t await(int world, const struct acc_asked *mine, uint32_t number)
 
 static void learn(struct rma_near *n, int late)
 {
-    n->rest = late ? (uint8_t)(1u << n->misses) : 0;
+    n->backoff = late ? (uint8_t)(1u << n->misses) : 0;
     n->misses = !late ? 0 : n->misses < MISSES ? (uint8_t)(n->misses + 1) : MISSES;
-    n->knocks = late ? n->knocks : 0;
+    n->wakes = late ? n->wakes : 0;
 }
 
 int rma_burst(const struct rma_win *w, struct rma_near *n)
 {
-    uint8_t syncs = (uint8_t)(w->syncs +
+    uint8_t syncs = (uint8_t)(w->delegate.syncs +
                               atomic_load_explicit(&w->near.flushes, memory_order_relaxed));
     n->burst = n->syncs != syncs ? 1 : n->burst < BURST ? (uint8_t)(n->burst + 1) : BURST;
     n->syncs = syncs;
     return n->burst == BURST;
 }
 
-int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
+int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q)
 {
-    struct acc_asked *mine = &rma_peer_of(w, w->node.n.me)->asked;
+    struct acc_delegation *mine = &rma_peer_of(w, w->node.n.me)->asked;
     size_t e = q->elem->elem.bytes;
-    if (w->asking || !listens(w, n) || !number_free(w)) {
+    if (w->delegate.asking || !listens(w, n) || !number_free(w)) {
         /* another thread is asking: there is one record, for one operation */
         progress_poll(); /* so that processes that ask this one need not wait for long */
         return 0;
     }
-    w->asked += w->asked == UINT32_MAX ? 2 : 1;
-    struct rma_one m = {.type = RMA_PKT_ONE, .aop = (uint8_t)q->aop,
+    w->delegate.asked += w->delegate.asked == UINT32_MAX ? 2 : 1;
+    struct rma_delegated m = {.type = RMA_PKT_DELEGATE, .aop = (uint8_t)q->aop,
                         .elem = (uint16_t)q->elem->obj.handle, .win = (uint32_t)w->id,
-                        .src = w->src, .number = w->asked, .disp = q->disp};
+                        .src = w->src, .number = w->delegate.asked, .disp = q->disp};
     if (q->origin)
         memcpy(&m.value, q->origin, e);
     if (q->compare)
         memcpy(&m.compare, q->compare, e);
     struct iovec v = {&m, sizeof m};
     int world = rma_world(w, n->rank);
-    if (am_request(world, AM_RMA + RMA_PKT_ONE, &v, 1, 0)) {
+    if (am_request(world, AM_RMA + RMA_PKT_DELEGATE, &v, 1, 0)) {
         /* no room: the owner does not read. The next message to it, or sleep, drops this wish for
          * room */
         learn(n, 1);
         return 0;
     }
     rma_count(w, PVAR_RMA_MSGS, 1);
-    w->asking = 1;
+    w->delegate.asking = 1;
     uint64_t waited = await(world, mine, m.number);
-    w->asking = 0;
+    w->delegate.asking = 0;
     learn(n, waited > LATE_NS);
-    if (waited >= PATIENCE_NS && acc_take_back(n->acc, q->off, mine, m.number)) {
+    if (waited >= TIMEOUT_NS && acc_take_back(n->acc, q->off, mine, m.number)) {
         n->unread = m.number;
         return 0;
     }
@@ -171,7 +171,7 @@ int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q)
 }
 
 /* As locate() in direct.c, but without errors. */
-static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_question *q)
+static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma_delegate_op *q)
 {
     size_t e = q->elem->elem.bytes;
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -182,22 +182,22 @@ static int lies_in(const struct rma_win *w, const struct rma_near *n, struct rma
 
 /* Does what the call does, if nothing queued or under way would be passed (in_order() in op.c) and
  * the element lies in the window. */
-int rma_near_one(struct rma_win_near *near, struct rma_near *n, int64_t disp,
+int rma_near_delegate(struct rma_win_near *near, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result)
 {
     struct rma_win *w = (struct rma_win *)near;
-    struct rma_question q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
+    struct rma_delegate_op q = {.elem = elem, .aop = op, .disp = (uint64_t)disp, .compare = compare,
                              .result = result, .origin = op == DT_NO_OP ? NULL : origin};
-    if (w->ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) ||
-        !acc_askable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
+    if (w->table.ntargets || rma_unsure(w) || n->lazy || !lies_in(w, n, &q) ||
+        !acc_delegable(n->acc, q.off, elem) || (!result && rma_burst(w, n)))
         return 0;
-    if (rma_one(w, n, &q))
+    if (rma_delegate(w, n, &q))
         return 1;
     struct acc_target at = acc_by_cma(n->acc, n->remote, n->host_index);
     if (op == RMA_SWAP
             ? acc_cas(&at, q.off, elem, origin, compare, result)
-            : acc_one(&at, q.off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result))
+            : acc_element(&at, q.off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result))
         return 0;
     rma_count(w, PVAR_RMA_CMA, 1);
     return 1;

@@ -76,10 +76,10 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t
     if (a->kind == RMA_CAS)
         return acc_cas(&at, off, a->ttype, a->origin, a->compare, a->result);
     if (a->kind == RMA_FOP)
-        return acc_one(&at, off, a->ttype, a->op, a->origin, a->result);
+        return acc_element(&at, off, a->ttype, a->op, a->origin, a->result);
     if (a->kind == RMA_ACC && a->tcount == 1 && a->ocount == 1 && a->otype == a->ttype &&
         (a->ttype->flags & DT_PREDEFINED))
-        return acc_one(&at, off, a->ttype, a->op, a->origin, NULL);
+        return acc_element(&at, off, a->ttype, a->op, a->origin, NULL);
     struct acc_args x = {.elem = a->ttype->basic,
                          .op = a->op,
                          .off = off,
@@ -98,14 +98,14 @@ static int accumulate(const struct rma_near *n, const struct rma_args *a, size_t
 
 /* Is it one element of memory that only its owner maps? Then *q is what to delegate. */
 static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t off,
-                  struct rma_question *q)
+                  struct rma_delegate_op *q)
 {
     if (n->kind != RMA_NEAR_CMA || a->kind == RMA_PUT || a->kind == RMA_GET || a->tcount != 1 ||
-        a->ttype->basic != a->ttype || !acc_askable(n->acc, off, a->ttype) ||
+        a->ttype->basic != a->ttype || !acc_delegable(n->acc, off, a->ttype) ||
         (a->otype && (a->otype != a->ttype || a->ocount != 1)) ||
         (a->rtype && (a->rtype != a->ttype || a->rcount != 1)))
         return 0;
-    *q = (struct rma_question){.elem = a->ttype,
+    *q = (struct rma_delegate_op){.elem = a->ttype,
                                .aop = a->kind == RMA_CAS ? (unsigned)RMA_SWAP
                                                          : (unsigned)a->op->index,
                                .disp = (uint64_t)a->disp,
@@ -121,8 +121,8 @@ static int is_one(const struct rma_near *n, const struct rma_args *a, uint64_t o
 static __attribute__((cold)) int memory_error(struct rma_win *w, int rank, int err)
 {
     int world = rma_world(w, rank);
-    if (boot_dead_count() && boot_dead(world))
-        return rma_dead_error(w, rank);
+    if (boot_failed_count() && boot_failed(world))
+        return rma_failed_error(w, rank);
     int cls = err == -ESRCH    ? MPIX_ERR_PROC_FAILED
               : err == -EFAULT ? MPI_ERR_RMA_RANGE
                                : MPI_ERR_OTHER;
@@ -141,12 +141,12 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
     int err = locate(w, n, a, &off);
     if (err)
         return err;
-    struct rma_question q;
+    struct rma_delegate_op q;
     int one = called && !self && is_one(n, a, off, &q);
     /* A burst is coalesced into few packets, so it does not pay a round trip per operation. */
     if (!self && !(one && (q.result || !rma_burst(w, n))) && rma_by_message(n, a, bytes))
         return NOT_HERE;
-    if (one && rma_one(w, n, &q))
+    if (one && rma_delegate(w, n, &q))
         return MPI_SUCCESS;
     err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped)
                                                    : accumulate(n, a, bytes, off, mapped);

@@ -57,13 +57,13 @@ struct rma_near {
     int host_index;
     uint32_t unread;         /* delegate.c: a delegated operation that was taken back and is still
                               * unread, or 0 */
-    uint8_t misses, rest;    /* late answers in a row; operations to do by CMA before the owner is
+    uint8_t misses, backoff;    /* late answers in a row; operations to do by CMA before the owner is
                               * asked again */
-    uint8_t naps, knocks;    /* operations in a row while the owner slept; wakes since its last
+    uint8_t asleep_ops, wakes;    /* operations in a row while the owner slept; wakes since its last
                               * answer in time */
     uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
                               * `syncs` */
-    uint64_t napped;         /* time of the last operation while the owner slept (ns)             */
+    uint64_t asleep_at;         /* time of the last operation while the owner slept (ns)             */
 };
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };
@@ -86,7 +86,7 @@ struct rma_win_near {
 
 enum { RMA_FAST_WINS = 256, RMA_FAST_TYPES = 256 };
 /* The beginning of struct rma. */
-struct rma_near_room {
+struct rma_near_table {
     _Atomic(struct rma_win_near *) win[RMA_FAST_WINS]; /* by the low bits of the handle: look-up
                                                         * without a lock; never NULL, `none` stands
                                                         * for no window */
@@ -96,15 +96,15 @@ struct rma_near_room {
 };
 
 /* NULL before MPI_Init and after MPI_Finalize. */
-static inline struct rma_near_room *rma_near_room(void)
+static inline struct rma_near_table *rma_near_self(void)
 {
-    return (struct rma_near_room *)proc->rma;
+    return (struct rma_near_table *)proc->rma;
 }
 
 /* The window of a handle, or NULL. The entry may be another window with equal low bits, which
  * another thread is freeing. So only its handle is read, and that word stays readable: create.c
  * keeps the memory of windows for windows. */
-static inline struct rma_win_near *rma_near_win(struct rma_near_room *room, int handle)
+static inline struct rma_win_near *rma_near_win(struct rma_near_table *room, int handle)
 {
     /* Acquire pairs with the release in create.c make(): another thread's new window may be
      * here. */
@@ -122,7 +122,7 @@ static inline struct rma_win_near *rma_near_win(struct rma_near_room *room, int 
 
 /* Is it a predefined type of one block? Then bits 8-15 of the handle are its size
  * (dt_handle_bytes). */
-static inline int rma_near_plain(const struct rma_near_room *room, int type)
+static inline int rma_near_plain(const struct rma_near_table *room, int type)
 {
     return room->plain[type & (RMA_FAST_TYPES - 1)] == type;
 }
@@ -207,13 +207,13 @@ int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *e
 /* One element of memory reached by CMA, in a process without threads. 1: done; 0: take the slow
  * path. op: enum dt_op_index or RMA_SWAP. Defined in delegate.c. */
 enum { RMA_SWAP = 255 };
-int rma_near_one(struct rma_win_near *w, struct rma_near *n, int64_t disp,
+int rma_near_delegate(struct rma_win_near *w, struct rma_near *n, int64_t disp,
                  const struct dt_type *elem, unsigned op, const void *origin, const void *compare,
                  void *result);
 
 /* Appends a small operation to the open coalesced packet of a far target (coalesce.c). op NULL: a
  * put. 1: done and counted; 0: nothing was done. Needs proc->lock, or a process without threads. */
-int rma_near_train(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type,
+int rma_near_coalesce(struct rma_win_near *w, int rank, MPI_Aint disp, int n, struct dt_type *type,
                    struct dt_op *op, const void *origin);
 
 /* 1: a flush of rank is only a fence. Now and then it returns 0, so that a program spinning on

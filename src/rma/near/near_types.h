@@ -15,7 +15,7 @@ int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t 
 int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes);
 
 /* --- delegate.c: operations delegated to the owner of the memory ---- */
-struct rma_question {
+struct rma_delegate_op {
     const struct dt_type *elem;
     unsigned aop;     /* enum dt_op_index or RMA_SWAP */
     uint64_t disp;    /* in the target's units */
@@ -24,7 +24,7 @@ struct rma_question {
     void *result;     /* or NULL */
 };
 /* Delegate to the owner. 1: done; 0: not done, and the owner will not do it later. */
-int rma_one(struct rma_win *w, struct rma_near *n, const struct rma_question *q);
+int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q);
 /* One more accumulate without result. Returns whether it belongs to a burst: many of them, with no
  * synchronization between them. */
 int rma_burst(const struct rma_win *w, struct rma_near *n);

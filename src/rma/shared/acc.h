@@ -109,7 +109,7 @@ struct acc_args {
 int acc_apply(const struct acc_target *t, const struct acc_args *a);
 /* The same for one contiguous element: fetch_and_op and the one-element accumulate (result may be
  * NULL). */
-int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+int acc_element(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
             const struct dt_op *op, const void *origin, void *result);
 /* Compare and swap of one element; result gets the old value. */
 int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
@@ -119,20 +119,20 @@ int acc_cas(const struct acc_target *t, uint64_t off, const struct dt_type *elem
  * A delegated operation has a number. The asker may take it back until it is answered. The stripe
  * of the element decides which is first: under it the owner answers and the asker takes back. In
  * shared memory, one per asker. */
-struct acc_asked {
+struct acc_delegation {
     _Alignas(64) atomic_uint answered; /* by owners: number of the operation answered last; */
     uint64_t old;                      /* the old value, in the element's first bytes      */
     _Alignas(64) atomic_uint back;     /* by the asker: all up to this number are taken back */
 };
-void acc_asked_init(struct acc_asked *a);
+void acc_delegation_init(struct acc_delegation *a);
 /* May this element be delegated: does one stripe cover it, which every process takes for it? */
-int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem);
+int acc_delegable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem);
 struct acc_question {
     uint64_t off;
     const struct dt_type *elem;
     const struct dt_op *op; /* NULL: compare and swap */
     const void *origin, *compare;
-    struct acc_asked *asked; /* the asker's */
+    struct acc_delegation *asked; /* the asker's */
     uint32_t number;
     int asker;               /* its process */
 };
@@ -140,18 +140,18 @@ struct acc_question {
  * failed (its stripe may be another process's now). */
 int acc_answer(const struct acc_target *t, const struct acc_question *q);
 /* Asker: is it answered? Then a->old is valid. */
-static inline int acc_answered(const struct acc_asked *a, uint32_t number)
+static inline int acc_answered(const struct acc_delegation *a, uint32_t number)
 {
     /* Acquire pairs with the release in acc_answer(). */
     return atomic_load_explicit(&a->answered, memory_order_acquire) == number;
 }
 /* Owner: a check without the stripe. 1 is final, 0 may change. */
-static inline int acc_taken_back(const struct acc_asked *a, uint32_t number)
+static inline int acc_taken_back(const struct acc_delegation *a, uint32_t number)
 {
     /* By its distance, since numbers wrap around. */
     return (int32_t)(atomic_load_explicit(&a->back, memory_order_relaxed) - number) >= 0;
 }
 /* Asker: 1: the owner will not do it; 0: it has done it. */
-int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number);
+int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_delegation *a, uint32_t number);
 
 #endif

@@ -85,7 +85,7 @@ static __attribute__((noinline)) int near_any(const struct rma_near *n, uint64_t
                                               void *result, unsigned op)
 {
     struct acc_target t = acc_mapped(n->acc, n->base);
-    return acc_one(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
+    return acc_element(&t, off, elem, proc->obj->table[OBJ_OP].builtin[op], origin, result);
 }
 
 static __attribute__((noinline)) int near_cas_any(const struct rma_near *n, uint64_t off,
@@ -170,7 +170,7 @@ int acc_near_cas(const struct rma_near *n, uint64_t off, const struct dt_type *e
 
 /* --- one element ----------------------------------------------------------------------------- */
 
-int acc_one(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
+int acc_element(const struct acc_target *t, uint64_t off, const struct dt_type *elem,
             const struct dt_op *op, const void *origin, void *result)
 {
     size_t e = elem->elem.bytes;

@@ -6,13 +6,13 @@
 #include "boot/boot.h"
 #include "mem/mem.h"
 
-void acc_asked_init(struct acc_asked *a)
+void acc_delegation_init(struct acc_delegation *a)
 {
     atomic_store_explicit(&a->answered, 0, memory_order_relaxed);
     atomic_store_explicit(&a->back, 0, memory_order_relaxed);
 }
 
-int acc_askable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
+int acc_delegable(const struct acc_ctl *c, uint64_t off, const struct dt_type *elem)
 {
     return !c->atomics && acc_type_atomic(elem) &&
            off % ACC_STRIPE_BYTES <= ACC_STRIPE_BYTES - (uint64_t)elem->elem.bytes;
@@ -26,7 +26,7 @@ int acc_answer(const struct acc_target *t, const struct acc_question *q)
     stripe_take(lock, (unsigned)mem_host_index() + 1);
     /* final: the stripe orders it with the store in acc_take_back() */
     int open = !acc_taken_back(q->asked, q->number);
-    if (open && boot_dead_count() && boot_dead(q->asker))
+    if (open && boot_failed_count() && boot_failed(q->asker))
         open = 0;
     if (open && q->op)
         one_locked(q->op, q->elem, q->origin, mem, &q->asked->old);
@@ -39,7 +39,7 @@ int acc_answer(const struct acc_target *t, const struct acc_question *q)
     return open;
 }
 
-int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_asked *a, uint32_t number)
+int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_delegation *a, uint32_t number)
 {
     struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
     stripe_take(lock, (unsigned)mem_host_index() + 1);

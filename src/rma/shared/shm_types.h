@@ -7,7 +7,7 @@
 
 static inline int peer_dead(const struct shmnode *n, unsigned peer)
 {
-    return boot_dead(boot_host_rank(n->host_index[peer]));
+    return boot_failed(boot_host_rank(n->host_index[peer]));
 }
 
 #endif

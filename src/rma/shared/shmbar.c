@@ -33,7 +33,7 @@ int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number)
      * wrap-around. */
     if ((int)(atomic_load_explicit(&b->done, memory_order_acquire) - number) >= 0)
         return 1;
-    if (boot_dead_count())
+    if (boot_failed_count())
         for (unsigned p = 0; p < n->peers; p++)
             if (peer_dead(n, p))
                 return -EOWNERDEAD;

@@ -73,7 +73,7 @@ void shmlock_guard_take(struct shmlock *l, const struct shmnode *n)
             sched_point();
             return;
         }
-        if (seen && turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1 && mem_holder_died(seen) &&
+        if (seen && turn % SHM_FAILED_LOOK == SHM_FAILED_LOOK - 1 && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
             shmlock_repair(l, n);
             return;
@@ -166,7 +166,7 @@ static int near_wait(struct shmlock *l, const struct shmnode *n)
 {
     while (!queue_empty(l)) {
         unsigned p = l->seat[l->head % l->peers].ring;
-        if (!boot_dead_count() || !peer_dead(n, p))
+        if (!boot_failed_count() || !peer_dead(n, p))
             return 1;
         l->head++;
         atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
@@ -210,7 +210,7 @@ static void withdraw(struct shmlock *l, const struct shmnode *n)
 /* Has one that holds or waits died? */
 static int seats_dead(const struct shmlock *l, const struct shmnode *n)
 {
-    if (!boot_dead_count())
+    if (!boot_failed_count())
         return 0;
     int by = shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed));
     if (by >= 0 && peer_dead(n, (unsigned)by))
@@ -225,7 +225,7 @@ static int seats_dead(const struct shmlock *l, const struct shmnode *n)
  * it let anybody in has left no other trace. */
 static int death_new(struct shmlock *l, const struct shmnode *n)
 {
-    int deaths = boot_dead_count();
+    int deaths = boot_failed_count();
     uint8_t now = deaths < UINT8_MAX ? (uint8_t)deaths : UINT8_MAX, was = l->seat[n->me].deaths;
     l->seat[n->me].deaths = now;
     return now != was || now == UINT8_MAX;
@@ -303,7 +303,7 @@ int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_
     if (shmlock_try(l, n, type) || spin(l, n, type))
         return 1;
     if (seats_dead(l, n)) /* before it waits: what is free is no longer the dead one's */
-        shmlock_bury(l, n);
+        shmlock_fail(l, n);
     shmlock_guard_take(l, n);
     (void)death_new(l, n); /* what a known one has left is put right below */
     /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the key: writer_key(). */
@@ -340,12 +340,12 @@ int shmlock_poll(struct shmlock *l, const struct shmnode *n)
             atomic_store_explicit(&l->seat[n->me].state, SEAT_NONE, memory_order_relaxed);
             return -EOWNERDEAD;
         }
-        if (!boot_dead_count())
+        if (!boot_failed_count())
             return 0;
         if (peer_dead(n, l->owner) || (s == SEAT_WAIT_EXCLUSIVE && shmlock_doubtful(l)))
             withdraw(l, n);
         else if (!looked && (death_new(l, n) || seats_dead(l, n)))
-            shmlock_bury(l, n);
+            shmlock_fail(l, n);
         else
             return 0;
     }

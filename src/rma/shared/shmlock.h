@@ -10,7 +10,7 @@
  * calls mem_wake(host index of the waiter), so sleeping waiters look again.
  *
  * Death.  Words record their owners by peer.  A poll function that finds what it waits for held by (or expected
- * from) a process that boot_dead() reports returns -EOWNERDEAD; it looks only when boot_dead_count() != 0.
+ * from) a process that boot_failed() reports returns -EOWNERDEAD; it looks only when boot_failed_count() != 0.
  * A lock is taken from a holder that died: all who wait for it then, near and far, are told so once, and the
  * next to ask gets it.  Where the target itself died nobody gets what he would have to wait for.
  * Readers beyond the bound of the target's list are counted and not named: when one of these may have died (doubt), writers are
@@ -52,8 +52,8 @@ struct shmnode {
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
 /* Turns of a wait for a word that its holder keeps for a few instructions, until mem_holder_died() is asked. */
-#ifndef SHM_DEAD_LOOK /* test/litmus/guard has another value */
-#define SHM_DEAD_LOOK 4096
+#ifndef SHM_FAILED_LOOK /* test/litmus/guard has another value */
+#define SHM_FAILED_LOOK 4096
 #endif
 
 struct shmlock; /* layout: shmlock.c; 64-byte aligned */
@@ -102,7 +102,7 @@ static inline int shmlock_before(uint32_t key, uint32_t other)
 uint32_t shmlock_grants(const struct shmlock *l);
 
 /* Put right what near processes left that died. */
-void shmlock_bury(struct shmlock *l, const struct shmnode *n);
+void shmlock_fail(struct shmlock *l, const struct shmnode *n);
 /* The target: a far holder died and is about to be taken off; the near ones that wait are told. */
 void shmlock_break(struct shmlock *l, const struct shmnode *n);
 /* The target: a reader may have died that cannot be named, or (0) none such is left.  Wakes near waiters. */

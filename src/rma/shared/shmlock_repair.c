@@ -90,7 +90,7 @@ static int readers_seated(struct shmlock *l, const struct shmnode *n, unsigned t
         readers += s == SEAT_GRANTED_SHARED;
         if (s != SEAT_MOVING)
             continue;
-        int ask = turn % SHM_DEAD_LOOK == SHM_DEAD_LOOK - 1;
+        int ask = turn % SHM_FAILED_LOOK == SHM_FAILED_LOOK - 1;
         if (peer_dead(n, p) || (ask && mem_holder_died((unsigned)n->host_index[p] + 1)))
             atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
         else
@@ -129,7 +129,7 @@ void shmlock_repair(struct shmlock *l, const struct shmnode *n)
     shmlock_pump(l, n); /* the dead one may not have come to it */
 }
 
-void shmlock_bury(struct shmlock *l, const struct shmnode *n)
+void shmlock_fail(struct shmlock *l, const struct shmnode *n)
 {
     shmlock_guard_take(l, n);
     shmlock_repair(l, n);

@@ -16,7 +16,7 @@ static int pair_take(atomic_uint *given, atomic_uint *taken, const struct shmnod
         atomic_store_explicit(taken, t + 1, memory_order_relaxed);
         return 1;
     }
-    return boot_dead_count() && peer_dead(n, peer) ? -EOWNERDEAD : 0;
+    return boot_failed_count() && peer_dead(n, peer) ? -EOWNERDEAD : 0;
 }
 
 static void pair_give(atomic_uint *given, const struct shmnode *n, unsigned peer)

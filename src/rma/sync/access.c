@@ -2,7 +2,7 @@
  * POST-START-COMPLETE-WAIT).
  *
  * Posts and completes are matched per (poster, starter). Near peers use counters in the node
- * segment. Far posts are packets counted in w->posts; a far starter's COMPLETE sets its mark. START
+ * segment. Far posts are packets counted in w->access.posts; a far starter's COMPLETE sets its mark. START
  * does not wait: operations queue until all posts are seen (PSCW_ISSUED). Exception: if the program
  * loads and stores near peers' memory (w->loads), START waits for the posts of near members,
  * because a load cannot be queued. */
@@ -13,15 +13,15 @@
 
 #include "base/atomic.h"
 
-/* Value of w->posts: the number of unused posts of a far rank, and the count of detached regions in
+/* Value of w->access.posts: the number of unused posts of a far rank, and the count of detached regions in
  * the last of them. */
 _Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "a pointer holds both");
 enum { POSTS_BITS = 32 };
 
 int rma_post_came(struct rma_win *w, int rank, uint32_t detached)
 {
-    uint32_t posts = (uint32_t)(uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
-    return map_put(&w->posts, (uint64_t)rank + 1,
+    uint32_t posts = (uint32_t)(uintptr_t)map_get(&w->access.posts, (uint64_t)rank + 1);
+    return map_put(&w->access.posts, (uint64_t)rank + 1,
                    (void *)((uintptr_t)detached << POSTS_BITS | (posts + (posts != UINT32_MAX))));
 }
 
@@ -33,33 +33,33 @@ static int take_post(struct rma_win *w, int rank)
         got = n ? shmpair_start(w->node.pairs, &w->node.n, rma_near_index(w, n)) : 0;
     if (n)
         return got ? got : -gone;
-    uintptr_t posts = (uintptr_t)map_get(&w->posts, (uint64_t)rank + 1);
+    uintptr_t posts = (uintptr_t)map_get(&w->access.posts, (uint64_t)rank + 1);
     if (!posts)
         return -gone;
     rma_native_posted(w, rank, (uint32_t)(posts >> POSTS_BITS));
     if ((uint32_t)posts == 1)
-        map_del(&w->posts, (uint64_t)rank + 1);
+        map_del(&w->access.posts, (uint64_t)rank + 1);
     else
-        map_put(&w->posts, (uint64_t)rank + 1, (void *)(posts - 1));
+        map_put(&w->access.posts, (uint64_t)rank + 1, (void *)(posts - 1));
     return 1;
 }
 
 int rma_start_poll(struct rma_win *w)
 {
     int n = 0;
-    if (!rma_ask(w, ASK_POSTS_OUT))
+    if (!rma_in(w, SET_POSTS_OUT))
         return 0;
-    for (unsigned i = 0; i < w->nstart; i++) {
-        int got = w->waiting[i] ? take_post(w, w->start[i]) : 0;
+    for (unsigned i = 0; i < w->access.nstart; i++) {
+        int got = w->access.waiting[i] ? take_post(w, w->access.start[i]) : 0;
         if (got < 0)
-            rma_gone_error(w, w->start[i]);
+            rma_gone_error(w, w->access.start[i]);
         if (got) {
-            w->waiting[i] = 0;
-            w->nwaiting--;
+            w->access.waiting[i] = 0;
+            w->access.nwaiting--;
             n++;
         }
     }
-    if (!w->nwaiting) {
+    if (!w->access.nwaiting) {
         /* MEM_SYNC: pairs with the fence before each post. */
         fence_full();
         rma_win_granted(w, WIN_PSCW_GRANTED);
@@ -72,8 +72,8 @@ static int near_posts_seen(void *arg)
 {
     struct rma_win *w = arg;
     rma_start_poll(w);
-    for (unsigned i = 0; i < w->nstart && w->nwaiting; i++)
-        if (w->waiting[i] && rma_near_of(w, w->start[i]))
+    for (unsigned i = 0; i < w->access.nstart && w->access.nwaiting; i++)
+        if (w->access.waiting[i] && rma_near_of(w, w->access.start[i]))
             return 0;
     return 1;
 }
@@ -82,7 +82,7 @@ static int near_posts_seen(void *arg)
  * open. */
 void rma_near_posts_wait(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_POSTS_OUT))
+    if (!rma_in(w, SET_POSTS_OUT))
         return;
     progress_wait(near_posts_seen, w, "the posts of a window", -1);
     /* MEM_SYNC after PROC_SYNC, for loads behind START: pairs with the fence before each post. */
@@ -93,31 +93,31 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
 {
     if (assert & ~MPI_MODE_NOCHECK)
         return rma_assert_error(assert);
-    if (!rma_ask(w, ASK_START_MAY))
+    if (!rma_in(w, SET_START_MAY))
         return rma_sync_error(w, "another access epoch is open on", rma_end_first(w));
     unsigned n = rma_group_size(g);
-    int *ranks = rma_scratch_take(&w->start_mem,
-                                  (size_t)n * (sizeof *w->start + sizeof *w->waiting) + 1);
+    int *ranks = rma_scratch_take(&w->access.mem,
+                                  (size_t)n * (sizeof *w->access.start + sizeof *w->access.waiting) + 1);
     if (!ranks)
         return rma_no_memory(n);
     int err = rma_group_ranks(w, g, ranks);
     if (err)
         return err;
-    w->start = ranks;
-    w->waiting = (uint8_t *)(ranks + n);
-    w->nstart = n;
-    memset(w->waiting, !(assert & MPI_MODE_NOCHECK), w->nstart);
+    w->access.start = ranks;
+    w->access.waiting = (uint8_t *)(ranks + n);
+    w->access.nstart = n;
+    memset(w->access.waiting, !(assert & MPI_MODE_NOCHECK), w->access.nstart);
     for (unsigned i = 0; i < n; i++) {
-        struct rma_near *near = rma_near_of(w, w->start[i]);
+        struct rma_near *near = rma_near_of(w, w->access.start[i]);
         if (near)
             near->started = 1;
         else if (assert & MPI_MODE_NOCHECK)
-            rma_native_posted(w, w->start[i], RMA_POST_UNSEEN);
+            rma_native_posted(w, w->access.start[i], RMA_POST_UNSEEN);
     }
-    w->nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->nstart;
+    w->access.nwaiting = assert & MPI_MODE_NOCHECK ? 0 : w->access.nstart;
     rma_win_goto(w, WIN_PSCW_ISSUED);
     rma_start_poll(w);
-    if (w->nwaiting)
+    if (w->access.nwaiting)
         rma_win_active(w);
     if (w->loads)
         rma_near_posts_wait(w);
@@ -127,7 +127,7 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
 static int posts_seen(void *arg)
 {
     rma_start_poll(arg);
-    return !rma_ask(arg, ASK_POSTS_OUT);
+    return !rma_in(arg, SET_POSTS_OUT);
 }
 
 /* Send COMPLETE to the posters that got no operation to piggyback it on, or whose operations could
@@ -136,9 +136,9 @@ static int complete_far(struct rma_win *w)
 {
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_COMPLETE};
     int err = MPI_SUCCESS;
-    for (unsigned i = 0; i < w->nstart && !w->all_near; i++) {
-        int rank = w->start[i];
-        const struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
+    for (unsigned i = 0; i < w->access.nstart && !w->all_near; i++) {
+        int rank = w->access.start[i];
+        const struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
         if (rma_near_of(w, rank) || (t && !t->cut))
             continue;
         int e = rma_plain_wait(w, rank, &h, 0);
@@ -149,11 +149,11 @@ static int complete_far(struct rma_win *w)
 
 int rma_complete(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_IN_PSCW))
+    if (!rma_in(w, SET_PSCW))
         return rma_sync_error(w, "no access epoch is open on", "call MPI_Win_start first");
     progress_wait(posts_seen, w, "the posts of a window", -1);
     int err = complete_far(w), e;
-    if (w->ntargets || w->acks) {
+    if (w->table.ntargets || w->acks) {
         e = rma_complete_all(w, RMA_F_COMPLETE | RMA_F_DONE);
         err = err ? err : e;
     }
@@ -161,8 +161,8 @@ int rma_complete(struct rma_win *w)
     err = err ? err : e;
     rma_targets_drop(w);
     /* MEM_SYNC before PROC_SYNC is in shmpair_complete(). */
-    for (unsigned i = 0; i < w->nstart; i++) {
-        struct rma_near *n = rma_near_of(w, w->start[i]);
+    for (unsigned i = 0; i < w->access.nstart; i++) {
+        struct rma_near *n = rma_near_of(w, w->access.start[i]);
         if (!n)
             continue;
         n->started = 0;
@@ -170,9 +170,9 @@ int rma_complete(struct rma_win *w)
     }
     progress_signal(); /* the poster may be another thread of this process */
     rma_win_goto(w, WIN_UNSET);
-    w->start = NULL;
-    w->waiting = NULL;
-    w->nstart = 0;
-    rma_scratch_over(&w->start_mem);
+    w->access.start = NULL;
+    w->access.waiting = NULL;
+    w->access.nstart = 0;
+    rma_scratch_over(&w->access.mem);
     return err;
 }

@@ -1,5 +1,5 @@
 /* evict.c - RESTORE_TARGET_ELEM_RESOURCES and RESTORE_OP_ELEM_RESOURCES: pools are exhausted, win
- * elements back. Start with rma_restore_target().
+ * elements back. Start with rma_evict_target().
  *
  * Only here an RMA operation waits (rma.md 5.1): for the barrier of the opening fence, for the
  * posts of the start, for the grant of a lock already called, or for answers of the target's
@@ -27,12 +27,12 @@
 
 static int target_free_now(const struct rma_win *w)
 {
-    return w->target_quota.free || rma_room()->target_quota.free;
+    return w->table.target_quota.free || rma_self()->target_quota.free;
 }
 
 static int op_free_now(const struct rma_win *w)
 {
-    return w->op_quota.free || rma_room()->op_quota.free;
+    return w->table.op_quota.free || rma_self()->op_quota.free;
 }
 
 static void short_of(struct rma_win *w, enum pvar_id id)
@@ -47,7 +47,7 @@ static void short_of(struct rma_win *w, enum pvar_id id)
 /* An idle element can be discarded unless it is the only record of a lock. */
 static int forgettable(const struct rma_win *w)
 {
-    return !rma_ask(w, ASK_PER_TARGET) && !rma_ask(w, ASK_LAZY_ALL);
+    return !rma_in(w, SET_PER_TARGET) && !rma_in(w, SET_LAZY_ALL);
 }
 
 static int better(const struct rma_target *a, const struct rma_target *b)
@@ -64,11 +64,11 @@ static struct rma_target *victim_of(struct rma_win *w)
     /* CALLED ones in the order of the calls: the first of this window on the process's list. */
     struct rma_target *best = NULL, *called = NULL;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
-        if (!t->pins && !t->leaving && better(t, best))
+        if (!t->pins && !t->closing && better(t, best))
             best = t;
     if (!best || best->state != TARGET_LOCK_CALLED)
         return best;
-    const struct list *head = &rma_room()->called;
+    const struct list *head = &rma_self()->called;
     for (const struct list *l = head->next; l != head && !called; l = l->next) {
         struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
         if (t->w == w && !t->pins && t->state == TARGET_LOCK_CALLED)
@@ -91,7 +91,7 @@ static int epoch_granted(void *arg)
     struct rma_win *w = arg;
     rma_fence_poll(w);
     rma_start_poll(w);
-    if (!rma_ask(w, ASK_BARRIER_OUT) && !rma_ask(w, ASK_POSTS_OUT))
+    if (!rma_in(w, SET_BARRIER_OUT) && !rma_in(w, SET_POSTS_OUT))
         return 1;
     return target_free_now(w);
 }
@@ -121,21 +121,21 @@ static int done_sent(void *arg)
 static int others_over(void *arg)
 {
     const struct rma_target *t = arg;
-    return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD);
+    return t->pins > 1 || (!t->sync && !t->tokens_out) || (t->flags & TARGET_FAILED);
 }
 
 /* Native operations have no DONE that could be answered later. */
 static int settled(void *arg)
 {
     struct rma_target *t = arg;
-    return t->flags & TARGET_DEAD || t->nops || rma_native_settle(t) == 1;
+    return t->flags & TARGET_FAILED || t->nops || rma_native_settle(t) == 1;
 }
 
 /* The record of the lock must exist before the element is deleted; without memory the element
  * stays. */
 static int remember(struct rma_win *w, const struct rma_target *t, int cut)
 {
-    return rma_gone_put(&w->gone, t->rank, cut)
+    return rma_evicted_put(&w->passive.evicted, t->rank, cut)
                ? err_make(MPI_ERR_NO_MEM, "%s: no memory to give up the element of rank %d",
                           rma_call(), t->rank)
                : MPI_SUCCESS;
@@ -144,11 +144,11 @@ static int remember(struct rma_win *w, const struct rma_target *t, int cut)
 /* What a failed target never confirmed must reach the next flush, which finds no element. */
 static int forget(struct rma_win *w, struct rma_target *t)
 {
-    int err = t->cut && rma_ask(w, ASK_IN_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
+    int err = t->cut && rma_in(w, SET_LOCK_ALL) ? remember(w, t, t->cut) : MPI_SUCCESS;
     if (err)
         return err;
-    if (t->flags & TARGET_DEAD && !w->err)
-        w->err = rma_dead_error(w, t->rank);
+    if (t->flags & TARGET_FAILED && !w->err)
+        w->err = rma_failed_error(w, t->rank);
     rma_count(w, PVAR_RMA_EVICTIONS, 1);
     rma_target_del(w, t);
     return MPI_SUCCESS;
@@ -164,7 +164,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && !w->dead) {
         struct done_wait x = {t, AM_AGAIN};
         progress_wait(done_sent, &x, "room for a message", t->world);
-        if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_DEAD))
+        if (x.err != 0 && x.err != AM_AGAIN && !(t->flags & TARGET_FAILED))
             rma_target_fail(t, x.err);
     }
     if (t->pins == 1 && !t->nops && (t->flags & TARGET_DIRTY) && w->dead) {
@@ -174,7 +174,7 @@ static int evict_active(struct rma_win *w, struct rma_target *t)
     }
     progress_wait(others_over, t, "another thread's flush", t->world);
     t->pins--;
-    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops))
+    if (rma_target_idle(t) || (t->flags & TARGET_FAILED && !t->pins && !t->nops))
         return forget(w, t);
     return MPI_SUCCESS;
 }
@@ -187,13 +187,13 @@ struct really {
 /* Another thread may be ending its epoch; that thread then sees no lock to release. */
 static int is_ours(const struct rma_target *t, int pins)
 {
-    return t->pins == pins && !t->leaving;
+    return t->pins == pins && !t->closing;
 }
 
 static int lock_sent(void *arg)
 {
     struct really *x = arg;
-    if (x->t->flags & TARGET_DEAD || !is_ours(x->t, 2))
+    if (x->t->flags & TARGET_FAILED || !is_ours(x->t, 2))
         return 1;
     x->sent = rma_lock_send(x->t);
     return x->sent;
@@ -207,7 +207,7 @@ static int take_really(struct rma_target *t)
     t->pins++;
     if (!lock_sent(&x))
         progress_wait(lock_sent, &x, "room for a message", t->world);
-    int err = t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank)
+    int err = t->flags & TARGET_FAILED ? rma_failed_error(t->w, t->rank)
               : x.sent               ? rma_grant_wait(t)
                                      : MPI_SUCCESS;
     t->pins--;
@@ -228,12 +228,12 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
     t->pins--;
     if (err && !w->err)
         w->err = err;
-    if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_DEAD)) && !t->leaving)
+    if ((t->flags & TARGET_NOCHECK) && !(t->flags & (TARGET_NEAR | TARGET_FAILED)) && !t->closing)
         return MPI_SUCCESS; /* another thread changed it meanwhile: only the element records the
                              * lock */
-    if (rma_target_idle(t) || (t->flags & TARGET_DEAD && !t->pins && !t->nops)) {
+    if (rma_target_idle(t) || (t->flags & TARGET_FAILED && !t->pins && !t->nops)) {
         /* leaving: its lock has been released */
-        err = t->flags & TARGET_NEAR || t->leaving ? MPI_SUCCESS : remember(w, t, t->cut);
+        err = t->flags & TARGET_NEAR || t->closing ? MPI_SUCCESS : remember(w, t, t->cut);
         if (err)
             return err;
         rma_count(w, PVAR_RMA_EVICTIONS, 1);
@@ -244,7 +244,7 @@ static int evict_passive(struct rma_win *w, struct rma_target *t)
 
 /* --- the two calls ---------------------------------------------------------------------------- */
 
-static int forget_idle(struct rma_win *w)
+static int discard_idle(struct rma_win *w)
 {
     if (!forgettable(w))
         return 0;
@@ -260,38 +260,38 @@ static int threads(void)
     return proc->thread_level == MPI_THREAD_MULTIPLE;
 }
 
-int rma_restore_target(struct rma_win *w)
+int rma_evict_target(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_TARGETS_DRY);
     /* by another thread: the elements alone record which targets are locked */
     if (rma_switch_wait(w))
         return MPI_SUCCESS;
-    if (rma_ask(w, ASK_LAZY_ALL))
+    if (rma_in(w, SET_LAZY_ALL))
         return rma_lockall_switch(w);
-    if (forget_idle(w))
+    if (discard_idle(w))
         return MPI_SUCCESS;
-    if (rma_ask(w, ASK_BARRIER_OUT) || rma_ask(w, ASK_POSTS_OUT)) {
+    if (rma_in(w, SET_BARRIER_OUT) || rma_in(w, SET_POSTS_OUT)) {
         progress_wait(epoch_granted, w, "the opening of an epoch", -1);
         return MPI_SUCCESS;
     }
     struct rma_target *t = victim_of(w);
-    if (!t && target_free_now(w) && !rma_room()->target_free)
+    if (!t && target_free_now(w) && !rma_self()->target_free)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a target element", rma_call());
-    if (threads() && (!t || (rma_ask(w, ASK_PER_TARGET) && t->state != TARGET_LOCK_GRANTED))) {
-        w->target_quota.grace = 1;
+    if (threads() && (!t || (rma_in(w, SET_PER_TARGET) && t->state != TARGET_LOCK_GRANTED))) {
+        w->table.target_quota.overdraft = 1;
         return MPI_SUCCESS;
     }
     if (!t) {
         progress_wait(something_free, w, "another thread's operations", -1);
         return MPI_SUCCESS;
     }
-    return rma_ask(w, ASK_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
+    return rma_in(w, SET_PER_TARGET) ? evict_passive(w, t) : evict_active(w, t);
 }
 
 /* Every operation of the window waits for a lock that is not granted. */
 static int all_hang(const struct rma_win *w)
 {
-    if (!threads() || !rma_ask(w, ASK_IN_PASSIVE))
+    if (!threads() || !rma_in(w, SET_PASSIVE))
         return 0;
     for (const struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t))
         if (t->nops && t->state == TARGET_LOCK_GRANTED)
@@ -319,23 +319,23 @@ struct fewer {
 static int fewer_ops(void *arg)
 {
     const struct fewer *x = arg;
-    return x->w->nops < x->nops || rma_room()->op_free || all_hang(x->w);
+    return x->w->table.nops < x->nops || rma_self()->op_free || all_hang(x->w);
 }
 
-int rma_restore_op(struct rma_win *w)
+int rma_evict_for_op(struct rma_win *w)
 {
     short_of(w, PVAR_RMA_OPS_DRY);
-    struct fewer x = {w, w->nops};
-    int memory = !op_free_now(w) || rma_room()->op_free;
-    if (!memory && (!w->nops || all_hang(w)))
+    struct fewer x = {w, w->table.nops};
+    int memory = !op_free_now(w) || rma_self()->op_free;
+    if (!memory && (!w->table.nops || all_hang(w)))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for an operation", rma_call());
-    rma_hurry_all(w);
+    rma_drain_all(w);
     rma_advance_win(w);
     if (!memory) {
         progress_wait(fewer_ops, &x, "operations on a window", -1);
         return MPI_SUCCESS;
     }
     progress_wait(op_free_soon, w, "operations on a window", -1);
-    w->op_quota.grace = !op_free_now(w);
+    w->table.op_quota.overdraft = !op_free_now(w);
     return MPI_SUCCESS;
 }

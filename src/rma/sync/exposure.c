@@ -7,13 +7,13 @@
 
 static int tell_posts(struct rma_win *w, const int *ranks, unsigned n, int nocheck)
 {
-    struct rma_hdr h = {.type = RMA_PKT_POST, .disp = w->detached};
+    struct rma_hdr h = {.type = RMA_PKT_POST, .detached = w->mem.detached};
     int err = MPI_SUCCESS;
     for (unsigned i = 0; i < n; i++) {
         const struct rma_near *near = rma_near_of(w, ranks[i]);
         if (near) {
             unsigned index = rma_near_index(w, near);
-            w->expo_near[w->nexpo_near++] = (int)index;
+            w->exposure.near[w->exposure.nnear++] = (int)index;
             if (!nocheck)
                 shmpair_post(w->node.pairs, &w->node.n, index);
             continue;
@@ -33,13 +33,13 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
         return rma_assert_error(assert);
     if (w->expo != EXPO_NONE)
         return rma_sync_error(w, "an exposure epoch is open on", "call MPI_Win_wait first");
-    if (rma_ask(w, ASK_IN_FENCE) && rma_fence_pending(w))
+    if (rma_in(w, SET_FENCE) && rma_fence_pending(w))
         return rma_sync_error(w, "a fence epoch with operations is open on", rma_end_first(w));
-    if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_ask(w, ASK_IN_LOCK_ALL))
+    if (w->near.near[w->node.n.me].lock != RMA_UNLOCKED || rma_in(w, SET_LOCK_ALL))
         return err_make(MPI_ERR_RMA_CONFLICT, "%s: rank %d exposes %s, which it has locked: %s",
                         rma_call(), w->rank, rma_win_text(w), rma_end_first(w));
     unsigned n = rma_group_size(g);
-    struct rma_starter *far = rma_scratch_take(&w->expo_mem,
+    struct rma_starter *far = rma_scratch_take(&w->exposure.mem,
                                                n * (sizeof *far + 2 * sizeof(int)) + 1);
     if (!far)
         return rma_no_memory(n);
@@ -47,14 +47,14 @@ int rma_post(struct rma_win *w, struct group *g, int assert)
     int err = rma_group_ranks(w, g, ranks);
     if (err)
         return err;
-    w->expo_far = far;
-    w->expo_near = (int *)(far + n);
+    w->exposure.far = far;
+    w->exposure.near = (int *)(far + n);
     for (unsigned i = 0; i < n; i++) /* before any process can complete */
         if (!rma_near_of(w, ranks[i]))
-            w->expo_far[w->nexpo_far++] = (struct rma_starter){.rank = ranks[i]};
-    w->completes_due = w->nexpo_far;
+            w->exposure.far[w->exposure.nfar++] = (struct rma_starter){.rank = ranks[i]};
+    w->exposure.completes_due = w->exposure.nfar;
     /* a fence epoch without operations: this call ends it, as MPI_Win_start does */
-    if (rma_ask(w, ASK_IN_FENCE))
+    if (rma_in(w, SET_FENCE))
         rma_win_goto(w, WIN_UNSET);
     rma_expo_goto(w, EXPO_POSTED);
     /* MEM_SYNC before PROC_SYNC: pairs with the fence when a starter has seen all posts. */
@@ -72,23 +72,23 @@ static int by_starter(const void *key, const void *starter)
 void rma_on_complete(struct rma_win *w, int rank)
 {
     struct rma_starter *s =
-        w->completes_due ? bsearch(&rank, w->expo_far, w->nexpo_far, sizeof *s, by_starter) : NULL;
+        w->exposure.completes_due ? bsearch(&rank, w->exposure.far, w->exposure.nfar, sizeof *s, by_starter) : NULL;
     if (!s || s->over)
         return;
     s->over = 1;
-    w->completes_due--;
+    w->exposure.completes_due--;
     progress_signal();
 }
 
 /* The other starters are waited for: they may still write. */
 static void gone_starters(struct rma_win *w)
 {
-    for (unsigned i = 0; i < w->nexpo_far; i++) {
-        if (w->expo_far[i].over || !rma_has_gone(w, w->expo_far[i].rank))
+    for (unsigned i = 0; i < w->exposure.nfar; i++) {
+        if (w->exposure.far[i].over || !rma_has_gone(w, w->exposure.far[i].rank))
             continue;
-        rma_gone_error(w, w->expo_far[i].rank);
-        w->expo_far[i].over = 1;
-        w->completes_due--;
+        rma_gone_error(w, w->exposure.far[i].rank);
+        w->exposure.far[i].over = 1;
+        w->exposure.completes_due--;
     }
 }
 
@@ -97,30 +97,30 @@ static int completes_seen(void *arg)
 {
     struct rma_win *w = arg;
     unsigned open = 0;
-    for (unsigned i = 0; i < w->nexpo_near; i++) {
-        int rank = w->expo_near[i] < 0 ? -1 : w->near.near[w->expo_near[i]].rank,
+    for (unsigned i = 0; i < w->exposure.nnear; i++) {
+        int rank = w->exposure.near[i] < 0 ? -1 : w->near.near[w->exposure.near[i]].rank,
             gone = rank >= 0 && rma_has_gone(w, rank);
-        int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->expo_near[i]);
+        int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->exposure.near[i]);
         if (got < 0 || (!got && gone)) {
             rma_gone_error(w, rank);
             got = -1;
         }
         if (got)
-            w->expo_near[i] = -1;
+            w->exposure.near[i] = -1;
         else
             open++;
     }
-    if (w->completes_due && boot_dead_count())
+    if (w->exposure.completes_due && boot_failed_count())
         gone_starters(w);
-    return !open && !w->completes_due;
+    return !open && !w->exposure.completes_due;
 }
 
 static int exposure_over(struct rma_win *w)
 {
-    w->expo_near = NULL;
-    w->expo_far = NULL;
-    w->nexpo_near = w->nexpo_far = w->completes_due = 0;
-    rma_scratch_over(&w->expo_mem);
+    w->exposure.near = NULL;
+    w->exposure.far = NULL;
+    w->exposure.nnear = w->exposure.nfar = w->exposure.completes_due = 0;
+    rma_scratch_over(&w->exposure.mem);
     rma_expo_goto(w, EXPO_NONE);
     /* MEM_SYNC after PROC_SYNC: pairs with the fence before each complete. */
     fence_full();

@@ -18,32 +18,32 @@ enum { BARRIERS_MAX = 2 };
 static int oldest_done(struct rma_win *w)
 {
     if (w->all_near) {
-        int r = shmbar_poll(w->node.bar, &w->node.n, w->node.bars - w->barriers + 1);
+        int r = shmbar_poll(w->node.bar, &w->node.n, w->node.bars - w->fence.barriers + 1);
         if (r < 0) {
             w->dead = 1;
             if (!w->err)
-                w->err = rma_dead_error(w, -1);
+                w->err = rma_failed_error(w, -1);
         }
         return r != 0;
     }
-    if (!w->barrier[0]->done)
+    if (!w->fence.barrier[0]->done)
         return 0;
-    int err = request_finish(w->barrier[0], MPI_STATUS_IGNORE);
+    int err = request_finish(w->fence.barrier[0], MPI_STATUS_IGNORE);
     if (err && !w->err)
         w->err = err;
-    w->barrier[0] = w->barrier[1];
-    w->barrier[1] = NULL;
+    w->fence.barrier[0] = w->fence.barrier[1];
+    w->fence.barrier[1] = NULL;
     return 1;
 }
 
 int rma_fence_poll(struct rma_win *w)
 {
     int n = 0;
-    while (w->barriers && oldest_done(w)) {
-        w->barriers--;
+    while (w->fence.barriers && oldest_done(w)) {
+        w->fence.barriers--;
         n++;
     }
-    if (n && !w->barriers && rma_ask(w, ASK_BARRIER_OUT)) {
+    if (n && !w->fence.barriers && rma_in(w, SET_BARRIER_OUT)) {
         /* MEM_SYNC after PROC_SYNC: pairs with the fence before each member's arrival. */
         fence_full();
         rma_win_granted(w, WIN_FENCE_GRANTED);
@@ -59,9 +59,9 @@ struct left {
 static int few_left(void *arg)
 {
     struct left *x = arg;
-    if (x->w->barriers > x->left)
+    if (x->w->fence.barriers > x->left)
         rma_fence_poll(x->w);
-    return x->w->barriers <= x->left;
+    return x->w->fence.barriers <= x->left;
 }
 
 void rma_barriers_wait(struct rma_win *w, unsigned left)
@@ -76,11 +76,11 @@ static int barrier_start(struct rma_win *w)
     if (w->all_near) {
         shmbar_arrive(w->node.bar, &w->node.n, ++w->node.bars);
     } else {
-        int err = coll_ibarrier_members(w->comm, &w->barrier[w->barriers]);
+        int err = coll_ibarrier_members(w->comm, &w->fence.barrier[w->fence.barriers]);
         if (err)
             return err;
     }
-    w->barriers++;
+    w->fence.barriers++;
     rma_win_active(w);
     return MPI_SUCCESS;
 }
@@ -90,9 +90,9 @@ static int barrier_start(struct rma_win *w)
 static int close_epoch(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
-    if (rma_ask(w, ASK_BARRIER_OUT))
+    if (rma_in(w, SET_BARRIER_OUT))
         rma_barriers_wait(w, 0);
-    if (w->ntargets || w->acks)
+    if (w->table.ntargets || w->acks)
         err = rma_complete_all(w, RMA_F_DONE);
     rma_targets_drop_idle(w);
     return err;
@@ -104,16 +104,16 @@ int rma_fence(struct rma_win *w, int assert)
     if (assert & ~known)
         return err_make(MPI_ERR_ASSERT, "%s: assertion %#x is not one for a fence", rma_call(),
                         (unsigned)assert);
-    if (!rma_ask(w, ASK_FENCE_MAY) || w->expo != EXPO_NONE)
+    if (!rma_in(w, SET_FENCE_MAY) || w->expo != EXPO_NONE)
         return err_make(
             MPI_ERR_RMA_SYNC, "%s: another epoch is open on %s: %s", rma_call(), rma_win_text(w),
-            w->expo != EXPO_NONE && rma_ask(w, ASK_FENCE_MAY) ? "call MPI_Win_wait first"
+            w->expo != EXPO_NONE && rma_in(w, SET_FENCE_MAY) ? "call MPI_Win_wait first"
                                                               : rma_end_first(w));
     /* MEM_SYNC before PROC_SYNC: each member that sees this arrival also sees the local and near
      * stores so far. Pairs with the fence in rma_fence_poll() after all have arrived. */
     fence_full();
     rma_synced(w);
-    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->ntargets || w->acks;
+    int closes = !(assert & MPI_MODE_NOPRECEDE) || w->table.ntargets || w->acks;
     int waits = closes || w->loads;
     int err = closes ? close_epoch(w) : MPI_SUCCESS;
     int e = barrier_start(w);
@@ -127,9 +127,9 @@ int rma_fence(struct rma_win *w, int assert)
         e = rma_take_err(&w->err);
         err = err ? err : e;
     }
-    if (assert & MPI_MODE_NOSUCCEED && !rma_ask(w, ASK_UNSET))
+    if (assert & MPI_MODE_NOSUCCEED && !rma_in(w, SET_UNSET))
         rma_win_goto(w, WIN_UNSET);
-    w->ops_at_fence = rma_ops_total(w);
+    w->fence.ops = rma_ops_total(w);
     return err;
 }
 
@@ -140,7 +140,7 @@ void rma_loads_begin(struct rma_win *w)
     if (w->loads)
         return;
     w->loads = 1;
-    if (rma_ask(w, ASK_BARRIER_OUT))
+    if (rma_in(w, SET_BARRIER_OUT))
         rma_barriers_wait(w, 0);
     rma_near_posts_wait(w);
 }

@@ -30,11 +30,11 @@ struct wait {
     uint64_t mark;
 };
 
-/* A failure ends the wait for all answers (rma_resp_bury), but not the sending. Requests must still
+/* A failure ends the wait for all answers (rma_resp_fail), but not the sending. Requests must still
  * leave for living targets, which would stay locked otherwise. */
 static int unsent(const struct wait *x, const struct rma_target *t)
 {
-    return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_DEAD);
+    return x->r && t->sync && t->token == x->r->token && !(t->flags & TARGET_FAILED);
 }
 
 static int wait_over(void *arg)
@@ -46,7 +46,7 @@ static int wait_over(void *arg)
         return local_done(x->t, x->mark);
     if (x->r && x->w->acks)
         return 0;
-    if (!x->w->nops && !x->w->dead)
+    if (!x->w->table.nops && !x->w->dead)
         return 1;
     for (const struct rma_target *t = rma_target_next(x->w, NULL); t; t = rma_target_next(x->w, t))
         if (!local_done(t, x->mark) || unsent(x, t))
@@ -66,7 +66,7 @@ static void wait_for(struct wait *x)
 static int sync_free(void *arg)
 {
     const struct rma_target *t = arg;
-    return !t->sync && !(t->rode && t->state == TARGET_LOCK_ISSUED);
+    return !t->sync && !(t->piggybacked && t->state == TARGET_LOCK_ISSUED);
 }
 
 /* If another thread's flag waits to leave, wait for that first. */
@@ -94,14 +94,14 @@ int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync)
     t->pins++;
     sync_turn(t);
     rma_resp_open(w, &r, rank);
-    if (t->flags & TARGET_DEAD) {
-        r.err = rma_dead_error(w, rank);
+    if (t->flags & TARGET_FAILED) {
+        r.err = rma_failed_error(w, rank);
     } else {
         r.pending = 1;
         rma_target_sync(t, sync_for(t, sync), r.token);
         rma_advance_target(t);
     }
-    wait_for(&x); /* of the dead target: what the network has not given back (rma_native_bury) */
+    wait_for(&x); /* of the dead target: what the network has not given back (rma_native_fail) */
     rma_resp_close(&r);
     t->pins--;
     int err = rma_take_err(&t->err);
@@ -115,12 +115,12 @@ int rma_complete_all(struct rma_win *w, unsigned sync)
     int err = 0, e;
     rma_resp_open(w, &r, -1);
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t)) {
-        if (t->leaving)
+        if (t->closing)
             continue;
         t->pins++;
         sync_turn(t);
-        if (t->flags & TARGET_DEAD) {
-            r.err = r.err ? r.err : rma_dead_error(w, t->rank);
+        if (t->flags & TARGET_FAILED) {
+            r.err = r.err ? r.err : rma_failed_error(w, t->rank);
         } else {
             r.pending++;
             rma_target_sync(t, sync_for(t, sync), r.token);
@@ -142,7 +142,7 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
 {
     struct wait x = {w, t, NULL, w->seq};
     t->pins++;
-    t->flags |= TARGET_HURRY;
+    t->flags |= TARGET_DRAIN;
     rma_ready(t);
     rma_advance_target(t);
     wait_for(&x);
@@ -152,7 +152,7 @@ void rma_local_wait(struct rma_win *w, struct rma_target *t)
 static void local_wait_all(struct rma_win *w)
 {
     struct wait x = {w, NULL, NULL, w->seq};
-    rma_hurry_all(w);
+    rma_drain_all(w);
     rma_advance_win(w);
     wait_for(&x);
 }
@@ -194,11 +194,11 @@ static int flush_check(struct rma_win *w, int rank, struct rma_target **t_out)
     if (err)
         return err;
     const struct rma_near *n = rma_near_of(w, rank);
-    *t_out = w->ntargets ? rma_target_find(w, rank) : NULL;
+    *t_out = w->table.ntargets ? rma_target_find(w, rank) : NULL;
     rma_synced(w);
-    if (rma_ask(w, ASK_IN_LOCK_ALL) || (*t_out && rma_ask(w, ASK_PER_TARGET)))
+    if (rma_in(w, SET_LOCK_ALL) || (*t_out && rma_in(w, SET_PER_TARGET)))
         return MPI_SUCCESS;
-    if (!rma_ask(w, ASK_PER_TARGET) || !(n ? n->lock : rma_gone(&w->gone, rank)))
+    if (!rma_in(w, SET_PER_TARGET) || !(n ? n->lock : rma_evicted(&w->passive.evicted, rank)))
         return no_epoch(w, rank);
     return MPI_SUCCESS;
 }
@@ -230,7 +230,7 @@ int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
     struct plain p = {w, rank, h, replies, AM_AGAIN};
     progress_wait(plain_sent, &p, "room for a message", rma_world(w, rank));
     if (p.err == -ENOTCONN)
-        return rma_dead_error(w, rank);
+        return rma_failed_error(w, rank);
     return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
 }
 
@@ -261,19 +261,19 @@ int rma_flush(struct rma_win *w, int rank)
         return err;
     /* Messages of an evicted element may be under way: DONE follows them. What the network did
      * needs none. */
-    if (t && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED) && !(t->flags & TARGET_DEAD))
+    if (t && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED) && !(t->flags & TARGET_FAILED))
         t->flags |= TARGET_DIRTY;
-    int dead = !t && boot_dead_count() && boot_dead(rma_world(w, rank));
+    int dead = !t && boot_failed_count() && boot_failed(rma_world(w, rank));
     if (t)
         err = rma_complete_target(w, t, RMA_F_DONE);
     /* the record of what was done there was deleted with its element */
-    else if (rma_gone_err(&w->gone, rank))
-        err = rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
-    else if (!dead && rank != w->rank && rma_unsure(w) && rma_ask(w, ASK_ALL_LOCKED))
+    else if (rma_evicted_err(&w->passive.evicted, rank))
+        err = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
+    else if (!dead && rank != w->rank && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED))
         /* near ranks, too: some accumulates go to them by message */
         err = rma_ask_alone(w, rank, RMA_F_DONE);
     else if (dead && !rma_near_of(w, rank))
-        err = rma_dead_error(w, rank); /* the record of what was done there was deleted with its
+        err = rma_failed_error(w, rank); /* the record of what was done there was deleted with its
                                         * element */
     /* MEM_SYNC: pairs with the fence after lock, start and fence of the process that is notified
      * next, and with the one in its flush. It is last: what the target did for this process by
@@ -300,10 +300,10 @@ int rma_flush_local(struct rma_win *w, int rank)
 
 int rma_flush_all(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_IN_PASSIVE))
+    if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
     rma_synced(w);
-    int err = w->ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
     /* programs spin on this call; before the fence, because what handlers do precedes what is read
      * next */
     rma_look_around(w);
@@ -313,10 +313,10 @@ int rma_flush_all(struct rma_win *w)
 
 int rma_flush_local_all(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_IN_PASSIVE))
+    if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
     rma_synced(w);
-    if (w->nops)
+    if (w->table.nops)
         local_wait_all(w);
     else
         rma_look_around(w);

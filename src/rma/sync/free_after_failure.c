@@ -1,4 +1,4 @@
-/* free_after_failure.c - MPI_Win_free of a window with a failed member. Start with rma_leave().
+/* free_after_failure.c - MPI_Win_free of a window with a failed member. Start with rma_free_sync().
  *
  * Processes that have seen the failure pass the last barrier at once. Another one may still be in
  * an epoch, wait for answers from here, or copy into this memory. So each survivor asks every other
@@ -19,46 +19,46 @@ enum { AGAIN_NS = 200000, AGAIN_MAX_NS = 20000000 };
 
 static int is_dead(const struct rma_win *w)
 {
-    return boot_dead(rma_world(w, w->leave_rank));
+    return boot_failed(rma_world(w, w->free.peer));
 }
 
-int rma_has_left(const struct rma_win *w, int rank)
+int rma_is_freeing(const struct rma_win *w, int rank)
 {
-    return map_get(&w->left, (uint64_t)rank + 1) != NULL;
+    return map_get(&w->free.asked, (uint64_t)rank + 1) != NULL;
 }
 
 static int has_asked(const struct rma_win *w)
 {
-    return rma_has_left(w, w->leave_rank);
+    return rma_is_freeing(w, w->free.peer);
 }
 
 static int told(void *arg)
 {
     const struct rma_win *w = arg;
-    return w->leave_told || has_asked(w) || is_dead(w);
+    return w->free.answered || has_asked(w) || is_dead(w);
 }
 
 static int time_over(void *arg)
 {
     const struct rma_win *w = arg;
-    return time_now() >= w->leave_again || has_asked(w) || is_dead(w);
+    return time_now() >= w->free.ask_again || has_asked(w) || is_dead(w);
 }
 
 /* Waits until rank is in MPI_Win_free, or has failed. */
 static void wait_one(struct rma_win *w, int rank)
 {
-    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
+    const struct rma_hdr ask = {.type = RMA_PKT_FREEING_ASK};
     uint64_t nap = AGAIN_NS;
-    w->leave_rank = rank;
-    w->leave_left = 0;
+    w->free.peer = rank;
+    w->free.peer_freeing = 0;
     while (!is_dead(w) && !has_asked(w)) {
-        w->leave_told = 0;
+        w->free.answered = 0;
         if (rma_plain_wait(w, rank, &ask, 1)) /* no connection any more */
             return;
         progress_wait(told, w, "the others in MPI_Win_free", rma_world(w, rank));
-        if (w->leave_left)
+        if (w->free.peer_freeing)
             return;
-        w->leave_again = time_now() + nap;
+        w->free.ask_again = time_now() + nap;
         progress_wait_for(time_over, w, "the others in MPI_Win_free", rma_world(w, rank), nap);
         nap = nap < AGAIN_MAX_NS ? 2 * nap : nap;
     }
@@ -73,8 +73,8 @@ struct round {
 /* 0: no room now. */
 static int ask_one(struct rma_win *w, int rank)
 {
-    const struct rma_hdr ask = {.type = RMA_PKT_LEFT_ASK};
-    if (rank == w->rank || boot_dead(rma_world(w, rank)) || rma_has_left(w, rank))
+    const struct rma_hdr ask = {.type = RMA_PKT_FREEING_ASK};
+    if (rank == w->rank || boot_failed(rma_world(w, rank)) || rma_is_freeing(w, rank))
         return 1;
     return rma_send_plain(w, rank, &ask, 1) != AM_AGAIN;
 }
@@ -94,15 +94,15 @@ static int all_asked(void *arg)
     return x->next == x->w->size && !x->nlate;
 }
 
-void rma_leave(struct rma_win *w)
+void rma_free_sync(struct rma_win *w)
 {
     struct round x = {.w = w};
     int dead = 0;
-    for (int r = 0; boot_dead_count() && r < w->size && !dead; r++)
-        dead = boot_dead(rma_world(w, r));
+    for (int r = 0; boot_failed_count() && r < w->size && !dead; r++)
+        dead = boot_failed(rma_world(w, r));
     /* First all are asked at once, whatever they answer. Otherwise, one may wait for a post that
      * will not come, while a process asked earlier waits for that one. */
-    w->leave_rank = w->rank;
+    w->free.peer = w->rank;
     if (dead && !all_asked(&x))
         progress_wait(all_asked, &x, "room for a message to the others in MPI_Win_free", -1);
     for (int r = 0; dead && r < w->size; r++)
@@ -120,25 +120,25 @@ static uint32_t round_of(const struct rma_hdr *ask)
 /* Always answered: the request reserved room for it. */
 static void answer(int src, uint32_t win, uint32_t name, int left)
 {
-    struct rma_hdr h = {.type = RMA_PKT_LEFT, .win = win, .src = name, .count = left != 0};
+    struct rma_hdr h = {.type = RMA_PKT_FREEING, .win = win, .src = name, .freeing = left != 0};
     struct iovec v = {&h, sizeof h};
-    am_reply(src, AM_RMA + RMA_PKT_LEFT, &v, 1);
+    am_reply(src, AM_RMA + RMA_PKT_FREEING, &v, 1);
 }
 
-int rma_on_left_ask(int src, const void *msg, size_t len)
+int rma_on_freeing_ask(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (len < sizeof h)
         return 0;
     if (w)
-        (void)map_put(&w->left, (uint64_t)h.src + 1, w); /* without memory for the entry, it is
+        (void)map_put(&w->free.asked, (uint64_t)h.src + 1, w); /* without memory for the entry, it is
                                                           * asked */
-    answer(src, h.win, w ? w->src : round_of(&h), !w || w->leaving || rma_room()->ending);
+    answer(src, h.win, w ? w->src : round_of(&h), !w || w->free.under_way || rma_self()->ending);
     return 0;
 }
 
-int rma_on_left_late(int src, const void *msg, size_t len)
+int rma_on_freeing_late(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;
     if (len != sizeof h)
@@ -148,17 +148,17 @@ int rma_on_left_late(int src, const void *msg, size_t len)
     return 0;
 }
 
-int rma_on_left(int src, const void *msg, size_t len)
+int rma_on_freeing(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;
     if (len != sizeof h)
         return 0;
     memcpy(&h, msg, sizeof h);
     struct rma_win *w = rma_win_named(h.win, h.src); /* the rank in it may be unknown: by process */
-    if (!w || !w->leaving || rma_world(w, w->leave_rank) != src)
+    if (!w || !w->free.under_way || rma_world(w, w->free.peer) != src)
         return 0;
-    w->leave_told = 1;
-    w->leave_left = h.count != 0;
+    w->free.answered = 1;
+    w->free.peer_freeing = h.freeing != 0;
     progress_signal();
     return 0;
 }

@@ -53,8 +53,8 @@ int rma_no_memory(unsigned n)
 
 void rma_pscw_free(struct rma_win *w)
 {
-    free(w->start_mem.mem);
-    free(w->expo_mem.mem);
+    free(w->access.mem.mem);
+    free(w->exposure.mem.mem);
 }
 
 int rma_assert_error(int assert)
@@ -76,18 +76,18 @@ unsigned rma_near_index(const struct rma_win *w, const struct rma_near *n)
 /* See sync_types.h. A process in MPI_Win_free after a failure: free_after_failure.c. */
 int rma_has_gone(const struct rma_win *w, int rank)
 {
-    return boot_dead_count() && (boot_dead(rma_world(w, rank)) ||
-                                 (rma_has_left(w, rank) && am_ordered(rma_world(w, rank))));
+    return boot_failed_count() && (boot_failed(rma_world(w, rank)) ||
+                                 (rma_is_freeing(w, rank) && am_ordered(rma_world(w, rank))));
 }
 
 void rma_gone_error(struct rma_win *w, int rank)
 {
     if (w->err)
         return;
-    w->err = boot_dead(rma_world(w, rank))
-                 ? rma_dead_error(w, rank)
+    w->err = boot_failed(rma_world(w, rank))
+                 ? rma_failed_error(w, rank)
                  : err_make(
                        MPIX_ERR_PROC_FAILED,
                        "%s: process %d died, and rank %d of %s (process %d) is in MPI_Win_free",
-                       rma_call(), boot_dead_last(), rank, rma_win_text(w), rma_world(w, rank));
+                       rma_call(), boot_failed_last(), rank, rma_win_text(w), rma_world(w, rank));
 }

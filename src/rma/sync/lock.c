@@ -5,8 +5,8 @@
  * granted, in the order of the calls.  A near lock is taken at the call from the word in the node
  * segment.
  *
- * Age (rma.md 5.3).  w->age is the age of the locks of the window that are held now: what the clock
- * was known to be (w->seen) when the first of them was asked for.  It goes with each request. */
+ * Age (rma.md 5.3).  w->passive.age is the age of the locks of the window that are held now: what the clock
+ * was known to be (w->passive.seen) when the first of them was asked for.  It goes with each request. */
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
@@ -23,18 +23,18 @@ static int is_granted(void *arg)
 int rma_grant_wait(struct rma_target *t)
 {
     t->pins++;
-    t->flags |= TARGET_HURRY;
+    t->flags |= TARGET_DRAIN;
     rma_ready(t);
     rma_advance_target(t);
     progress_wait(is_granted, t, "a window lock", t->world);
     t->pins--;
-    return t->flags & TARGET_DEAD ? rma_dead_error(t->w, t->rank) : MPI_SUCCESS;
+    return t->flags & TARGET_FAILED ? rma_failed_error(t->w, t->rank) : MPI_SUCCESS;
 }
 
 /* First of the locks called and not granted that this thread called. */
 static struct rma_target *first_called(void)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     void *me = thread_self();
     for (struct list *l = r->called.next; l != &r->called; l = l->next) {
         struct rma_target *t = LIST_OBJ(l, struct rma_target, called);
@@ -47,12 +47,12 @@ static struct rma_target *first_called(void)
 /* A window that this thread has locked whole, some of whose members know nothing of it yet. */
 static struct rma_win *lazy_all(void)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     void *me = thread_self();
     for (struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
-        int far = !w->all_near && (rma_ask(w, ASK_LAZY_ALL) || rma_ask(w, ASK_SWITCHING));
-        if (w->lock_all_caller == me && (far || w->lazies))
+        int far = !w->all_near && (rma_in(w, SET_LAZY_ALL) || rma_in(w, SET_SWITCHING));
+        if (w->passive.caller == me && (far || w->passive.lazies))
             return w;
     }
     return NULL;
@@ -67,7 +67,7 @@ int rma_called_grant(void)
     int err = MPI_SUCCESS, e;
     struct rma_target *t;
     struct rma_win *w;
-    if (list_empty(&rma_room()->called) && !rma_room()->lazy_alls)
+    if (list_empty(&rma_self()->called) && !rma_self()->lazy_alls)
         return MPI_SUCCESS;
     while ((t = first_called()) != NULL) {
         e = rma_grant_wait(t);
@@ -76,7 +76,7 @@ int rma_called_grant(void)
     while ((w = lazy_all()) != NULL) {
         if ((e = rma_lockall_near(w)) != MPI_SUCCESS)
             return err ? err : e; /* they are asked again next time */
-        if (!w->all_near && rma_ask(w, ASK_LAZY_ALL))
+        if (!w->all_near && rma_in(w, SET_LAZY_ALL))
             e = rma_lockall_switch(w);
         else /* another thread is at it */
             rma_switch_wait(w);
@@ -90,17 +90,17 @@ int rma_called_grant(void)
 /* No process has an age above the clock of its node. */
 static void saw(struct rma_win *w, uint64_t clock)
 {
-    if (clock > w->seen)
-        w->seen = clock;
+    if (clock > w->passive.seen)
+        w->passive.seen = clock;
 }
 
-void rma_clock_told(struct rma_win *w, uint32_t clock)
+void rma_clock_heard(struct rma_win *w, uint32_t clock)
 {
-    uint32_t more = clock - (uint32_t)w->seen;
+    uint32_t more = clock - (uint32_t)w->passive.seen;
     if (!clock || (int32_t)more <= 0)
         return;
-    shmlock_clock_raise(w->near.near[w->node.n.me].lockword, w->seen + more);
-    saw(w, w->seen + more);
+    shmlock_clock_raise(w->near.near[w->node.n.me].lockword, w->passive.seen + more);
+    saw(w, w->passive.seen + more);
 }
 
 struct near_wait {
@@ -161,7 +161,7 @@ static inline void near_left(struct rma_win *w, struct rma_near *n, int held)
         if (__builtin_expect(shmlock_leave(n->lockword, &w->node.n, type), 0))
             saw(w, shmlock_clock(n->lockword));
     }
-    if (n->rank == w->rank && w->lockq.count)
+    if (n->rank == w->rank && w->target.lockq.count)
         /* far ones have the next turn, and nobody else of this process may look soon */
         rma_poll(w, RMA_POLL_LOCKQ);
 }
@@ -186,7 +186,7 @@ static int sync_error(const struct rma_win *w, int rank, const char *how, const 
 /* NOCHECK breaks the promise of the key as well, but takes no lock: nothing depends on it. */
 int rma_no_locks(const struct rma_win *w, int assert)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (!w->no_locks)
         return MPI_SUCCESS;
     if (!(assert & MPI_MODE_NOCHECK) || cvar.rma_no_locks)
@@ -207,7 +207,7 @@ static int locked_already(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED || n->asked;
-    return (w->ntargets && rma_target_find(w, rank)) || rma_gone(&w->gone, rank);
+    return (w->table.ntargets && rma_target_find(w, rank)) || rma_evicted(&w->passive.evicted, rank);
 }
 
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)
@@ -225,7 +225,7 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
     int err = rma_no_locks(w, assert);
     if (err)
         return err;
-    if (!rma_ask(w, ASK_LOCK_MAY))
+    if (!rma_in(w, SET_LOCK_MAY))
         return err_make(MPI_ERR_RMA_SYNC, "%s: another kind of epoch is open on %s: %s", rma_call(),
                         rma_win_text(w), rma_end_first(w));
     if (rank == w->rank && w->expo != EXPO_NONE)
@@ -240,10 +240,10 @@ static int lock_check(const struct rma_win *w, int type, int rank, int assert)
 
 static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int nocheck)
 {
-    int joins = type == SHMLOCK_SHARED && w->locks > 1;
+    int joins = type == SHMLOCK_SHARED && w->passive.locks > 1;
     struct rma_target *t;
     while ((t = rma_target_add(w, rank)) == NULL) {
-        int err = rma_restore_target(w);
+        int err = rma_evict_target(w);
         if (err)
             return err;
     }
@@ -256,15 +256,15 @@ static int lock_far(struct rma_win *w, int rank, enum shmlock_type type, int noc
         rma_target_born(t, TARGET_LOCK_GRANTED);
     } else {
         rma_target_born(t, TARGET_LOCK_CALLED);
-        list_push(&rma_room()->called, &t->called);
+        list_push(&rma_self()->called, &t->called);
     }
     return MPI_SUCCESS;
 }
 
 static void lock_closed(struct rma_win *w)
 {
-    if (--w->locks == 0) {
-        if (w->ntargets)
+    if (--w->passive.locks == 0) {
+        if (w->table.ntargets)
             rma_targets_drop(w);
         rma_win_goto(w, WIN_UNSET);
     }
@@ -283,8 +283,8 @@ static int lock_free(struct rma_win *w, int type, int rank, int assert)
 {
     struct rma_near *n = rma_near_of(w, rank);
     int kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
-    const struct rma *r = rma_room();
-    if (!n || n->asked || !rma_ask(w, ASK_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
+    const struct rma *r = rma_self();
+    if (!n || n->asked || !rma_in(w, SET_UNSET) || (assert & ~MPI_MODE_NOCHECK) || w->no_locks ||
         w->expo != EXPO_NONE || (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) ||
         !list_empty(&r->called) || r->lazy_alls ||
         (!assert && !shmlock_try(n->lockword, &w->node.n, kind)))
@@ -307,18 +307,18 @@ int rma_lock(struct rma_win *w, int type, int rank, int assert)
         return err;
     enum shmlock_type kind = type == MPI_LOCK_EXCLUSIVE ? SHMLOCK_EXCLUSIVE : SHMLOCK_SHARED;
     struct rma_near *n = rma_near_of(w, rank);
-    if (!rma_ask(w, ASK_PER_TARGET)) {
-        w->age = w->seen;
+    if (!rma_in(w, SET_PER_TARGET)) {
+        w->passive.age = w->passive.seen;
         rma_win_goto(w, WIN_PER_TARGET);
     }
-    w->locks++; /* before anything waits: the epoch is open */
+    w->passive.locks++; /* before anything waits: the epoch is open */
     err = rma_called_grant();
     if (!err && proc->threaded && locked_already(w, rank)) /* by another thread, meanwhile */
         err = sync_error(w, rank, "locked already", "call MPI_Win_unlock first");
     if (!err && !n)
         err = lock_far(w, rank, kind, assert & MPI_MODE_NOCHECK);
     else if (!err && !(assert & MPI_MODE_NOCHECK))
-        err = rma_near_lock(w, n, kind, w->locks > 1 ? w->age : SHMLOCK_NOW);
+        err = rma_near_lock(w, n, kind, w->passive.locks > 1 ? w->passive.age : SHMLOCK_NOW);
     if (err) {
         lock_closed(w);
         return err;
@@ -338,7 +338,7 @@ static int left_alone(void *arg)
 {
     const struct drop *d = arg;
     const struct rma_target *t = rma_target_find(d->w, d->rank);
-    return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_DEAD)));
+    return !t || (!t->pins && ((!t->sync && !t->tokens_out) || (t->flags & TARGET_FAILED)));
 }
 
 /* Another thread's MPI_Win_lock may wait for this very grant (rma_called_grant) and not have looked
@@ -353,7 +353,7 @@ static void element_drop(struct rma_win *w, int rank)
     struct drop d = {w, rank};
     struct rma_target *t = rma_target_find(w, rank);
     if (t)
-        t->leaving = 1;
+        t->closing = 1;
     progress_wait(left_alone, &d, "another thread", rma_world(w, rank));
     t = rma_target_find(w, rank);
     if (t)
@@ -363,19 +363,19 @@ static void element_drop(struct rma_win *w, int rank)
 static int unlock_far(struct rma_win *w, int rank)
 {
     struct rma_target *t = rma_target_find(w, rank);
-    int cut = rma_gone_err(&w->gone, rank), err;
+    int cut = rma_evicted_err(&w->passive.evicted, rank), err;
     if (t)
         err = rma_complete_target(w, t, RMA_F_UNLOCK);
     else if (cut) /* nothing of its lock or of its end can have arrived there */
         err = rma_cut_error(w, rank, cut);
-    else if (boot_dead_count() && boot_dead(rma_world(w, rank)))
-        err = rma_dead_error(w, rank);
+    else if (boot_failed_count() && boot_failed(rma_world(w, rank)))
+        err = rma_failed_error(w, rank);
     else
         /* all that was done there has been answered for: it needs no element, nor memory to get
          * one */
         err = rma_ask_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
-    rma_gone_del(&w->gone, rank);
+    rma_evicted_del(&w->passive.evicted, rank);
     int e = rma_take_err(&w->err);
     return err ? err : e;
 }
@@ -386,8 +386,8 @@ static int unlock_only(struct rma_win *w, int rank)
 {
     struct rma_near *n = rma_near_of(w, rank);
     int held = n ? n->lock : RMA_UNLOCKED;
-    if (held == RMA_UNLOCKED || w->locks != 1 || w->ntargets || w->err ||
-        !rma_ask(w, ASK_PER_TARGET))
+    if (held == RMA_UNLOCKED || w->passive.locks != 1 || w->table.ntargets || w->err ||
+        !rma_in(w, SET_PER_TARGET))
         return 0;
     sched_point();
     rma_unlock_last(w, n);
@@ -405,18 +405,18 @@ int rma_unlock(struct rma_win *w, int rank)
     if (rank < 0 || rank >= w->size)
         return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
                         rank, w->size - 1);
-    if (!rma_ask(w, ASK_PER_TARGET))
+    if (!rma_in(w, SET_PER_TARGET))
         return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
     struct rma_near *n = rma_near_of(w, rank);
     int err = MPI_SUCCESS;
     if (!n) {
-        if (!rma_target_find(w, rank) && !rma_gone(&w->gone, rank))
+        if (!rma_target_find(w, rank) && !rma_evicted(&w->passive.evicted, rank))
             return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
         err = unlock_far(w, rank);
     } else {
         if (n->lock == RMA_UNLOCKED)
             return sync_error(w, rank, "not locked", "call MPI_Win_lock first");
-        struct rma_target *t = w->ntargets ? rma_target_find(w, rank) : NULL;
+        struct rma_target *t = w->table.ntargets ? rma_target_find(w, rank) : NULL;
         if (t) {
             err = rma_complete_target(w, t, RMA_F_DONE);
             element_drop(w, rank);

@@ -22,10 +22,10 @@ static void lazy_set(struct rma_win *w, struct rma_near *n, int lazy)
 {
     if (n->lazy == lazy)
         return;
-    unsigned before = w->lazies;
+    unsigned before = w->passive.lazies;
     n->lazy = (uint8_t)(lazy != 0);
-    w->lazies += lazy ? 1u : -1u;
-    rma_room()->lazy_alls += (w->lazies != 0) - (before != 0);
+    w->passive.lazies += lazy ? 1u : -1u;
+    rma_self()->lazy_alls += (w->passive.lazies != 0) - (before != 0);
     rma_near_units_set(n, !lazy);
 }
 
@@ -42,9 +42,9 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
             progress_wait(not_asked, n, "a window lock", rma_world(w, n->rank));
             continue;
         }
-        int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->age);
+        int err = rma_near_lock(w, n, SHMLOCK_SHARED, w->passive.age);
         /* a dead member's lock is nobody's, as with a far one */
-        if (err && !boot_dead(rma_world(w, n->rank)))
+        if (err && !boot_failed(rma_world(w, n->rank)))
             return err;
         lazy_set(w, n, 0);
     }
@@ -54,20 +54,20 @@ int rma_lockall_touch(struct rma_win *w, struct rma_near *n)
 int rma_lockall_near(struct rma_win *w)
 {
     int err = MPI_SUCCESS;
-    for (unsigned i = 0; i < w->nears && w->lazies && !err; i++)
+    for (unsigned i = 0; i < w->nears && w->passive.lazies && !err; i++)
         err = rma_lockall_touch(w, &w->near.near[i]);
     return err;
 }
 
 static void near_unlock_all(struct rma_win *w)
 {
-    w->giving_back = 1; /* others may run between one and the next */
-    for (unsigned i = 0; w->lazies; i++)
+    w->passive.giving_back = 1; /* others may run between one and the next */
+    for (unsigned i = 0; w->passive.lazies; i++)
         lazy_set(w, &w->near.near[i], 0);
     for (unsigned i = 0; i < w->nears; i++)
         if (w->near.near[i].lock != RMA_UNLOCKED)
             rma_near_unlock(w, &w->near.near[i]);
-    w->giving_back = 0;
+    w->passive.giving_back = 0;
 }
 
 int rma_lock_all(struct rma_win *w, int assert)
@@ -78,7 +78,7 @@ int rma_lock_all(struct rma_win *w, int assert)
     int err = rma_no_locks(w, assert);
     if (err)
         return err;
-    if (!rma_ask(w, ASK_LOCK_ALL_MAY))
+    if (!rma_in(w, SET_LOCK_ALL_MAY))
         return rma_sync_error(w, "another epoch is open on", rma_end_first(w));
     if (w->expo != EXPO_NONE)
         return err_make(
@@ -87,10 +87,10 @@ int rma_lock_all(struct rma_win *w, int assert)
             rma_call(), w->rank, rma_win_text(w));
     if ((err = rma_called_grant()) != MPI_SUCCESS)
         return err;
-    w->lock_all_caller = thread_self();
-    w->age = w->seen;
+    w->passive.caller = thread_self();
+    w->passive.age = w->passive.seen;
     if (assert & MPI_MODE_NOCHECK) {
-        w->lock_all_nocheck = 1; /* ordered by what made the user sure that nobody holds a lock */
+        w->passive.nocheck_all = 1; /* ordered by what made the user sure that nobody holds a lock */
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
         return MPI_SUCCESS;
     }
@@ -132,7 +132,7 @@ static void place_send(struct lockall_switch *s, struct place *p)
         if (time_now() < p->retry_at)
             return;
         h.flags |= RMA_F_STAMP;
-        h.disp = p->stamp;
+        h.stamp = p->stamp;
     }
     int err = rma_lock_plain(s->w, p->rank, &h);
     if (err == AM_AGAIN)
@@ -140,16 +140,16 @@ static void place_send(struct lockall_switch *s, struct place *p)
     if (err) {
         /* dead: nobody to lock; or it cannot be reached, which the epoch's next synchronization
          * tells */
-        if (err != -ENOTCONN && !boot_dead(rma_world(s->w, p->rank))) {
+        if (err != -ENOTCONN && !boot_failed(rma_world(s->w, p->rank))) {
             /* It is not locked: no operation goes there in this epoch, and no UNLOCK.  While there
              * is no memory to remember that it is tried again, as if there were none for the
              * message. */
-            if (rma_gone_put(&s->w->gone, p->rank, err))
+            if (rma_evicted_put(&s->w->passive.evicted, p->rank, err))
                 return;
             s->w->cut = err;
             s->w->cut_rank = p->rank;
             if (!s->w->err)
-                s->w->err = rma_dead_error(s->w, p->rank);
+                s->w->err = rma_failed_error(s->w, p->rank);
         }
         p->rank = -1;
         s->out--;
@@ -162,11 +162,11 @@ static void place_send(struct lockall_switch *s, struct place *p)
 
 int rma_switch_granted(struct rma_win *w, int rank)
 {
-    struct place *p = w->sw ? place_of(w->sw, rank) : NULL;
+    struct place *p = w->passive.sw ? place_of(w->passive.sw, rank) : NULL;
     if (!p)
         return 0;
     p->rank = -1;
-    w->sw->out--;
+    w->passive.sw->out--;
     return 1;
 }
 
@@ -180,7 +180,7 @@ uint64_t rma_retry_after(uint64_t before)
 
 int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp)
 {
-    struct place *p = w->sw ? place_of(w->sw, rank) : NULL;
+    struct place *p = w->passive.sw ? place_of(w->passive.sw, rank) : NULL;
     if (!p)
         return 0;
     p->refused = p->unsent = 1;
@@ -210,7 +210,7 @@ static int switch_over(void *arg)
     fill_places(s);
     for (unsigned i = 0; i < s->max; i++) {
         struct place *p = &s->place[i];
-        if (p->rank >= 0 && boot_dead_count() && boot_dead(rma_world(s->w, p->rank))) {
+        if (p->rank >= 0 && boot_failed_count() && boot_failed(rma_world(s->w, p->rank))) {
             p->rank = -1;
             s->out--;
         }
@@ -234,12 +234,12 @@ int rma_lockall_switch(struct rma_win *w)
         places[i].rank = -1;
     rma_count(w, PVAR_RMA_SWITCHES, 1);
     rma_win_goto(w, WIN_LOCK_ALL_ISSUED);
-    w->sw = &s;
-    rma_hurry_all(w);
+    w->passive.sw = &s;
+    rma_drain_all(w);
     rma_win_active(w);
     rma_issue_win(w);
     progress_wait(switch_over, &s, "the locks of all processes", -1);
-    w->sw = NULL;
+    w->passive.sw = NULL;
     rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
     rma_win_kick(w);
     return MPI_SUCCESS;
@@ -247,12 +247,12 @@ int rma_lockall_switch(struct rma_win *w)
 
 static int not_switching(void *arg)
 {
-    return !rma_ask(arg, ASK_SWITCHING);
+    return !rma_in(arg, SET_SWITCHING);
 }
 
 int rma_switch_wait(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_SWITCHING))
+    if (!rma_in(w, SET_SWITCHING))
         return 0;
     progress_wait(not_switching, w, "MPI_Win_lock_all's locks", -1);
     return 1;
@@ -279,10 +279,10 @@ static int unlock_others(struct rma_win *w)
     r.alone = 1;
     rma_win_active(w);
     for (int rank = 0; rank < w->size; rank++) {
-        if (rma_near_of(w, rank) || (w->ntargets && rma_target_find(w, rank)))
+        if (rma_near_of(w, rank) || (w->table.ntargets && rma_target_find(w, rank)))
             continue;
-        if (rma_gone_err(&w->gone, rank)) {
-            err = err ? err : rma_cut_error(w, rank, rma_gone_err(&w->gone, rank));
+        if (rma_evicted_err(&w->passive.evicted, rank)) {
+            err = err ? err : rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
             continue;
         }
         struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = RMA_F_UNLOCK, .token = r.token};
@@ -301,21 +301,21 @@ static int unlock_others(struct rma_win *w)
 
 BARE int rma_unlock_all(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_IN_LOCK_ALL))
+    if (!rma_in(w, SET_LOCK_ALL))
         return rma_sync_error(w, "no lock_all epoch is open on", "call MPI_Win_lock_all first");
     int err = MPI_SUCCESS, e;
-    w->lock_all_caller = NULL; /* nobody else begins a switch while we wait here */
+    w->passive.caller = NULL; /* nobody else begins a switch while we wait here */
     /* another thread, which locks another window, gets this one granted first */
     rma_switch_wait(w);
-    if (rma_ask(w, ASK_ALL_LOCKED) && !w->lock_all_nocheck && !w->all_near)
+    if (rma_in(w, SET_ALL_LOCKED) && !w->passive.nocheck_all && !w->all_near)
         err = unlock_others(w);
-    if (w->ntargets || w->acks || w->err) {
-        e = rma_complete_all(w, w->lock_all_nocheck ? RMA_F_DONE : RMA_F_UNLOCK);
+    if (w->table.ntargets || w->acks || w->err) {
+        e = rma_complete_all(w, w->passive.nocheck_all ? RMA_F_DONE : RMA_F_UNLOCK);
         err = err ? err : e;
     }
-    if (w->ntargets)
+    if (w->table.ntargets)
         rma_targets_drop(w);
-    if (w->lock_all_nocheck)
+    if (w->passive.nocheck_all)
         /* MEM_SYNC before PROC_SYNC: pairs with the fence after the grant of whoever locks next, as
          * in rma_near_unlock() */
         fence_full();

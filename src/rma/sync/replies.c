@@ -10,46 +10,46 @@
 
 /* Operations that left with the LOCK go back into the queue. (If a NOCHECK lock is acquired for
  * real, other operations left before it: those have answers of their own.) */
-static void ride_again(struct rma_target *t)
+static void piggyback_again(struct rma_target *t)
 {
     struct list *first = t->next;
     for (struct list *l = t->ops.next; l != t->next; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        if (!(op->flags & OP_RIDES))
+        if (!(op->flags & OP_PIGGYBACKED))
             continue;
         if (first == t->next)
             first = l;
-        op->flags &= (uint8_t)~OP_RIDES;
+        op->flags &= (uint8_t)~OP_PIGGYBACKED;
         op->sent = op->answered = 0;
         t->acks -= op->acks;
         op->acks = 0;
         t->queued++;
     }
     t->next = first;
-    t->flags |= TARGET_HURRY;
-    t->train = NULL; /* R10: t->sync may be back */
-    if (t->rode) {
-        t->sync = t->rode;
-        if (t->rode & (RMA_F_DONE | RMA_F_UNLOCK))
+    t->flags |= TARGET_DRAIN;
+    t->coalesced = NULL; /* R10: t->sync may be back */
+    if (t->piggybacked) {
+        t->sync = t->piggybacked;
+        if (t->piggybacked & (RMA_F_DONE | RMA_F_UNLOCK))
             t->tokens_out--;
-        t->rode = 0;
+        t->piggybacked = 0;
     }
     if (t->replies > 1)
         am_credit_return(t->world, t->replies - 1u);
     t->replies = 1; /* once, however often the same answer comes */
 }
 
-static void ride_over(struct rma_target *t)
+static void piggyback_over(struct rma_target *t)
 {
     for (struct list *l = t->ops.next; l != t->next; l = l->next) {
         struct rma_op *op = LIST_OBJ(l, struct rma_op, link);
-        if (!(op->flags & OP_RIDES))
+        if (!(op->flags & OP_PIGGYBACKED))
             continue;
-        op->flags &= (uint8_t)~OP_RIDES;
+        op->flags &= (uint8_t)~OP_PIGGYBACKED;
         if (!(op->flags & OP_ANSWERS) && !op->acks)
             op->flags |= OP_DONE;
     }
-    t->rode = 0;
+    t->piggybacked = 0;
 }
 
 static void granted(struct rma_win *w, int rank, int dropped, int err)
@@ -71,9 +71,9 @@ static void granted(struct rma_win *w, int rank, int dropped, int err)
     t->retry_ns = 0;
     if (dropped) {
         rma_count(w, PVAR_RMA_LOCKS_RESENT, 1);
-        ride_again(t);
+        piggyback_again(t);
     } else {
-        ride_over(t);
+        piggyback_over(t);
     }
     rma_cleanup_target(t);
     rma_ready(t);
@@ -100,14 +100,14 @@ int rma_on_refused(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
-    if (!w || rma_switch_refused(w, (int)h.src, h.disp))
+    if (!w || rma_switch_refused(w, (int)h.src, h.stamp))
         return 0;
     struct rma_target *t = rma_target_find(w, (int)h.src);
     if (!t || t->state != TARGET_LOCK_ISSUED)
         return 0;
-    ride_again(t);
+    piggyback_again(t);
     t->flags |= TARGET_REFUSED;
-    t->stamp = h.disp;
+    t->stamp = h.stamp;
     t->retry_ns = rma_retry_after(t->retry_ns);
     t->retry_at = time_now() + t->retry_ns;
     rma_ready(t);
@@ -192,7 +192,7 @@ static void settle(struct rma_op *op)
 static void no_more(struct rma_op *op)
 {
     struct rma_target *t = op->t;
-    if (!op->sent || op->sent == op->bytes || t->flags & TARGET_DEAD)
+    if (!op->sent || op->sent == op->bytes || t->flags & TARGET_FAILED)
         return;
     WR_ASSERT(t->next == &op->link); /* R1 */
     op->bytes = op->sent;
@@ -208,7 +208,7 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         granted(w, (int)h->src, 0, 0);
     struct rma_op *op = h->op ? rma_op_by_id(h->op) : NULL;
     int its = op && op->t->w == w && op->t->world == src && op->acks &&
-              !(op->t->flags & TARGET_DEAD);
+              !(op->t->flags & TARGET_FAILED);
     int err = its ? rma_op_refused(op, h, data) : rma_far_error(w, h, data, NULL);
     if (its) {
         struct rma_target *t = op->t;
@@ -222,14 +222,14 @@ static void acked(struct rma_win *w, int src, const struct rma_hdr *h, const cha
         if (rma_target_due(t))
             rma_ready(t);
     }
-    struct rma_target *t = h->count && w->ntargets ? rma_target_find(w, (int)h->src) : NULL;
-    struct rma_told told;
+    struct rma_target *t = h->unit && w->table.ntargets ? rma_target_find(w, (int)h->src) : NULL;
+    struct rma_extent told;
     if (t && w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        rma_native_told(t, h->disp, h->count);
+        rma_native_extent(t, h->win_bytes, h->unit);
     else if (t && h->len == sizeof told && !h->aop)
-        rma_native_told_region(t, memcpy(&told, data, sizeof told));
+        rma_native_extent_region(t, memcpy(&told, data, sizeof told));
     if (h->flags & RMA_F_SIGNALED) {
-        rma_clock_told(w, h->dt);
+        rma_clock_heard(w, h->dt);
         signaled(w, h, err);
     } else if (err && !op && !w->err) {
         w->err = err;
@@ -254,14 +254,14 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
     }
     /* Never more than was asked for by message: the data go into the user's memory. */
     if (op && op->t->w == w && op->t->world == src && (op->flags & OP_ANSWERS) &&
-        !(op->flags & OP_DONE) && h->count <= op->sent - op->answered - op->native_bytes &&
-        h->disp <= op->bytes && len <= op->bytes - h->disp) {
+        !(op->flags & OP_DONE) && h->asked <= op->sent - op->answered - op->native_bytes &&
+        h->from <= op->bytes && len <= op->bytes - h->from) {
         struct rma_target *t = op->t;
         int err = rma_op_refused(op, h, data);
         /* Refused before its length was known: nothing more will come of what has left. */
-        size_t count = err && !h->count ? op->sent - op->answered - op->native_bytes : h->count;
+        size_t count = err && !h->asked ? op->sent - op->answered - op->native_bytes : h->asked;
         if (len)
-            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->disp, data, len);
+            dt_unpack(op->a.rtype, (size_t)op->a.rcount, op->a.result, h->from, data, len);
         op->answered += count;
         if (err && !op->err)
             op->err = err;
@@ -272,7 +272,7 @@ static void data_came(struct rma_win *w, int src, const struct rma_hdr *h, const
             rma_ready(t);
     }
     if (h->flags & RMA_F_SIGNALED) {
-        rma_clock_told(w, h->dt);
+        rma_clock_heard(w, h->dt);
         signaled(w, h, earlier);
     }
 }

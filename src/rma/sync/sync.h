@@ -23,8 +23,8 @@ int rma_start_poll(struct rma_win *w);
 /* --- pools are exhausted (evict.c) ---- */
 /* Waits; then the caller starts again from the top, as the state may have changed. MPI error
  * code. */
-int rma_restore_target(struct rma_win *w);
-int rma_restore_op(struct rma_win *w);
+int rma_evict_target(struct rma_win *w);
+int rma_evict_for_op(struct rma_win *w);
 /* Waits until another thread's switch of the LOCK_ALL protocol is over. 1: there was one. */
 int rma_switch_wait(struct rma_win *w);
 
@@ -36,7 +36,7 @@ int rma_lockall_near(struct rma_win *w);
 /* --- the end of a window ---- */
 void rma_barriers_wait(struct rma_win *w, unsigned left); /* waits */
 /* after the last barrier: if a member failed, waits for the others */
-void rma_leave(struct rma_win *w);
+void rma_free_sync(struct rma_win *w);
 void rma_pscw_free(struct rma_win *w);
 
 /* The program may load and store near peers' memory from now on. Waits until the open access epoch
@@ -53,8 +53,8 @@ int rma_on_ack(int src, const void *msg, size_t len);
 int rma_on_granted(int src, const void *msg, size_t len);
 int rma_on_refused(int src, const void *msg, size_t len);
 int rma_on_answers(int src, const void *msg, size_t len);
-int rma_on_left_ask(int src, const void *msg, size_t len);
-int rma_on_left(int src, const void *msg, size_t len);
-int rma_on_left_late(int src, const void *msg, size_t len); /* LEFT_ASK after rma_finalize() */
+int rma_on_freeing_ask(int src, const void *msg, size_t len);
+int rma_on_freeing(int src, const void *msg, size_t len);
+int rma_on_freeing_late(int src, const void *msg, size_t len); /* FREEING_ASK after rma_finalize() */
 
 #endif

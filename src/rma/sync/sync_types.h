@@ -30,7 +30,7 @@ int rma_no_locks(const struct rma_win *w, int assert);
 int rma_lockall_switch(struct rma_win *w); /* waits */
 int rma_near_lock(struct rma_win *w, struct rma_near *n, enum shmlock_type type, uint64_t age);
 /* Where a lock was released, a process waited; the clock there had this value (low bits). */
-void rma_clock_told(struct rma_win *w, uint32_t clock);
+void rma_clock_heard(struct rma_win *w, uint32_t clock);
 void rma_near_unlock(struct rma_win *w, struct rma_near *n);
 /* Send the lock of t if it has not left; wait until it is granted. */
 int rma_grant_wait(struct rma_target *t);
@@ -42,7 +42,7 @@ int rma_switch_refused(struct rma_win *w, int rank, uint64_t stamp);
 
 /* --- free_after_failure.c ---- */
 /* it reported that it is in MPI_Win_free, after a failure */
-int rma_has_left(const struct rma_win *w, int rank);
+int rma_is_freeing(const struct rma_win *w, int rank);
 
 /* --- group.c: both halves of PSCW ---- */
 /* Memory of a list. Most epochs have the group of the one before, so the list is kept. */

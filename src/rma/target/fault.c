@@ -19,18 +19,18 @@ struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,
 
 void rma_fault_keep(struct rma_win *w, uint32_t rank, const struct rma_fault *f)
 {
-    if (map_get(&w->far_errors, (uint64_t)rank + 1))
+    if (map_get(&w->target.errors, (uint64_t)rank + 1))
         return;
     struct rma_fault *kept = malloc(sizeof *kept);
     if (kept)
         *kept = *f;
-    if (!kept || map_put(&w->far_errors, (uint64_t)rank + 1, kept))
+    if (!kept || map_put(&w->target.errors, (uint64_t)rank + 1, kept))
         log_fatal("out of memory for an error of rank %u of a window", (unsigned)rank);
 }
 
 int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
 {
-    struct rma_fault *kept = w->far_errors.count ? map_del(&w->far_errors, (uint64_t)rank + 1)
+    struct rma_fault *kept = w->target.errors.count ? map_del(&w->target.errors, (uint64_t)rank + 1)
                                                  : NULL;
     if (!kept)
         return 0;
@@ -42,7 +42,7 @@ int rma_fault_take(struct rma_win *w, uint32_t rank, struct rma_fault *f)
 void rma_errors_free(struct rma_win *w)
 {
     struct map_entry *e;
-    for (size_t at = 0; (e = map_next(&w->far_errors, &at)) != NULL;)
+    for (size_t at = 0; (e = map_next(&w->target.errors, &at)) != NULL;)
         free(e->value);
-    map_destroy(&w->far_errors);
+    map_destroy(&w->target.errors);
 }

@@ -23,8 +23,8 @@ struct turn {
 /* Send the answers gathered so far; a single one as a packet of its own. */
 static void answers_send(struct turn *x)
 {
-    char *out = rma_room()->answers;
-    struct rma_hdr h = {.type = RMA_PKT_ANSWERS, .count = x->n};
+    char *out = rma_self()->answers;
+    struct rma_hdr h = {.type = RMA_PKT_ANSWERS, .packets = x->n};
     if (x->n == 1) {
         memcpy(&h, out, sizeof h);
         rma_reply(x->w, x->src, &h, out + sizeof h, h.len);
@@ -53,7 +53,7 @@ static void answer(struct turn *x, struct rma_hdr *r, const void *data, size_t l
         rma_reply(x->w, x->src, r, data, len);
         return;
     }
-    char *at = rma_room()->answers + x->bytes;
+    char *at = rma_self()->answers + x->bytes;
     rma_name(x->w, r);
     r->len = (uint32_t)len;
     memcpy(at, r, sizeof *r);
@@ -110,7 +110,7 @@ static void reply_send(struct turn *x, struct reply *r)
 /* An earlier fault of that origin, behind the data. It does not change the rest of the answer. */
 static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply *r)
 {
-    struct rma *room = rma_room();
+    struct rma *room = rma_self();
     struct rma_fault kept;
     if (!rma_fault_take(x->w, h->src, &kept))
         return;
@@ -130,7 +130,7 @@ static void reply_earlier(struct turn *x, const struct rma_hdr *h, struct reply 
 static void answered_run(struct turn *x, const struct rma_hdr *h, const char *payload,
                          struct place *p, struct reply *r)
 {
-    struct rma *room = rma_room();
+    struct rma *room = rma_self();
     const char *data = room->reply;
     int cls = rma_place_find(x->w, h, payload, p);
     if (!cls && p->len > room->reply_bytes - sizeof *h)
@@ -158,8 +158,8 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     answered_run(x, h, payload, &p, &r);
     sched_point();
     run_sync(x, h);
-    r.h.disp = p.from;
-    r.h.count = (uint32_t)p.len;
+    r.h.from = p.from;
+    r.h.asked = (uint32_t)p.len;
     if (h->flags & (RMA_F_DONE | RMA_F_UNLOCK)) {
         r.h.flags |= RMA_F_SIGNALED;
         reply_earlier(x, h, &r);
@@ -168,26 +168,26 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
     if (h->flags & RMA_F_EXT && r.cls && h->len >= sizeof e) {
         /* what the origin asked for, whatever else was wrong */
         memcpy(&e, payload, sizeof e);
-        r.h.count = (uint32_t)e.want;
+        r.h.asked = (uint32_t)e.want;
     }
     reply_send(x, &r);
 }
 
 /* So that the origin need not ask again (R11). at: displacement of the last operation. Returns
  * bytes of payload, which are in *told. */
-static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_told *told)
+static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_extent *told)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         const struct rma_attached *g = rma_win_region(w, at);
         if (!g)
             return 0;
-        *told = (struct rma_told){.base = g->base, .size = g->size, .detached = w->detached};
-        a->count = 1;
+        *told = (struct rma_extent){.base = g->base, .size = g->size, .detached = w->mem.detached};
+        a->unit = 1;
         return sizeof *told;
     }
     if (w->disp_unit <= UINT32_MAX) {
-        a->disp = (uint64_t)w->bytes;
-        a->count = (uint32_t)w->disp_unit;
+        a->win_bytes = (uint64_t)w->bytes;
+        a->unit = (uint32_t)w->disp_unit;
     }
     return 0;
 }
@@ -201,10 +201,10 @@ static int silent_run(struct turn *x, const struct rma_hdr *h, const char *paylo
     struct place p;
     const struct place *where = &p;
     int cls;
-    if (h->type == RMA_PKT_TRAIN) { /* reported as the one operation of it that failed */
+    if (h->type == RMA_PKT_COALESCED) { /* reported as the one operation of it that failed */
         bad.type = h->aop ? RMA_PKT_ACC : RMA_PKT_PUT;
-        bad.count = (uint32_t)h->disp;
-        cls = rma_run_train(x->w, h, payload, &bad);
+        bad.count = (uint32_t)h->each;
+        cls = rma_run_coalesced(x->w, h, payload, &bad);
         *at = bad.disp;
         where = NULL;
     } else {
@@ -221,7 +221,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
 {
     struct reply r = {.h = {.type = RMA_PKT_ACK, .token = h->token}};
     struct rma_fault f;
-    struct rma_told told;
+    struct rma_extent told;
     uint64_t at = h->disp;
     /* own: an answer of its own, which does not cover others */
     int own = h->flags & RMA_F_ACK, cls = 0;
@@ -229,7 +229,7 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
         run_answered(x, h, payload);
         return;
     }
-    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_TRAIN) {
+    if (h->type == RMA_PKT_PUT || h->type == RMA_PKT_ACC || h->type == RMA_PKT_COALESCED) {
         cls = silent_run(x, h, payload, &at, &f);
         if (cls && !own) /* the next synchronization's answer reports it */
             rma_fault_keep(x->w, h->src, &f);
@@ -257,14 +257,14 @@ static void run_one(struct turn *x, const struct rma_hdr *h, const char *payload
 
 static void run_batch(struct turn *x, const struct rma_hdr *h, const char *payload)
 {
-    size_t at = 0, most = am_max(x->src), bytes = rma_room()->reply_bytes;
+    size_t at = 0, most = am_max(x->src), bytes = rma_self()->reply_bytes;
     bytes = most < bytes ? most : bytes;
     x->room = bytes > sizeof *h ? bytes - sizeof *h : 0;
-    for (uint32_t i = 0; i < h->count && h->len - at >= sizeof *h; i++) {
+    for (uint32_t i = 0; i < h->packets && h->len - at >= sizeof *h; i++) {
         struct rma_hdr one;
         memcpy(&one, payload + at, sizeof one);
         at += sizeof one;
-        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_TRAIN) ||
+        if (one.len > h->len - at || (one.type > RMA_PKT_CAS && one.type != RMA_PKT_COALESCED) ||
             one.win != h->win || !rma_same_src(x->w, one.src, h->src) || (one.flags & RMA_F_LOCK)) {
             keep_fault(x, h, NULL, MPI_ERR_OTHER);
             break;
@@ -291,10 +291,10 @@ void rma_run_packet(struct rma_win *w, int src, const struct rma_hdr *h, const c
     }
 }
 
-static int nonsense(int src, const char *what)
+static int malformed(int src, const char *what)
 {
-    rma_room()->nonsense++;
-    am_nonsense(src, what);
+    rma_self()->malformed++;
+    am_malformed(src, what);
     return 0;
 }
 
@@ -303,12 +303,12 @@ int rma_on_op(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
-        return nonsense(src, "an operation for a window");
+        return malformed(src, "an operation for a window");
     const char *payload = (const char *)msg + sizeof h;
     uint64_t age = 0;
     if (h.flags & RMA_F_AGE) {
         if (h.len < sizeof age)
-            return nonsense(src, "a lock for a window");
+            return malformed(src, "a lock for a window");
         h.len -= (uint32_t)sizeof age;
         h.flags &= (uint16_t)~RMA_F_AGE;
         memcpy(&age, payload + h.len, sizeof age);
@@ -323,30 +323,30 @@ int rma_on_op(int src, const void *msg, size_t len)
 
 /* One element, delegated to this process by a near one (delegate.c). A malformed one is not
  * answered: the asker takes it back. */
-int rma_on_one(int src, const void *msg, size_t len)
+int rma_on_delegate(int src, const void *msg, size_t len)
 {
-    struct rma_one q;
+    struct rma_delegated q;
     if (len != sizeof q)
-        return nonsense(src, "a question");
+        return malformed(src, "a question");
     memcpy(&q, msg, sizeof q);
     struct rma_win *w = rma_win_named(q.win, q.src);
     if (!w)
         return 0; /* taken back, and the window ended since */
-    uint32_t rank = q.src & rma_room()->ranks;
+    uint32_t rank = q.src & rma_self()->ranks;
     int known = rank < (uint32_t)w->size && rma_world(w, (int)rank) == src;
     struct rma_near *n = known ? rma_near_of(w, (int)rank) : NULL;
-    struct dt_type *e = rma_predefined(RMA_ONE_TYPES | q.elem);
+    struct dt_type *e = rma_predefined(RMA_DELEGATE_TYPES | q.elem);
     struct dt_op *op = q.aop < DT_OPS ? proc->obj->table[OBJ_OP].builtin[q.aop] : NULL;
     struct acc_target at = rma_own_memory(w);
     uint64_t off = 0;
     char *mem;
     if (!n || !e || !(op ? e->ops >> q.aop & 1 : q.aop == RMA_SWAP))
-        return nonsense(src, "a question");
+        return malformed(src, "a question");
     /* Before its place is checked, which may be detached since. */
     int open = !acc_taken_back(&n->peer->asked, q.number);
     if (open && (!rma_window_at(w, q.disp, 0, (int64_t)e->elem.bytes, &off, &mem) ||
-                 !acc_askable(at.ctl, off, e)))
-        return nonsense(src, "a question");
+                 !acc_delegable(at.ctl, off, e)))
+        return malformed(src, "a question");
     struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value,
                              .compare = &q.compare, .asked = &n->peer->asked, .number = q.number,
                              .asker = src};
@@ -362,8 +362,8 @@ int rma_on_post(int src, const void *msg, size_t len)
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     if (!w)
-        return nonsense(src, "a post for a window");
-    if (rma_post_came(w, (int)h.src, (uint32_t)h.disp))
+        return malformed(src, "a post for a window");
+    if (rma_post_came(w, (int)h.src, (uint32_t)h.detached))
         log_fatal("out of memory for the posts of a window");
     progress_signal();
     return 0;

@@ -25,7 +25,7 @@ void rma_lockq_init(struct rma_lockq *q)
 /* Take e off the queue; *packet: its data, the caller's now (NULL: freed). */
 static void entry_take(struct rma_lockq *q, struct lock_entry *e, char **packet)
 {
-    struct rma_win *w = LIST_OBJ(q, struct rma_win, lockq);
+    struct rma_win *w = LIST_OBJ(q, struct rma_win, target.lockq);
     list_del(&e->link);
     q->count--;
     counter_add(&w->near.pvars.v[PVAR_RMA_LOCKS_USED], (uint64_t)-1);
@@ -72,7 +72,7 @@ static void hold(struct rma_lockq *q, int src, enum shmlock_type type)
 
 int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     enum shmlock_type type = (enum shmlock_type)(uintptr_t)map_del(&q->holders, (uint64_t)src + 1);
     if (!type) {
         if (!q->anonymous)
@@ -95,14 +95,14 @@ int rma_lockq_release(struct rma_win *w, int src, uint32_t *clock)
 
 static void tell_waiting(struct rma_win *w)
 {
-    const struct list *l = list_first(&w->lockq.entries);
+    const struct list *l = list_first(&w->target.lockq.entries);
     const struct lock_entry *e = l ? LIST_OBJ(l, struct lock_entry, link) : NULL;
     shmlock_far_waiting(word_of(w), &w->node.n, e ? (int)type_of(&e->hdr) : 0, e ? e->key : 0);
 }
 
 static void refuse(struct rma_win *w, int src, const struct rma_hdr *h, uint64_t stamp)
 {
-    struct rma_hdr r = {.type = RMA_PKT_REFUSED, .disp = stamp, .op = h->op, .token = h->token};
+    struct rma_hdr r = {.type = RMA_PKT_REFUSED, .stamp = stamp, .op = h->op, .token = h->token};
     rma_count(w, PVAR_RMA_LOCKS_REFUSED, 1);
     rma_reply(w, src, &r, NULL, 0);
 }
@@ -121,7 +121,7 @@ static void insert(struct rma_lockq *q, struct lock_entry *e)
 static int enqueue(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
                    uint64_t age)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     struct lock_entry *e = calloc(1, sizeof *e);
     if (!e)
         return -1;
@@ -162,7 +162,7 @@ static void second(struct rma_win *w, int src)
 /* Does every waiting far request stand behind a reader of that age? */
 static int is_oldest(const struct rma_win *w, uint64_t age)
 {
-    const struct list *l = list_first(&w->lockq.entries);
+    const struct list *l = list_first(&w->target.lockq.entries);
     return !l || shmlock_before(shmlock_reader_key(word_of(w), age),
                                 LIST_OBJ(l, struct lock_entry, link)->key);
 }
@@ -171,29 +171,29 @@ static int is_oldest(const struct rma_win *w, uint64_t age)
 void rma_lockq_ask(struct rma_win *w, int src, const struct rma_hdr *h, const char *payload,
                    uint64_t age)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     enum shmlock_type type = type_of(h);
     int join = joins(h), got = 0;
     shmlock_clock_raise(word_of(w), age);
     /* sent before it failed, received after the failure was handled: it would never be released */
-    if (boot_dead_count() && boot_dead(src))
+    if (boot_failed_count() && boot_failed(src))
         return;
     /* A stamp that was never given out, or that has expired (a failure let newcomers in), counts as
      * none. */
-    int stamped = (h->flags & RMA_F_STAMP) && h->disp > 0 && h->disp <= q->stamps &&
+    int stamped = (h->flags & RMA_F_STAMP) && h->stamp > 0 && h->stamp <= q->stamps &&
                   q->admitted < q->stamps;
     if (map_get(&q->holders, (uint64_t)src + 1)) {
         second(w, src);
         return;
     }
-    int turn = stamped ? h->disp <= q->admitted + (uint64_t)cvar.rma_lock_entries
+    int turn = stamped ? h->stamp <= q->admitted + (uint64_t)cvar.rma_lock_entries
                        : q->stamps == q->admitted;
     if (join || (turn && q->count == 0))
         got = shmlock_far_try(word_of(w), &w->node.n, type, !join || is_oldest(w, age),
                               join ? age + 1 : 0);
     if (!got && (!turn || q->count >= (unsigned)cvar.rma_lock_entries ||
                  enqueue(w, src, h, payload, join ? age : SHMLOCK_NOW) != 0)) {
-        refuse(w, src, h, stamped ? h->disp : ++q->stamps);
+        refuse(w, src, h, stamped ? h->stamp : ++q->stamps);
         return;
     }
     if (stamped)
@@ -216,16 +216,16 @@ static void tell_all(struct rma_lockq *q)
 static void look_for_deaths(struct rma_win *w)
 {
     unsigned n = shmlock_broken(word_of(w));
-    if (n != w->lockq.broken)
-        tell_all(&w->lockq);
-    w->lockq.broken = n;
+    if (n != w->target.lockq.broken)
+        tell_all(&w->target.lockq);
+    w->target.lockq.broken = n;
 }
 
 /* --- grant ------------------------------------------------------------------------------------ */
 
 static void grant(struct rma_win *w, struct lock_entry *e)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     struct lock_entry mine = *e;
     hold(q, e->src, type_of(&e->hdr));
     if (type_of(&e->hdr) == SHMLOCK_EXCLUSIVE)
@@ -247,7 +247,7 @@ static void grant(struct rma_win *w, struct lock_entry *e)
  * grant, which its UNLOCK releases. */
 static int in_spite(struct rma_win *w, struct lock_entry *e)
 {
-    if (!w->lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE ||
+    if (!w->target.lockq.doubt || type_of(&e->hdr) != SHMLOCK_EXCLUSIVE ||
         !shmlock_far_try(word_of(w), &w->node.n, SHMLOCK_SHARED, 1, 0))
         return 0;
     e->hdr.flags &= (uint16_t)~RMA_F_EXCLUSIVE;
@@ -259,7 +259,7 @@ static int in_spite(struct rma_win *w, struct lock_entry *e)
  * once. */
 static int doubled(struct rma_win *w, struct lock_entry *e)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     int src = e->src;
     if (!map_get(&q->holders, (uint64_t)src + 1))
         return 0;
@@ -271,7 +271,7 @@ static int doubled(struct rma_win *w, struct lock_entry *e)
 
 int rma_lockq_poll(struct rma_win *w)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     int n = 0;
     look_for_deaths(w);
     while (!list_empty(&q->entries)) {
@@ -288,9 +288,9 @@ int rma_lockq_poll(struct rma_win *w)
     return n;
 }
 
-void rma_lockq_bury(struct rma_win *w, int src)
+void rma_lockq_fail(struct rma_win *w, int src)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     for (struct list *l = q->entries.next, *next; l != &q->entries; l = next) {
         struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
         next = l->next;
@@ -304,7 +304,7 @@ void rma_lockq_bury(struct rma_win *w, int src)
         uint32_t clock;
         rma_lockq_release(w, src, &clock);
     } else if (boot_same_node(src)) {
-        shmlock_bury(word_of(w), &w->node.n);
+        shmlock_fail(word_of(w), &w->node.n);
         look_for_deaths(w);
     } else if (q->anonymous && !q->doubt) { /* the failed process may be one of them */
         q->doubt = 1;

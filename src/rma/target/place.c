@@ -54,7 +54,7 @@ static int place_ext(const struct rma_hdr *h, const char *payload, struct place 
     if (e.flat_len) {
         if (e.flat_len > left || rma_pad(e.flat_len) > left)
             return MPI_ERR_OTHER;
-        p->t = type_of(rma_room(), payload, e.flat_len);
+        p->t = type_of(rma_self(), payload, e.flat_len);
         if (!p->t)
             return MPI_ERR_TYPE;
         payload += rma_pad(e.flat_len);
@@ -172,7 +172,7 @@ int rma_place_find(struct rma_win *w, const struct rma_hdr *h, const char *paylo
     if (!acc || p->t == p->elem || p->elem->elem.kind != DT_PAIR)
         return 0;
     /* more than came, and more than an answer holds */
-    if (p->len > p->data_len && p->len > rma_room()->reply_bytes)
+    if (p->len > p->data_len && p->len > rma_self()->reply_bytes)
         return MPI_ERR_COUNT;
     return pairs_fit(w, h, p) ? 0 : MPI_ERR_RMA_RANGE;
 }
@@ -226,10 +226,10 @@ int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *
     if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
         return MPI_ERR_COUNT;
     struct acc_target at = rma_own_memory(w);
-    /* acc_one() takes the element as in memory, a packet has it packed: pair types may differ. */
+    /* acc_element() takes the element as in memory, a packet has it packed: pair types may differ. */
     if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes &&
         p->elem->elem.bytes == p->elem->elem.stride)
-        return acc_one(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
+        return acc_element(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
     struct acc_args a = {.elem = p->elem, .op = op, .off = p->off, .origin = p->data,
                          .fetches = result != NULL, .result = result};
     if (p->t) {
@@ -288,27 +288,27 @@ int rma_run_cas(struct rma_win *w, const struct place *p, char *result)
 
 /* A coalesced packet: the common part is checked once, each place separately. One out of range does
  * not prevent the others; *bad: the displacement of the first that failed, else of the last. */
-int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
+int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
 {
     struct dt_type *e = rma_predefined(h->dt);
     struct dt_op *op = NULL;
     size_t bytes, step;
     int cls = 0;
-    if (!e || !rma_train_type(e))
+    if (!e || !rma_coalesce_type(e))
         return MPI_ERR_TYPE;
     if (h->aop) {
         op = h->aop < DT_NO_OP ? dt_op_find((MPI_Op)(0x58000000 | h->aop)) : NULL;
         if (!op || dt_op_check(op, e, DT_FOR_ACC))
             return MPI_ERR_OP;
     }
-    if (h->flags & RMA_F_EXT || !h->disp || h->disp > h->len ||
-        dt_total(e, (size_t)h->disp, &bytes) || bytes > h->len)
+    if (h->flags & RMA_F_EXT || !h->each || h->each > h->len ||
+        dt_total(e, (size_t)h->each, &bytes) || bytes > h->len)
         return MPI_ERR_COUNT;
     step = sizeof(uint64_t) + rma_pad(bytes);
-    if (h->len % step || h->len / step != h->count)
+    if (h->len % step || h->len / step != h->ops)
         return MPI_ERR_COUNT;
     struct acc_target own = rma_own_memory(w);
-    struct acc_args a = {.elem = e, .op = op, .tcount = (size_t)h->disp, .ttype = e, .len = bytes};
+    struct acc_args a = {.elem = e, .op = op, .tcount = (size_t)h->each, .ttype = e, .len = bytes};
     for (const char *end = at + h->len; at != end; at += step) {
         uint64_t disp, off;
         char *mem;
@@ -319,8 +319,8 @@ int rma_run_train(struct rma_win *w, const struct rma_hdr *h, const char *at, st
             err = MPI_ERR_RMA_RANGE;
         } else if (!op) {
             rma_near_put(data, mem, bytes);
-        } else if (h->disp == 1) {
-            err = acc_one(&own, off, e, op, data, NULL);
+        } else if (h->each == 1) {
+            err = acc_element(&own, off, e, op, data, NULL);
         } else {
             a.off = off;
             a.origin = data;

@@ -1,7 +1,7 @@
 /* target.h - the contract of rma/target/: packets that act at the target, and lock requests that
  * wait there. Start with handlers.c.
  *
- *   ownership  a waiting lock request owns its stored packet; a record of fetch_target.c stays while
+ *   ownership  a waiting lock request owns its stored packet; a record of pull_target.c stays while
  *              the network uses its memory (F1)
  *   blocking   nothing here waits for a process: handlers and hooks. A stripe of an accumulate may
  *              take some microseconds
@@ -17,16 +17,16 @@
 void rma_lockq_init(struct rma_lockq *q);
 void rma_lockq_free(struct rma_lockq *q);
 int rma_lockq_poll(struct rma_win *w);             /* grants; events */
-void rma_lockq_bury(struct rma_win *w, int src);
-/* --- fault.c, fetch_target.c ---- */
+void rma_lockq_fail(struct rma_win *w, int src);
+/* --- fault.c, pull_target.c ---- */
 void rma_errors_free(struct rma_win *w);
-void rma_fetch_init(struct rma *r);
-void rma_fetch_finalize(struct rma *r);
+void rma_pull_init(struct rma *r);
+void rma_pull_finalize(struct rma *r);
 
 /* --- handlers ---- */
 int rma_on_op(int src, const void *msg, size_t len);
 int rma_on_post(int src, const void *msg, size_t len);
-int rma_on_one(int src, const void *msg, size_t len);
-int rma_on_fetch(int src, const void *msg, size_t len);
+int rma_on_delegate(int src, const void *msg, size_t len);
+int rma_on_pull(int src, const void *msg, size_t len);
 
 #endif

@@ -9,16 +9,16 @@ static void regions_publish(struct rma_win *w)
 {
     struct rma_peer *p = rma_peer_of(w, w->node.n.me);
     unsigned v = atomic_load_explicit(&p->version, memory_order_relaxed);
-    unsigned n = w->nregions < RMA_REGIONS ? w->nregions : RMA_REGIONS;
+    unsigned n = w->mem.nregions < RMA_REGIONS ? w->mem.nregions : RMA_REGIONS;
     atomic_store_explicit(&p->version, v + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     sched_point(); /* near readers see that the list is invalid */
     for (unsigned i = 0; i < n; i++) {
-        __atomic_store_n(&p->region[i].base, w->regions[i].base, __ATOMIC_RELAXED);
-        __atomic_store_n(&p->region[i].size, w->regions[i].size, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->region[i].base, w->mem.regions[i].base, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->region[i].size, w->mem.regions[i].size, __ATOMIC_RELAXED);
     }
     atomic_store_explicit(&p->nregions, n, memory_order_relaxed);
-    __atomic_store_n(&p->overflow, (uint32_t)(w->nregions > RMA_REGIONS), __ATOMIC_RELAXED);
+    __atomic_store_n(&p->overflow, (uint32_t)(w->mem.nregions > RMA_REGIONS), __ATOMIC_RELAXED);
     atomic_store_explicit(&p->version, v + 2, memory_order_release);
 }
 
@@ -32,19 +32,19 @@ static int not_dynamic(const struct rma_win *w)
  * other region has bytes and a base of its own. */
 static int attach_empty(struct rma_win *w, uint64_t addr)
 {
-    uint64_t *more = realloc(w->empties, (w->nempties + 1) * sizeof *more);
+    uint64_t *more = realloc(w->mem.empties, (w->mem.nempties + 1) * sizeof *more);
     if (!more)
         return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
-    w->empties = more;
-    w->empties[w->nempties++] = addr;
+    w->mem.empties = more;
+    w->mem.empties[w->mem.nempties++] = addr;
     return MPI_SUCCESS;
 }
 
 static int detach_empty(struct rma_win *w, uint64_t addr)
 {
-    for (unsigned i = 0; i < w->nempties; i++)
-        if (w->empties[i] == addr) {
-            w->empties[i] = w->empties[--w->nempties];
+    for (unsigned i = 0; i < w->mem.nempties; i++)
+        if (w->mem.empties[i] == addr) {
+            w->mem.empties[i] = w->mem.empties[--w->mem.nempties];
             return MPI_SUCCESS;
         }
     return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), (void *)(uintptr_t)addr);
@@ -65,21 +65,21 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
     if (!size)
         return attach_empty(w, addr);
     unsigned i = rma_region_above(w, addr);
-    if ((i > 0 && w->regions[i - 1].base + w->regions[i - 1].size > addr) ||
-        (i < w->nregions && addr + (uint64_t)size > w->regions[i].base))
+    if ((i > 0 && w->mem.regions[i - 1].base + w->mem.regions[i - 1].size > addr) ||
+        (i < w->mem.nregions && addr + (uint64_t)size > w->mem.regions[i].base))
         return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
                         base, (long long)size);
-    if (w->nregions == w->regions_room) {
-        unsigned room = w->regions_room ? 2 * w->regions_room : 16;
-        struct rma_attached *more = realloc(w->regions, room * sizeof *more);
+    if (w->mem.nregions == w->mem.regions_room) {
+        unsigned room = w->mem.regions_room ? 2 * w->mem.regions_room : 16;
+        struct rma_attached *more = realloc(w->mem.regions, room * sizeof *more);
         if (!more)
             return err_make(MPI_ERR_RMA_ATTACH, "%s: no memory for one more region", rma_call());
-        w->regions = more;
-        w->regions_room = room;
+        w->mem.regions = more;
+        w->mem.regions_room = room;
     }
-    memmove(w->regions + i + 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
-    w->regions[i] = (struct rma_attached){addr, (uint64_t)size, mem_move_hold(base, (size_t)size)};
-    w->nregions++;
+    memmove(w->mem.regions + i + 1, w->mem.regions + i, (w->mem.nregions - i) * sizeof *w->mem.regions);
+    w->mem.regions[i] = (struct rma_attached){addr, (uint64_t)size, mem_move_hold(base, (size_t)size)};
+    w->mem.nregions++;
     regions_publish(w);
     return MPI_SUCCESS;
 }
@@ -90,12 +90,12 @@ int rma_win_detach(struct rma_win *w, const void *base)
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return not_dynamic(w);
     unsigned i = rma_region_above(w, addr);
-    if (i == 0 || w->regions[i - 1].base != addr)
+    if (i == 0 || w->mem.regions[i - 1].base != addr)
         return detach_empty(w, addr);
-    mem_move_back(w->regions[i - 1].moved);
-    memmove(w->regions + i - 1, w->regions + i, (w->nregions - i) * sizeof *w->regions);
-    w->nregions--;
-    w->detached++;
+    mem_move_back(w->mem.regions[i - 1].moved);
+    memmove(w->mem.regions + i - 1, w->mem.regions + i, (w->mem.nregions - i) * sizeof *w->mem.regions);
+    w->mem.nregions--;
+    w->mem.detached++;
     regions_publish(w);
     return MPI_SUCCESS;
 }

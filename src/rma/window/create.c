@@ -35,10 +35,10 @@ static int plan_check(const struct plan *p)
 
 static struct rma_win *win_blank(const struct plan *p)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     struct rma_win *w = r->spare;
     if (w)
-        r->spare = (struct rma_win *)w->heap;
+        r->spare = (struct rma_win *)w->mem.heap;
     else if ((w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64)) != NULL)
         w->near.obj.handle = 0;
     else
@@ -54,19 +54,19 @@ static struct rma_win *win_blank(const struct plan *p)
     w->bytes = p->size;
     w->disp_unit = p->disp_unit;
     w->attr_unit = p->disp_unit <= INT_MAX ? (int)p->disp_unit : 0;
-    w->op_quota.size = w->op_quota.free = (unsigned)cvar.rma_op_win;
-    w->target_quota.size = w->target_quota.free = (unsigned)cvar.rma_target_win;
+    w->table.op_quota.size = w->table.op_quota.free = (unsigned)cvar.rma_op_win;
+    w->table.target_quota.size = w->table.target_quota.free = (unsigned)cvar.rma_target_win;
     list_init(&w->link);
     list_init(&w->active);
-    list_init(&w->ready);
+    list_init(&w->table.ready);
     list_init(&w->resps);
-    list_init(&w->slots_used);
-    list_init(&w->keys);
-    map_init(&w->posts);
-    map_init(&w->far_errors);
-    map_init(&w->left);
-    rma_gone_init(&w->gone);
-    rma_lockq_init(&w->lockq);
+    list_init(&w->table.used);
+    list_init(&w->native.keys);
+    map_init(&w->access.posts);
+    map_init(&w->target.errors);
+    map_init(&w->free.asked);
+    rma_evicted_init(&w->passive.evicted);
+    rma_lockq_init(&w->target.lockq);
     attr_list_init(&w->attrs);
     w->errhandler = errhandler_builtin(ERRHANDLER_FATAL);
     return w;
@@ -74,7 +74,7 @@ static struct rma_win *win_blank(const struct plan *p)
 
 void rma_win_drop(struct rma_win *w)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (w->near.obj.handle) {
         _Atomic(struct rma_win_near *) *at = &r->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)];
         if (atomic_load_explicit(at, memory_order_relaxed) == &w->near)
@@ -91,26 +91,26 @@ void rma_win_drop(struct rma_win *w)
         else if (pvar_table[i].cls == PVAR_HIGHWATER)
             counter_max(&r->closed.v[i], w->near.pvars.v[i]);
     rma_native_close(w);
-    rma_lockq_free(&w->lockq);
-    map_destroy(&w->posts);
+    rma_lockq_free(&w->target.lockq);
+    map_destroy(&w->access.posts);
     rma_errors_free(w);
-    map_destroy(&w->left);
-    rma_gone_clear(&w->gone);
+    map_destroy(&w->free.asked);
+    rma_evicted_clear(&w->passive.evicted);
     if (w->near.near)
         rma_node_close(w);
     rma_slots_free(w);
     rma_pscw_free(w);
-    free(w->heap);
-    mem_move_back(w->moved);
-    while (w->nregions)
-        mem_move_back(w->regions[--w->nregions].moved);
-    free(w->regions);
-    free(w->empties);
+    free(w->mem.heap);
+    mem_move_back(w->mem.moved);
+    while (w->mem.nregions)
+        mem_move_back(w->mem.regions[--w->mem.nregions].moved);
+    free(w->mem.regions);
+    free(w->mem.empties);
     info_drop(w->info);
     errhandler_drop(w->errhandler);
     if (w->comm)
         comm_drop(w->comm);
-    w->heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
+    w->mem.heap = (void *)r->spare; /* not freed before the end: rma_near_win() */
     r->spare = w;
 }
 
@@ -129,7 +129,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     int err = plan_check(p);
     if (!err)
         err = rma_hints_take(w, p->info, 0);
-    w->large_pages = p->info && info_truth(p->info, "large_pages", 0);
+    w->mem.large_pages = p->info && info_truth(p->info, "large_pages", 0);
     size_t align = rma_memory_ours(w) ? info_alignment(p->info) : 0;
     if (!err && rma_slots_init(w))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for slots", rma_call());
@@ -141,7 +141,7 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
     int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept, align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */};
     int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
-    w->align = v[4] ? (size_t)v[4] : RMA_PAGE;
+    w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
     out->most = (uint64_t)v[1];
     out->kept = v[2] == -v[3] ? (uint64_t)v[2] : 0; /* highest and lowest are one */
     if (!err && !e && v[0])
@@ -151,14 +151,14 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
 
 static int win_publish(struct rma_win *w)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (obj_add(OBJ_WIN, &w->near.obj))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window handle", rma_call());
     /* Only now: a packet that names it finds everything that a handler touches. */
     if (map_put(&r->wins, w->id, w))
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for a window", rma_call());
     list_push(&r->windows, &w->link);
-    rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->nslots * sizeof *w->slots);
+    rma_count(w, PVAR_RMA_WIN_BYTES, sizeof *w + w->table.nslots * sizeof *w->table.slots);
     return MPI_SUCCESS;
 }
 
@@ -202,7 +202,7 @@ static int make(const struct plan *p, struct comm *c, struct rma_win **out)
         return err;
     }
     /* Last: from here on the fast path may find it. */
-    atomic_store_explicit(&rma_room()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
+    atomic_store_explicit(&rma_self()->fast.win[w->near.obj.handle & (RMA_FAST_WINS - 1)], &w->near,
                           memory_order_release);
     *out = w;
     return MPI_SUCCESS;
@@ -255,20 +255,20 @@ static void last_barrier(struct rma_win *w)
 
 int rma_win_free(struct rma_win *w)
 {
-    if (!rma_ask(w, ASK_FREE_MAY) || w->expo != EXPO_NONE)
+    if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
         return err_make(MPI_ERR_RMA_SYNC, "%s: an epoch is open on %s: %s", rma_call(), rma_win_text(w),
                         w->expo != EXPO_NONE ? "call MPI_Win_wait first" : rma_end_first(w));
     int err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)
         return err;
     rma_barriers_wait(w, 0);
-    w->leaving = 1;
+    w->free.under_way = 1;
     if (w->all_near)
         rma_node_barrier(w);
     else
         last_barrier(w);
-    rma_leave(w);
-    w->node.reusable = w->all_near && !w->dead && !boot_dead_count();
+    rma_free_sync(w);
+    w->node.reusable = w->all_near && !w->dead && !boot_failed_count();
     rma_win_drop(w);
     return MPI_SUCCESS;
 }

@@ -115,7 +115,7 @@ int rma_win_set_info(struct rma_win *w, struct info *info)
 static int64_t alignment_had(const struct rma_win *w)
 {
     uintptr_t at = (uintptr_t)w->base, low = at & -at;
-    return (int64_t)(at && low < w->align ? low : w->align);
+    return (int64_t)(at && low < w->mem.align ? low : w->mem.align);
 }
 
 int rma_win_get_info(struct rma_win *w, struct info **out)
@@ -124,9 +124,9 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
     const struct {
         const char *key;
         int64_t value;
-    } sizes[] = {{"slots", w->nslots},
-                 {"op_win_pool", w->op_quota.size},
-                 {"target_win_pool", w->target_quota.size},
+    } sizes[] = {{"slots", w->table.nslots},
+                 {"op_win_pool", w->table.op_quota.size},
+                 {"target_win_pool", w->table.target_quota.size},
                  {"lock_entries", cvar.rma_lock_entries},
                  {"piggyback_threshold", cvar.rma_hold},
                  {"mpi_minimum_memory_alignment", alignment_had(w)}};
@@ -134,7 +134,7 @@ int rma_win_get_info(struct rma_win *w, struct info **out)
     if (!rma_memory_ours(w))
         told--; /* the last */
     struct info *i = info_copy(w->info);
-    if (i && info_put(i, "large_pages", w->large_pages ? "true" : "false")) {
+    if (i && info_put(i, "large_pages", w->mem.large_pages ? "true" : "false")) {
         info_drop(i);
         i = NULL;
     }

@@ -11,15 +11,15 @@
  * and a network has registered its present pages. */
 static int is_shown(const void *base, size_t bytes)
 {
-    const struct rma *r = rma_room();
+    const struct rma *r = rma_self();
     uint64_t from = (uint64_t)(uintptr_t)base, to = from + bytes;
     for (const struct list *l = r->windows.next; l != &r->windows; l = l->next) {
         const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         uint64_t at = (uint64_t)(uintptr_t)w->base;
         if (at < to && from < at + (uint64_t)w->bytes)
             return 1;
-        for (unsigned i = 0; i < w->nregions; i++)
-            if (w->regions[i].base < to && from < w->regions[i].base + w->regions[i].size)
+        for (unsigned i = 0; i < w->mem.nregions; i++)
+            if (w->mem.regions[i].base < to && from < w->mem.regions[i].base + w->mem.regions[i].size)
                 return 1;
     }
     return 0;
@@ -32,12 +32,12 @@ static void memory_move(struct rma_win *w)
 {
     if (!w->bytes)
         return;
-    w->moved = mem_move_hold(w->base, (size_t)w->bytes);
-    if (!w->moved && cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1 &&
+    w->mem.moved = mem_move_hold(w->base, (size_t)w->bytes);
+    if (!w->mem.moved && cvar.rma_move > 0 && w->bytes >= cvar.rma_move && w->nears > 1 &&
         !mem_segment_of(w->base, (size_t)w->bytes) && !is_shown(w->base, (size_t)w->bytes) &&
-        mem_move(w->base, (size_t)w->bytes, &w->moved) != 0)
-        w->moved = NULL;
-    if (w->moved && mem_segment_of(w->base, (size_t)w->bytes))
+        mem_move(w->base, (size_t)w->bytes, &w->mem.moved) != 0)
+        w->mem.moved = NULL;
+    if (w->mem.moved && mem_segment_of(w->base, (size_t)w->bytes))
         rma_count(w, PVAR_RMA_MOVED, 1);
 }
 
@@ -53,19 +53,19 @@ static int memory_reserve(struct rma_win *w)
 
 static int memory_share(struct rma_win *w, unsigned flags)
 {
-    if (mem_segment_create((size_t)w->bytes, flags, &w->memory) != 0)
+    if (mem_segment_create((size_t)w->bytes, flags, &w->mem.made) != 0)
         return 0;
-    if (mem_segment_align(w->memory, w->align) == 0)
+    if (mem_segment_align(w->mem.made, w->mem.align) == 0)
         return 1;
-    mem_segment_drop(w->memory);
-    w->memory = NULL;
+    mem_segment_drop(w->mem.made);
+    w->mem.made = NULL;
     return 0;
 }
 
 int rma_memory_make(struct rma_win *w)
 {
-    int large = w->large_pages;
-    w->large_pages = 0; /* unless they are granted */
+    int large = w->mem.large_pages;
+    w->mem.large_pages = 0; /* unless they are granted */
     if (w->flavor == MPI_WIN_FLAVOR_CREATE) {
         memory_move(w);
         return memory_reserve(w);
@@ -76,18 +76,18 @@ int rma_memory_make(struct rma_win *w)
         w->base = w->node.area + w->node.n.me * w->node.part;
         return MPI_SUCCESS;
     }
-    w->large_pages = large && memory_share(w, MEM_LARGE);
-    if (w->large_pages || (w->nears > 1 && memory_share(w, 0))) {
-        w->base = w->memory->base;
+    w->mem.large_pages = large && memory_share(w, MEM_LARGE);
+    if (w->mem.large_pages || (w->nears > 1 && memory_share(w, 0))) {
+        w->base = w->mem.made->base;
         return MPI_SUCCESS;
     }
     /* There is no near peer, or no shared memory is left: peers use CMA or messages. */
-    if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->align)
-        w->heap = calloc(1, (size_t)w->bytes + w->align); /* its pages are allocated at the first
+    if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->mem.align)
+        w->mem.heap = calloc(1, (size_t)w->bytes + w->mem.align); /* its pages are allocated at the first
                                                            * touch */
-    if (!w->heap)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->align);
-    w->base = (char *)w->heap + (-(uintptr_t)w->heap & (w->align - 1));
+    if (!w->mem.heap)
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->mem.align);
+    w->base = (char *)w->mem.heap + (-(uintptr_t)w->mem.heap & (w->mem.align - 1));
     return MPI_SUCCESS;
 }
 
@@ -98,8 +98,8 @@ int rma_memory_make(struct rma_win *w)
 static uint64_t part_offset(const struct rma_win *w, unsigned upto, int noncontig)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), off = 0;
-    if (w->node.area || page < w->align) /* the area has no room for large system pages */
-        page = w->align;
+    if (w->node.area || page < w->mem.align) /* the area has no room for large system pages */
+        page = w->mem.align;
     for (unsigned i = 0; i < upto; i++) {
         /* from an MPI_Aint, so rounding it up does not overflow */
         uint64_t size = rma_peer_of(w, i)->size;
@@ -131,28 +131,28 @@ int rma_node_shared(struct rma_win *w, int noncontig)
         return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
                         w->nears, (long long)INT64_MAX);
     if (me == 0 && total) {
-        err = mem_segment_create(total, MEM_NO_RESERVE, &w->memory);
+        err = mem_segment_create(total, MEM_NO_RESERVE, &w->mem.made);
         if (!err)
-            mem_segment_key(w->memory, &first->key);
+            mem_segment_key(w->mem.made, &first->key);
         first->error = err ? MPI_ERR_NO_MEM : 0;
     }
     rma_node_barrier(w);
     if (me != 0 && total && !first->error)
-        err = mem_segment_attach(&first->key, &w->memory);
+        err = mem_segment_attach(&first->key, &w->mem.made);
     if (!err && first->error)
         err = -ENOMEM;
-    if (!err && w->memory)
-        err = mem_segment_align(w->memory, w->align);
+    if (!err && w->mem.made)
+        err = mem_segment_align(w->mem.made, w->mem.align);
     uint64_t off = part_offset(w, me, noncontig);
     if (!err && w->bytes)
-        err = mem_segment_reserve(w->memory, off, (size_t)w->bytes);
+        err = mem_segment_reserve(w->mem.made, off, (size_t)w->bytes);
     if (err)
         return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s", rma_call(),
-                        (unsigned long long)total, w->align, strerror(-err));
-    w->base = w->memory && w->bytes ? (char *)w->memory->base + off : NULL;
+                        (unsigned long long)total, w->mem.align, strerror(-err));
+    w->base = w->mem.made && w->bytes ? (char *)w->mem.made->base + off : NULL;
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];
-        n->mapping = w->memory ? (char *)w->memory->base + part_offset(w, i, noncontig) : NULL;
+        n->mapping = w->mem.made ? (char *)w->mem.made->base + part_offset(w, i, noncontig) : NULL;
     }
     return MPI_SUCCESS;
 }

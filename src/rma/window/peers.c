@@ -45,15 +45,15 @@ void rma_node_record(struct rma_win *w)
     p->base = (uint64_t)(uintptr_t)w->base;
     p->size = (uint64_t)w->bytes;
     p->disp_unit = (uint64_t)w->disp_unit;
-    struct rma *r = rma_room();
-    if (!r->cookie)
-        r->cookie = random_bits();
-    p->cookie = r->cookie;
-    p->cookie_at = (uint64_t)(uintptr_t)&r->cookie;
+    struct rma *r = rma_self();
+    if (!r->seg_id)
+        r->seg_id = random_bits();
+    p->seg_id = r->seg_id;
+    p->seg_id_at = (uint64_t)(uintptr_t)&r->seg_id;
     p->key.size = 0;
     p->error = 0;
     atomic_store_explicit(&p->unmapped, 0, memory_order_relaxed);
-    acc_asked_init(&p->asked);
+    acc_delegation_init(&p->asked);
     atomic_store_explicit(&p->version, 0, memory_order_relaxed);
     atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);
     p->overflow = 0;
@@ -70,14 +70,14 @@ void rma_node_record(struct rma_win *w)
 /* Tested with the first window: what the system allows between two processes does not change. */
 static int cma_works(const struct rma_near *n)
 {
-    struct rma *room = rma_room();
-    uint64_t cookie = 0;
-    struct iovec l = {&cookie, sizeof cookie}, r = {(void *)(uintptr_t)n->peer->cookie_at, sizeof cookie};
+    struct rma *room = rma_self();
+    uint64_t seg_id = 0;
+    struct iovec l = {&seg_id, sizeof seg_id}, r = {(void *)(uintptr_t)n->peer->seg_id_at, sizeof seg_id};
     if (!cvar.rma_cma)
         return 0;
     if (room->cma_known && room->cma_known[n->host_index])
         return 1;
-    if (mem_cma_read(n->host_index, &l, 1, &r, 1) != 0 || cookie != n->peer->cookie)
+    if (mem_cma_read(n->host_index, &l, 1, &r, 1) != 0 || seg_id != n->peer->seg_id)
         return 0;
     if (!room->cma_known)
         room->cma_known = calloc((size_t)boot_host_processes(), 1);
@@ -137,8 +137,8 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
     acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
-    if (w->memory && w->memory->owner)
-        mem_segment_shut(w->memory);
+    if (w->mem.made && w->mem.made->owner)
+        mem_segment_shut(w->mem.made);
     rma_node_barrier(w); /* all are ready */
     return MPI_SUCCESS;
 }

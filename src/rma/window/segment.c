@@ -49,7 +49,7 @@ static struct layout layout_of(const struct rma_win *w, unsigned stripes, uint64
     l.area = (l.total + RMA_PAGE - 1) / RMA_PAGE * RMA_PAGE;
     l.part = 0;
     int ours = w->flavor == MPI_WIN_FLAVOR_ALLOCATE || w->flavor == MPI_WIN_FLAVOR_SHARED;
-    if (ours && n > 1 && most && most <= AREA_MAX / n && w->align == RMA_PAGE) {
+    if (ours && n > 1 && most && most <= AREA_MAX / n && w->mem.align == RMA_PAGE) {
         l.part = (size_t)(most + RMA_PAGE - 1) / RMA_PAGE * RMA_PAGE;
         l.total = l.area + n * l.part;
     }
@@ -92,7 +92,7 @@ static int page_share(struct rma_win *w, size_t bytes)
         }
         if (lost)
             return lost;
-        w->node.cookie = key.cookie >> 1;
+        w->node.seg_id = key.seg_id >> 1;
         return err ? err_from_errno(err, "segment of a window") : MPI_SUCCESS;
     }
     int leader = w->near.near[0].rank;
@@ -106,25 +106,25 @@ static int page_share(struct rma_win *w, size_t bytes)
     if (err)
         return err_from_errno(err, "segment of a window");
     w->node.page = w->node.seg->base;
-    w->node.cookie = key.cookie >> 1;
+    w->node.seg_id = key.seg_id >> 1;
     return MPI_SUCCESS;
 }
 
 /* --- kept segments ---------------------------------------------------------------------------- */
 
-static void kept_forget(struct rma_kept *k)
+static void cached_discard(struct rma_cached_seg *k)
 {
     mem_segment_drop(k->seg);
     free(k->ranks);
     memset(k, 0, sizeof *k);
 }
 
-static struct rma_kept *kept_find(const struct rma_win *w)
+static struct rma_cached_seg *cached_find(const struct rma_win *w)
 {
-    struct rma_kept *k = rma_room()->kept;
-    for (int i = 0; i < RMA_KEPT; i++) {
+    struct rma_cached_seg *k = rma_self()->cached;
+    for (int i = 0; i < RMA_CACHED_SEGS; i++) {
         unsigned j = 0;
-        if (!k[i].cookie || k[i].n != w->nears)
+        if (!k[i].seg_id || k[i].n != w->nears)
             continue;
         while (j < w->nears && k[i].ranks[j] == rma_world(w, w->near.near[j].rank))
             j++;
@@ -135,13 +135,13 @@ static struct rma_kept *kept_find(const struct rma_win *w)
 }
 
 /* Newest first; the oldest is dropped. */
-static void kept_put(const struct rma_kept *k)
+static void cached_put(const struct rma_cached_seg *k)
 {
-    struct rma_kept *all = rma_room()->kept;
+    struct rma_cached_seg *all = rma_self()->cached;
     int last = 0;
-    while (last < RMA_KEPT - 1 && all[last].cookie)
+    while (last < RMA_CACHED_SEGS - 1 && all[last].seg_id)
         last++;
-    kept_forget(&all[last]);
+    cached_discard(&all[last]);
     memmove(all + 1, all, (size_t)last * sizeof *all);
     all[0] = *k;
 }
@@ -149,27 +149,27 @@ static void kept_put(const struct rma_kept *k)
 /* A segment that this process could reuse for w, taken out; all members compare. 0: none. */
 uint64_t rma_node_offer(struct rma_win *w)
 {
-    struct rma_kept *k = w->all_near && w->nears > 1 ? kept_find(w) : NULL;
+    struct rma_cached_seg *k = w->all_near && w->nears > 1 ? cached_find(w) : NULL;
     if (!k)
         return 0;
     w->node.offer = *k;
     memset(k, 0, sizeof *k);
-    return w->node.offer.cookie;
+    return w->node.offer.seg_id;
 }
 
 static void offer_back(struct rma_win *w)
 {
-    if (w->node.offer.cookie)
-        kept_put(&w->node.offer);
-    w->node.offer.cookie = 0;
+    if (w->node.offer.seg_id)
+        cached_put(&w->node.offer);
+    w->node.offer.seg_id = 0;
 }
 
 /* All members name `cookie`: use it, if it is large enough (all find the same). 1: used, 0: make a
  * new one. */
-static int page_reuse(struct rma_win *w, uint64_t cookie, size_t bytes)
+static int page_reuse(struct rma_win *w, uint64_t seg_id, size_t bytes)
 {
-    struct rma_kept *k = &w->node.offer;
-    if (!cookie || k->cookie != cookie) {
+    struct rma_cached_seg *k = &w->node.offer;
+    if (!seg_id || k->seg_id != seg_id) {
         offer_back(w);
         return 0;
     }
@@ -178,16 +178,16 @@ static int page_reuse(struct rma_win *w, uint64_t cookie, size_t bytes)
         w->node.seg = k->seg;
         w->node.page = k->seg->base;
         w->node.bars = k->bars;
-        w->node.cookie = cookie;
+        w->node.seg_id = seg_id;
         k->seg = NULL;
     }
-    kept_forget(k);
+    cached_discard(k);
     return fits;
 }
 
 static void page_keep(struct rma_win *w)
 {
-    struct rma_kept k = {w->node.seg, w->node.cookie, w->node.bars, w->nears, NULL};
+    struct rma_cached_seg k = {w->node.seg, w->node.seg_id, w->node.bars, w->nears, NULL};
     k.ranks = malloc(w->nears * sizeof *k.ranks);
     if (!k.ranks) {
         mem_segment_drop(k.seg);
@@ -195,14 +195,14 @@ static void page_keep(struct rma_win *w)
     }
     for (unsigned i = 0; i < w->nears; i++)
         k.ranks[i] = rma_world(w, w->near.near[i].rank);
-    kept_put(&k);
+    cached_put(&k);
 }
 
 void rma_node_finalize(void)
 {
-    for (int i = 0; i < RMA_KEPT; i++)
-        kept_forget(&rma_room()->kept[i]);
-    free(rma_room()->cma_known);
+    for (int i = 0; i < RMA_CACHED_SEGS; i++)
+        cached_discard(&rma_self()->cached[i]);
+    free(rma_self()->cma_known);
 }
 
 /* Zero this member's part; a new segment is zero already. */
@@ -277,7 +277,7 @@ void rma_node_close(struct rma_win *w)
     offer_back(w);
     for (unsigned i = 0; i < w->nears; i++)
         mem_segment_drop(w->near.near[i].seg);
-    mem_segment_drop(w->memory);
+    mem_segment_drop(w->mem.made);
     if (w->node.seg && w->node.reusable)
         page_keep(w);
     else if (w->node.seg)

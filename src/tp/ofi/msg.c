@@ -99,10 +99,10 @@ static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_pa
     memset(end, 0, wire_bytes(len) - sizeof(struct ofi_wire) - len);
 }
 
-static ssize_t post_kept(struct ofi *o, struct ofi_send *m)
+static ssize_t post_zcopy(struct ofi *o, struct ofi_send *m)
 {
     static const uint64_t zeros;
-    struct iovec v[OFI_KEEP_IOV] = {{m->bytes, m->head}, m->kept, {(void *)(uintptr_t)&zeros, m->len - m->head - m->kept.iov_len}};
+    struct iovec v[OFI_ZCOPY_IOV] = {{m->bytes, m->head}, m->kept, {(void *)(uintptr_t)&zeros, m->len - m->head - m->kept.iov_len}};
     return fi_sendv(o->ep, v, NULL, v[2].iov_len ? 3 : 2, m->peer->addr, &m->op.ctx);
 }
 
@@ -116,7 +116,7 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
             send_put(o, m);
         return err;
     }
-    ssize_t err = m->kept.iov_base ? post_kept(o, m)
+    ssize_t err = m->kept.iov_base ? post_zcopy(o, m)
                                    : fi_send(o->ep, m->bytes, m->len, m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
     if (!err) {
         list_del(&m->op.link);
@@ -226,11 +226,11 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
 }
 
 /* The same of a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0: not so. */
-static int enqueue_kept(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len,
+static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len,
                         struct tp_done *d)
 {
     size_t head = sizeof(struct ofi_wire) + len - iov[n - 1].iov_len;
-    struct ofi_send *m = o->am_keep && iov[n - 1].iov_len >= o->am_keep && head <= OFI_SMALL ? send_get(o, head) : NULL;
+    struct ofi_send *m = o->am_zcopy_min && iov[n - 1].iov_len >= o->am_zcopy_min && head <= OFI_SMALL ? send_get(o, head) : NULL;
     if (!m)
         return 0;
     m->peer = p;
@@ -284,7 +284,7 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
     if (cls == TP_REQUEST && p->sent - p->acked + wire > OFI_WINDOW)
         return TP_AGAIN;
     if (d)
-        pending = enqueue_kept(o, p, (enum ofi_packet)cls, iov, n, len, d);
+        pending = enqueue_zcopy(o, p, (enum ofi_packet)cls, iov, n, len, d);
     if (!pending && inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
         return TP_AGAIN;
     if (cls == TP_REQUEST)
@@ -399,7 +399,7 @@ static int ask(struct ofi *o, struct ofi_peer *p)
 static int look_at(struct ofi *o, struct ofi_peer *p, int *events)
 {
     if (p->broken) {
-        int most = boot_dead((int)p->rank) ? 1 : TELL_LOOKS;
+        int most = boot_failed((int)p->rank) ? 1 : TELL_LOOKS;
         if (!p->known || p->looks++ >= (unsigned)most)
             return 0;
         *events += inject(o, p, OFI_LOST, NULL, 0, 0) == 0;
@@ -530,7 +530,7 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
         on_gap(o, p);
     }
     /* It does not know, since it sends; but what the dead sent may come late. */
-    if (__builtin_expect(p->broken, 0) && (w.kind == OFI_ASK || !boot_dead((int)p->rank)))
+    if (__builtin_expect(p->broken, 0) && (w.kind == OFI_ASK || !boot_failed((int)p->rank)))
         ofi_look_now(o, p);
     if (p->gap)
         return;

@@ -92,16 +92,16 @@ void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
     list_push(&o->lost, &p->in_lost);
     list_del(&p->in_unheard);
     /* It may live, and wait for what the connection lost. */
-    if (!boot_dead((int)p->rank))
+    if (!boot_failed((int)p->rank))
         ofi_look_now(o, p);
 }
 
 /* Somebody died.  That it did was found by the launcher or the watch, perhaps; what waits for it here goes. */
-static void bury(struct ofi *o)
+static void fail_peer(struct ofi *o)
 {
     size_t cursor = 0;
     for (struct map_entry *e; (e = map_next(&o->peers, &cursor)) != NULL;)
-        if (boot_dead((int)((struct ofi_peer *)e->value)->rank))
+        if (boot_failed((int)((struct ofi_peer *)e->value)->rank))
             ofi_peer_lost(o, e->value, -ENOTCONN);
 }
 
@@ -112,7 +112,7 @@ static void mourn(struct ofi *o)
         next = l->next;
         ofi_queue_drop(o, p);
         ofi_rma_lost(o, p);
-        if (boot_dead((int)p->rank))
+        if (boot_failed((int)p->rank))
             list_del(&p->in_lost);
         else if (!p->told_lost++ && o->env.lost)
             o->env.lost(o->env.up, p->rank, p->broken);
@@ -155,7 +155,7 @@ static void ofi_close(struct tp *tp)
     struct ofi *o = (struct ofi *)tp;
     size_t cursor = 0;
     /* tp-ofi.md, "What providers do not keep": it would crash.  Nobody makes progress any more, so it touches nothing. */
-    if (has_left(o) && boot_dead_count())
+    if (has_left(o) && boot_failed_count())
         return;
     if (o->ep) /* first: it stops using our memory */
         close_fid(&o->ep->fid);
@@ -349,9 +349,9 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     const char *provider = i->fabric_attr->prov_name;
     if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
         o->flags |= TP_AM_LEAVES;
-    if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_KEEP_IOV)
-        o->am_keep = OFI_KEEP;
-    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .am_keep = o->am_keep, .gather = OFI_GATHER,
+    if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_ZCOPY_IOV)
+        o->am_zcopy_min = OFI_ZCOPY;
+    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .am_zcopy_min = o->am_zcopy_min, .gather = OFI_GATHER,
                              .replies = OFI_REPLIES};
     ofi_rma_caps(o, caps);
     o->flags = caps->flags;
@@ -467,7 +467,7 @@ static void complain(struct ofi *o)
         return;
     /* An inject: to whom it went shows when that peer is asked (O7). */
     o->nameless += !e.op_context;
-    if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) && boot_dead_count() == 0 && !o->warned_failed++)
+    if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) && boot_failed_count() == 0 && !o->warned_failed++)
         log_warn("transport ofi: an operation failed: %s (provider's code %d); more are not reported",
                  o->lib.strerror(e.err), e.prov_errno);
     struct fi_cq_data_entry d = {.op_context = e.op_context, .flags = e.flags};
@@ -484,9 +484,9 @@ static int ofi_progress(struct tp *tp)
     struct ofi *o = (struct ofi *)tp;
     struct fi_cq_data_entry e[16];
     int events = 0;
-    if (__builtin_expect(boot_dead_count() != o->deaths, 0)) {
-        o->deaths = boot_dead_count();
-        bury(o);
+    if (__builtin_expect(boot_failed_count() != o->deaths, 0)) {
+        o->deaths = boot_failed_count();
+        fail_peer(o);
     }
     if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted))
         events = ofi_msg_progress(o);

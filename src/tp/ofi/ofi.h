@@ -48,8 +48,8 @@ enum {
     OFI_BUFFER_BYTES = 1048576, /* ... of this size */
     OFI_SINGLES = 8,            /* receive buffers posted where each takes one message: long ones go round in half a MiB, half a core's cache */
     OFI_NAME_MAX = 256,         /* bytes of an endpoint's name */
-    OFI_KEEP = 16384,           /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its completion */
-    OFI_KEEP_IOV = 3,           /* ... our header, that piece, what fills its last word */
+    OFI_ZCOPY = 16384,           /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its completion */
+    OFI_ZCOPY_IOV = 3,           /* ... our header, that piece, what fills its last word */
     OFI_INJECT = 4096,          /* bytes, wire included: what is asked for, where the provider has less */
     OFI_SMALL = 512,            /* bytes, wire included: send buffers come in this size and that of the longest */
     OFI_POOL = 256,             /* short send buffers kept for later */
@@ -201,7 +201,7 @@ struct ofi {
     int timer_fd;          /* made when first needed; readable a millisecond after it was wound up */
     unsigned rank, size;
     uint64_t key;
-    size_t inject, am_max, am_keep;
+    size_t inject, am_max, am_zcopy_min;
     int quiet;            /* the provider does not bear questions */
     int multi;            /* receive buffers take many messages each */
     int reg_local;        /* FI_MR_LOCAL */
@@ -214,7 +214,7 @@ struct ofi {
     struct list queuing, holders, owing, lost, unposted;
     struct list unheard;  /* peers to be looked at (O7), by time */
     unsigned turns;       /* of progress() with such ones */
-    int deaths;           /* boot_dead_count() as seen last */
+    int deaths;           /* boot_failed_count() as seen last */
     unsigned nameless;    /* operations that failed, of which the provider does not say to whom they went (count) */
     struct list flying;   /* struct ofi_send and ofi_rma that the provider has, but puts */
     struct list pool[2], rma_pool, flush_pool;

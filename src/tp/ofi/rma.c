@@ -89,7 +89,7 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     caps->put_min = alone ? 256 : 4096;
     caps->get_min = alone ? 256 : 512;
     caps->lone_pays = !strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm");
-    caps->fetch_min = caps->lone_pays ? 131072 : SIZE_MAX; /* tp.md, "When native pays" */
+    caps->pull_min = caps->lone_pays ? 131072 : SIZE_MAX; /* tp.md, "When native pays" */
     if (o->reg_local)
         caps->flags |= TP_REG_LOCAL;
     if (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAW)

@@ -368,7 +368,7 @@ static void settle(struct shm *s)
 
 static int source_dead(void *arg, uint32_t index)
 {
-    return boot_dead(((const struct shm *)arg)->ranks[index]);
+    return boot_failed(((const struct shm *)arg)->ranks[index]);
 }
 
 /* Step over cells that dead senders reserved and never wrote. */
@@ -393,7 +393,7 @@ static int shm_progress(struct tp *tp)
     s->owed += (unsigned)events;
     if (s->owed && (!events || s->owed >= s->in[TP_REQUEST].count / 4))
         settle(s);
-    if (!events && ++s->idle % HOLE_TURNS == 0 && boot_dead_count() > 0)
+    if (!events && ++s->idle % HOLE_TURNS == 0 && boot_failed_count() > 0)
         events = skip_holes(s);
     return events;
 }
@@ -429,7 +429,7 @@ static int shm_fd(struct tp *tp, int arm)
         ring_peek(&s->in[TP_REQUEST], s->head[TP_REQUEST]))
         return TP_AGAIN;
     /* a process that sleeps polls too seldom to come to it by idle turns */
-    if (boot_dead_count() > 0 && skip_holes(s))
+    if (boot_failed_count() > 0 && skip_holes(s))
         return TP_AGAIN;
     return !list_empty(&s->blocked) && room_came(s) ? TP_AGAIN : 0;
 }

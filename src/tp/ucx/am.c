@@ -22,8 +22,8 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     int err = ucx_errno(status);
     u->sending--;
     if (o->keeps) {
-        o->keeps->keeping--;
-        u->keeping--;
+        o->keeps->zcopies--;
+        u->zcopies--;
     }
     ucx_out_put(o);
     u->lib.ucp_request_free(request);
@@ -196,7 +196,7 @@ static int transmit(struct ucx_peer *p, enum ucx_class cls, const struct iovec *
  * the kernel's two are enough.  0: it has left; TP_PENDING.  Copied where nothing would tell UCX to
  * leave it alone (U7), and where UCX cannot read it: a card may refuse to register what can only be
  * read. */
-static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
+static int transmit_zcopy(struct ucx_peer *p, enum ucx_class cls, const struct iovec *iov, int n,
                          size_t len, struct tp_done *d)
 {
     struct ucx *u = p->u;
@@ -231,8 +231,8 @@ static int transmit_kept(struct ucx_peer *p, enum ucx_class cls, const struct io
     err = handed_over(p, cls, o, taken, r);
     if (err < 0)
         return p->failed ? err : transmit(p, cls, iov, n, len);
-    p->keeping += (unsigned)err;
-    u->keeping += (unsigned)err;
+    p->zcopies += (unsigned)err;
+    u->zcopies += (unsigned)err;
     return err ? TP_PENDING : 0;
 }
 
@@ -248,8 +248,8 @@ int ucx_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
         return -ENOTCONN;
     if (cls == TP_REQUEST && p->seq[cls] - p->acked >= UCX_WINDOW)
         return p->failed ? -ENOTCONN : TP_AGAIN;
-    if (d && iov[n - 1].iov_len >= UCX_KEEP)
-        return transmit_kept(p, (enum ucx_class)cls, iov, n, len, d);
+    if (d && iov[n - 1].iov_len >= UCX_ZCOPY)
+        return transmit_zcopy(p, (enum ucx_class)cls, iov, n, len, d);
     return transmit(p, (enum ucx_class)cls, iov, n, len);
 }
 

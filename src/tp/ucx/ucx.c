@@ -167,7 +167,7 @@ int ucx_has_card(void)
 static int one_sided_wanted(void)
 {
     int asked = cvar.rma_native_put >= 0 || cvar.rma_native_get >= 0 ||
-                cvar.rma_native_atomic > 0 || cvar.rma_fetch_min >= 0 || cvar.p2p_native_min >= 0;
+                cvar.rma_native_atomic > 0 || cvar.rma_pull_min >= 0 || cvar.p2p_native_min >= 0;
     return cvar.rma_native && (asked || ucx_has_card());
 }
 
@@ -304,7 +304,7 @@ static void ucx_close(struct tp *tp)
 static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
 {
     struct tp_caps c = {.flags = TP_AM_ORDERED | TP_WAIT_FD | TP_AM_LEAVES, .am_max = UCX_AM_MAX,
-                        .am_keep = UCX_KEEP, .gather = UCX_GATHER, .replies = UCX_REPLIES};
+                        .am_zcopy_min = UCX_ZCOPY, .gather = UCX_GATHER, .replies = UCX_REPLIES};
     if (u->one_sided) {
         c.flags |= TP_PUT | TP_GET | TP_ATOMIC | (ucx_defaults_cpu(defaults) ? TP_CPU_COHERENT : 0);
         c.put_inline = UCX_PUT_INLINE;
@@ -312,7 +312,7 @@ static struct tp_caps caps_of(const struct ucx *u, unsigned defaults)
         /* tp.md "When native pays": over tcp UCX's put and get are slower than our messages. */
         c.put_min = c.get_min = ucx_has_card() ? UCX_PUT_INLINE : SIZE_MAX;
         /* what a registration for each message costs where a card pins it was not measured */
-        c.fetch_min = SIZE_MAX;
+        c.pull_min = SIZE_MAX;
         c.atomic_sizes = 1u << 2 | 1u << 3;
     }
     return c;
@@ -363,15 +363,15 @@ static int ucx_address(struct tp *tp, void *buf, size_t *len)
 /* --- progress and sleep ----------------------------------------------------------- */
 
 /* U7: nothing more goes to those that have died, and whoever waits for it is told. */
-static __attribute__((cold)) void bury(struct ucx *u)
+static __attribute__((cold)) void fail_peer(struct ucx *u)
 {
     const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                        .flags = UCP_EP_CLOSE_FLAG_FORCE};
     size_t cursor = 0;
-    u->deaths = boot_dead_count();
+    u->deaths = boot_failed_count();
     for (struct map_entry *e; (e = map_next(&u->peers, &cursor)) != NULL;) {
         struct ucx_peer *p = e->value;
-        if (!p->keeping || p->failed || !boot_dead((int)p->rank))
+        if (!p->zcopies || p->failed || !boot_failed((int)p->rank))
             continue;
         p->failed = 1;
         void *r = u->lib.ucp_ep_close_nbx(p->ep, &force);
@@ -386,8 +386,8 @@ static int ucx_progress(struct tp *tp)
     struct ucx *u = (struct ucx *)tp;
     u->events = 0;
     u->fresh = 0;
-    if (__builtin_expect(u->keeping != 0, 0) && boot_dead_count() != u->deaths)
-        bury(u);
+    if (__builtin_expect(u->zcopies != 0, 0) && boot_failed_count() != u->deaths)
+        fail_peer(u);
     if (__builtin_expect(!list_empty(&u->holders), 0))
         ucx_deliver_held(u);
     u->looks++;

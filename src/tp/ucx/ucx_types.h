@@ -43,7 +43,7 @@ enum {
      * UCX's tcp (65541) and one segment of the loopback (65483); with 32 KiB two of them did not
      * quite fit, and a read ended inside of every second one: half as fast (ucx.md). */
     UCX_AM_MAX = 65408,
-    UCX_KEEP = 8192,       /* caps.am_keep (bytes) */
+    UCX_ZCOPY = 8192,       /* caps.am_zcopy_min (bytes) */
     UCX_ADDRESS_MAX = 1024, /* bytes of an address, with our part; the contract allows no more */
     UCX_GATHER = 16384,    /* caps.gather (bytes) */
     UCX_WINDOW = 64,       /* requests to a peer that it has not taken (count) */
@@ -118,7 +118,7 @@ struct ucx_peer {
                            * (ucx_is_long) */
     unsigned looks;  /* ucx.looks when one of its messages was measured last */
     uint64_t key;    /* its key, once `addr` is known */
-    unsigned keeping; /* messages to it with a piece that lies with the caller, under way */
+    unsigned zcopies; /* messages to it with a piece that lies with the caller, under way */
     char *addr;      /* UCX's part of its address; NULL: not known */
     ucp_ep_h ep;     /* NULL: nothing was sent yet, or U7 */
     uint32_t seq[2]; /* number of our next message, by class */
@@ -172,8 +172,8 @@ struct ucx {
     struct list idle[2];  /* free buffers: small, large */
     unsigned idle_count[2];
     unsigned sending;     /* sends that UCX has not finished with */
-    unsigned keeping;     /* of them, those with a piece that lies with the caller */
-    int deaths;           /* boot_dead_count() when U7 was last seen to */
+    unsigned zcopies;     /* of them, those with a piece that lies with the caller */
+    int deaths;           /* boot_failed_count() when U7 was last seen to */
     unsigned ops;         /* one-sided operations under way */
     int inside;           /* a send is on the stack: U5 */
     int fresh;            /* something is held that the next progress() can deliver */

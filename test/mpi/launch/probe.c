@@ -183,9 +183,9 @@ static int survive(void) /* rank 1 dies, the others notice */
     if (boot_rank() == 1)
         raise(SIGKILL);
     struct timespec ms = {.tv_nsec = 1000000};
-    while (!boot_dead_count())
+    while (!boot_failed_count())
         nanosleep(&ms, NULL);
-    if (!boot_dead(1) || boot_dead(0) || boot_dead(boot_rank()))
+    if (!boot_failed(1) || boot_failed(0) || boot_failed(boot_rank()))
         return 93;
     say("sees that rank 1 is dead");
     together(); /* of the living */

@@ -313,11 +313,11 @@ static void hostile(void)
     await(&seen.hints, 1);
     /* All are counted, few are told, of many processes too. */
     struct am *a = proc->am;
-    job_check(a->nonsense >= 4 && a->told == AM_NONSENSE_PEER);
+    job_check(a->malformed >= 4 && a->told == AM_MALFORMED_PEER);
     for (int i = 0; i < 1000; i++)
-        am_nonsense(100000 + i, "a thing");
-    job_check(a->told == AM_NONSENSE_ALL && a->nonsense >= 1004);
-    job_check(atomic_load(&pvar_proc()->v[PVAR_AM_NONSENSE]) == a->nonsense);
+        am_malformed(100000 + i, "a thing");
+    job_check(a->told == AM_MALFORMED_ALL && a->malformed >= 1004);
+    job_check(atomic_load(&pvar_proc()->v[PVAR_AM_MALFORMED]) == a->malformed);
     stop();
 }
 

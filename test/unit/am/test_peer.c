@@ -72,7 +72,7 @@ static void death(void)
         /* more than it has room for, as it has gone and reads none */
         for (unsigned i = 0; i < all + 5; i++)
             job_check(am_reply(1, AM_TEST, &v, 1) == 0);
-        job_check(!list_empty(&a->keepers));
+        job_check(!list_empty(&a->zcopiers));
         job_check(am_request(2, AM_TEST, NULL, 0, 1) == AM_AGAIN);
         proc->boot->page = page; /* unmapped by boot_finalize */
         proc->boot->page_bytes = 4096;
@@ -80,7 +80,7 @@ static void death(void)
         atomic_store(&page->dead[3], 1);
         atomic_store(&page->dead_count, 2);
         progress_poll();
-        job_check(list_empty(&a->keepers));
+        job_check(list_empty(&a->zcopiers));
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);
         job_check(am_reply(1, AM_TEST, NULL, 0) == -ENOTCONN);
         job_check(am_request(3, AM_TEST, NULL, 0, 0) == -ENOTCONN); /* never talked to before */

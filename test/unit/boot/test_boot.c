@@ -90,8 +90,8 @@ START_TEST(own_operations)
     ck_assert_int_eq(boot_get("k", v, &n), 0);
     ck_assert_uint_eq(n, 3);
     ck_assert_int_eq(boot_barrier(), 0);
-    ck_assert_int_eq(boot_dead_count(), 0);
-    ck_assert_int_eq(boot_dead(1), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
+    ck_assert_int_eq(boot_failed(1), 0);
     ck_assert_int_eq(boot_finalize(), 0);
     ck_assert_ptr_null(proc->boot);
     ck_assert_int_eq(boot_finalize(), 0); /* harmless */

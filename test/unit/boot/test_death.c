@@ -44,18 +44,18 @@ START_TEST(dead_ranks)
 {
     struct job_page *p = page_for(1, JOB_PAGE_MAGIC);
     start();
-    ck_assert_int_eq(boot_dead_count(), 0);
-    ck_assert_int_eq(boot_dead(0), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
+    ck_assert_int_eq(boot_failed(0), 0);
     atomic_store(&p->dead[0], 1);
     atomic_store(&p->dead_count, 1);
-    ck_assert_int_eq(boot_dead_count(), 1);
-    ck_assert_int_eq(boot_dead(0), 1);
-    ck_assert_str_eq(boot_dead_why(0), "the launcher says so");
+    ck_assert_int_eq(boot_failed_count(), 1);
+    ck_assert_int_eq(boot_failed(0), 1);
+    ck_assert_str_eq(boot_failed_why(0), "the launcher says so");
     atomic_store(&p->dead[0], JOB_NEVER_CAME);
-    ck_assert_int_ne(boot_dead(0), 0);
-    ck_assert_str_eq(boot_dead_why(0), "it ended before MPI_Init");
-    ck_assert_int_eq(boot_dead(1), 0); /* not of this job */
-    ck_assert_int_eq(boot_dead(-1), 0);
+    ck_assert_int_ne(boot_failed(0), 0);
+    ck_assert_str_eq(boot_failed_why(0), "it ended before MPI_Init");
+    ck_assert_int_eq(boot_failed(1), 0); /* not of this job */
+    ck_assert_int_eq(boot_failed(-1), 0);
     boot_finalize();
     var_finalize();
 }
@@ -68,22 +68,22 @@ START_TEST(other_pages)
     struct job_page *p = page_for(3, JOB_PAGE_MAGIC);
     atomic_store(&p->dead_count, 1);
     start();
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     boot_finalize();
     p = page_for(1, 12345);
     atomic_store(&p->dead_count, 1);
     start();
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     boot_finalize();
     p = page_for(1, JOB_PAGE_MAGIC);
     p->size = 1000000; /* more than the file holds */
     start();
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     boot_finalize();
     for (size_t i = 0; i < sizeof not_pages / sizeof *not_pages; i++) {
         setenv(JOB_PAGE_ENV, not_pages[i], 1);
         start();
-        ck_assert_int_eq(boot_dead_count(), 0);
+        ck_assert_int_eq(boot_failed_count(), 0);
         boot_finalize();
     }
     var_finalize();

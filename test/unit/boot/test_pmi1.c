@@ -100,7 +100,7 @@ START_TEST(whole_life)
     ck_assert_int_eq(boot_nodes(), 2);
     ck_assert_int_eq(boot_same_node(0), 1);
     ck_assert_int_eq(boot_same_node(2), 0);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     ck_assert_int_eq(boot_put("a", "\0\377A", 3), 0);
     ck_assert_int_eq(boot_barrier(), 0);
     ck_assert_int_eq(boot_get("b", v, &n), 0);

@@ -145,10 +145,10 @@ static void body_told(void)
     live_start();
     struct comm *c = proc->obj->world;
     if (c->rank == 2)
-        boot_dead_now(0, "for this test");
+        boot_fail_now(0, "for this test");
     int err = coll_ctx_agree_map(c, c->map, c->rank, LATER, &id);
     job_check(c->rank < 2 || err_class(err) == MPIX_ERR_PROC_FAILED);
-    job_check(c->rank == 2 || !boot_dead(0));
+    job_check(c->rank == 2 || !boot_failed(0));
     if (c->rank == 2) {
         const uint64_t bad[] = {2, 3, 4 * step + 1, UINT32_MAX, (1u << proc->coll->ctx_bits) * step,
                                 0};

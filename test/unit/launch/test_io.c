@@ -108,7 +108,7 @@ START_TEST(prompt)
     setup("[0] ", "[1] ");
     put(0, "name? ", 5 * S);
     uint64_t due = stream_due(&stream[0]);
-    ck_assert_uint_eq(due, 5 * S + sink.patience);
+    ck_assert_uint_eq(due, 5 * S + sink.timeout);
     stream_push(&stream[0], due - 1);
     expect("");
     stream_push(&stream[0], due);
@@ -128,10 +128,10 @@ START_TEST(resting_owner)
 {
     setup("", "");
     put(0, "half", 0);
-    stream_push(&stream[0], sink.patience);
-    put(1, "other\n", sink.patience);
+    stream_push(&stream[0], sink.timeout);
+    put(1, "other\n", sink.timeout);
     uint64_t due = stream_due(&stream[1]);
-    ck_assert_uint_eq(due, 2 * sink.patience);
+    ck_assert_uint_eq(due, 2 * sink.timeout);
     stream_push(&stream[1], due - 1);
     expect("half");
     stream_push(&stream[1], due);
@@ -146,10 +146,10 @@ START_TEST(own_messages)
 {
     setup("", "");
     put(0, "half", 0);
-    stream_push(&stream[0], sink.patience);
+    stream_push(&stream[0], sink.timeout);
     sink_line(&sink, "mpiexec: news\n");
     expect("half\nmpiexec: news\n");
-    put(0, "rest\n", sink.patience);
+    put(0, "rest\n", sink.timeout);
     expect("half\nmpiexec: news\nrest\n");
     teardown();
 }

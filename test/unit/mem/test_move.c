@@ -370,7 +370,7 @@ static void death(void)
     job_check(mem_move(p, N, &s) == 0);
     mem_segment_key(s, &key);
     job_check(mem_segment_attach(&key, &far) == 0);
-    boot_dead_now(1 - boot_rank(), "for this test");
+    boot_fail_now(1 - boot_rank(), "for this test");
     mem_move_back(s);
     fill(far->base, N, 2);
     job_check(is_shared(p, N) && is_filled(p, N, 2) && !mem_segment_of(p, 1));

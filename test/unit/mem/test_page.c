@@ -18,7 +18,7 @@ static void holders(void)
 {
     job_check(mem_init() == 0);
     job_check(boot_barrier() == 0);
-    job_check(!mem_holder_died(1) && !mem_holder_died(2) && boot_dead_count() == 0);
+    job_check(!mem_holder_died(1) && !mem_holder_died(2) && boot_failed_count() == 0);
     job_check(boot_barrier() == 0);
     if (boot_rank() == 1) {
         pid_t child = fork();
@@ -30,8 +30,8 @@ static void holders(void)
     job_check(boot_barrier() == 0);
     if (boot_rank() == 0) {
         job_check(!mem_holder_died(1) && mem_holder_died(2));
-        job_check(boot_dead(1) && !boot_dead(0) && boot_dead_count() == 1);
-        job_check(strstr(boot_dead_why(1), "its process has ended") != NULL);
+        job_check(boot_failed(1) && !boot_failed(0) && boot_failed_count() == 1);
+        job_check(strstr(boot_failed_why(1), "its process has ended") != NULL);
     }
     job_check(boot_barrier() == 0);
     mem_finalize();

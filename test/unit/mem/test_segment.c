@@ -46,7 +46,7 @@ static void exchange(void)
      * is not there */
     struct mem_segment *bad = NULL;
     struct mem_key k = key;
-    k.cookie ^= 1;
+    k.seg_id ^= 1;
     job_check(mem_segment_attach(&k, &bad) == -ESTALE);
     k = key;
     k.fd = 0;
@@ -223,7 +223,7 @@ static void again(void)
     mem_segment_drop(a);
     job_check(mem_segment_create(SIZE - 5, 0, &b) == 0);
     mem_segment_key(b, &l);
-    job_check(l.cookie == k.cookie && l.fd == k.fd && b->size == SIZE);
+    job_check(l.seg_id == k.seg_id && l.fd == k.fd && b->size == SIZE);
     for (int i = 0; i < SIZE; i++)
         job_check(((char *)b->base)[i] == 0);
     job_check(mem_segment_of((char *)b->base + SIZE - 1, 1) == b);
@@ -232,11 +232,11 @@ static void again(void)
     /* never an old one: who would zero it? */
     job_check(mem_segment_create(SIZE, MEM_NO_RESERVE, &b) == 0);
     mem_segment_key(b, &l);
-    job_check(l.cookie != k.cookie && ((char *)b->base)[0] == 0);
+    job_check(l.seg_id != k.seg_id && ((char *)b->base)[0] == 0);
     mem_segment_drop(b);
     job_check(mem_segment_create(SIZE, MEM_LAZY, &a) == 0);
     mem_segment_key(a, &l);
-    job_check(l.cookie == k.cookie && ((char *)a->base)[SIZE - 1] == 8);
+    job_check(l.seg_id == k.seg_id && ((char *)a->base)[SIZE - 1] == 8);
     job_check(mem_segment_create(SIZE, MEM_LAZY, &b) == 0);
     job_check(mem_segment_reserve(b, 4096, 8192) == 0 && ((char *)b->base)[4096] == 0);
     mem_segment_drop(a);

@@ -9,7 +9,7 @@ Suite *suite_probe(void);
 Suite *suite_buffer(void);
 Suite *suite_pair(void);
 Suite *suite_p2p(void);
-Suite *suite_cookie(void);
+Suite *suite_wire_id(void);
 Suite *suite_on_packet(void);
 Suite *suite_native(void);
 
@@ -17,6 +17,6 @@ int main(void)
 {
     Suite *(*const suites[])(void) = {suite_match, suite_peer,   suite_send,      suite_recv,
                                       suite_by_am, suite_probe,  suite_buffer,    suite_pair,
-                                      suite_p2p,   suite_cookie, suite_on_packet, suite_native};
+                                      suite_p2p,   suite_wire_id, suite_on_packet, suite_native};
     return unit_run(suites, sizeof suites / sizeof suites[0]);
 }

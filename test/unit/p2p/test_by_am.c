@@ -158,7 +158,7 @@ static void body_unordered(void)
             progress_poll();
     for (int i = 0; i < 100; i++)
         progress_poll();
-    job_check(p->nearly == P2P_EARLY && proc->p2p->nonsense == 7);
+    job_check(p->nearly == P2P_EARLY && proc->p2p->malformed == 7);
     live_stop();
 }
 

@@ -37,7 +37,7 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     int err = tp_shm_ops.open(env, tp, caps);
     caps->flags |= TP_GET | (net.local ? TP_REG_LOCAL : 0);
     caps->get_min = 1;
-    caps->fetch_min = net.unwilling && boot_rank() == 1 ? SIZE_MAX : 1000;
+    caps->pull_min = net.unwilling && boot_rank() == 1 ? SIZE_MAX : 1000;
     caps->rma_max = MOST;
     return err;
 }
@@ -272,7 +272,7 @@ static void body_forged(void)
     job_check(am_request(c->rank, P2P_RTS, &v, 1, 0) == 0);
     for (int i = 0; i < 10; i++)
         progress_poll();
-    job_check(proc->p2p->nonsense == 2);
+    job_check(proc->p2p->malformed == 2);
     struct p2p_rts h = {.m = m.h.m, .sreq = 1, .size = 5000, .key = 24};
     for (int i = 0; i < 2; i++) {
         struct p2p_req q = {.block = 1, .start = b, .size = sizeof b, .want = sizeof b, .type = t};
@@ -318,7 +318,7 @@ static void body_dead(void)
     while (!net.late)
         progress_poll();
     uint64_t before = time_now();
-    boot_dead_now(0, "its part in this test is over");
+    boot_fail_now(0, "its part in this test is over");
     peer_reap();
     progress_poll();
     job_check(!r->done && keys.regs == 1);

@@ -105,7 +105,7 @@ static void body_forged(void)
     if (c->rank == 0) {
         live_fill(b, BIG, 3);
         ok(p2p_isend(b, BIG, t, 1, 6, c, P2P_SYNC, &r));
-        ok(p2p_send(&((struct p2p_req *)r)->cookie, 8, dt_find(MPI_BYTE), 1, 7, c, 0));
+        ok(p2p_send(&((struct p2p_req *)r)->wire_id, 8, dt_find(MPI_BYTE), 1, 7, c, 0));
     } else {
         uint64_t name;
         ok(p2p_recv(&name, 8, dt_find(MPI_BYTE), 0, 7, c, 0, NULL));

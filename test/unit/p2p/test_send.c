@@ -166,7 +166,7 @@ static struct {
 static int post_open(const struct tp_env *env, struct tp **tp, struct tp_caps *caps)
 {
     int err = tp_shm_ops.open(env, tp, caps);
-    caps->am_keep = KEEP;
+    caps->am_zcopy_min = KEEP;
     return err;
 }
 
@@ -251,7 +251,7 @@ static void body_stays(void)
 
 static void asked(struct request *r)
 {
-    while (((struct p2p_req *)r)->state != P2P_LEAVING)
+    while (((struct p2p_req *)r)->state != P2P_CLOSING)
         progress_poll();
 }
 
@@ -284,7 +284,7 @@ static void in_vain_no_more(void)
 
 static void receiver_dies(void)
 {
-    boot_dead_now(1, "its part in this test is over");
+    boot_fail_now(1, "its part in this test is over");
     peer_reap();
 }
 
@@ -411,7 +411,7 @@ static void body_hasty(void)
             progress_poll();
         job_check(q->state == P2P_OPEN);
         go[0] = 1;
-        while (!proc->p2p->nonsense)
+        while (!proc->p2p->malformed)
             progress_poll();
         job_check(!r->done && post.first && q->state == P2P_OPEN);
         post.held = 0;

@@ -8,7 +8,7 @@
 
 enum { RANKS = 1000000 };
 
-static size_t bytes(const struct rma_gone *g)
+static size_t bytes(const struct rma_evicted_set *g)
 {
     return (g->locked.slots ? (g->locked.mask + 1) * sizeof *g->locked.slots : 0) +
            (g->cut.slots ? (g->cut.mask + 1) * sizeof *g->cut.slots : 0);
@@ -18,26 +18,26 @@ static size_t bytes(const struct rma_gone *g)
  * another order. */
 START_TEST(everybody)
 {
-    struct rma_gone g;
+    struct rma_evicted_set g;
     int wrong = 0; /* counted: Check writes a line of its own for each assertion that holds */
-    rma_gone_init(&g);
-    ck_assert(!rma_gone(&g, 0) && bytes(&g) == 0);
+    rma_evicted_init(&g);
+    ck_assert(!rma_evicted(&g, 0) && bytes(&g) == 0);
     for (int r = 0; r < RANKS; r++)
-        wrong += rma_gone(&g, r) || rma_gone_put(&g, r, 0) || g.count != (unsigned)r + 1;
+        wrong += rma_evicted(&g, r) || rma_evicted_put(&g, r, 0) || g.count != (unsigned)r + 1;
     ck_assert_int_eq(wrong, 0);
     ck_assert_uint_le(bytes(&g), 512 * 1024);
     for (int i = 0; i < RANKS; i++) {
         int r = (int)((long)i * 7 % RANKS), next = (int)((long)(i + 1) * 7 % RANKS);
-        wrong += !rma_gone(&g, r) || rma_gone_err(&g, r);
-        rma_gone_del(&g, r);
-        wrong += rma_gone(&g, r) || (i + 1 < RANKS && !rma_gone(&g, next)) ||
+        wrong += !rma_evicted(&g, r) || rma_evicted_err(&g, r);
+        rma_evicted_del(&g, r);
+        wrong += rma_evicted(&g, r) || (i + 1 < RANKS && !rma_evicted(&g, next)) ||
                  g.count != RANKS - 1 - (unsigned)i;
-        rma_gone_del(&g, r);
+        rma_evicted_del(&g, r);
         wrong += g.count != RANKS - 1 - (unsigned)i;
     }
     ck_assert_int_eq(wrong, 0);
     ck_assert_uint_eq(g.locked.count, 0);
-    rma_gone_clear(&g);
+    rma_evicted_clear(&g);
     ck_assert_uint_eq(bytes(&g), 0);
 }
 END_TEST
@@ -46,16 +46,16 @@ END_TEST
 START_TEST(scattered)
 {
     enum { STEP = 4099, MANY = 10000 };
-    struct rma_gone g;
-    rma_gone_init(&g);
+    struct rma_evicted_set g;
+    rma_evicted_init(&g);
     for (int i = 0; i < MANY; i++)
-        ck_assert_int_eq(rma_gone_put(&g, INT_MAX - i * STEP, 0), 0);
+        ck_assert_int_eq(rma_evicted_put(&g, INT_MAX - i * STEP, 0), 0);
     ck_assert_uint_le(bytes(&g), MANY * 43); /* 16 in a table that is at least 3/8 full */
     for (int i = 0; i < MANY; i++) {
         int r = INT_MAX - i * STEP;
-        ck_assert(rma_gone(&g, r) && !rma_gone(&g, r - 1) && (!i || !rma_gone(&g, r + 1)));
+        ck_assert(rma_evicted(&g, r) && !rma_evicted(&g, r - 1) && (!i || !rma_evicted(&g, r + 1)));
     }
-    rma_gone_clear(&g);
+    rma_evicted_clear(&g);
     ck_assert_uint_eq(g.count, 0);
 }
 END_TEST
@@ -63,22 +63,22 @@ END_TEST
 /* Who cannot be reached is not locked, and why is known; beside locked ranks of the same word. */
 START_TEST(cut)
 {
-    struct rma_gone g;
-    rma_gone_init(&g);
+    struct rma_evicted_set g;
+    rma_evicted_init(&g);
     for (int r = 0; r < 300; r++)
-        ck_assert_int_eq(rma_gone_put(&g, r, r % 3 ? 0 : -EMSGSIZE - r), 0);
+        ck_assert_int_eq(rma_evicted_put(&g, r, r % 3 ? 0 : -EMSGSIZE - r), 0);
     for (int r = 0; r < 300; r++)
-        ck_assert(rma_gone(&g, r) && rma_gone_err(&g, r) == (r % 3 ? 0 : -EMSGSIZE - r));
+        ck_assert(rma_evicted(&g, r) && rma_evicted_err(&g, r) == (r % 3 ? 0 : -EMSGSIZE - r));
     for (int r = 0; r < 300; r += 3)
-        rma_gone_del(&g, r);
+        rma_evicted_del(&g, r);
     ck_assert(g.count == 200 && g.cut.count == 0);
     for (int r = 0; r < 300; r++)
-        ck_assert(rma_gone(&g, r) == (r % 3 != 0) && !rma_gone_err(&g, r));
-    rma_gone_clear(&g);
+        ck_assert(rma_evicted(&g, r) == (r % 3 != 0) && !rma_evicted_err(&g, r));
+    rma_evicted_clear(&g);
 }
 END_TEST
 
-Suite *suite_gone(void)
+Suite *suite_evicted(void)
 {
     Suite *s = suite_create("rma/gone");
     TCase *t = tcase_create("gone");

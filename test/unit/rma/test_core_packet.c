@@ -36,7 +36,7 @@ static void send_to_0(enum rma_packet type, uint32_t round, unsigned flags, uint
     struct iovec iov[2] = {{&h, sizeof h}, {v, len}};
     while (am_request(0, AM_RMA + type, iov, len ? 2 : 1, 1) == AM_AGAIN)
         world_poll(1);
-    if (type != RMA_PKT_KEY_ASK && type != RMA_PKT_LEFT_ASK)
+    if (type != RMA_PKT_KEY_ASK && type != RMA_PKT_FREEING_ASK)
         am_credit_return(0, 1);
 }
 
@@ -58,17 +58,17 @@ static void earlier_round(void)
     for (int type = 0; type < RMA_PKTS && w->rank == 1; type++)
         for (unsigned flags = 0; flags < ROUNDS; flags++)
             for (uint32_t len = 0; len < LENGTHS; len++)
-                if (!len || (type != RMA_PKT_ONE &&
-                             type != RMA_PKT_LEFT)) /* which have nothing but a header */
+                if (!len || (type != RMA_PKT_DELEGATE &&
+                             type != RMA_PKT_FREEING)) /* which have nothing but a header */
                     send_to_0((enum rma_packet)type, round, flags ? ANSWERED | flags : 0, 8 * len);
     world_barrier();
     if (w->rank == 0) {
         job_check(late() - before == (RMA_PKTS * LENGTHS - 2) * ROUNDS);
         for (int i = 0; i < LONGS; i++)
             job_check(world_memory(w)[i] == 7);
-        job_check(r.pending == 1 && !r.err && !w->err && !w->posts.count && !w->left.count);
-        job_check(!w->lockq.count && !w->lockq.holders.count && !w->lockq.anonymous);
-        job_check(!w->far_errors.count);
+        job_check(r.pending == 1 && !r.err && !w->err && !w->access.posts.count && !w->free.asked.count);
+        job_check(!w->target.lockq.count && !w->target.lockq.holders.count && !w->target.lockq.anonymous);
+        job_check(!w->target.errors.count);
     }
     rma_resp_close(&r);
     world_barrier();
@@ -91,13 +91,13 @@ static void own_round(void)
         send_to_0(RMA_PKT_PUT, round, 0, 8);
         send_to_0(RMA_PKT_POST, round, 0, 0);
         send_to_0(RMA_PKT_ACK, round, RMA_F_SIGNALED, 0);
-        send_to_0(RMA_PKT_LEFT_ASK, round, 0, 0);
+        send_to_0(RMA_PKT_FREEING_ASK, round, 0, 0);
     }
     world_barrier();
     job_check(late() == before);
     if (w->rank == 0)
-        job_check(world_memory(w)[0] == 9 && r.pending == 0 && w->posts.count == 1 &&
-                  w->left.count == 1);
+        job_check(world_memory(w)[0] == 9 && r.pending == 0 && w->access.posts.count == 1 &&
+                  w->free.asked.count == 1);
     rma_resp_close(&r);
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);

@@ -12,25 +12,25 @@ static void two_levels(void)
     for (int i = 0; i < 5; i++)
         job_check((op[i] = rma_op_alloc(a)) != NULL);
     job_check(rma_op_alloc(a) == NULL);       /* 3 of its own, 2 shared */
-    job_check(a->op_quota.free == 0 && r->op_quota.free == 0);
+    job_check(a->table.op_quota.free == 0 && r->op_quota.free == 0);
     job_check((op[5] = rma_op_alloc(b)) != NULL); /* its own is left to it */
     job_check(rma_op_alloc(b) == NULL);
     rma_op_free(a, op[0]);
-    job_check(a->op_quota.free == 1 && r->op_quota.free == 0);
+    job_check(a->table.op_quota.free == 1 && r->op_quota.free == 0);
     job_check(rma_op_alloc(b) == NULL);       /* a's own: not for b */
     for (int i = 1; i < 5; i++)
         rma_op_free(a, op[i]);
-    job_check(a->op_quota.free == 3 && r->op_quota.free == 2);
+    job_check(a->table.op_quota.free == 3 && r->op_quota.free == 2);
     job_check((op[6] = rma_op_alloc(b)) != NULL); /* shared ones are */
     rma_op_free(b, op[5]);
     rma_op_free(b, op[6]);
-    job_check(b->op_quota.free == 1 && r->op_quota.free == 2);
+    job_check(b->table.op_quota.free == 1 && r->op_quota.free == 2);
     job_check(world_pvar(a, PVAR_RMA_OPS_HIGH) == 5 && world_pvar(a, PVAR_RMA_OPS_USED) == 0);
     /* the smallest sizes that are legal: one of its own, none shared */
     struct rma_target *t = rma_target_alloc(a);
     job_check(t && !rma_target_alloc(a) && r->target_quota.free == 0);
     rma_target_free(a, t);
-    job_check(a->target_quota.free == 1 && rma_target_alloc(a) == t);
+    job_check(a->table.target_quota.free == 1 && rma_target_alloc(a) == t);
     rma_pools_free(r);
 }
 

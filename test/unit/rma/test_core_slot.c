@@ -6,7 +6,7 @@
 static unsigned used_slots(const struct rma_win *w)
 {
     unsigned n = 0;
-    for (const struct list *l = w->slots_used.next; l != &w->slots_used; l = l->next) {
+    for (const struct list *l = w->table.used.next; l != &w->table.used; l = l->next) {
         job_check(!list_empty(&LIST_OBJ(l, struct rma_slot, used)->targets)); /* R3 */
         n++;
     }
@@ -19,7 +19,7 @@ static void life(void)
     bare_room(0, 0);
     cvar.rma_slots = SLOTS;
     struct rma_win *w = bare_window(RANKS, 1, TARGETS);
-    job_check(w->nslots == SLOTS && rma_target_next(w, NULL) == NULL);
+    job_check(w->table.nslots == SLOTS && rma_target_next(w, NULL) == NULL);
     static char seen[RANKS];
     for (int i = 0; i < TARGETS; i++) {
         struct rma_target *t = rma_target_add(w, i * 13);
@@ -30,7 +30,7 @@ static void life(void)
     w->state = WIN_FENCE_GRANTED;
     rma_check_invariants(w); /* R1 to R3 */
     job_check(!rma_target_add(w, RANKS - 1)); /* the pool is dry, and nothing else changed */
-    job_check(w->ntargets == TARGETS && used_slots(w) == SLOTS && !atomic_load(&w->near.passive));
+    job_check(w->table.ntargets == TARGETS && used_slots(w) == SLOTS && !atomic_load(&w->near.passive));
     job_check(rma_target_find(w, 13) && !rma_target_find(w, 14) && !rma_target_find(w, 13 + SLOTS));
     int n = 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t), n++)
@@ -40,12 +40,12 @@ static void life(void)
         if (i % 5)
             rma_target_del(w, rma_target_find(w, i * 13));
     rma_check_invariants(w);
-    job_check(w->ntargets == TARGETS / 5);
+    job_check(w->table.ntargets == TARGETS / 5);
     rma_targets_drop(w);
-    job_check(w->ntargets == 0 && used_slots(w) == 0 && w->target_quota.free == TARGETS);
+    job_check(w->table.ntargets == 0 && used_slots(w) == 0 && w->table.target_quota.free == TARGETS);
     rma_slots_free(w);
     cvar.rma_slots = 256; /* never more slots than ranks */
-    job_check(bare_window(3, 1, 1)->nslots == 3);
+    job_check(bare_window(3, 1, 1)->table.nslots == 3);
 }
 
 static void del(void *arg)

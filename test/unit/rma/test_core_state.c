@@ -18,16 +18,16 @@ static struct rma_win *window(int state)
 {
     static struct rma_win w;
     memset(&w, 0, sizeof w);
-    list_init(&w.slots_used);
+    list_init(&w.table.used);
     w.state = (uint8_t)state;
     w.size = 4;
     w.all_near = 1; /* rma_called_grant() is not asked */
     w.near.near = &near_rec;
-    w.start = group;
-    w.nstart = 2;
-    w.nwaiting = 1;
-    w.barriers = 1;
-    w.locks = 1;
+    w.access.start = group;
+    w.access.nstart = 2;
+    w.access.nwaiting = 1;
+    w.fence.barriers = 1;
+    w.passive.locks = 1;
     return &w;
 }
 
@@ -99,18 +99,18 @@ START_TEST(fast_flags)
     for (int s = 0; s < WIN_STATES; s++) {
         struct rma_win *w = window(s);
         w->starved = 1;
-        ck_assert_int_eq(rma_gone_put(&w->gone, 3, 0), 0);
+        ck_assert_int_eq(rma_evicted_put(&w->passive.evicted, 3, 0), 0);
         w->near.count = 3;
         rma_win_goto(w, s);
         ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
         ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
         ck_assert_int_eq(atomic_load(&w->near.passive), passive >> s & 1);
         /* a target element makes flush more than a fence */
-        w->ntargets = 1;
+        w->table.ntargets = 1;
         rma_near_admit(w);
         ck_assert_uint_eq(atomic_load(&w->near.all), all >> s & 1 ? 3 : 0);
         ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
-        w->ntargets = 0;
+        w->table.ntargets = 0;
         /* and so does an answer to an evicted element's DONE, which must be waited for */
         rma_acks_add(w, 1);
         ck_assert(!atomic_load(&w->near.quiet) && !atomic_load(&w->near.passive));
@@ -118,8 +118,8 @@ START_TEST(fast_flags)
         ck_assert_uint_eq(atomic_load(&w->near.quiet), (all & passive) >> s & 1 ? 3 : 0);
         ck_assert_int_eq(atomic_load(&w->near.passive), passive >> s & 1);
         /* what belongs to an epoch ends with it */
-        ck_assert_int_eq(rma_gone(&w->gone, 3) && w->starved, s != WIN_UNSET);
-        rma_gone_clear(&w->gone);
+        ck_assert_int_eq(rma_evicted(&w->passive.evicted, 3) && w->starved, s != WIN_UNSET);
+        rma_evicted_clear(&w->passive.evicted);
     }
     /* near.open: locked, or posted in an open PSCW epoch */
     struct rma_win *w = window(WIN_PSCW_ISSUED);
@@ -156,12 +156,12 @@ START_TEST(admit)
             struct rma_near n = {.lock = i == 6 ? RMA_LOCKED_EXCLUSIVE : RMA_UNLOCKED};
             struct rma_target t = {.w = w, .state = (uint8_t)(i - 2)};
             if (i == 1)
-                ck_assert_int_eq(rma_gone_put(&w->gone, 1, 0), 0);
+                ck_assert_int_eq(rma_evicted_put(&w->passive.evicted, 1, 0), 0);
             enum verdict v = rma_admit(w, i == 7 ? 3 : 1, i == 5 || i == 6 ? &n : NULL,
                                        i >= 2 && i <= 4 ? &t : NULL);
             ck_assert_msg(letter(v) == want[s][i], "state %d, case %d: %c, not %c", s, i, letter(v),
                           want[s][i]);
-            rma_gone_clear(&w->gone);
+            rma_evicted_clear(&w->passive.evicted);
         }
 }
 END_TEST
@@ -188,26 +188,26 @@ END_TEST
 START_TEST(questions)
 {
     static const char want[][WIN_STATES + 1] = {
-        [ASK_FENCE_MAY] = "111000000",   [ASK_START_MAY] = "111000000",
-        [ASK_LOCK_MAY] = "111000001",    [ASK_LOCK_ALL_MAY] = "111000000",
-        [ASK_IN_PSCW] = "000110000",     [ASK_IN_LOCK_ALL] = "000001110",
-        [ASK_IN_PASSIVE] = "000001111",  [ASK_FREE_MAY] = "111000000",
-        [ASK_BARRIER_OUT] = "010000000", [ASK_POSTS_OUT] = "000100000",
-        [ASK_SWITCHING] = "000000100",   [ASK_LAZY_ALL] = "000001000",
-        [ASK_ALL_LOCKED] = "000000010",  [ASK_PER_TARGET] = "000000001",
-        [ASK_ACTIVE] = "001010000",      [ASK_UNSET] = "100000000",
-        [ASK_IN_FENCE] = "011000000",    [ASK_ON_ALL] = "001001110",
-        [ASK_ALL_PENDING] = "000001100"};
+        [SET_FENCE_MAY] = "111000000",   [SET_START_MAY] = "111000000",
+        [SET_LOCK_MAY] = "111000001",    [SET_LOCK_ALL_MAY] = "111000000",
+        [SET_PSCW] = "000110000",     [SET_LOCK_ALL] = "000001110",
+        [SET_PASSIVE] = "000001111",  [SET_FREE_MAY] = "111000000",
+        [SET_BARRIER_OUT] = "010000000", [SET_POSTS_OUT] = "000100000",
+        [SET_SWITCHING] = "000000100",   [SET_LAZY_ALL] = "000001000",
+        [SET_ALL_LOCKED] = "000000010",  [SET_PER_TARGET] = "000000001",
+        [SET_ACTIVE] = "001010000",      [SET_UNSET] = "100000000",
+        [SET_FENCE] = "011000000",    [SET_ON_ALL] = "001001110",
+        [SET_ALL_PENDING] = "000001100"};
     for (int s = 0; s < WIN_STATES; s++)
         for (int q = 0; q < (int)(sizeof want / sizeof *want); q++) {
             struct rma_win *w = window(s);
-            ck_assert_msg(rma_ask(w, q) == want[q][s] - '0', "state %d, question %d", s, q);
+            ck_assert_msg(rma_in(w, q) == want[q][s] - '0', "state %d, question %d", s, q);
             /* operations since the fence: nothing but a fence may follow it */
             atomic_store(&w->near.pvars.v[PVAR_RMA_GET], 1);
-            int opens = q == ASK_START_MAY || q == ASK_LOCK_MAY || q == ASK_LOCK_ALL_MAY ||
-                        q == ASK_FREE_MAY;
+            int opens = q == SET_START_MAY || q == SET_LOCK_MAY || q == SET_LOCK_ALL_MAY ||
+                        q == SET_FREE_MAY;
             int in_fence = s == WIN_FENCE_ISSUED || s == WIN_FENCE_GRANTED;
-            ck_assert_msg(rma_ask(w, q) == (opens && in_fence ? 0 : want[q][s] - '0'),
+            ck_assert_msg(rma_in(w, q) == (opens && in_fence ? 0 : want[q][s] - '0'),
                           "state %d, question %d", s, q);
         }
     for (int s = 0; s < WIN_STATES; s++)
@@ -236,7 +236,7 @@ static struct broken *sound(void)
     list_init(&b.t.ops);
     list_init(&b.t.called);
     list_init(&b.t.ready);
-    list_push(&b.w->slots_used, &b.slot.used);
+    list_push(&b.w->table.used, &b.slot.used);
     list_push(&b.slot.targets, &b.t.link);
     b.t.w = b.w;
     b.t.state = TARGET_LOCK_GRANTED;
@@ -245,8 +245,8 @@ static struct broken *sound(void)
         list_push(&b.t.ops, &b.op[i].link);
     }
     b.t.next = &b.op[1].link;
-    b.t.nops = b.w->nops = 2;
-    b.t.queued = b.w->ntargets = 1;
+    b.t.nops = b.w->table.nops = 2;
+    b.t.queued = b.w->table.ntargets = 1;
     b.t.held = b.w->held = 1;
     list_init(&active);
     list_init(&b.w->active);
@@ -261,8 +261,8 @@ static const struct truth {
 } truths[] = {
     {"R1 element of another target", "op->t == t"},
     {"R1 next is not on the list", "past || t->next == &t->ops"},
-    {"R2 sum", "ops == w->nops"},
-    {"R2 pool", "w->op_quota.free <= w->op_quota.size"},
+    {"R2 sum", "ops == w->table.nops"},
+    {"R2 pool", "w->table.op_quota.free <= w->table.op_quota.size"},
     {"R2 queued", "queued == t->queued"},
     {"R3 empty slot on the list", "!list_empty(&s->targets)"},
     {"R3 element of another window", "t->w == w"},
@@ -279,21 +279,21 @@ static const struct truth {
     {"R15 older than its window knows", "w->held <= t->held"},
     {"R15 window not polled", "!list_empty(&w->active)"},
     {"E1 element in UNSET", "targets == 0"},
-    {"E2 no barrier", "w->barriers > 0"},
-    {"E3 barrier out", "w->barriers == 0"},
-    {"E4 no post missing", "w->nwaiting > 0"},
-    {"E5 post missing", "w->nwaiting == 0"},
-    {"E6 near word not held", "near_locks(w) + w->lazies == w->nears"},
+    {"E2 no barrier", "w->fence.barriers > 0"},
+    {"E3 barrier out", "w->fence.barriers == 0"},
+    {"E4 no post missing", "w->access.nwaiting > 0"},
+    {"E5 post missing", "w->access.nwaiting == 0"},
+    {"E6 near word not held", "near_locks(w) + w->passive.lazies == w->nears"},
     {"E6 element that does not join", "t->flags & TARGET_JOIN"},
-    {"E7 nobody switches", "w->sw != NULL"},
-    {"E7 somebody switches", "w->sw != NULL"},
-    {"E8 near word not held", "near_locks(w) + w->lazies == w->nears"},
+    {"E7 nobody switches", "w->passive.sw != NULL"},
+    {"E7 somebody switches", "w->passive.sw != NULL"},
+    {"E8 near word not held", "near_locks(w) + w->passive.lazies == w->nears"},
     {"E8 element not granted", "t->state == TARGET_LOCK_GRANTED"},
-    {"E9 no lock", "w->locks > 0"},
-    {"E9 more held than called", "seen <= w->locks"},
-    {"E9 more called than held", "w->locks - seen <= 1"},
+    {"E9 no lock", "w->passive.locks > 0"},
+    {"E9 more held than called", "seen <= w->passive.locks"},
+    {"E9 more called than held", "w->passive.locks - seen <= 1"},
     {"E10 CALLED and sent", "op->sent == 0"},
-    {"E10 ISSUED and not riding", "op->flags & (OP_RIDES | OP_DONE)"},
+    {"E10 ISSUED and not riding", "op->flags & (OP_PIGGYBACKED | OP_DONE)"},
 };
 
 /* A sound window in one of LOCK_ALL's states, with one near member, whose word is held. */
@@ -304,7 +304,7 @@ static struct broken *sound_all(int state)
     b->w->nears = 1;
     near_rec = (struct rma_near){.lock = RMA_LOCKED_SHARED};
     b->t.flags = TARGET_JOIN;
-    b->w->sw = state == WIN_LOCK_ALL_ISSUED ? (struct lockall_switch *)(void *)b : NULL;
+    b->w->passive.sw = state == WIN_LOCK_ALL_ISSUED ? (struct lockall_switch *)(void *)b : NULL;
     return b;
 }
 
@@ -321,9 +321,9 @@ static struct broken *broken(const char *what)
     else if (!strcmp(what, "R1 next is not on the list"))
         b->t.next = &other.link;
     else if (!strcmp(what, "R2 sum"))
-        b->w->nops = 3;
+        b->w->table.nops = 3;
     else if (!strcmp(what, "R2 pool"))
-        b->w->op_quota.free = 1;
+        b->w->table.op_quota.free = 1;
     else if (!strcmp(what, "R2 queued"))
         b->t.queued = 2;
     else if (!strcmp(what, "R3 empty slot on the list"))
@@ -334,12 +334,12 @@ static struct broken *broken(const char *what)
     } else if (!strcmp(what, "R4 ready for nothing"))
         list_push(&head, &b->t.ready);
     else if (!strcmp(what, "R4 due and not ready"))
-        b->t.flags = TARGET_HURRY;
+        b->t.flags = TARGET_DRAIN;
     else if (!strcmp(what, "R6 granted and called"))
         list_push(&head, &b->t.called);
     else if (!strcmp(what, "R6 asked and not called")) {
         b->t.state = TARGET_LOCK_ISSUED;
-        b->op[0].flags = OP_RIDES;
+        b->op[0].flags = OP_PIGGYBACKED;
     } else if (!strcmp(what, "R6 called in another epoch")) {
         b = sound_all(WIN_LOCK_ALL_CALLED);
         list_push(&head, &b->t.called);
@@ -363,12 +363,12 @@ static struct broken *broken(const char *what)
         b->w->state = WIN_UNSET;
     else if (!strcmp(what, "E2 no barrier")) {
         b->w->state = WIN_FENCE_ISSUED;
-        b->w->barriers = 0;
+        b->w->fence.barriers = 0;
     } else if (!strcmp(what, "E3 barrier out"))
         b->w->state = WIN_FENCE_GRANTED;
     else if (!strcmp(what, "E4 no post missing")) {
         b->w->state = WIN_PSCW_ISSUED;
-        b->w->nwaiting = 0;
+        b->w->access.nwaiting = 0;
     } else if (!strcmp(what, "E5 post missing"))
         b->w->state = WIN_PSCW_GRANTED;
     else if (!strcmp(what, "E6 near word not held")) {
@@ -379,23 +379,23 @@ static struct broken *broken(const char *what)
         b->t.flags = 0;
     } else if (!strcmp(what, "E7 nobody switches")) {
         b = sound_all(WIN_LOCK_ALL_ISSUED);
-        b->w->sw = NULL;
+        b->w->passive.sw = NULL;
     } else if (!strcmp(what, "E7 somebody switches"))
-        b->w->sw = (struct lockall_switch *)(void *)b;
+        b->w->passive.sw = (struct lockall_switch *)(void *)b;
     else if (!strcmp(what, "E8 near word not held")) {
         b = sound_all(WIN_LOCK_ALL_GRANTED);
         near_rec.lock = RMA_UNLOCKED;
     } else if (!strcmp(what, "E8 element not granted")) {
         b = sound_all(WIN_LOCK_ALL_GRANTED);
         b->t.state = TARGET_LOCK_ISSUED;
-        b->op[0].flags = OP_RIDES;
+        b->op[0].flags = OP_PIGGYBACKED;
     } else if (!strcmp(what, "E9 no lock"))
-        b->w->locks = 0;
+        b->w->passive.locks = 0;
     else if (!strcmp(what, "E9 more held than called")) {
         b->w->nears = 1;
         near_rec = (struct rma_near){.lock = RMA_LOCKED_SHARED};
     } else if (!strcmp(what, "E9 more called than held"))
-        b->w->locks = 3;
+        b->w->passive.locks = 3;
     else if (!strcmp(what, "E10 CALLED and sent")) {
         b->t.state = TARGET_LOCK_CALLED;
         list_push(&head, &b->t.called);

@@ -7,7 +7,7 @@
 static void hook(void)
 {
     struct rma_win *w = world_window(2);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     long v = 4;
     world_poll(2);
     job_check(list_empty(&r->active));
@@ -17,15 +17,15 @@ static void hook(void)
         struct rma_target *t = rma_target_find(w, 1);
         /* R4: held back for the unlock to ride on */
         job_check(!rma_target_due(t) && list_empty(&t->ready));
-        t->flags |= TARGET_HURRY;
+        t->flags |= TARGET_DRAIN;
         job_check(rma_target_due(t));
         rma_ready(t);
         rma_ready(t); /* twice is once */
-        job_check(w->ready.next == &t->ready && t->ready.next == &w->ready &&
+        job_check(w->table.ready.next == &t->ready && t->ready.next == &w->table.ready &&
                   r->active.next == &w->active);
         rma_advance_target(t);
         job_check(list_empty(&t->ready) && t->queued == 0 && t->state == TARGET_LOCK_ISSUED);
-        rma_hurry_all(w);
+        rma_drain_all(w);
         job_check(list_empty(&t->ready)); /* R4: nothing may be sent before the grant */
         rma_check_invariants(w);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);
@@ -56,11 +56,11 @@ static void burial(void)
         rma_resp_open(w, &x, 1);
         x.pending = 1;
         rma_target_sync(t, RMA_F_DONE, x.token);
-        rma_target_bury(t);
+        rma_target_peer_failed(t);
         /* R6 */
-        job_check((t->flags & TARGET_DEAD) && t->state == TARGET_LOCK_GRANTED &&
+        job_check((t->flags & TARGET_FAILED) && t->state == TARGET_LOCK_GRANTED &&
                   list_empty(&t->called));
-        job_check(t->nops == 0 && t->queued == 0 && w->nops == 0 && t->next == &t->ops &&
+        job_check(t->nops == 0 && t->queued == 0 && w->table.nops == 0 && t->next == &t->ops &&
                   list_empty(&t->ready));
         job_check(x.pending == 0 && x.err && q->done && q->error &&
                   err_class(q->error) == MPIX_ERR_PROC_FAILED);
@@ -71,7 +71,7 @@ static void burial(void)
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) != MPI_SUCCESS); /* no further one */
         job_check(rma_flush(w, 1) != MPI_SUCCESS);
         /* E1 */
-        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0);
+        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET && w->table.ntargets == 0);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);

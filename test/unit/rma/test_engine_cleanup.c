@@ -14,7 +14,7 @@ static struct rma_op *add(struct rma_win *w, struct rma_target *t, unsigned flag
     op->bytes = op->sent = 8;
     list_push(&t->ops, &op->link);
     t->nops++;
-    w->nops++;
+    w->table.nops++;
     return op;
 }
 
@@ -23,7 +23,7 @@ static struct rma_op *add(struct rma_win *w, struct rma_target *t, unsigned flag
 static void some(void)
 {
     struct rma_win *w = world_window(1);
-    w->lock_all_nocheck = 1; /* no lock word is taken (E8) */
+    w->passive.nocheck_all = 1; /* no lock word is taken (E8) */
     rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
     struct rma_target *t = rma_target_add(w, 0);
     rma_target_born(t, TARGET_LOCK_GRANTED);
@@ -36,7 +36,7 @@ static void some(void)
     t->held = w->held = progress_polls() + 1; /* R15 */
     rma_win_active(w);
     rma_check_invariants(w);
-    job_check(rma_cleanup_target(t) == 2 && t->nops == 2 && w->nops == 2);
+    job_check(rma_cleanup_target(t) == 2 && t->nops == 2 && w->table.nops == 2);
     job_check(t->ops.next == &a->link && t->next == &d->link && !rma_op_by_id(id) &&
               rma_op_by_id(a->id) == a);
     rma_check_invariants(w);
@@ -50,9 +50,9 @@ static void some(void)
     a->flags |= OP_DONE;
     a->err = 33; /* the first error stays with the target until somebody synchronizes */
     rma_win_active(w);
-    job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->nops == 0 && t->err == 33);
+    job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->table.nops == 0 && t->err == 33);
     /* R2 */
-    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->op_quota.free == w->op_quota.size);
+    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->table.op_quota.free == w->table.op_quota.size);
     (void)c;
     rma_targets_drop(w);
     job_check(rma_take_err(&w->err) == 33);

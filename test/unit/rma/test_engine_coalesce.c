@@ -42,14 +42,14 @@ static struct rma_op *queue(const struct rma_args *a)
     op->kind = (uint8_t)a->kind;
     op->a = *a;
     op->bytes = 8;
-    t->train = NULL;
+    t->coalesced = NULL;
     if (t->next == &t->ops)
         t->next = &op->link;
     list_push(&t->ops, &op->link);
     t->nops++;
     t->queued++;
-    w->nops++;
-    rma_train_open(t, op);
+    w->table.nops++;
+    rma_coalesce_open(t, op);
     return op;
 }
 
@@ -59,7 +59,7 @@ static void end(void)
         t->next = &t->ops;
         rma_op_finish(LIST_OBJ(t->ops.next, struct rma_op, link));
     }
-    job_check(!t->train && !t->nops);
+    job_check(!t->coalesced && !t->nops);
 }
 
 /* The room that was brought up cannot be taken down. */
@@ -77,23 +77,23 @@ static void packed(void)
     long v = 7;
     struct rma_args a = put_of(&v, 5);
     size_t bytes = 0;
-    job_check(!queue(&a)->train && !rma_train_append(w, &a, &bytes) && !queue(&a)->train);
+    job_check(!queue(&a)->coalesced && !rma_coalesce_append(w, &a, &bytes) && !queue(&a)->coalesced);
     struct rma_op *op = queue(&a);
-    job_check(op->train && t->train == op && op->train_ops == 1 && op->bytes == ENTRY);
+    job_check(op->coalesced && t->coalesced == op && op->coalesced_ops == 1 && op->bytes == ENTRY);
     for (v = 8; v < 12; v++) {
         a.disp = 2 * v;
-        job_check(rma_train_append(w, &a, &bytes) && bytes == 8);
+        job_check(rma_coalesce_append(w, &a, &bytes) && bytes == 8);
     }
     uint64_t got[2];
-    job_check(op->train_ops == 5 && op->bytes == 5 * ENTRY && t->nops == 3);
-    memcpy(got, op->train + 4 * ENTRY, sizeof got);
+    job_check(op->coalesced_ops == 5 && op->bytes == 5 * ENTRY && t->nops == 3);
+    memcpy(got, op->coalesced + 4 * ENTRY, sizeof got);
     job_check(got[0] == 22 && got[1] == 11);
     v = 12; /* as MPI_Put without threads does it */
-    job_check(rma_near_train(&w->near, 1, 24, 1, a.ttype, NULL, &v) &&
-              world_pvar(w, PVAR_RMA_PUT) == 1 && op->train_ops == 6);
-    job_check(!rma_near_train(&w->near, 1, 24, 1, a.ttype, dt_op_find(MPI_SUM), &v) &&
-              !rma_near_train(&w->near, 1, 24, 2, a.ttype, NULL, &v));
-    job_check(!rma_near_train(&w->near, 2, 24, 1, a.ttype, NULL, &v) &&
+    job_check(rma_near_coalesce(&w->near, 1, 24, 1, a.ttype, NULL, &v) &&
+              world_pvar(w, PVAR_RMA_PUT) == 1 && op->coalesced_ops == 6);
+    job_check(!rma_near_coalesce(&w->near, 1, 24, 1, a.ttype, dt_op_find(MPI_SUM), &v) &&
+              !rma_near_coalesce(&w->near, 1, 24, 2, a.ttype, NULL, &v));
+    job_check(!rma_near_coalesce(&w->near, 2, 24, 1, a.ttype, NULL, &v) &&
               world_pvar(w, PVAR_RMA_PUT) == 1);
     rma_check_invariants(w); /* R10 */
     quit();
@@ -109,30 +109,30 @@ static void others(void)
     queue(&a);
     queue(&a);
     struct rma_op *op = queue(&a);
-    job_check(op->train != NULL);
+    job_check(op->coalesced != NULL);
     x = a, x.rank = 2;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x.rank = 7; /* not in the window */
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x.rank = -1;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x = a, x.disp = -1;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x = a, x.tcount = x.ocount = 2;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x = a, x.otype = dt_find(MPI_BYTE), x.ocount = 8;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x = a, x.ttype = x.otype = dt_find(MPI_DOUBLE);
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     x = a, x.kind = RMA_ACC;
-    job_check(!rma_train_append(w, &x, &bytes));
+    job_check(!rma_coalesce_append(w, &x, &bytes));
     w->starved = 1;
-    job_check(!rma_train_append(w, &a, &bytes));
+    job_check(!rma_coalesce_append(w, &a, &bytes));
     w->starved = 0;
-    job_check(rma_train_append(w, &a, &bytes));
-    rma_train_seal(op); /* it is packed */
-    job_check(!rma_train_append(w, &a, &bytes) && op->train_ops == 2);
-    job_check(queue(&a)->train && t->train != op); /* after one comes another, however few wait */
+    job_check(rma_coalesce_append(w, &a, &bytes));
+    rma_coalesce_seal(op); /* it is packed */
+    job_check(!rma_coalesce_append(w, &a, &bytes) && op->coalesced_ops == 2);
+    job_check(queue(&a)->coalesced && t->coalesced != op); /* after one comes another, however few wait */
     quit();
 }
 
@@ -145,27 +145,27 @@ static void none(void)
     queue(&a);
     queue(&a);
     t->gather = 0; /* a message costs little */
-    job_check(!queue(&a)->train);
+    job_check(!queue(&a)->coalesced);
     t->gather = 5 * (sizeof(struct rma_hdr) + 8);
-    job_check(!queue(&a)->train); /* too little room beside those that wait */
+    job_check(!queue(&a)->coalesced); /* too little room beside those that wait */
     t->gather = ROOM;
     t->ordered = 0;
-    job_check(!queue(&a)->train);
+    job_check(!queue(&a)->coalesced);
     t->ordered = 1;
     t->sync = RMA_F_DONE;
-    job_check(!queue(&a)->train);
+    job_check(!queue(&a)->coalesced);
     t->sync = 0;
-    t->flags = TARGET_HURRY;
-    job_check(!queue(&a)->train);
+    t->flags = TARGET_DRAIN;
+    job_check(!queue(&a)->coalesced);
     t->flags = 0;
     struct rma_args x = a;
     x.kind = RMA_GET;
     /* the one before is another */
-    job_check(!queue(&x)->train && !queue(&x)->train && !queue(&a)->train);
+    job_check(!queue(&x)->coalesced && !queue(&x)->coalesced && !queue(&a)->coalesced);
     x = a;
     x.ttype = x.otype = dt_find(MPI_SHORT_INT); /* two gaps */
-    job_check(!queue(&x)->train && !queue(&x)->train);
-    job_check(!queue(&a)->train && queue(&a)->train);
+    job_check(!queue(&x)->coalesced && !queue(&x)->coalesced);
+    job_check(!queue(&a)->coalesced && queue(&a)->coalesced);
     quit();
 }
 
@@ -180,28 +180,28 @@ static void bounds(void)
     queue(&a);
     struct rma_op *op = queue(&a);
     unsigned n = 1, trains = 1;
-    while (rma_train_append(w, &a, &bytes))
+    while (rma_coalesce_append(w, &a, &bytes))
         n++;
-    job_check(rma_train_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY &&
-              op->train_ops == n);
-    list_push(&w->ready, &t->ready);
-    job_check(!rma_train_behind(t, &a));
-    while (!rma_train_behind(t, &a) && trains < 100) {
+    job_check(rma_coalesce_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY &&
+              op->coalesced_ops == n);
+    list_push(&w->table.ready, &t->ready);
+    job_check(!rma_coalesce_behind(t, &a));
+    while (!rma_coalesce_behind(t, &a) && trains < 100) {
         op = queue(&a);
-        job_check(op->train && !rma_train_full(op));
+        job_check(op->coalesced && !rma_coalesce_full(op));
         trains++;
     }
-    job_check(trains == rma_room()->trains && trains < 100);
+    job_check(trains == rma_self()->coalesce_buffers && trains < 100);
     op = queue(&a);
-    job_check(!op->train && !rma_train_behind(t, &a)); /* by itself */
+    job_check(!op->coalesced && !rma_coalesce_behind(t, &a)); /* by itself */
     list_del(&t->ready);
     end();
     queue(&a);
     queue(&a);
-    job_check(queue(&a)->train && rma_room()->trains == trains);
+    job_check(queue(&a)->coalesced && rma_self()->coalesce_buffers == trains);
     end();
-    rma_trains_finalize(rma_room());
-    job_check(!rma_room()->train_free);
+    rma_coalesce_finalize(rma_self());
+    job_check(!rma_self()->coalesce_idle);
     quit();
 }
 
@@ -219,7 +219,7 @@ START_TEST(train_or_not)
 }
 END_TEST
 
-Suite *suite_train(void)
+Suite *suite_coalesce(void)
 {
     Suite *s = suite_create("rma/train");
     TCase *t = tcase_create("train");

@@ -199,7 +199,7 @@ static void in_turn(void)
         job_check(w->state == WIN_PSCW_ISSUED && world_pvar(w, PVAR_RMA_MSGS) == 0);
         /* the posts, which the two have not sent: they are not looking at messages yet */
         for (int t = 1; t <= 2; t++)
-            job_check(map_put(&w->posts, (uint64_t)t + 1, (void *)1) == 0);
+            job_check(map_put(&w->access.posts, (uint64_t)t + 1, (void *)1) == 0);
         job_check(rma_start_poll(w) > 0 && w->state == WIN_PSCW_GRANTED);
         for (int t = 1; t <= 2; t++)
             for (struct list *l = rma_target_find(w, t)->ops.next; l != &rma_target_find(w, t)->ops;
@@ -273,7 +273,7 @@ static void cut_off(void)
         err = rma_unlock(w, r);
         job_check(!err || err_class(err) == MPI_ERR_OTHER);
         /* It says nothing of others, and nobody is mourned. */
-        job_check(!w->dead && err_class(rma_dead_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
+        job_check(!w->dead && err_class(rma_failed_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
         job_check(err_class(p2p_send(text, 1, c, r, 5, proc->obj->world, 0)) == MPI_ERR_OTHER);
         close(first);
         job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);

@@ -31,9 +31,9 @@ static void close_window(void)
 
 static int ask(int type, unsigned op, const void *origin, const void *compare, void *result)
 {
-    struct rma_question q = {.elem = dt_find(type), .aop = op, .disp = AT, .off = AT * 8,
+    struct rma_delegate_op q = {.elem = dt_find(type), .aop = op, .disp = AT, .off = AT * 8,
                              .origin = origin, .compare = compare, .result = result};
-    return rma_one(w, self, &q);
+    return rma_delegate(w, self, &q);
 }
 
 #define ASK_EACH(T, TYPE)                                                                          \
@@ -101,7 +101,7 @@ static void bursts(void)
 
 /* --- not answered ----------------------------------------------------------------------------- */
 
-static struct rma_one late;
+static struct rma_delegated late;
 static int lates;
 
 static int on_late(int src, const void *msg, size_t len)
@@ -112,9 +112,9 @@ static int on_late(int src, const void *msg, size_t len)
     return 0;
 }
 
-static int deliver(const struct rma_one *q)
+static int deliver(const struct rma_delegated *q)
 {
-    return rma_on_one(0, q, sizeof *q);
+    return rma_on_delegate(0, q, sizeof *q);
 }
 
 /* Number of the question of `asker` that this process said it has read. */
@@ -128,17 +128,17 @@ static uint32_t has_read(int asker)
 static void taken_back(void)
 {
     long v = 1, was = -1;
-    struct rma_one before[3];
+    struct rma_delegated before[3];
     open_window();
     cell[AT] = 10;
-    am_handler(AM_RMA + RMA_PKT_ONE, on_late);
+    am_handler(AM_RMA + RMA_PKT_DELEGATE, on_late);
     for (int i = 0; i < 3; i++) {
         lates = 0;
-        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1 && late.number == w->asked);
+        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1 && late.number == w->delegate.asked);
         before[i] = late;
         for (int n = 0; n < 40; n++)
             job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1);
-        self->unread = self->rest = 0; /* forgotten: asked again, so that several are void */
+        self->unread = self->backoff = 0; /* forgotten: asked again, so that several are void */
     }
     for (int i = 2; i >= 0; i--)
         job_check(deliver(&before[i]) == 0 && cell[AT] == 10 &&
@@ -152,22 +152,22 @@ static void taken_back(void)
                                                       .asked = &self->peer->asked,
                                                       .number = before[0].number}));
     job_check(cell[AT] == 10);
-    struct rma_one gone = before[2]; /* its place was detached since: nothing to complain of */
+    struct rma_delegated gone = before[2]; /* its place was detached since: nothing to complain of */
     gone.disp = LONGS;
-    job_check(deliver(&gone) == 0 && has_read(0) == gone.number && rma_room()->nonsense == 0);
+    job_check(deliver(&gone) == 0 && has_read(0) == gone.number && rma_self()->malformed == 0);
     /* read since, by one that does something else: asked again after some */
     job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 2);
     deliver(&late);
     int skipped = 0;
-    am_handler(AM_RMA + RMA_PKT_ONE, rma_on_one);
+    am_handler(AM_RMA + RMA_PKT_DELEGATE, rma_on_delegate);
     while (!ask(MPI_LONG, DT_SUM, &v, NULL, &was))
         skipped++;
     job_check(skipped > 0 && skipped < 20 && was == 10 && cell[AT] == 11);
     /* the same, but it waits in MPI: asked at once; not while it sleeps there */
-    am_handler(AM_RMA + RMA_PKT_ONE, on_late);
+    am_handler(AM_RMA + RMA_PKT_DELEGATE, on_late);
     job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was));
     deliver(&late);
-    am_handler(AM_RMA + RMA_PKT_ONE, rma_on_one);
+    am_handler(AM_RMA + RMA_PKT_DELEGATE, rma_on_delegate);
     mem_attend(MEM_WAITS);
     for (int i = 0; i < 100; i++)
         job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was));
@@ -175,30 +175,30 @@ static void taken_back(void)
     job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && was == 11 && cell[AT] == 12);
     /* numbers go round: after 2^31 of them without any that was taken back one looks as if it had
      * been */
-    w->asked = UINT32_MAX - 1;
+    w->delegate.asked = UINT32_MAX - 1;
     for (int i = 0; i < 3; i++)
         job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) == (i > 0));
     mem_attend(MEM_BUSY);
-    job_check(w->asked == 2 && cell[AT] == 14); /* 0 is none */
-    w->asking = 1; /* another thread has asked, and waits: one record, one question */
-    job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 2);
-    w->asking = 0;
+    job_check(w->delegate.asked == 2 && cell[AT] == 14); /* 0 is none */
+    w->delegate.asking = 1; /* another thread has asked, and waits: one record, one question */
+    job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == 2);
+    w->delegate.asking = 0;
     /* answered: too late */
-    job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->asked));
+    job_check(!acc_take_back(self->acc, AT * 8, &self->peer->asked, w->delegate.asked));
     /* the window ended meanwhile */
-    struct rma_one q = late;
+    struct rma_delegated q = late;
     close_window();
     job_check(deliver(&q) == 0);
 }
 
 /* --- hostile ---------------------------------------------------------------------------------- */
 
-static int refused(struct rma_one q)
+static int refused(struct rma_delegated q)
 {
     long was = cell[AT];
     uint32_t answered = atomic_load(&self->peer->asked.answered);
     q.number = answered + 1;
-    rma_on_one(0, &q, sizeof q);
+    rma_on_delegate(0, &q, sizeof q);
     for (int i = 0; i < LONGS; i++)
         job_check(i == AT || cell[i] == 0x5a5a5a5a5a5a5a5a);
     return cell[AT] == was && atomic_load(&self->peer->asked.answered) == answered;
@@ -207,14 +207,14 @@ static int refused(struct rma_one q)
 static void hostile(void)
 {
     open_window();
-    struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
+    struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
                         .win = w->id, .disp = AT, .value = 1};
     cell[AT] = 0;
     job_check(!refused(q) && cell[AT] == 1); /* this one is right */
     for (size_t len = 0; len < sizeof q; len++)
-        job_check(rma_on_one(0, &q, len) == 0 && cell[AT] == 1);
-    job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1); /* another's rank */
-    struct rma_one bad = q;
+        job_check(rma_on_delegate(0, &q, len) == 0 && cell[AT] == 1);
+    job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[AT] == 1); /* another's rank */
+    struct rma_delegated bad = q;
     bad.win++;
     job_check(refused(bad));
     bad = q;
@@ -260,24 +260,24 @@ static void too_old(void)
     open_window();
     if (boot_rank() == 0) {
         struct rma_near *other = rma_near_of(w, 1);
-        struct rma_question q = {.elem = dt_find(MPI_LONG), .aop = DT_SUM, .disp = AT,
+        struct rma_delegate_op q = {.elem = dt_find(MPI_LONG), .aop = DT_SUM, .disp = AT,
                                  .off = AT * 8, .origin = &(long){1}};
         long v = 1, was;
         cell[AT] = 0;
         wait_for(&ready[2]); /* it computes */
-        job_check(!rma_one(w, other, &q) && other->unread == 1);
-        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 2);
-        w->asked = (1u << 30) - 1;
-        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 1u << 30);
+        job_check(!rma_delegate(w, other, &q) && other->unread == 1);
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == 2);
+        w->delegate.asked = (1u << 30) - 1;
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == 1u << 30);
         for (int i = 0; i < 5; i++)
-            job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == 1u << 30);
+            job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == 1u << 30);
         __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
         wait_for(&ready[1]);
-        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->asked == (1u << 30) + 1 && was == 2 &&
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == (1u << 30) + 1 && was == 2 &&
                   cell[AT] == 3);
         /* nothing is unread: all numbers are good; but the first one looks as if it had been taken
          * back */
-        w->asked = 3u << 30;
+        w->delegate.asked = 3u << 30;
         int tries = 1;
         while (!ask(MPI_LONG, DT_SUM, &v, NULL, &was))
             job_check(++tries < 10);
@@ -300,15 +300,15 @@ static void of_the_dead(void)
     open_window();
     world_barrier();
     if (boot_rank() == 0) {
-        struct rma_one q = {.type = RMA_PKT_ONE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
+        struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
                             .win = w->id, .src = 1, .number = 1, .disp = AT, .value = 1};
         cell[AT] = 0;
-        job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
-        boot_dead_now(1, "for this test");
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[AT] == 1);
+        boot_fail_now(1, "for this test");
         q.number++;
-        job_check(rma_on_one(1, &q, sizeof q) == 0 && cell[AT] == 1);
+        job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[AT] == 1);
         job_check(atomic_load(&rma_near_of(w, 1)->peer->asked.answered) == 1 &&
-                  rma_room()->nonsense == 0);
+                  rma_self()->malformed == 0);
     }
     fflush(NULL);
     _exit(0);
@@ -333,7 +333,7 @@ static void either_way(void)
         for (; world_pvar(w, PVAR_RMA_AM) < ANSWERS; n++) {
             job_check(world_op(w, RMA_FOP, 1, &one, &was, 1, AT) == MPI_SUCCESS && was == n &&
                       rma_flush(w, 1) == MPI_SUCCESS);
-            job_check(w->ntargets == 0); /* no element either way */
+            job_check(w->table.ntargets == 0); /* no element either way */
         }
         job_check(rma_unlock_all(w) == MPI_SUCCESS);
         __atomic_store_n(&ready[2], (uint64_t)n, __ATOMIC_RELEASE);

@@ -138,7 +138,7 @@ static void queued(void)
         job_check(rma_op(w, &a, &req) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         rma_check_invariants(w);
-        job_check(t && t->nops == 2 && t->queued == 2 && w->nops == 2 &&
+        job_check(t && t->nops == 2 && t->queued == 2 && w->table.nops == 2 &&
                   t->state == TARGET_LOCK_CALLED);
         /* E10 */
         job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 2 && world_pvar(w, PVAR_RMA_MSGS) == 0);
@@ -151,7 +151,7 @@ static void queued(void)
         job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 7) == MPI_SUCCESS);
         job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_RANGE && rma_flush(w, 1) == MPI_SUCCESS);
         job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 1l << 60) == MPI_SUCCESS);
-        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && w->nops == 0 && w->ntargets == 0);
+        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && w->table.nops == 0 && w->table.ntargets == 0);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -174,7 +174,7 @@ static void behind_messages(void)
             struct rma_target *t = rma_target_find(w, 1);
             struct rma_resp other; /* flushed: by another thread, whose answer is under way */
             rma_resp_open(w, &other, 1);
-            t->flags |= TARGET_HURRY;
+            t->flags |= TARGET_DRAIN;
             if (flushed) {
                 other.pending = 1;
                 rma_target_sync(t, RMA_F_DONE, other.token);

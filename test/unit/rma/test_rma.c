@@ -51,14 +51,14 @@ static void counters(void)
     rma_pvars_collect();
     job_check(all->v[PVAR_RMA_PUT] == 7 && all->v[PVAR_RMA_OPS_HIGH] == 7);
     /* b stays open: rma_finalize drops it */
-    job_check(rma_room()->windows.next == &b->link &&
-              rma_room()->scratch_bytes == (size_t)cvar.rma_packet);
+    job_check(rma_self()->windows.next == &b->link &&
+              rma_self()->scratch_bytes == (size_t)cvar.rma_packet);
 }
 
 /* Decoded types: the last few are kept, nonsense is not. */
 static void types(void)
 {
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     size_t len;
     char bytes[512] = "nonsense";
     job_check(rma_type_learn(r, bytes, 8) == NULL && rma_type_learn(r, bytes, 0) == NULL &&

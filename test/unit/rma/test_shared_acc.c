@@ -161,8 +161,8 @@ static void end_of_memory(struct dt_type *elem, struct dt_op *op, const struct a
     t.base = at;
     t.remote = (uint64_t)(uintptr_t)at;
     memset(origin, 1, (size_t)elem->extent);
-    job_check(acc_one(&t, 0, elem, op, origin, result) == 0 &&
-              acc_one(&t, 0, elem, op, origin, NULL) == 0);
+    job_check(acc_element(&t, 0, elem, op, origin, result) == 0 &&
+              acc_element(&t, 0, elem, op, origin, NULL) == 0);
     munmap(all, 2 * page);
 }
 
@@ -222,12 +222,12 @@ static void add_everywhere(void)
                             .me = (uint64_t)mem_host_index() + 1};
     for (int i = 0; i < TURNS; i++) {
         if (i % 2)
-            job_check(acc_one(&t, 0, l, sum, &one, &got) == 0);
+            job_check(acc_element(&t, 0, l, sum, &one, &got) == 0);
         else
             job_check(acc_near(&near, 0, l, &one, &got, DT_SUM) == 0);
         job_check(got > last); /* fetches of one process grow */
         last = got;
-        job_check(acc_one(&t, across, l, sum, &one, NULL) == 0);
+        job_check(acc_element(&t, across, l, sum, &one, NULL) == 0);
         struct acc_args a = {.elem = l, .op = sum, .off = 0, .tcount = 600, .ttype = l,
                              .len = 600 * 8, .origin = many, .ocount = 600, .otype = l};
         if (i % 10 == 0) {
@@ -298,14 +298,14 @@ static int ways(int way)
                          .tcount = 600, .ttype = l, .len = 600 * 8, .origin = many, .ocount = 600,
                          .otype = l};
     switch (way) {
-    case 0: return acc_one(&t, 0, l, sum, &one, NULL);
-    case 1: return acc_one(&t, ACC_STRIPE_BYTES - 4, l, sum, &one, &got); /* two stripes */
+    case 0: return acc_element(&t, 0, l, sum, &one, NULL);
+    case 1: return acc_element(&t, ACC_STRIPE_BYTES - 4, l, sum, &one, &got); /* two stripes */
     case 2:
     case 3: return acc_apply(&t, &a);
     case 4: return acc_cas(&t, 0, l, &one, &zero, &got);
     default: /* may say no, and then it is the caller's to go another way */
         return acc_near(&near, 0, l, &one, &got, DT_SUM) == 0 ? 0
-                                                              : acc_one(&t, 0, l, sum, &one, NULL);
+                                                              : acc_element(&t, 0, l, sum, &one, NULL);
     }
 }
 
@@ -357,7 +357,7 @@ static void held_by_the_dead(void)
             set_stripes((uint32_t)boot_host_index(1) + 1);
             memset(shared, 0, WINDOW);
             job_check(ways(way) == 0 && memcmp(shared, nothing, WINDOW) != 0);
-            job_check(boot_dead(1) && boot_dead_count() == 1);
+            job_check(boot_failed(1) && boot_failed_count() == 1);
         }
     }
     fflush(NULL);

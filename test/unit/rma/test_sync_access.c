@@ -38,19 +38,19 @@ static void late_post(void)
     if (boot_rank() == 0) {
         job_check(cls(rma_complete(w)) == MPI_ERR_RMA_SYNC);
         job_check(rma_start(w, g, 0) == MPI_SUCCESS && w->state == WIN_PSCW_ISSUED &&
-                  w->nwaiting == 1);
+                  w->access.nwaiting == 1);
         job_check(rma_in_start(w, 1) && !rma_in_start(w, 0));
-        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 1) == MPI_SUCCESS && w->nops == 1);
+        job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 1) == MPI_SUCCESS && w->table.nops == 1);
         /* not in the group */
         job_check(cls(world_op(w, RMA_PUT, 0, &v, NULL, 1, 1)) == MPI_ERR_RMA_SYNC);
         job_check(cls(rma_start(w, g, 0)) == MPI_ERR_RMA_SYNC &&
                   cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
         world_poll(3);
         rma_check_invariants(w);
-        job_check(w->state == WIN_PSCW_ISSUED && w->nops == 1);
+        job_check(w->state == WIN_PSCW_ISSUED && w->table.nops == 1);
         tell(0);
-        job_check(rma_complete(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->nops == 0 &&
-                  !w->start);
+        job_check(rma_complete(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->table.nops == 0 &&
+                  !w->access.start);
         rma_check_invariants(w);
         tell(2);
     } else {
@@ -83,11 +83,11 @@ static void rounds(void)
             job_check(rma_post(w, g, MPI_MODE_NOPUT) == MPI_SUCCESS);
             while (!flag)
                 job_check(rma_test(w, &flag) == MPI_SUCCESS);
-            job_check(world_memory(w)[0] == i && w->completes_due == 0);
+            job_check(world_memory(w)[0] == i && w->exposure.completes_due == 0);
         }
     }
     world_barrier();
-    job_check(w->posts.count == 0);
+    job_check(w->access.posts.count == 0);
     world_barrier();
     /* both ways at once, and an empty epoch; NOCHECK: the post is known to be there */
     job_check(rma_post(w, g, 0) == MPI_SUCCESS && rma_start(w, g, 0) == MPI_SUCCESS);

@@ -16,7 +16,7 @@ static void add_all(struct rma_win *w)
     for (int i = 0; i < TURNS; i++)
         for (int r = 0; r < boot_size(); r++) {
             job_check(world_op(w, RMA_ACC, r, &one, NULL, 1, 0) == MPI_SUCCESS);
-            job_check(w->ntargets <= 1 && w->nops <= 1);
+            job_check(w->table.ntargets <= 1 && w->table.nops <= 1);
             rma_check_invariants(w);
         }
 }
@@ -24,8 +24,8 @@ static void add_all(struct rma_win *w)
 static void sum_is(struct rma_win *w, long times)
 {
     world_barrier();
-    job_check(w->state == WIN_UNSET && w->acks == 0 && w->ntargets == 0 && w->nops == 0);
-    job_check(w->lockq.holders.count == 0 && w->lockq.anonymous == 0 && w->lockq.count == 0);
+    job_check(w->state == WIN_UNSET && w->acks == 0 && w->table.ntargets == 0 && w->table.nops == 0);
+    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.anonymous == 0 && w->target.lockq.count == 0);
     job_check(world_memory(w)[0] == times * TURNS * boot_size());
     world_barrier();
 }
@@ -64,10 +64,10 @@ static void locks(void)
         for (int r = 0; r < boot_size(); r++) {
             job_check(rma_lock(w, MPI_LOCK_SHARED, r, nocheck ? MPI_MODE_NOCHECK : 0) ==
                       MPI_SUCCESS);
-            job_check(w->locks == (unsigned)r + 1 && w->ntargets <= 1);
+            job_check(w->passive.locks == (unsigned)r + 1 && w->table.ntargets <= 1);
             rma_check_invariants(w);
         }
-        job_check(w->gone.count > 0 && world_pvar(w, PVAR_RMA_EVICTIONS) > 0);
+        job_check(w->passive.evicted.count > 0 && world_pvar(w, PVAR_RMA_EVICTIONS) > 0);
         add_all(w);
         for (int r = 0; r < boot_size(); r++)
             job_check(rma_flush(w, r) == MPI_SUCCESS && rma_unlock(w, r) == MPI_SUCCESS);
@@ -137,7 +137,7 @@ START_TEST(waits_for_ack)
 }
 END_TEST
 
-Suite *suite_restore(void)
+Suite *suite_evict(void)
 {
     Suite *s = suite_create("rma/restore");
     TCase *t = tcase_create("restore");

@@ -29,7 +29,7 @@ static void flushes(void)
                       : kind == 1 ? rma_flush_all(w)
                       : kind == 2 ? rma_flush_local(w, 1)
                                   : rma_flush_local_all(w);
-            job_check(err == MPI_SUCCESS && w->nops == 0 && r[0] == v[0] && r[1] == 2);
+            job_check(err == MPI_SUCCESS && w->table.nops == 0 && r[0] == v[0] && r[1] == 2);
             rma_check_invariants(w);
             const struct rma_target *t = rma_target_find(w, 1);
             /* R5 */
@@ -100,10 +100,10 @@ static void of_the_leaving(void)
         struct rma_target *t = rma_target_find(w, 1);
         uint64_t sent = world_pvar(w, PVAR_RMA_MSGS);
         job_check(t->flags & TARGET_DIRTY);
-        t->leaving = 1;
+        t->closing = 1;
         job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent &&
                   !t->tokens_out && !t->sync);
-        t->leaving = 0;
+        t->closing = 0;
         job_check(rma_flush_all(w) == MPI_SUCCESS && world_pvar(w, PVAR_RMA_MSGS) == sent + 1);
         job_check(rma_unlock(w, 1) == MPI_SUCCESS);
     }
@@ -116,8 +116,8 @@ static void helpers(void)
     struct rma_win *w = world_window(1);
     int slot = 17;
     job_check(rma_take_err(&slot) == 17 && slot == 0 && rma_take_err(&slot) == 0);
-    job_check(err_class(rma_dead_error(w, 0)) == MPIX_ERR_PROC_FAILED &&
-              rma_dead_error(w, -1) != 0);
+    job_check(err_class(rma_failed_error(w, 0)) == MPIX_ERR_PROC_FAILED &&
+              rma_failed_error(w, -1) != 0);
     w->acks = 1; /* R7: token 0 is the window's counter */
     rma_token_done(w, 0, 0, 0);
     rma_token_done(w, 0, 0, 0);

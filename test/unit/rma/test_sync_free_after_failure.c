@@ -11,43 +11,43 @@ enum { YES = 1, NO = 0, NOTHING = -1 };
 static int asked(struct rma_hdr h, size_t len)
 {
     caught.n = 0;
-    job_check(rma_on_left_ask(0, &h, len) == 0);
+    job_check(rma_on_freeing_ask(0, &h, len) == 0);
     world_poll(2);
     job_check(caught.n <= 1);
     if (!caught.n)
         return NOTHING;
-    job_check(caught.got[0].h.type == RMA_PKT_LEFT && caught.got[0].h.win == h.win);
+    job_check(caught.got[0].h.type == RMA_PKT_FREEING && caught.got[0].h.win == h.win);
     return (int)caught.got[0].h.count;
 }
 
 static void answers(void)
 {
     struct rma_win *w = world_window(2);
-    struct rma_hdr h = {.type = RMA_PKT_LEFT_ASK, .win = w->id, .src = (uint32_t)w->rank};
+    struct rma_hdr h = {.type = RMA_PKT_FREEING_ASK, .win = w->id, .src = (uint32_t)w->rank};
     world_catch();
     job_check(asked(h, sizeof h) == NO && asked(h, sizeof h - 1) == NOTHING);
-    w->leaving = 1;
+    w->free.under_way = 1;
     job_check(asked(h, sizeof h) == YES);
-    w->leaving = 0;
-    rma_room()->ending = 1;
+    w->free.under_way = 0;
+    rma_self()->ending = 1;
     job_check(asked(h, sizeof h) == YES);
-    rma_room()->ending = 0;
+    rma_self()->ending = 0;
     struct rma_hdr other = h;
     other.win += 1000; /* there is none: it was left */
     job_check(asked(other, sizeof other) == YES);
     caught.n = 0;
-    job_check(rma_on_left_late(0, &h, sizeof h) == 0);
+    job_check(rma_on_freeing_late(0, &h, sizeof h) == 0);
     world_poll(2);
     job_check(caught.n == 1 && caught.got[0].h.count == YES);
     /* An answer counts if it was asked for, of whom it was asked. */
-    struct rma_hdr r = {.type = RMA_PKT_LEFT, .win = w->id, .count = 1};
-    w->leave_rank = 0;
-    job_check(rma_on_left(0, &r, sizeof r) == 0 && !w->leave_told && !w->leave_left);
-    w->leaving = 1;
-    job_check(rma_on_left(7, &r, sizeof r) == 0 && rma_on_left(0, &r, sizeof r - 1) == 0 &&
-              !w->leave_told);
-    job_check(rma_on_left(0, &r, sizeof r) == 0 && w->leave_told && w->leave_left);
-    w->leaving = 0;
+    struct rma_hdr r = {.type = RMA_PKT_FREEING, .win = w->id, .count = 1};
+    w->free.peer = 0;
+    job_check(rma_on_freeing(0, &r, sizeof r) == 0 && !w->free.answered && !w->free.peer_freeing);
+    w->free.under_way = 1;
+    job_check(rma_on_freeing(7, &r, sizeof r) == 0 && rma_on_freeing(0, &r, sizeof r - 1) == 0 &&
+              !w->free.answered);
+    job_check(rma_on_freeing(0, &r, sizeof r) == 0 && w->free.answered && w->free.peer_freeing);
+    w->free.under_way = 0;
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
 
@@ -66,7 +66,7 @@ static void survivors(void)
     all_are_at(0, 4);
     if (boot_rank() == 3)
         _exit(0);
-    boot_dead_now(3, "for this test");
+    boot_fail_now(3, "for this test");
     world_poll(boot_rank() * 300);
     __atomic_fetch_add(&job_words()[1], 1, __ATOMIC_SEQ_CST);
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -89,7 +89,7 @@ START_TEST(the_living_come_first)
 }
 END_TEST
 
-Suite *suite_leave(void)
+Suite *suite_free_sync(void)
 {
     Suite *s = suite_create("rma/leave");
     TCase *t = tcase_create("leave");

@@ -43,14 +43,14 @@ static void checks(void)
     if (boot_rank() == 0)
         for (int rank = 0; rank < 2; rank++) {
             job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, rank, 0) == MPI_SUCCESS);
-            job_check(w->state == WIN_PER_TARGET && w->locks == 1); /* E9 */
+            job_check(w->state == WIN_PER_TARGET && w->passive.locks == 1); /* E9 */
             job_check(cls(rma_lock(w, MPI_LOCK_SHARED, rank, 0)) == MPI_ERR_RMA_SYNC);
-            job_check(cls(rma_unlock(w, !rank)) == MPI_ERR_RMA_SYNC && w->locks == 1);
+            job_check(cls(rma_unlock(w, !rank)) == MPI_ERR_RMA_SYNC && w->passive.locks == 1);
             job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC &&
                       cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
             job_check(cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC);
             rma_check_invariants(w);
-            job_check(rma_unlock(w, rank) == MPI_SUCCESS && w->state == WIN_UNSET && w->locks == 0);
+            job_check(rma_unlock(w, rank) == MPI_SUCCESS && w->state == WIN_UNSET && w->passive.locks == 0);
         }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -61,7 +61,7 @@ static void checks(void)
 static void lazy(void)
 {
     struct rma_win *w = world_window(2), *v = world_window(2);
-    struct rma *r = rma_room();
+    struct rma *r = rma_self();
     if (boot_rank() == 0) {
         job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, 1, 0) == MPI_SUCCESS);
         struct rma_target *a = rma_target_find(w, 1);
@@ -73,7 +73,7 @@ static void lazy(void)
                   r->called.next == &b->called);
         job_check(world_pvar(w, PVAR_RMA_MSGS) == 1 && world_pvar(v, PVAR_RMA_MSGS) == 0);
         /* the next one of the same window as well, a near one too */
-        job_check(rma_lock(v, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS && v->locks == 2);
+        job_check(rma_lock(v, MPI_LOCK_SHARED, 0, 0) == MPI_SUCCESS && v->passive.locks == 2);
         job_check(b->state == TARGET_LOCK_GRANTED && list_empty(&r->called));
         rma_check_invariants(w);
         rma_check_invariants(v);
@@ -91,7 +91,7 @@ static void lazy(void)
         job_check(rma_unlock(w, 2) == MPI_SUCCESS);
     }
     world_barrier();
-    job_check(w->lockq.holders.count == 0 && w->lockq.count == 0 && v->lockq.holders.count == 0);
+    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.count == 0 && v->target.lockq.holders.count == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS && rma_win_free(v) == MPI_SUCCESS);
 }
 
@@ -136,7 +136,7 @@ static void forgotten(void)
     world_barrier();
     if (boot_rank() == 0) {
         job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_SYNC && w->state == WIN_UNSET &&
-                  w->locks == 0);
+                  w->passive.locks == 0);
         job_check(rma_lock(w, MPI_LOCK_EXCLUSIVE, 1, 0) == MPI_SUCCESS);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS &&
                   rma_unlock(w, 1) == MPI_SUCCESS);

@@ -10,7 +10,7 @@ static int cls(int err)
 
 static unsigned far_holders(const struct rma_win *w)
 {
-    return (unsigned)w->lockq.holders.count + w->lockq.anonymous;
+    return (unsigned)w->target.lockq.holders.count + w->target.lockq.anonymous;
 }
 
 /* E6: one's own lock at the call, others with the first operation. */
@@ -22,28 +22,28 @@ static void per_target(void)
               cls(rma_lock_all(w, MPI_MODE_NOPUT)) == MPI_ERR_ASSERT);
     if (boot_rank() == 0) {
         job_check(rma_lock_all(w, 0) == MPI_SUCCESS && w->state == WIN_LOCK_ALL_CALLED &&
-                  w->ntargets == 0);
+                  w->table.ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
             job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) ==
                       (i == w->node.n.me ? SHMLOCK_SHARED : 0));
-        job_check(w->lazies == w->nears - 1 && world_pvar(w, PVAR_RMA_MSGS) == 0);
+        job_check(w->passive.lazies == w->nears - 1 && world_pvar(w, PVAR_RMA_MSGS) == 0);
         job_check(cls(rma_lock_all(w, 0)) == MPI_ERR_RMA_SYNC &&
                   cls(rma_lock(w, MPI_LOCK_SHARED, 0, 0)) == MPI_ERR_RMA_SYNC);
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
         const struct rma_near *n = rma_near_of(w, 1);
         job_check(!n || (!n->lazy && shmlock_held(n->lockword, &w->node.n) == SHMLOCK_SHARED));
-        job_check(w->lazies == w->nears - (n ? 2u : 1u));
+        job_check(w->passive.lazies == w->nears - (n ? 2u : 1u));
         struct rma_target *t = rma_target_find(w, 1);
         job_check(rma_near_of(w, 1)
                       ? !t
                       : t && t->state == TARGET_LOCK_CALLED && (t->flags & TARGET_JOIN));
         job_check(!t || list_empty(&t->called)); /* R6: only those of MPI_Win_lock */
         rma_check_invariants(w);
-        job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->ntargets == 0);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->table.ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
             job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 &&
                       !w->near.near[i].lazy);
-        job_check(!w->lazies && !rma_room()->lazy_alls);
+        job_check(!w->passive.lazies && !rma_self()->lazy_alls);
         /* NOCHECK locks nobody, near or far */
         job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS &&
                   w->state == WIN_LOCK_ALL_GRANTED);
@@ -66,10 +66,10 @@ static void switches(void)
     for (int i = 0; i < 3; i++)
         for (int r = 0; r < size; r++) {
             job_check(world_op(w, RMA_ACC, r, &v, NULL, 1, 0) == MPI_SUCCESS);
-            job_check(w->ntargets <= 1); /* R2 */
+            job_check(w->table.ntargets <= 1); /* R2 */
             rma_check_invariants(w);
         }
-    job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_SWITCHES) == 1 && !w->sw);
+    job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_SWITCHES) == 1 && !w->passive.sw);
     job_check(world_pvar(w, PVAR_RMA_EVICTIONS) > 0);
     world_barrier(); /* all have switched, nobody has unlocked */
     job_check(far_holders(w) == (unsigned)size - 1);

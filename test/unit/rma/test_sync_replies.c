@@ -35,7 +35,7 @@ static struct rma_op *under_way(long *r)
     job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
     job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 0) == MPI_SUCCESS);
     struct rma_target *t = rma_target_find(w, 1);
-    t->flags |= TARGET_HURRY;
+    t->flags |= TARGET_DRAIN;
     job_check(rma_issue_target(t) == 1 && t->next == &t->ops); /* R1: it has left */
     struct rma_op *op = LIST_OBJ(t->ops.next, struct rma_op, link);
     job_check(rma_op_by_id(op->id) == op && op->sent == 16);
@@ -196,7 +196,7 @@ static void together(void)
         for (int i = 0; i < 2; i++) {
             job_check(world_op(w, RMA_GET, 1, NULL, &r[i], 1, (size_t)i) == MPI_SUCCESS);
             struct rma_target *t = rma_target_find(w, 1);
-            t->flags |= TARGET_HURRY;
+            t->flags |= TARGET_DRAIN;
             job_check(rma_issue_target(t) == 1);
             ids[i] = LIST_OBJ(t->ops.prev, struct rma_op, link)->id;
         }
@@ -368,7 +368,7 @@ static void doubled(void)
         job_check(!rma_target_find(w, 0) && rma_on_ack(0, packet, build(h, "", 0)) == 0 &&
                   all.pending == (loose ? 2 : 1));
         if (loose) {
-            rma_target_bury(t);
+            rma_target_peer_failed(t);
             job_check(all.pending == 0 && all.err);
         }
         rma_resp_close(&all);
@@ -385,14 +385,14 @@ static void locks(void)
     if (boot_rank() == 0) {
         job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0);
         job_check(rma_on_refused(1, packet, build(answer(RMA_PKT_REFUSED, 0), "", 0)) == 0);
-        job_check(w->ntargets == 0);
+        job_check(w->table.ntargets == 0);
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
         job_check(rma_on_granted(1, packet, build(answer(RMA_PKT_GRANTED, 0), "", 0)) == 0);
         job_check(t->state == TARGET_LOCK_CALLED && !list_empty(&t->called)); /* R6 */
         job_check(world_op(w, RMA_GET, 1, NULL, r, 1, 0) == MPI_SUCCESS);
         job_check(world_op(w, RMA_GET, 1, NULL, r + 1, 1, 1) == MPI_SUCCESS);
-        t->flags |= TARGET_HURRY;
+        t->flags |= TARGET_DRAIN;
         job_check(rma_issue_target(t) == 1 && t->state == TARGET_LOCK_ISSUED && t->replies == 2);
         rma_check_invariants(w); /* E10: both ride */
         struct rma_hdr h = answer(RMA_PKT_REFUSED, 0);
@@ -405,7 +405,7 @@ static void locks(void)
             job_check(t->queued == 2 && t->nops == 2 && t->next == t->ops.next && t->replies == 1);
             rma_check_invariants(w);
         }
-        job_check(t->retry_ns > 0 && w->nops == 2);
+        job_check(t->retry_ns > 0 && w->table.nops == 2);
     }
     boot_barrier();
     world_quit(); /* the two now disagree for good */

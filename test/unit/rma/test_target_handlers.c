@@ -127,21 +127,21 @@ static void honest(void)
     struct rma_hdr h = head(RMA_PKT_PUT, 5, 1); /* nothing asked for: no answer */
     job_check(deliver(build(h, v, 8)) == -1 && room.cell[5] == 100);
     h.flags = RMA_F_COMPLETE; /* of nobody who is waited for, of one, and of the same once more */
-    job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 0);
+    job_check(deliver(build(h, v, 8)) == -1 && w->exposure.completes_due == 0);
     struct rma_starter far[] = {{.rank = 0}, {.rank = 7}};
-    w->expo_far = far;
-    w->nexpo_far = w->completes_due = 2;
+    w->exposure.far = far;
+    w->exposure.nfar = w->exposure.completes_due = 2;
     for (int i = 0; i < 2; i++)
-        job_check(deliver(build(h, v, 8)) == -1 && w->completes_due == 1 && far[0].over &&
+        job_check(deliver(build(h, v, 8)) == -1 && w->exposure.completes_due == 1 && far[0].over &&
                   !far[1].over);
-    w->expo_far = NULL;
-    w->nexpo_far = w->completes_due = 0;
+    w->exposure.far = NULL;
+    w->exposure.nfar = w->exposure.completes_due = 0;
     h = head(RMA_PKT_PUT, 6, 1);
     h.flags = RMA_F_UNLOCK; /* of a lock that nobody holds */
     job_check(deliver(build(h, v, 8)) == MPI_ERR_RMA_SYNC);
     h.flags = RMA_F_UNLOCK | RMA_F_EXCLUSIVE; /* lock, put, unlock in one */
     job_check(deliver(build(h, v, 8)) == 0 && (caught.got[0].h.flags & RMA_F_GRANTED) &&
-              !w->lockq.holders.count);
+              !w->target.lockq.holders.count);
     close_window();
 }
 
@@ -185,9 +185,9 @@ static void envelope(void)
     h = head(RMA_PKT_POST, 0, 0);
     len = build(h, "", 0);
     job_check(rma_on_post(0, packet, len - 1) == 0 && rma_on_post(1, packet, len) == 0 &&
-              w->posts.count == 0);
+              w->access.posts.count == 0);
     job_check(rma_on_post(0, packet, len) == 0 && rma_on_post(0, packet, len) == 0);
-    job_check((uintptr_t)map_get(&w->posts, 1) == 2);
+    job_check((uintptr_t)map_get(&w->access.posts, 1) == 2);
     /* a window that is gone: its id is never used again */
     uint32_t old = w->id;
     close_window();
@@ -499,7 +499,7 @@ static void trains(void)
 {
     struct entry e[3] = {{4, 90}, {6, 91}, {4, 92}};
     open_window();
-    struct rma_hdr h = head(RMA_PKT_TRAIN, 1, 3); /* one element each */
+    struct rma_hdr h = head(RMA_PKT_COALESCED, 1, 3); /* one element each */
     job_check(deliver(build(h, e, sizeof e)) == -1 && room.cell[4] == 92 && room.cell[5] == 5 &&
               room.cell[6] == 91 && told() == 0);
     h.flags = RMA_F_DONE;
@@ -568,7 +568,7 @@ static void trains(void)
     /* within a batch, and an error kept until there is an answer */
     struct rma_hdr b = head(RMA_PKT_BATCH, 0, 2);
     b.dt = 0;
-    h = head(RMA_PKT_TRAIN, 1, 2);
+    h = head(RMA_PKT_COALESCED, 1, 2);
     e[0] = (struct entry){1, 90};
     e[1] = (struct entry){CELLS, 91};
     size_t len = inner(body, h, e, 32);
@@ -629,7 +629,7 @@ static void unborn(void)
     long v[2] = {1, 2};
     if (boot_rank() == 0) {
         job_check(rma_win_allocate(64, 8, NULL, proc->obj->world, &base, &w) != MPI_SUCCESS);
-        job_check(rma_room()->wins.count == 0 && list_empty(&rma_room()->windows));
+        job_check(rma_self()->wins.count == 0 && list_empty(&rma_self()->windows));
     } else {
         job_check(coll_comm_dup(proc->obj->world, &twin) == MPI_SUCCESS);
         for (int type = 0; type < RMA_PKTS; type++)

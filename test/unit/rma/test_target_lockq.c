@@ -21,12 +21,12 @@ static int release(int src)
 
 static int holds(int src)
 {
-    return (int)(uintptr_t)map_get(&w->lockq.holders, (uint64_t)src + 1);
+    return (int)(uintptr_t)map_get(&w->target.lockq.holders, (uint64_t)src + 1);
 }
 
 static void settle(void)
 {
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     while (rma_lockq_poll(w))
         ;
     job_check(q->count <= (unsigned)cvar.rma_lock_entries && q->admitted <= q->stamps);
@@ -37,7 +37,7 @@ static void settle(void)
 static void order(void)
 {
     w = world_window(4);
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     ask(1, RMA_F_EXCLUSIVE, 0);
     job_check(holds(1) == SHMLOCK_EXCLUSIVE && q->count == 0);
     ask(2, RMA_F_EXCLUSIVE, 0);
@@ -85,10 +85,10 @@ static void order(void)
     ask(12, RMA_F_EXCLUSIVE, 0);
     job_check(q->stamps == 5);
     /* the dead: 10 waits, 9 holds, 12's stamp never comes */
-    rma_lockq_bury(w, 10);
+    rma_lockq_fail(w, 10);
     job_check(q->count == 1);
-    rma_lockq_bury(w, 9);
-    rma_lockq_bury(w, 12);
+    rma_lockq_fail(w, 9);
+    rma_lockq_fail(w, 12);
     settle();
     job_check(holds(11) && q->count == 0 && q->admitted == q->stamps);
     ask(12, RMA_F_EXCLUSIVE | RMA_F_STAMP, 5); /* it comes after all */
@@ -104,7 +104,7 @@ static void order(void)
 static void doubled(void)
 {
     w = world_window(4);
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     ask(1, RMA_F_EXCLUSIVE, 0);
     ask(2, RMA_F_SHARED, 0);
     ask(2, RMA_F_SHARED, 0);
@@ -121,7 +121,7 @@ static void doubled(void)
 static void readers(void)
 {
     w = world_window(4);
-    struct rma_lockq *q = &w->lockq;
+    struct rma_lockq *q = &w->target.lockq;
     ask(1, RMA_F_SHARED, 0);
     ask(2, RMA_F_EXCLUSIVE, 0);
     ask(3, RMA_F_SHARED, 0); /* behind the writer */
@@ -143,7 +143,7 @@ static void readers(void)
     job_check(!holds(6) && q->anonymous == 1);
     /* one dies that may be it: a writer is let in as a reader, and told; until the count is 0
      * again */
-    rma_lockq_bury(w, 20);
+    rma_lockq_fail(w, 20);
     job_check(q->doubt && shmlock_doubtful(w->near.near[0].lockword));
     ask(7, RMA_F_EXCLUSIVE, 0);
     settle();
@@ -151,7 +151,7 @@ static void readers(void)
     job_check(release(7) == 0 && q->doubt);
     job_check(release(6) == 0 && q->anonymous == 0);
     job_check(!q->doubt && !shmlock_doubtful(w->near.near[0].lockword));
-    rma_lockq_bury(w, 21);
+    rma_lockq_fail(w, 21);
     job_check(!q->doubt);
     job_check(release(6) == MPI_ERR_RMA_SYNC);
     job_check(release(3) == 0 && release(5) == 0);
@@ -192,17 +192,17 @@ static void data(void)
     ask(1, RMA_F_EXCLUSIVE, 0);
     h.flags |= RMA_F_UNLOCK;
     rma_lockq_ask(w, 2, &h, (char *)v, 0);
-    job_check(w->lockq.bytes == 16 && world_memory(w)[0] == 0);
+    job_check(w->target.lockq.bytes == 16 && world_memory(w)[0] == 0);
     v[0] = v[1] = 9;
     h.disp = 2;
     rma_lockq_ask(w, 3, &h, (char *)v, 0);
-    job_check(w->lockq.bytes == 16 && w->lockq.count == 2 &&
+    job_check(w->target.lockq.bytes == 16 && w->target.lockq.count == 2 &&
               world_pvar(w, PVAR_RMA_LOCKS_DROPPED) == 1);
     release(1);
     settle();
     /* 2: done, with the bytes of that time */
     job_check(world_memory(w)[0] == 5 && world_memory(w)[1] == 6);
-    job_check(world_memory(w)[2] == 0 && holds(3) && w->lockq.bytes == 0);
+    job_check(world_memory(w)[2] == 0 && holds(3) && w->target.lockq.bytes == 0);
     job_check(release(3) == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }

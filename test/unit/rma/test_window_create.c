@@ -40,7 +40,7 @@ static void life(void)
     job_check(cls(rma_win_create(NULL, 8, 1, NULL, c, &w)) == MPI_ERR_BASE);
     job_check(cls(rma_win_allocate(-5, 1, NULL, c, &base, &w)) == MPI_ERR_SIZE && w == NULL);
     /* nothing is left of them */
-    job_check(list_empty(&rma_room()->windows) && rma_room()->wins.count == 0);
+    job_check(list_empty(&rma_self()->windows) && rma_self()->wins.count == 0);
     job_check(rma_win_create(mem, 8, 1l << 40, NULL, c, &w) == MPI_SUCCESS &&
               rma_win_unit(w) == 1l << 40);
     /* an int does not hold it */
@@ -49,8 +49,8 @@ static void life(void)
     v = world_window(4);
     job_check(w->id != v->id && rma_win_find(w->id) == w && rma_win_find(v->id) == v &&
               !rma_win_find(v->id + 1));
-    job_check(rma_near_win(rma_near_room(), w->near.obj.handle) == &w->near &&
-              !rma_near_win(rma_near_room(), MPI_WIN_NULL));
+    job_check(rma_near_win(rma_near_self(), w->near.obj.handle) == &w->near &&
+              !rma_near_win(rma_near_self(), MPI_WIN_NULL));
     job_check(rma_win_attr(w, MPI_WIN_BASE) == w->base &&
               *(MPI_Aint *)rma_win_attr(w, MPI_WIN_SIZE) == 32);
     job_check(*(int *)rma_win_attr(w, MPI_WIN_DISP_UNIT) == 8 && !rma_win_attr(w, MPI_TAG_UB));
@@ -67,7 +67,7 @@ static void life(void)
     uint32_t id = w->id;
     int handle = w->near.obj.handle;
     job_check(rma_win_free(w) == MPI_SUCCESS && !rma_win_find(id) &&
-              !rma_near_win(rma_near_room(), handle));
+              !rma_near_win(rma_near_self(), handle));
     job_check(rma_win_find(v->id) == v && rma_win_free(v) == MPI_SUCCESS);
 }
 
@@ -125,7 +125,7 @@ static void regions(void)
     uint64_t at = (uint64_t)(uintptr_t)m;
     for (int i = 8; i-- > 0;) /* from the back: the list is sorted */
         job_check(rma_win_attach(w, m + 64 * i + (i >= 6 ? 64 : 0), 64) == MPI_SUCCESS);
-    job_check(w->nregions == 8 && rma_peer_of(w, 0)->nregions == 8 &&
+    job_check(w->mem.nregions == 8 && rma_peer_of(w, 0)->nregions == 8 &&
               rma_peer_of(w, 0)->version % 2 == 0);
     job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 10, 6 * 64 - 10) == m + 10);
     job_check(!rma_win_local(w, at, 6 * 64 + 1) && !rma_win_local(w, at + 6 * 64, 1)); /* the gap */
@@ -146,20 +146,20 @@ static void regions(void)
     job_check(cls(rma_win_attach(w, (void *)(UINTPTR_MAX / 2 + 2), INT64_MAX)) ==
               MPI_ERR_RMA_ATTACH);
     job_check(!rma_win_local(w, UINT64_MAX, 1) && !rma_win_local(w, UINT64_MAX - 7, 16) &&
-              w->nregions == 8);
+              w->mem.nregions == 8);
     job_check(cls(rma_win_detach(w, m + 1)) == MPI_ERR_RMA_ATTACH &&
               rma_win_detach(w, m + 64) == MPI_SUCCESS);
     job_check(cls(rma_win_detach(w, m + 64)) == MPI_ERR_RMA_ATTACH &&
               !rma_win_local(w, at + 64, 1));
-    job_check(rma_win_local(w, at, 64) == m && !rma_win_local(w, at, 65) && w->nregions == 7);
+    job_check(rma_win_local(w, at, 64) == m && !rma_win_local(w, at, 65) && w->mem.nregions == 7);
     for (int i = 0; i < 100; i++) /* any number (rma.md 5.9); near peers are shown the first ones */
         job_check(rma_win_attach(w, m + 1024 + 16 * i, 8) == MPI_SUCCESS);
-    job_check(w->nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS &&
+    job_check(w->mem.nregions == 107 && rma_peer_of(w, 0)->nregions == RMA_REGIONS &&
               rma_peer_of(w, 0)->overflow);
     /* those without bytes are in nobody's way, and nothing lies in them */
-    unsigned had = w->nregions;
+    unsigned had = w->mem.nregions;
     job_check(rma_win_attach(w, m, 0) == MPI_SUCCESS &&
-              rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->nregions == had);
+              rma_win_attach(w, m + 8, 0) == MPI_SUCCESS && w->mem.nregions == had);
     job_check(rma_win_local(w, at, 64) == m && rma_win_local(w, at + 8, 8) == m + 8);
     job_check(rma_win_attach(w, m + 3000, 0) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
     job_check(rma_win_attach(w, m + 3000, 16) == MPI_SUCCESS &&
@@ -169,7 +169,7 @@ static void regions(void)
     job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS && !rma_win_local(w, at + 3000, 1));
     job_check(rma_win_detach(w, m + 3000) == MPI_SUCCESS &&
               rma_win_detach(w, m + 3000) == MPI_SUCCESS);
-    job_check(cls(rma_win_detach(w, m + 3000)) == MPI_ERR_RMA_ATTACH && w->nregions == had);
+    job_check(cls(rma_win_detach(w, m + 3000)) == MPI_ERR_RMA_ATTACH && w->mem.nregions == had);
     job_check(rma_win_detach(w, m + 8) == MPI_SUCCESS && rma_win_attach(w, NULL, 0) == MPI_SUCCESS);
     job_check(rma_win_detach(w, NULL) == MPI_SUCCESS &&
               cls(rma_win_detach(w, NULL)) == MPI_ERR_RMA_ATTACH);
@@ -201,7 +201,7 @@ static void on_buffer(long *mem, int moved)
         left = (boot_rank() + boot_size() - 1) % boot_size();
     job_check(rma_win_create(mem, MOVED, 8, NULL, proc->obj->world, &w) == MPI_SUCCESS &&
               w->base == mem);
-    job_check(is_private(mem) != moved && (w->moved != NULL) == moved &&
+    job_check(is_private(mem) != moved && (w->mem.moved != NULL) == moved &&
               (int)world_pvar(w, PVAR_RMA_MOVED) == moved);
     for (unsigned i = 0; moved && i < w->nears; i++)
         job_check(w->near.near[i].kind == RMA_NEAR_MAPPED);
@@ -225,7 +225,7 @@ static void moved(void)
     int err = rma_win_create(boot_rank() == 0 ? lazy->base : mem, MOVED, 8, NULL, proc->obj->world,
                              &w);
     no_pages = 0;
-    job_check(cls(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+    job_check(cls(err) == MPI_ERR_NO_MEM && list_empty(&rma_self()->windows));
     job_check(is_private(mem) && mem[MOVED / 8 - 1] == 77 && !mem_segment_of(mem, 1));
     mem_segment_drop(lazy);
     no_pages = 1; /* it stays, and the window is as good as ever */

@@ -104,13 +104,13 @@ static void one_fails(void)
     struct rma_win *w;
     void *base;
     int err = rma_win_allocate(boot_rank() == 1 ? -1 : 8, 8, NULL, proc->obj->world, &base, &w);
-    job_check(err && err_class(err) == MPI_ERR_SIZE && list_empty(&rma_room()->windows));
+    job_check(err && err_class(err) == MPI_ERR_SIZE && list_empty(&rma_self()->windows));
     err = rma_win_create(boot_rank() == 2 ? NULL : &base, 8, 8, NULL, proc->obj->world, &w);
     job_check(err && err_class(err) == MPI_ERR_BASE);
     /* more than there is, at one of them, found out when the others are at work already */
     err = rma_win_allocate_shared(boot_rank() == 1 ? (MPI_Aint)1 << 44 : 64, 8, NULL,
                                   proc->obj->world, &base, &w);
-    job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+    job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_self()->windows));
     /* together more than can be counted: the sum is 64 bytes when it wraps around, with whole pages
      * and without */
     for (int noncontig = 0; noncontig < 2; noncontig++) {
@@ -118,7 +118,7 @@ static void one_fails(void)
         info_put(i, "alloc_shared_noncontig", noncontig ? "true" : "false");
         MPI_Aint size = boot_rank() < 2 ? INT64_MAX : noncontig ? 64 : 66;
         err = rma_win_allocate_shared(size, 8, i, proc->obj->world, &base, &w);
-        job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_room()->windows));
+        job_check(err && err_class(err) == MPI_ERR_NO_MEM && list_empty(&rma_self()->windows));
         info_drop(i);
     }
     /* no descriptor left for the segment of the node */
@@ -131,7 +131,7 @@ static void one_fails(void)
     err = rma_win_allocate(8, 8, NULL, proc->obj->world, &base, &w);
     if (boot_rank() == 2)
         job_check(setrlimit(RLIMIT_NOFILE, &had) == 0);
-    job_check(err != MPI_SUCCESS && list_empty(&rma_room()->windows));
+    job_check(err != MPI_SUCCESS && list_empty(&rma_self()->windows));
     w = world_window(8);
     reach(w); /* and it goes on */
     job_check(rma_win_free(w) == MPI_SUCCESS);

@@ -65,11 +65,11 @@ struct rma *bare_room(unsigned ops, unsigned targets)
     list_init(&r->active);
     list_init(&r->called);
     r->ranks = comm_rank_mask();
-    rma_fetch_init(r);
+    rma_pull_init(r);
     cvar.rma_op_global = ops;
     cvar.rma_target_global = targets;
     job_check(rma_pools_init(r) == 0);
-    rma_trains_init(r);
+    rma_coalesce_init(r);
     proc->rma = r;
     return r;
 }
@@ -81,14 +81,14 @@ struct rma_win *bare_window(int size, unsigned ops, unsigned targets)
     memset(w, 0, sizeof *w);
     w->near.near = calloc(1, sizeof *w->near.near);
     w->size = size;
-    w->fetch_min = SIZE_MAX;
+    w->native.pull_min = SIZE_MAX;
     w->map = rankmap_stride(0, 1, size);
-    w->op_quota.size = w->op_quota.free = ops;
-    w->target_quota.size = w->target_quota.free = targets;
-    list_init(&w->ready);
+    w->table.op_quota.size = w->table.op_quota.free = ops;
+    w->table.target_quota.size = w->table.target_quota.free = targets;
+    list_init(&w->table.ready);
     list_init(&w->resps);
     list_init(&w->active);
-    list_init(&w->slots_used);
+    list_init(&w->table.used);
     job_check(w->near.near && w->map && rma_slots_init(w) == 0);
     return w;
 }
@@ -181,6 +181,6 @@ void world_catch(void)
     caught.n = 0;
     for (int t = RMA_PKT_DATA; t <= RMA_PKT_REFUSED; t++)
         am_handler(AM_RMA + t, catch_one);
-    am_handler(AM_RMA + RMA_PKT_FETCHED, catch_one);
-    am_handler(AM_RMA + RMA_PKT_LEFT, catch_one);
+    am_handler(AM_RMA + RMA_PKT_PULLED, catch_one);
+    am_handler(AM_RMA + RMA_PKT_FREEING, catch_one);
 }

@@ -372,7 +372,7 @@ static void lost_verdict(void)
     flying = 0;
     job_check(say(&left, TP_REQUEST, 2) == 0);
     arrive();
-    boot_dead_now(2, "test"); /* the right side has given up, and says nothing unasked */
+    boot_fail_now(2, "test"); /* the right side has given up, and says nothing unasked */
     second(&right);
     flying = 0;
     second(&right);
@@ -534,7 +534,7 @@ static void buried(void)
     busy = 1;
     job_check(say(&left, TP_REQUEST, 1) == 0 && !list_empty(&left.peer->queue));
     list_push(&left.o->owing, &left.peer->in_owing);
-    boot_dead_now(1, "test");
+    boot_fail_now(1, "test");
     tp_ofi_ops.progress((struct tp *)left.o);
     job_check(list_empty(&left.peer->queue) && list_empty(&left.o->queuing) &&
               list_empty(&left.o->owing));

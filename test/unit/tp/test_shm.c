@@ -161,7 +161,7 @@ static void addresses(void)
     job_check(tp_shm_ops.connect(tp, 2, &other, sizeof other) == -EHOSTUNREACH);
     job_check(tp_shm_ops.connect(tp, UINT32_MAX, &other, sizeof other) == -EHOSTUNREACH);
     key = other;
-    key.cookie++;
+    key.seg_id++;
     job_check(tp_shm_ops.connect(tp, peer, &key, sizeof key) == -ESTALE);
     struct mem_segment *seg;
     job_check(mem_segment_create(4096, 0, &seg) == 0);

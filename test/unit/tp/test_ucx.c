@@ -308,7 +308,7 @@ static void exchange(size_t n, int times)
     for (int i = 0; i < times; i++) {
         int rc = tp_ucx_ops.am((struct tp *)u, 1u - (unsigned)boot_rank(), TP_REPLY, v, 2,
                                i % 2 ? NULL : &d);
-        job_check(rc == 0 || (rc == TP_PENDING && n - n % 8 >= UCX_KEEP && i % 2 == 0));
+        job_check(rc == 0 || (rc == TP_PENDING && n - n % 8 >= UCX_ZCOPY && i % 2 == 0));
     }
     while (taken[TP_REPLY] < due || u->sending)
         tp_ucx_ops.progress((struct tp *)u);
@@ -483,7 +483,7 @@ static int fill_up(struct piece *all)
             x->data = NULL;
         }
     }
-    job_check(waiting == 3 && in_place == (unsigned)n && u->keeping == 3);
+    job_check(waiting == 3 && in_place == (unsigned)n && u->zcopies == 3);
     return n;
 }
 
@@ -496,7 +496,7 @@ static void all_told(struct piece *all, int n, int err)
         job_check(all[i].calls == !!all[i].data && (!all[i].data || all[i].err == err));
         free(all[i].data);
     }
-    job_check(u->keeping == 0);
+    job_check(u->zcopies == 0);
 }
 
 /* As soon as the kernel takes no more, a message waits in the program's memory; until then each has
@@ -520,7 +520,7 @@ static void kept(void)
     struct piece *all = calloc(PIECES, sizeof *all);
     int n = fill_up(all);
     struct piece x = {.d.fn = left, .data = malloc(PIECE)};
-    job_check(give(&x, 1, UCX_KEEP - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 &&
+    job_check(give(&x, 1, UCX_ZCOPY - 1, &x.d) == 0 && give(&x, 2, PIECE, NULL) == 0 &&
               in_place == (unsigned)n);
     free(x.data);
     go[0] = (uint64_t)n + 2;
@@ -550,7 +550,7 @@ static void orphaned(int killed)
     int n = fill_up(all);
     go[0] = (uint64_t)killed;
     if (!killed)
-        boot_dead_now(1, "its part in this test is over");
+        boot_fail_now(1, "its part in this test is over");
     all_told(all, n, -ENOTCONN);
     struct iovec v = {packet, 100};
     int err;
@@ -781,7 +781,7 @@ START_TEST(one_sided_when_used)
 {
     static const char *const asks[] = {
         "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0", "MPIR_CVAR_RMA_NATIVE_GET_MIN=1",
-        "MPIR_CVAR_RMA_NATIVE_ATOMIC=1", "MPIR_CVAR_RMA_FETCH_MIN=0", "MPIR_CVAR_P2P_NATIVE_MIN=1"};
+        "MPIR_CVAR_RMA_NATIVE_ATOMIC=1", "MPIR_CVAR_RMA_PULL_MIN=0", "MPIR_CVAR_P2P_NATIVE_MIN=1"};
     static const char *const off[] = {"MPIR_CVAR_RMA_NATIVE=0", "MPIR_CVAR_RMA_NATIVE_PUT_MIN=0",
                                       NULL};
     ck_assert_int_eq(job_run(1, NULL, as_the_card_says, 20), 0);

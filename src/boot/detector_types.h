@@ -1,6 +1,6 @@
-/* watch_types.h - the record of the watching thread (private to boot/; watch.c has the rules W1 to W8). */
-#ifndef BOOT_WATCH_TYPES_H
-#define BOOT_WATCH_TYPES_H
+/* detector_types.h - the record of the watching thread (private to boot/; detector.c has the rules W1 to W8). */
+#ifndef BOOT_DETECTOR_TYPES_H
+#define BOOT_DETECTOR_TYPES_H
 
 #include <poll.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "boot/boot_types.h"
-#include "boot/watch.h"
+#include "boot/detector.h"
 
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
@@ -28,7 +28,7 @@ static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
     enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why; /* the last is no question: a message came from it */
-    struct watch_card card;
+    struct detector_card card;
 };
 _Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
 
@@ -41,14 +41,14 @@ struct line { /* of a probe, to one address */
     int refusals;
     uint64_t again; /* LINE_IDLE: when to try (ns) */
     uint64_t began; /* LINE_CONNECTING: when (ns) */
-    struct watch_spot via; /* our address; port 0: there was no way to leave by */
+    struct detector_spot via; /* our address; port 0: there was no way to leave by */
 };
 
 struct probe {
     int rank; /* -1: free */
     int near, host; /* host: number in the map */
-    struct watch_card card;
-    struct line line[WATCH_SPOTS];
+    struct detector_card card;
+    struct line line[DETECTOR_SPOTS];
     uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
     uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
     int called; /* a witness was asked */
@@ -68,7 +68,7 @@ struct guest {
 
 struct watch {
     struct boot *b;
-    struct watch_card card;
+    struct detector_card card;
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     int answer_fd;         /* readable once `answered` */
     pthread_t thread;
@@ -84,43 +84,43 @@ struct watch {
     struct guest guest[GUESTS];
     struct ask witness[WITNESSES]; /* the last that answered, the last of another host before it; rank -1: none */
     uint64_t wake_by; /* when poll(2) was to end at the latest (ns); UINT64_MAX: any time */
-    struct watch_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
+    struct detector_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
     uint64_t take_at;   /* not before this are guests taken (ns) */
     unsigned tell_from; /* deaths are told in turn */
     int warned;
-    struct pollfd fds[2 + GUESTS + PROBES * WATCH_SPOTS];
+    struct pollfd fds[2 + GUESTS + PROBES * DETECTOR_SPOTS];
 };
 
-/* watch_addr.c.  -errno, or 0. */
-int watch_spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n);
-int watch_spot_of(const struct sockaddr *a, struct watch_spot *s);
-socklen_t watch_spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a);
-int watch_addresses_find(struct watch *w);
-int watch_port_open(struct watch *w);
+/* detector_addr.c.  -errno, or 0. */
+int detector_spot_among(const struct detector_spot *s, const struct detector_spot *list, unsigned n);
+int detector_spot_of(const struct sockaddr *a, struct detector_spot *s);
+socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a);
+int detector_addresses_find(struct watch *w);
+int detector_port_open(struct watch *w);
 
-/* watch_serve.c */
-void watch_spare_take(struct watch *w);
-void watch_guest_drop(struct watch *w, struct guest *g);
-void watch_guest_answer(struct watch *w, struct guest *g);
-struct guest *watch_guest_place(struct watch *w);
-void watch_guests_take(struct watch *w, uint64_t now);
+/* detector_serve.c */
+void detector_spare_take(struct watch *w);
+void detector_guest_drop(struct watch *w, struct guest *g);
+void detector_guest_answer(struct watch *w, struct guest *g);
+struct guest *detector_guest_place(struct watch *w);
+void detector_guests_take(struct watch *w, uint64_t now);
 
-/* watch_ask.c */
-uint64_t watch_patience(const struct watch *w);
-int watch_is_deaf(const struct watch *w);
-int watch_probe_open(const struct probe *p);
-void watch_probe_end(struct probe *p);
-void watch_probe_take(struct watch *w, const struct ask *a, uint64_t now);
-void watch_probe_spoke(struct watch *w, int rank, uint64_t now);
-void watch_line_retry(struct line *l, uint64_t when);
-int watch_line_is_stale(const struct watch *w, const struct line *l, uint64_t now);
-void watch_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now);
-void watch_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now);
-void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+/* detector_ask.c */
+uint64_t detector_timeout(const struct watch *w);
+int detector_is_deaf(const struct watch *w);
+int detector_probe_open(const struct probe *p);
+void detector_probe_end(struct probe *p);
+void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now);
+void detector_probe_spoke(struct watch *w, int rank, uint64_t now);
+void detector_line_retry(struct line *l, uint64_t when);
+int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now);
+void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now);
+void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now);
 
-/* watch_judge.c */
-void watch_probe_judge(struct watch *w, struct probe *p, uint64_t now);
-void watch_witness_call(struct watch *w, struct probe *p, uint64_t now);
+/* detector_judge.c */
+void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now);
+void detector_witness_call(struct watch *w, struct probe *p, uint64_t now);
 
 #endif

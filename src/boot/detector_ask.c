@@ -1,4 +1,4 @@
-/* watch_ask.c - the watching thread asks: a probe per process, with a line to each of its addresses. */
+/* detector_ask.c - the watching thread asks: a probe per process, with a line to each of its addresses. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "boot/watch_types.h"
+#include "boot/detector_types.h"
 
-uint64_t watch_patience(const struct watch *w)
+uint64_t detector_timeout(const struct watch *w)
 {
     return (uint64_t)w->timeout * SECOND;
 }
@@ -34,7 +34,7 @@ static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++) {
         struct probe *q = &w->probe[i];
-        if (q->rank >= 0 && q->host != p->host && !q->vouched && now - q->host_since >= watch_patience(w) / 2)
+        if (q->rank >= 0 && q->host != p->host && !q->vouched && now - q->host_since >= detector_timeout(w) / 2)
             q->vouched = now;
     }
     if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
@@ -50,9 +50,9 @@ static void line_close(struct line *l)
 }
 
 /* W2: a way out is known to work from now on.  What was not heard before may have been its fault. */
-static void way_is_good(struct watch *w, const struct watch_spot *via, uint64_t now)
+static void way_is_good(struct watch *w, const struct detector_spot *via, uint64_t now)
 {
-    if (w->ngood == OWN || watch_spot_among(via, w->good, w->ngood))
+    if (w->ngood == OWN || detector_spot_among(via, w->good, w->ngood))
         return;
     w->good[w->ngood++] = *via;
     atomic_store_explicit(&w->answered, 1, memory_order_relaxed);
@@ -66,28 +66,28 @@ static void way_is_good(struct watch *w, const struct watch_spot *via, uint64_t 
 }
 
 /* W7 */
-int watch_is_deaf(const struct watch *w)
+int detector_is_deaf(const struct watch *w)
 {
     return !atomic_load_explicit(&w->answered, memory_order_relaxed) && !atomic_load_explicit(&w->heard, memory_order_relaxed);
 }
 
 /* Its kernel has taken the question. */
-int watch_probe_open(const struct probe *p)
+int detector_probe_open(const struct probe *p)
 {
-    for (int i = 0; i < WATCH_SPOTS && p->rank >= 0; i++)
+    for (int i = 0; i < DETECTOR_SPOTS && p->rank >= 0; i++)
         if (p->line[i].state == LINE_OPEN)
             return 1;
     return 0;
 }
 
-void watch_probe_end(struct probe *p)
+void detector_probe_end(struct probe *p)
 {
-    for (int i = 0; i < WATCH_SPOTS; i++)
+    for (int i = 0; i < DETECTOR_SPOTS; i++)
         line_close(&p->line[i]);
     p->rank = -1;
 }
 
-void watch_line_retry(struct line *l, uint64_t when)
+void detector_line_retry(struct line *l, uint64_t when)
 {
     line_close(l);
     l->state = LINE_IDLE;
@@ -102,7 +102,7 @@ static int is_silence(int err)
 
 static void line_fails(struct watch *w, struct probe *p, struct line *l, int err, uint64_t now)
 {
-    watch_line_retry(l, now + AGAIN_NS);
+    detector_line_retry(l, now + AGAIN_NS);
     if (err == ECONNREFUSED || err == ECONNRESET) {
         probe_heard(w, p, now);
         if (++l->refusals >= REFUSALS)
@@ -112,13 +112,13 @@ static void line_fails(struct watch *w, struct probe *p, struct line *l, int err
     }
 }
 
-void watch_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    const struct watch_spot *to = &p->card.spot[l - p->line];
+    const struct detector_spot *to = &p->card.spot[l - p->line];
     struct sockaddr_storage a;
     int one = 1, idle = w->timeout >= 6 ? (int)(w->timeout / 3) : 1, count = 3;
     unsigned ms = w->timeout > 1000000 ? 1000000000u : (unsigned)w->timeout * 1000;
-    socklen_t len = watch_spot_sockaddr(to, &a);
+    socklen_t len = detector_spot_sockaddr(to, &a);
     l->fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (l->fd < 0) {
         line_fails(w, p, l, errno, now);
@@ -140,16 +140,16 @@ void watch_line_begin(struct watch *w, struct probe *p, struct line *l, uint64_t
     /* Not before connecting: there it would limit the attempt, which we do ourselves. */
     setsockopt(l->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
     len = sizeof a;
-    if (getsockname(l->fd, (struct sockaddr *)&a, &len) || watch_spot_of((struct sockaddr *)&a, &l->via))
+    if (getsockname(l->fd, (struct sockaddr *)&a, &len) || detector_spot_of((struct sockaddr *)&a, &l->via))
         l->tried = 0;
     l->state = LINE_CONNECTING;
     l->began = now;
 }
 
-void watch_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    struct watch_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
-    int err = 0, want = offsetof(struct watch_answer, death);
+    struct detector_hello h = {.secret = p->card.hello, .rank = (uint32_t)w->b->rank};
+    int err = 0, want = offsetof(struct detector_answer, death);
     socklen_t len = sizeof err;
     getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &err, &len);
     if (err) {
@@ -164,45 +164,45 @@ void watch_line_opens(struct watch *w, struct probe *p, struct line *l, uint64_t
 }
 
 /* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot mean our host. */
-static int death_is_ours(const struct watch *w, const struct probe *p, const struct watch_obituary *o)
+static int death_is_ours(const struct watch *w, const struct probe *p, const struct detector_obituary *o)
 {
     return (int)o->rank == w->b->rank || (o->scope != BOOT_ONE && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
 }
 
 /* W4 */
-static void deaths_learn(struct watch *w, const struct probe *p, struct watch_answer *a)
+static void deaths_learn(struct watch *w, const struct probe *p, struct detector_answer *a)
 {
     for (uint32_t i = 0; i < a->deaths; i++) {
-        const struct watch_obituary *o = &a->death[i];
+        const struct detector_obituary *o = &a->death[i];
         if (o->rank < (uint32_t)w->b->size && death_is_ours(w, p, o)) {
             char why[BOOT_WHY_MAX];
             snprintf(why, sizeof why, "it has given process %d up", w->b->rank);
-            boot_bury(w->b, p->rank, BOOT_ONE, why);
+            boot_fail_take(w->b, p->rank, BOOT_ONE, why);
             return;
         }
     }
     for (uint32_t i = 0; i < a->deaths; i++) {
-        struct watch_obituary *o = &a->death[i];
+        struct detector_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
         if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART || (o->scope == BOOT_APART && !p->near))
             continue;
         /* Of our own host only single processes can have died, and its kernel knows better than who is far away. */
         if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && o->scope == BOOT_ONE))
-            boot_bury(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
+            boot_fail_take(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
         else if (o->scope == BOOT_ONE)
             atomic_store_explicit(&w->doubt, (int)o->rank + 1, memory_order_relaxed);
     }
 }
 
 /* The answer, an end, or an error. */
-void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
+void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
-    struct watch_answer a;
+    struct detector_answer a;
     ssize_t n = recv(l->fd, &a, sizeof a, MSG_DONTWAIT | MSG_PEEK);
-    int head = offsetof(struct watch_answer, death), err = n < 0 ? errno : 0;
+    int head = offsetof(struct detector_answer, death), err = n < 0 ? errno : 0;
     if (n < 0 && (err == EAGAIN || err == EINTR))
         return;
-    if (n >= head && a.secret == p->card.answer && a.deaths <= WATCH_TOLD) {
+    if (n >= head && a.secret == p->card.answer && a.deaths <= DETECTOR_FAILURES) {
         int want = head + (int)(a.deaths * sizeof a.death[0]);
         if (n >= want) {
             if (!p->near)
@@ -213,7 +213,7 @@ void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t
             if (w->ngood)
                 atomic_store_explicit(&w->proven, 1, memory_order_relaxed);
             deaths_learn(w, p, &a);
-            watch_probe_end(p);
+            detector_probe_end(p);
             return;
         }
         /* The rest is on its way; of an end before it the next look tells, since then less will come. */
@@ -225,10 +225,10 @@ void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t
         }
     }
     /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
-    watch_line_retry(l, now + (AGAIN_NS << p->shut));
+    detector_line_retry(l, now + (AGAIN_NS << p->shut));
     if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
-        if (now - p->asked > watch_patience(w))
-            watch_probe_end(p); /* nobody waits for it any more */
+        if (now - p->asked > detector_timeout(w))
+            detector_probe_end(p); /* nobody waits for it any more */
         else
             p->lost = 1;
         return;
@@ -239,7 +239,7 @@ void watch_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t
 }
 
 /* W8 */
-void watch_probe_spoke(struct watch *w, int rank, uint64_t now)
+void detector_probe_spoke(struct watch *w, int rank, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++)
         if (w->probe[i].rank == rank) {
@@ -251,10 +251,10 @@ void watch_probe_spoke(struct watch *w, int rank, uint64_t now)
 /* It lives, or is asked for as long as W7 says: others first. */
 static int probe_yields(const struct watch *w, const struct probe *p, uint64_t now)
 {
-    return watch_probe_open(p) || (watch_is_deaf(w) && now - p->since > watch_patience(w));
+    return detector_probe_open(p) || (detector_is_deaf(w) && now - p->since > detector_timeout(w));
 }
 
-void watch_probe_take(struct watch *w, const struct ask *a, uint64_t now)
+void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
 {
     struct probe *p = NULL;
     for (int i = 0; i < PROBES; i++) {
@@ -275,24 +275,24 @@ void watch_probe_take(struct watch *w, const struct ask *a, uint64_t now)
     if (!p)
         return; /* it will be asked again */
     if (p->rank >= 0)
-        watch_probe_end(p);
+        detector_probe_end(p);
     *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now, .host_since = now, .begun = now,
                         .proof = a->why == ASK_PROOF};
     p->host = node_map_host(&w->b->map, a->rank);
     p->card.host[sizeof p->card.host - 1] = 0;
-    if (p->card.spots > WATCH_SPOTS)
-        p->card.spots = WATCH_SPOTS;
-    for (unsigned i = 0; i < WATCH_SPOTS; i++) {
+    if (p->card.spots > DETECTOR_SPOTS)
+        p->card.spots = DETECTOR_SPOTS;
+    for (unsigned i = 0; i < DETECTOR_SPOTS; i++) {
         p->line[i].fd = -1;
         p->line[i].again = UINT64_MAX;
-        if (i < p->card.spots && (p->near || !watch_spot_among(&p->card.spot[i], w->own, w->nown))) /* W3 */
+        if (i < p->card.spots && (p->near || !detector_spot_among(&p->card.spot[i], w->own, w->nown))) /* W3 */
             p->line[i].again = now;
     }
 }
 
 /* The network's own attempts come ever more seldom: after the end of a break they would be too late. */
-int watch_line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
+int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
 {
-    uint64_t fresh = watch_patience(w) / 8 > SECOND ? watch_patience(w) / 8 : SECOND;
+    uint64_t fresh = detector_timeout(w) / 8 > SECOND ? detector_timeout(w) / 8 : SECOND;
     return l->state == LINE_CONNECTING && now - l->began > fresh;
 }

@@ -1,4 +1,4 @@
-#include "launch/warden.h"
+#include "launch/reaper.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -72,9 +72,9 @@ int strays_kill(const char *job, pid_t spare)
 
 /* --- the warden -------------------------------------------------------------------- */
 
-static void watch(const struct warden *w, int fd, const char *job) __attribute__((noreturn));
+static void watch(const struct reaper *w, int fd, const char *job) __attribute__((noreturn));
 
-static void watch(const struct warden *w, int fd, const char *job)
+static void watch(const struct reaper *w, int fd, const char *job)
 {
     char c;
     ssize_t n;
@@ -109,7 +109,7 @@ static void rename_self(char **argv)
     }
 }
 
-static void become_warden(const struct warden *w, int fd, const char *job, char **argv)
+static void become_reaper(const struct reaper *w, int fd, const char *job, char **argv)
 {
     setsid(); /* kill(-group of mpiexec) and the terminal do not reach us */
     rename_self(argv);
@@ -127,7 +127,7 @@ static void become_warden(const struct warden *w, int fd, const char *job, char 
     watch(w, 3, job);
 }
 
-int warden_start(struct warden *w, int size, const char *job, char **argv)
+int reaper_start(struct reaper *w, int size, const char *job, char **argv)
 {
     int fd[2];
     memset(w, 0, sizeof *w);
@@ -142,19 +142,19 @@ int warden_start(struct warden *w, int size, const char *job, char **argv)
     w->pid = fork();
     if (w->pid == 0) {
         close(fd[1]);
-        become_warden(w, fd[0], job, argv);
+        become_reaper(w, fd[0], job, argv);
     }
     close(fd[0]);
     w->pipe = fd[1];
     return w->pid < 0 ? -errno : 0;
 }
 
-void warden_note(struct warden *w, int rank, pid_t group)
+void reaper_note(struct reaper *w, int rank, pid_t group)
 {
     atomic_store_explicit(&w->group[rank], group, memory_order_relaxed);
 }
 
-void warden_stop(struct warden *w)
+void reaper_stop(struct reaper *w)
 {
     if (w->pid > 0) {
         ssize_t ignored = write(w->pipe, "", 1);
@@ -164,5 +164,5 @@ void warden_stop(struct warden *w)
     }
     if (w->group)
         munmap((void *)w->group, (size_t)w->size * sizeof *w->group);
-    *w = (struct warden){.pipe = -1};
+    *w = (struct reaper){.pipe = -1};
 }

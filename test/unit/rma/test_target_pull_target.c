@@ -34,7 +34,7 @@ static int net_open(const struct tp_env *env, struct tp **tp, struct tp_caps *ca
     caps->flags |= TP_GET | TP_PUT | (net.local ? TP_REG_LOCAL : 0) |
                    (net.then_am ? TP_PUT_THEN_AM : 0);
     caps->put_min = caps->get_min = SIZE_MAX;
-    caps->fetch_min = 100;
+    caps->pull_min = 100;
     caps->rma_max = MOST;
     return err;
 }
@@ -108,10 +108,10 @@ static int net_progress(struct tp *tp)
     return n + (int)late;
 }
 
-static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCH_BYTES=2500", NULL};
+static const char *const far[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PULL_BYTES=2500", NULL};
 static const char *const off[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_NATIVE=0", NULL};
-static const char *const none[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCHES=0", NULL};
-static const char *const long_only[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_FETCH_MIN=24001",
+static const char *const none[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PULLS=0", NULL};
+static const char *const long_only[] = {"MPIR_CVAR_NOLOCAL=1", "MPIR_CVAR_RMA_PULL_MIN=24001",
                                         NULL};
 
 static int run(int n, const char *const *sets, enum how how, void (*body)(void))
@@ -287,7 +287,7 @@ END_TEST
 
 static _Alignas(8) char packet[512];
 
-static size_t fetch(struct rma_hdr h, struct rma_fetch_data d, const void *key)
+static size_t fetch(struct rma_hdr h, struct rma_pull_data d, const void *key)
 {
     h.len = (uint32_t)(sizeof d + 32);
     memcpy(packet, &h, sizeof h);
@@ -300,7 +300,7 @@ static size_t fetch(struct rma_hdr h, struct rma_fetch_data d, const void *key)
 static int deliver(int src, size_t len)
 {
     caught.n = 0;
-    job_check(rma_on_fetch(src, packet, len) == 0);
+    job_check(rma_on_pull(src, packet, len) == 0);
     world_poll(3);
     job_check(caught.n <= 1);
     return caught.n ? caught.got[0].h.aop : -1;
@@ -314,9 +314,9 @@ static void forged(void)
     world_barrier();
     if (boot_rank() == 1) {
         struct tp_mem key[2] = {{(uintptr_t)v, sizeof v}, {(uintptr_t)got, sizeof got}};
-        const struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id, .src = 0,
+        const struct rma_hdr h = {.type = RMA_PKT_PULL, .aop = DT_SUM, .win = w->id, .src = 0,
                                   .dt = MPI_LONG, .op = 5};
-        const struct rma_fetch_data d = {.count = 20, .key = 32, .transport = "pretende"};
+        const struct rma_pull_data d = {.count = 20, .key = 32, .transport = "pretende"};
         world_catch();
         size_t len = fetch(h, d, key);
         for (size_t n = 0; n < len; n++)
@@ -334,7 +334,7 @@ static void judged(void)
     static const uint64_t counts[] = {N + 1, UINT64_MAX, UINT64_MAX / 8 + 1, 1ull << 62};
     w = world_window(N);
     memset(world_memory(w), 0, N * sizeof(long));
-    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = DT_SUM, .win = w->id,
+    struct rma_hdr h = {.type = RMA_PKT_PULL, .aop = DT_SUM, .win = w->id,
                         .src = (uint32_t)w->rank, .dt = MPI_LONG, .op = 5};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         h.disp = bad[i];
@@ -370,8 +370,8 @@ static void key_lengths(void)
     memset(world_memory(w), 0, N * sizeof(long));
     world_barrier();
     if (boot_rank() == 0) {
-        struct rma_hdr h = {.type = RMA_PKT_FETCH, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
-        const struct rma_fetch_data d[] = {
+        struct rma_hdr h = {.type = RMA_PKT_PULL, .win = w->id, .src = 0, .dt = MPI_LONG, .op = 5};
+        const struct rma_pull_data d[] = {
             {.count = 20, .key = 16, .result = 16, .transport = "another"},
             {.count = 20, .key = 16, .result = 17, .transport = "pretende"},
             {.count = 20, .key = 33, .transport = "pretende"},
@@ -403,10 +403,10 @@ static void key_lengths(void)
             caught.n = 0;
             h.aop = i < SUMS ? DT_SUM : 0;
             struct iovec m = {packet, fetch(h, d[i], key)};
-            job_check(am_request(1, AM_RMA + RMA_PKT_FETCH, &m, 1, 1) == 0);
+            job_check(am_request(1, AM_RMA + RMA_PKT_PULL, &m, 1, 1) == 0);
             while (!caught.n)
                 world_poll(1);
-            job_check(caught.n == 1 && caught.got[0].h.type == RMA_PKT_FETCHED &&
+            job_check(caught.n == 1 && caught.got[0].h.type == RMA_PKT_PULLED &&
                       caught.got[0].h.aop == cls[i]);
             job_check(caught.got[0].h.disp == 0 && caught.got[0].h.op == 5);
         }
@@ -429,10 +429,10 @@ END_TEST
 
 static void fetched_is(uint32_t op, int src, uint64_t done, int cls)
 {
-    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .win = w->id,
+    struct rma_hdr h = {.type = RMA_PKT_PULLED, .aop = (uint8_t)cls, .win = w->id,
                         .src = (uint32_t)src, .op = op, .disp = done};
-    job_check(rma_on_fetched(src, &h, sizeof h) == 0);
-    job_check(rma_on_fetched(src, &h, sizeof h - 1) == 0);
+    job_check(rma_on_pulled(src, &h, sizeof h) == 0);
+    job_check(rma_on_pulled(src, &h, sizeof h - 1) == 0);
 }
 
 /* What nobody asked for, from somebody else, more than all, half an element; and what stays the
@@ -447,12 +447,12 @@ static void answers(void)
             job_check(rma_lock_all(w, MPI_MODE_NOCHECK) == MPI_SUCCESS);
             job_check(world_op(w, RMA_ACC, 1, v, NULL, N, 0) == MPI_SUCCESS);
             struct rma_target *t = rma_target_find(w, 1);
-            t->flags |= TARGET_HURRY;
+            t->flags |= TARGET_DRAIN;
             rma_issue_target(t);
             job_check(t->queued == 1 && t->natives == 1 && t->offer && keys.regs == 1 &&
                       !rma_target_due(t));
             struct rma_op *op = LIST_OBJ(t->next, struct rma_op, link);
-            job_check(op->flags & OP_FETCHING && !op->sent);
+            job_check(op->flags & OP_PULLED && !op->sent);
             fetched_is(op->id + 1, 1, sizeof v, 0);
             fetched_is(0, 1, sizeof v, 0);
             fetched_is(op->id, 2, sizeof v, 0);

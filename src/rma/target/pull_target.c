@@ -1,12 +1,12 @@
-/* fetch_target.c - the target pulls the data of a long operation by the network's own get and put.
+/* pull_target.c - the target pulls the data of a long operation by the network's own get and put.
  * Start with begin().
  *
  *   origin: registers its buffers
- *           --FETCH([key] [, key of the result buffer])--> target: checks place, type, operation
+ *           --PULL([key] [, key of the result buffer])--> target: checks place, type, operation
  *           origin's memory --> get, get ...                 piece by piece, in order, while the
  *                                                            next ones come: accumulate, put
  *           result buffer <-- put, put ...                   (get_accumulate, get)
- *   origin: deregisters <------FETCHED(bytes done)-------- the network has finished with all of it
+ *   origin: deregisters <------PULLED(bytes done)-------- the network has finished with all of it
  *
  * It serves accumulates, and puts and gets for which the origin has no key (of dynamic windows, for
  * example): one block at both ends, of a predefined type without gaps. A target without free record
@@ -15,7 +15,7 @@
  * the operation, with one exception: old values that did not arrive, since accumulates cannot be
  * repeated.
  *
- * Order. The operation stays first of the queue until it is answered (OP_FETCHING). So nothing
+ * Order. The operation stays first of the queue until it is answered (OP_PULLED). So nothing
  * passes it, no flag leaves before it is over, and eviction waits for it: it has not left. It
  * counts as a native piece (R8), because the network uses its memory until then. If the target
  * fails, native.c waits for that, too. So there is one pull per target at a time.
@@ -26,7 +26,7 @@
  * F2Pieces act on the window in the order of the stream. Each is looked up and checked anew: the
  *   window may be freed, since a failed origin's pieces do not delay that. Nothing of a process
  *   known to have failed acts.
- * F3Each FETCH is answered once, when F ends (its reply has been reserved). */
+ * F3Each PULL is answered once, when F ends (its reply has been reserved). */
 #include "rma/target/target_types.h"
 
 #include <errno.h>
@@ -38,12 +38,12 @@ enum { PIECES = 2 /* more do not stay in the cache */, TURNS = 16, PAGE = 4096 }
 enum piece_state { FREE, GETTING, HERE, DONE, PUTTING };
 struct piece {
     struct tp_done d;
-    struct rma_fetch *f;
+    struct rma_pull *f;
     enum piece_state state;
     size_t at, len; /* of the stream */
 };
 
-struct rma_fetch {
+struct rma_pull {
     struct list link; /* r->fetches */
     struct tp_done flushed;
     struct rma *r;    /* NULL: after MPI_Finalize */
@@ -69,17 +69,17 @@ struct rma_fetch {
     size_t room;      /* bytes of mem: of a get, results only */
 };
 
-static char *data_of(const struct rma_fetch *f, const struct piece *p)
+static char *data_of(const struct rma_pull *f, const struct piece *p)
 {
     return f->mem + (size_t)(p - f->piece) * f->most;
 }
 
-static char *result_of(const struct rma_fetch *f, const struct piece *p)
+static char *result_of(const struct rma_pull *f, const struct piece *p)
 {
     return data_of(f, p) + (f->data ? PIECES * f->most : 0);
 }
 
-static void fetch_free(struct rma_fetch *f)
+static void pull_free(struct rma_pull *f)
 {
     list_del(&f->link);
     free(f->mem);
@@ -87,7 +87,7 @@ static void fetch_free(struct rma_fetch *f)
 }
 
 /* Release what the network has of it; nothing is under way. */
-static void let_go(struct rma_fetch *f)
+static void let_go(struct rma_pull *f)
 {
     WR_ASSERT(!f->out); /* F1 */
     if (f->local)
@@ -103,7 +103,7 @@ static void let_go(struct rma_fetch *f)
 static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint64_t count,
                  int results, size_t done, int cls)
 {
-    struct rma_hdr h = {.type = RMA_PKT_FETCHED, .aop = (uint8_t)cls, .disp = done,
+    struct rma_hdr h = {.type = RMA_PKT_PULLED, .aop = (uint8_t)cls, .done = done,
                         .op = asked->op};
     struct rma_fault f = {.disp = asked->disp,
                           .count = count,
@@ -118,7 +118,7 @@ static void tell(struct rma_win *w, int world, const struct rma_hdr *asked, uint
 }
 
 /* F3 */
-static void finish(struct rma_fetch *f)
+static void finish(struct rma_pull *f)
 {
     struct rma_win *w = rma_win_find(f->win);
     int results = f->result != NULL;
@@ -127,18 +127,18 @@ static void finish(struct rma_fetch *f)
     let_go(f);
     f->busy = 0;
     sched_point(); /* near processes may look before the end is reported */
-    if (w && !boot_dead(f->world)) {
+    if (w && !boot_failed(f->world)) {
         tell(w, f->world, &f->h, f->count, results, done, f->cls);
     }
 }
 
-static int stopped(const struct rma_fetch *f)
+static int stopped(const struct rma_pull *f)
 {
-    return f->err || f->cls || boot_dead(f->world) || !rma_win_find(f->win);
+    return f->err || f->cls || boot_failed(f->world) || !rma_win_find(f->win);
 }
 
 /* Results did not arrive. */
-static void lost(struct rma_fetch *f, int err)
+static void lost(struct rma_pull *f, int err)
 {
     if (f->data)
         f->cls = MPI_ERR_OTHER;
@@ -146,12 +146,12 @@ static void lost(struct rma_fetch *f, int err)
 }
 
 /* Handles the network's result of a call for p. Was it taken? */
-static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state under_way,
+static int taken(struct rma_pull *f, struct piece *p, int rc, enum piece_state under_way,
                  enum piece_state over)
 {
     if (rc == TP_AGAIN) {
         f->again = 1;
-        progress_hook_add(&f->r->fetch_hook);
+        progress_hook_add(&f->r->pull_hook);
         return 0;
     }
     if (rc < 0) {
@@ -166,7 +166,7 @@ static int taken(struct rma_fetch *f, struct piece *p, int rc, enum piece_state 
     return 1;
 }
 
-static void apply(struct rma_fetch *f, struct piece *p)
+static void apply(struct rma_pull *f, struct piece *p)
 {
     struct rma_win *w = rma_win_find(f->win);
     f->cls = rma_part(w, &f->h, f->count, p->at, p->len, f->data ? data_of(f, p) : NULL,
@@ -180,7 +180,7 @@ static void apply(struct rma_fetch *f, struct piece *p)
 }
 
 /* One step for a piece; 0: none is possible. */
-static int move(struct rma_fetch *f, struct piece *p)
+static int move(struct rma_pull *f, struct piece *p)
 {
     if (p->state == HERE && stopped(f)) {
         p->state = FREE;
@@ -190,7 +190,7 @@ static int move(struct rma_fetch *f, struct piece *p)
         apply(f, p);
         return 1;
     }
-    if (p->state == DONE && !boot_dead(f->world)) {
+    if (p->state == DONE && !boot_failed(f->world)) {
         int rc = f->ops->put(f->tp, f->result, p->at, result_of(f, p), p->len, f->local, &p->d);
         f->unflushed |= rc != TP_AGAIN && !f->then_am;
         return taken(f, p, rc, PUTTING, FREE);
@@ -212,14 +212,14 @@ static int move(struct rma_fetch *f, struct piece *p)
 }
 
 /* Results without a guarantee of the network are confirmed by a flush. 1: all are there. */
-static int confirmed(struct rma_fetch *f)
+static int confirmed(struct rma_pull *f)
 {
-    if (!f->unflushed || boot_dead(f->world))
+    if (!f->unflushed || boot_failed(f->world))
         return 1;
     int rc = f->ops->flush(f->tp, (unsigned)f->world, &f->flushed);
     if (rc == TP_AGAIN) {
         f->again = 1;
-        progress_hook_add(&f->r->fetch_hook);
+        progress_hook_add(&f->r->pull_hook);
         return 0;
     }
     f->unflushed = 0;
@@ -229,7 +229,7 @@ static int confirmed(struct rma_fetch *f)
     return rc != TP_PENDING;
 }
 
-static void run(struct rma_fetch *f)
+static void run(struct rma_pull *f)
 {
     int moved, turns = 0;
     f->again = 0;
@@ -240,28 +240,28 @@ static void run(struct rma_fetch *f)
         if (moved && ++turns == TURNS) {
             /* a network that completes at once: others must be served, too */
             f->again = 1;
-            progress_hook_add(&f->r->fetch_hook);
+            progress_hook_add(&f->r->pull_hook);
         }
     } while (moved && !f->again);
     if (!f->out && !f->again && confirmed(f))
         finish(f);
 }
 
-static void ended(struct rma_fetch *f)
+static void ended(struct rma_pull *f)
 {
     f->out--;
     if (f->r) {
         run(f);
     } else if (!f->out) {
         let_go(f);
-        fetch_free(f);
+        pull_free(f);
     }
 }
 
 static void piece_done(struct tp_done *d, int err)
 {
     struct piece *p = LIST_OBJ(d, struct piece, d);
-    struct rma_fetch *f = p->f;
+    struct rma_pull *f = p->f;
     if (err)
         f->err = f->err ? f->err : err;
     if (err && p->state == PUTTING)
@@ -272,7 +272,7 @@ static void piece_done(struct tp_done *d, int err)
 
 static void flush_done(struct tp_done *d, int err)
 {
-    struct rma_fetch *f = LIST_OBJ(d, struct rma_fetch, flushed);
+    struct rma_pull *f = LIST_OBJ(d, struct rma_pull, flushed);
     if (err)
         lost(f, err);
     ended(f);
@@ -283,8 +283,8 @@ static int again(void *arg)
 {
     struct rma *r = arg;
     int left = 0, events = 0;
-    for (struct list *l = r->fetches.next; l != &r->fetches; l = l->next) {
-        struct rma_fetch *f = LIST_OBJ(l, struct rma_fetch, link);
+    for (struct list *l = r->pulls.next; l != &r->pulls; l = l->next) {
+        struct rma_pull *f = LIST_OBJ(l, struct rma_pull, link);
         if (!f->again)
             continue;
         run(f);
@@ -292,25 +292,25 @@ static int again(void *arg)
         events += !f->again;
     }
     if (!left)
-        progress_hook_del(&r->fetch_hook);
+        progress_hook_del(&r->pull_hook);
     return events;
 }
 
 /* A record with room for pieces of `most` bytes, twice if they have results; NULL: none is free. */
-static struct rma_fetch *record(struct rma *r, size_t most, int both)
+static struct rma_pull *record(struct rma *r, size_t most, int both)
 {
-    struct rma_fetch *f = NULL;
+    struct rma_pull *f = NULL;
     int n = 0;
-    for (struct list *l = r->fetches.next; l != &r->fetches && !f; l = l->next, n++)
-        if (!LIST_OBJ(l, struct rma_fetch, link)->busy)
-            f = LIST_OBJ(l, struct rma_fetch, link);
+    for (struct list *l = r->pulls.next; l != &r->pulls && !f; l = l->next, n++)
+        if (!LIST_OBJ(l, struct rma_pull, link)->busy)
+            f = LIST_OBJ(l, struct rma_pull, link);
     if (!f) {
-        if (n >= cvar.rma_fetches || !(f = calloc(1, sizeof *f)))
+        if (n >= cvar.rma_pulls || !(f = calloc(1, sizeof *f)))
             return NULL;
         f->r = r;
         f->flushed.fn = flush_done;
         list_init(&f->link);
-        list_push(&r->fetches, &f->link);
+        list_push(&r->pulls, &f->link);
         for (struct piece *p = f->piece; p < f->piece + PIECES; p++)
             *p = (struct piece){.d.fn = piece_done, .f = f};
     }
@@ -334,18 +334,18 @@ static size_t pieces_of(uint64_t count, size_t limit)
 
 /* 0: it will be answered; else it is not begun. */
 static int begin(struct rma_win *w, int src, const struct rma_hdr *h,
-                 const struct rma_fetch_data *d, const char *keys)
+                 const struct rma_pull_data *d, const char *keys)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
     size_t unit = (size_t)dt_find((MPI_Datatype)h->dt)->elem.bytes, bytes = d->count * unit;
-    struct tp *tp = rma_fetch_network(src, d->key != 0, d->result != 0, bytes, &ops, &caps);
+    struct tp *tp = rma_pull_network(src, d->key != 0, d->result != 0, bytes, &ops, &caps);
     if (!tp || strncmp(d->transport, ops->name, sizeof d->transport) != 0)
         return -1;
-    size_t limit = (size_t)cvar.rma_fetch_bytes < caps.rma_max ? (size_t)cvar.rma_fetch_bytes
+    size_t limit = (size_t)cvar.rma_pull_bytes < caps.rma_max ? (size_t)cvar.rma_pull_bytes
                                                                : caps.rma_max;
     size_t most = pieces_of(d->count, limit / unit) * unit;
-    struct rma_fetch *f = most <= caps.rma_max ? record(rma_room(), most, d->key && d->result)
+    struct rma_pull *f = most <= caps.rma_max ? record(rma_self(), most, d->key && d->result)
                                                : NULL;
     if (!f)
         return -1;
@@ -374,15 +374,15 @@ static int begin(struct rma_win *w, int src, const struct rma_hdr *h,
     return 0;
 }
 
-int rma_on_fetch(int src, const void *msg, size_t len)
+int rma_on_pull(int src, const void *msg, size_t len)
 {
-    struct rma_fetch_data d;
+    struct rma_pull_data d;
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     const char *payload = (const char *)msg + sizeof h;
     if (!w || h.len < sizeof d) {
-        am_nonsense(src, "an operation to fetch");
-        rma_room()->nonsense++;
+        am_malformed(src, "an operation to fetch");
+        rma_self()->malformed++;
         return 0;
     }
     memcpy(&d, payload, sizeof d);
@@ -398,18 +398,18 @@ int rma_on_fetch(int src, const void *msg, size_t len)
     return 0;
 }
 
-void rma_fetch_init(struct rma *r)
+void rma_pull_init(struct rma *r)
 {
-    list_init(&r->fetches);
-    r->fetch_hook = (struct progress_hook){.fn = again, .arg = r};
+    list_init(&r->pulls);
+    r->pull_hook = (struct progress_hook){.fn = again, .arg = r};
 }
 
 /* What the network still uses stays until it answers (F1). */
-void rma_fetch_finalize(struct rma *r)
+void rma_pull_finalize(struct rma *r)
 {
-    progress_hook_del(&r->fetch_hook);
-    for (struct list *l = r->fetches.next, *next; l != &r->fetches; l = next) {
-        struct rma_fetch *f = LIST_OBJ(l, struct rma_fetch, link);
+    progress_hook_del(&r->pull_hook);
+    for (struct list *l = r->pulls.next, *next; l != &r->pulls; l = next) {
+        struct rma_pull *f = LIST_OBJ(l, struct rma_pull, link);
         next = l->next;
         list_del(&f->link);
         f->r = NULL;
@@ -417,6 +417,6 @@ void rma_fetch_finalize(struct rma *r)
             continue;
         if (f->busy)
             let_go(f);
-        fetch_free(f);
+        pull_free(f);
     }
 }

@@ -1,8 +1,8 @@
-/* alive.c - which processes are asked whether they live, and when. The failure detector (boot/) has
+/* liveness.c - which processes are asked whether they live, and when. The failure detector (boot/) has
  * no list of processes, and rooms above have no hosts. Start with am_stalled().
  *
  * While this process waits, and has waited for a second, it asks at most AM_ASKED processes each
- * boot_watch_turn(). They are the one that the wait names, a sample of those that rooms wait for,
+ * boot_detector_turn(). They are the one that the wait names, a sample of those that rooms wait for,
  * others that it ever talked to, in turn, and those of its host. (A process that is served all the
  * time also asks, but that does not delay the requests of a wait that lasts.) If there are more of
  * them, no single process asks all in time. But all waiting processes ask, from different places,
@@ -35,7 +35,7 @@ static const uint64_t ROOM_NS = 1000000000u;
 static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
 {
     unsigned char card[BOOT_CARD_MAX];
-    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_dead(rank))
+    if (rank < 0 || rank == boot_rank() || rank >= boot_size() || boot_failed(rank))
         return;
     size_t len = am_peer_card(rank, card);
     struct am_peer *p = len ? am_peer_known(rank) : NULL;
@@ -49,7 +49,7 @@ static void ask_by(int rank, void (*fn)(int rank, const void *card, size_t len))
 
 static void ask(int rank)
 {
-    ask_by(rank, boot_watch_ask);
+    ask_by(rank, boot_detector_ask);
 }
 
 /* --- named by rooms ------------------------------------------------------------------ */
@@ -58,9 +58,9 @@ void am_on_stall(void (*fn)(void (*ask)(int rank)))
 {
     struct am_alive *l = &proc->am->alive;
     int i = 0;
-    while (i < AM_MOURNERS && l->on_stall[i] && l->on_stall[i] != fn)
+    while (i < AM_FAIL_HOOKS && l->on_stall[i] && l->on_stall[i] != fn)
         i++;
-    WR_ASSERT(i < AM_MOURNERS);
+    WR_ASSERT(i < AM_FAIL_HOOKS);
     l->on_stall[i] = fn;
 }
 
@@ -79,7 +79,7 @@ static int ask_anybody(void (*fn)(int rank, const void *card, size_t len))
 {
     for (int i = 0; i < 8; i++) {
         int rank = (int)(random_bits() % (uint64_t)boot_size());
-        if (boot_host_index(rank) < 0 && !boot_dead(rank)) {
+        if (boot_host_index(rank) < 0 && !boot_failed(rank)) {
             ask_by(rank, fn);
             return 1;
         }
@@ -157,7 +157,7 @@ void am_stalled(int peer, int lasts)
 {
     struct am *a = proc->am;
     struct am_alive *l = &a->alive;
-    uint64_t turn = boot_watch_turn(), now = time_now();
+    uint64_t turn = boot_detector_turn(), now = time_now();
     int left = AM_ASKED, ends = 0;
     if (lasts)
         look_for_room(a, now);
@@ -168,17 +168,17 @@ void am_stalled(int peer, int lasts)
     if (lasts)
         l->next = l->next_calm;
     ask(peer);
-    ask(boot_watch_doubt());
+    ask(boot_detector_doubt());
     /* If a process fails before any process of another host has answered, its failure is found only
-     * after an answer has come (boot/watch.c, W2): any process will do. */
-    if (!boot_watch_proven())
-        left -= ask_anybody(boot_watch_try);
+     * after an answer has come (boot/detector.c, W2): any process will do. */
+    if (!boot_detector_proven())
+        left -= ask_anybody(boot_detector_try);
     l->nnamed = 0;
-    for (int i = 0; i < AM_MOURNERS && l->on_stall[i]; i++)
+    for (int i = 0; i < AM_FAIL_HOOKS && l->on_stall[i]; i++)
         l->on_stall[i](name);
     /* no process of another host is known: any may be the one */
     if (peer < 0 && !l->nnamed && !l->met)
-        left -= ask_anybody(boot_watch_ask);
+        left -= ask_anybody(boot_detector_ask);
     for (unsigned i = 0; i < l->nnamed && i < AM_NAMED; i++, left--)
         ask(l->named[i]);
     if (!l->started++ && a->peers.count)
@@ -205,7 +205,7 @@ void am_met(struct am_peer *p)
         return;
     l->met = 1;
     p->asked = 1;
-    boot_watch_ask(p->rank, p->card, p->card_bytes);
+    boot_detector_ask(p->rank, p->card, p->card_bytes);
 }
 
 void am_heard(struct am *a, int rank, struct am_peer *p)
@@ -216,7 +216,7 @@ void am_heard(struct am *a, int rank, struct am_peer *p)
         a->alive.blind = 0;
     if (boot_host_index(rank) < 0)
         a->alive.heard = 1;
-    boot_watch_hear(rank);
+    boot_detector_hear(rank);
 }
 
 /* --- start ---------------------------------------------------------------------------------
@@ -236,11 +236,11 @@ static void card_key(int rank, char key[32])
     snprintf(key, 32, "alive.%d", rank);
 }
 
-int am_alive_tell(void)
+int am_liveness_answer(void)
 {
     unsigned char card[BOOT_CARD_MAX];
     char key[32];
-    int blind = boot_watch_start();
+    int blind = boot_detector_start();
     if (blind && boot_host_index(boot_rank()) == 0) /* one process of the host reports it */
         log_warn("processes of other hosts will not be able to ask whether this one lives: %s "
                  "(MPIR_CVAR_PEER_INTERFACE)",
@@ -248,7 +248,7 @@ int am_alive_tell(void)
     if (boot_host_processes() == boot_size())
         return 0;
     /* Without a card, an empty one is put: some launchers wait for a value that was never put. */
-    size_t len = boot_watch_card(card, sizeof card);
+    size_t len = boot_detector_card(card, sizeof card);
     card[0] = len ? card[0] : 0;
     card_key(boot_rank(), key);
     return boot_put(key, card, len ? len : 1);
@@ -265,22 +265,22 @@ static int neighbour(void)
     return -1;
 }
 
-void am_alive_ask(void)
+void am_liveness_ask(void)
 {
     unsigned char card[BOOT_CARD_MAX];
     char key[32];
     size_t len = sizeof card;
-    int rank = boot_watch_turn() ? neighbour() : -1;
+    int rank = boot_detector_turn() ? neighbour() : -1;
     card_key(rank, key);
     proc->am->alive.asked = rank >= 0 && boot_get(key, card, &len) == 0 && len > 1;
     if (proc->am->alive.asked)
-        boot_watch_try(rank, card, len);
+        boot_detector_try(rank, card, len);
 }
 
-void am_alive_wait(void)
+void am_liveness_wait(void)
 {
     if (proc->am->alive.asked)
-        boot_watch_wait(ANSWER_NS);
+        boot_detector_wait(ANSWER_NS);
 }
 
 static int on_hello(int src, const void *msg, size_t len)
@@ -297,9 +297,9 @@ static int on_hello_back(int src, const void *msg, size_t len)
     return 0;
 }
 
-void am_alive_init(void)
+void am_liveness_init(void)
 {
-    proc->am->alive.heard = !boot_watch_turn(); /* the failure detector is off */
+    proc->am->alive.heard = !boot_detector_turn(); /* the failure detector is off */
     am_handler(AM_HELLO, on_hello);
     am_handler(AM_HELLO_BACK, on_hello_back);
 }
@@ -317,7 +317,7 @@ static int is_greeted(void *arg)
 
 void am_greet(void)
 {
-    int rank = boot_watch_turn() && boot_watch_deaf() && am_networks() ? neighbour() : -1;
+    int rank = boot_detector_turn() && boot_detector_deaf() && am_networks() ? neighbour() : -1;
     if (rank >= 0)
         progress_wait_for(is_greeted, &rank, "the first message of another host", -1, HELLO_NS);
 }
@@ -326,7 +326,7 @@ void am_greet(void)
 
 static void give_up(struct am_alive *l, unsigned i)
 {
-    boot_dead_now(l->lost[i].rank, l->lost[i].why);
+    boot_fail_now(l->lost[i].rank, l->lost[i].why);
     l->lost[i] = l->lost[--l->nlost];
 }
 
@@ -341,7 +341,7 @@ int am_is_lost(const struct am *a, int rank)
 void am_lost_why(struct am *a, int rank, const char *why)
 {
     struct am_alive *l = &a->alive;
-    if (am_is_lost(a, rank) || boot_dead(rank))
+    if (am_is_lost(a, rank) || boot_failed(rank))
         return;
     if (l->nlost == AM_LOST)
         give_up(l, 0);
@@ -363,7 +363,7 @@ void am_lost_look(struct am *a)
 {
     struct am_alive *l = &a->alive;
     for (unsigned i = 0; i < l->nlost;) {
-        if (boot_dead(l->lost[i].rank))
+        if (boot_failed(l->lost[i].rank))
             l->lost[i] = l->lost[--l->nlost];
         else if (time_now() - l->lost[i].at > GRACE_NS)
             give_up(l, i);

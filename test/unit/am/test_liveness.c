@@ -31,13 +31,13 @@ static void start(void)
 {
     job_check(mem_init() == 0 && progress_init() == 0 && am_init() == 0);
     am_handler(AM_TEST, on_any);
-    job_check(boot_watch_turn() == 0); /* one host: nobody watches */
+    job_check(boot_detector_turn() == 0); /* one host: nobody watches */
     am_stalled(1, 1);
     watched = *proc->boot->ops;
     watched.watched = 1;
     proc->boot->ops = &watched;
     proc->boot->map.host_size = 1;
-    job_check(boot_watch_start() == 0 && boot_watch_turn() > 0);
+    job_check(boot_detector_start() == 0 && boot_detector_turn() > 0);
     job_check(am_publish() == 0 && boot_barrier() == 0);
     progress_on_stall(am_stalled);
 }
@@ -52,7 +52,7 @@ static void stop(void)
 
 static int two_is_dead(void *arg)
 {
-    return boot_dead(2);
+    return boot_failed(2);
 }
 
 static void (*asked)(int);
@@ -75,10 +75,10 @@ static void hear(void)
         am_on_stall(names_two);
     job_check(progress_wait_for(two_is_dead, NULL, "a death", boot_rank() == 0 ? -1 : 0,
                                 8000000000u) == 0);
-    job_check(strstr(boot_dead_why(2), "has ended") != NULL);
+    job_check(strstr(boot_failed_why(2), "has ended") != NULL);
     job_check((boot_rank() == 0) == (asked != NULL));
     job_check(am_request(2, AM_TEST, NULL, 0, 0) == -ENOTCONN);
-    job_check(!boot_dead(0) && !boot_dead(1));
+    job_check(!boot_failed(0) && !boot_failed(1));
     job_words()[boot_rank()] = 1; /* who leaves first has ended, too */
     while (!((volatile uint64_t *)job_words())[!boot_rank()])
         usleep(1000);
@@ -93,7 +93,7 @@ END_TEST
 
 static int one_is_dead(void *arg)
 {
-    return boot_dead(1);
+    return boot_failed(1);
 }
 
 /* A connection broke, and the process answers: some time later it is dead all the same.  Those that
@@ -126,14 +126,14 @@ static void broken(void)
             am_stalled(-1, 1);
             usleep(10000);
         }
-        job_check(boot_dead_count() == 0);
+        job_check(boot_failed_count() == 0);
         am_lost(a, 1, -ECONNRESET);
         am_lost(a, 1, -ECONNRESET);
         job_check(a->alive.nlost == 1 && am_is_lost(a, 1) && !am_is_lost(a, 2));
         uint64_t from = time_now();
         job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
         job_check(time_now() - from > 4000000000u && a->alive.nlost == 0);
-        job_check(strstr(boot_dead_why(1), "the connection to it broke") != NULL);
+        job_check(strstr(boot_failed_why(1), "the connection to it broke") != NULL);
         job_words()[0] = 1;
     }
     while (!*(volatile uint64_t *)job_words())
@@ -191,11 +191,11 @@ static void apart(void)
         int host = proc->boot->map.host;
         proc->boot->map.host = host + 1; /* the other is elsewhere, for as long as it is tried */
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && am_is_lost(a, 1) &&
-                  !boot_dead(1));
+                  !boot_failed(1));
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == AM_AGAIN && a->alive.nlost == 1);
         proc->boot->map.host = host;
         job_check(progress_wait_for(one_is_dead, NULL, "a death", -1, 20000000000u) == 0);
-        job_check(strstr(boot_dead_why(1),
+        job_check(strstr(boot_failed_why(1),
                          "cut, which both have, does not lead there: does UCX_NET_DEVICES") !=
                   NULL);
         job_check(am_request(1, AM_TEST, NULL, 0, 0) == -ENOTCONN);

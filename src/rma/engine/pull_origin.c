@@ -1,5 +1,5 @@
-/* fetch_origin.c - the origin's side of a pull by the target (target/fetch_target.c). Start with
- * rma_fetch_send(). */
+/* pull_origin.c - the origin's side of a pull by the target (target/pull_target.c). Start with
+ * rma_pull_send(). */
 #include "rma/engine/engine_types.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@ enum { KEYS = 512 /* bytes of both keys, at most */ };
 
 static size_t least(const struct tp_caps *c)
 {
-    if (!cvar.rma_native || !cvar.rma_fetches || !(c->flags & TP_GET))
+    if (!cvar.rma_native || !cvar.rma_pulls || !(c->flags & TP_GET))
         return SIZE_MAX;
-    return cvar.rma_fetch_min < 0 ? c->fetch_min : (size_t)cvar.rma_fetch_min;
+    return cvar.rma_pull_min < 0 ? c->pull_min : (size_t)cvar.rma_pull_min;
 }
 
 /* Bytes from which the target may pull an operation; SIZE_MAX: never. */
-size_t rma_fetch_least(void)
+size_t rma_pull_least(void)
 {
     const struct tp_ops *ops;
     struct tp_caps caps;
@@ -28,14 +28,14 @@ size_t rma_fetch_least(void)
     return min ? min : 1;
 }
 
-struct tp *rma_fetch_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
+struct tp *rma_pull_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
 {
     struct tp *tp = am_tp(world, ops, caps);
     if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
         return NULL;
     /* Results are a second transfer, which a message's answer would have included: they are faster
      * from twice the length on. */
-    return (data && results && cvar.rma_fetch_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
+    return (data && results && cvar.rma_pull_min < 0 ? bytes / 2 : bytes) < least(caps) ? NULL : tp;
 }
 
 /* --- origin ----------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ struct rma_offer {
     struct tp_mem *data, *result;
     uint32_t op;     /* its id */
     uint8_t atomics; /* value of its target's t->atomics before */
-    struct rma_fetch_data d;
+    struct rma_pull_data d;
     char keys[KEYS]; /* d.key + d.result bytes */
 };
 
@@ -66,7 +66,7 @@ static int fits(const struct rma_target *t, const struct rma_op *op)
 {
     const struct rma_args *a = &op->a;
     /* the network has pieces of it and refused another: the rest goes by message */
-    if (op->kind > RMA_GACC || op->train || op->natives ||
+    if (op->kind > RMA_GACC || op->coalesced || op->natives ||
          op->flags & (OP_BY_AM | OP_BEGUN) || (op->elem && op->flags & OP_NO_DATA) || op->sent ||
         !t->ordered || (uint64_t)a->tcount * (uint64_t)a->ttype->size != op->bytes || /* the target
                                                                                        * needs room
@@ -85,7 +85,7 @@ static const struct dt_type *moved(const struct rma_op *op)
     return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride ? t : dt_find(MPI_BYTE);
 }
 
-void rma_fetch_over(struct rma_target *t)
+void rma_pull_over(struct rma_target *t)
 {
     struct rma_offer *o = t->offer;
     t->offer = NULL;
@@ -129,7 +129,7 @@ static int offered(struct rma_target *t, const struct rma_op *op)
         WR_ASSERT(t->offer->op == op->id);
         return 1;
     }
-    if (!fits(t, op) || !(tp = rma_fetch_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
+    if (!fits(t, op) || !(tp = rma_pull_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
         return 0;
     struct rma_offer *o = t->offer = calloc(1, sizeof *o);
     if (!o)
@@ -141,31 +141,31 @@ static int offered(struct rma_target *t, const struct rma_op *op)
     memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
     if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
         return 1;
-    rma_fetch_over(t);
+    rma_pull_over(t);
     return 0;
 }
 
 /* 0: sent; AM_AGAIN; -ENOTSUP: by message; -errno */
-int rma_fetch_send(struct rma_target *t, struct rma_op *op)
+int rma_pull_send(struct rma_target *t, struct rma_op *op)
 {
     if (!offered(t, op))
         return -ENOTSUP;
     WR_ASSERT(!op->natives);
     struct rma_offer *o = t->offer;
     size_t bytes = o->d.key + o->d.result;
-    struct rma_hdr h = {.type = RMA_PKT_FETCH, .aop = op->elem ? op->aop : 0,
+    struct rma_hdr h = {.type = RMA_PKT_PULL, .aop = op->elem ? op->aop : 0,
                         .win = (uint32_t)t->w->id, .src = t->w->src, .op = op->id,
                         .dt = (uint32_t)moved(op)->obj.handle, .disp = (uint64_t)op->a.disp,
                         .len = (uint32_t)(sizeof o->d + bytes)};
     struct iovec v[] = {{&h, sizeof h}, {&o->d, sizeof o->d}, {o->keys, bytes}};
-    int err = am_request(t->world, AM_RMA + RMA_PKT_FETCH, v, 3, 1);
+    int err = am_request(t->world, AM_RMA + RMA_PKT_PULL, v, 3, 1);
     if (err) {
         if (err != AM_AGAIN)
-            rma_fetch_over(t);
+            rma_pull_over(t);
         return err;
     }
     rma_count(t->w, PVAR_RMA_MSGS, 1);
-    op->flags |= OP_FETCHING;
+    op->flags |= OP_PULLED;
     op->natives = 1;
     t->natives++;
     o->atomics = t->atomics;
@@ -176,7 +176,7 @@ int rma_fetch_send(struct rma_target *t, struct rma_op *op)
 /* `done` bytes of op are done at the target: all, or the rest goes by message. */
 static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, const char *what)
 {
-    size_t done = h->disp;
+    size_t done = h->done;
     if (!h->aop && (done > op->bytes || done % moved(op)->elem.bytes))
         h->aop = MPI_ERR_OTHER;
     if (h->aop) {
@@ -197,25 +197,25 @@ static void fetched(struct rma_target *t, struct rma_op *op, struct rma_hdr *h, 
     rma_count(t->w, PVAR_RMA_NATIVE, 1);
 }
 
-int rma_on_fetched(int src, const void *msg, size_t len)
+int rma_on_pulled(int src, const void *msg, size_t len)
 {
     struct rma_hdr h;
     struct rma_win *w = rma_packet_window(src, msg, len, &h);
     struct rma_op *op = w ? rma_op_by_id(h.op) : NULL;
-    if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_FETCHING) || !op->natives)
+    if (!op || op->t->w != w || op->t->world != src || !(op->flags & OP_PULLED) || !op->natives)
         return 0;
     struct rma_target *t = op->t;
     if (t->offer)
         t->atomics = t->offer->atomics; /* this one is done */
-    rma_fetch_over(t);
-    op->flags &= (uint8_t)~OP_FETCHING;
+    rma_pull_over(t);
+    op->flags &= (uint8_t)~OP_PULLED;
     op->natives--;
     t->natives--;
-    if (!(t->flags & TARGET_DEAD))
+    if (!(t->flags & TARGET_FAILED))
         fetched(t, op, &h, (const char *)msg + sizeof h);
     rma_op_settle(op);
     rma_cleanup_target(t);
-    if (rma_target_due(t) || t->flags & TARGET_DEAD)
+    if (rma_target_due(t) || t->flags & TARGET_FAILED)
         rma_ready(t);
     progress_signal();
     return 0;

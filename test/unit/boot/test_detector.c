@@ -21,7 +21,7 @@
 #include "base/proc.h"
 #include "base/sched.h"
 #include "boot/boot_types.h"
-#include "boot/watch.h"
+#include "boot/detector.h"
 #include "var/var.h"
 
 Suite *suite_watch(void);
@@ -66,28 +66,28 @@ static void begin(void)
     setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_watch_start(), 0);
-    ck_assert_uint_gt(boot_watch_turn(), 0);
+    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_uint_gt(boot_detector_turn(), 0);
 }
 
 static void end(void)
 {
-    boot_watch_stop();
-    boot_watch_stop(); /* harmless */
-    ck_assert_uint_eq(boot_watch_turn(), 0);
+    boot_detector_stop();
+    boot_detector_stop(); /* harmless */
+    ck_assert_uint_eq(boot_detector_turn(), 0);
     boot_finalize();
     var_finalize();
 }
 
-static struct watch_card own_card(void)
+static struct detector_card own_card(void)
 {
-    struct watch_card c;
-    ck_assert_uint_eq(boot_watch_card(&c, sizeof c), sizeof c);
+    struct detector_card c;
+    ck_assert_uint_eq(boot_detector_card(&c, sizeof c), sizeof c);
     return c;
 }
 
 /* A port at 127.0.0.x and its card; backlog -1: it is closed again. */
-static int peer_open(int x, int backlog, struct watch_card *c)
+static int peer_open(int x, int backlog, struct detector_card *c)
 {
     struct sockaddr_in a = {.sin_family = AF_INET,
                             .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)x)};
@@ -96,7 +96,7 @@ static int peer_open(int x, int backlog, struct watch_card *c)
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
     ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-    *c = (struct watch_card){.hello = 0x1111, .answer = 0x2222, .host = "there", .spots = 1};
+    *c = (struct detector_card){.hello = 0x1111, .answer = 0x2222, .host = "there", .spots = 1};
     memcpy(c->spot[0].bytes, &a.sin_addr, 4);
     c->spot[0].port = a.sin_port;
     if (backlog < 0) {
@@ -107,7 +107,7 @@ static int peer_open(int x, int backlog, struct watch_card *c)
     return fd;
 }
 
-static struct sockaddr_in card_address(const struct watch_card *c)
+static struct sockaddr_in card_address(const struct detector_card *c)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = c->spot[0].port};
     memcpy(&a.sin_addr, c->spot[0].bytes, 4);
@@ -115,7 +115,7 @@ static struct sockaddr_in card_address(const struct watch_card *c)
 }
 
 /* A port that had been closed is there again. */
-static int peer_again(const struct watch_card *c)
+static int peer_again(const struct detector_card *c)
 {
     struct sockaddr_in a = card_address(c);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -125,18 +125,18 @@ static int peer_again(const struct watch_card *c)
 }
 
 /* Take one question, on a connection of its own, and answer it; the asker's rank. */
-static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_obituary *o,
+static uint32_t answer_on(int s, const struct detector_card *c, const struct detector_obituary *o,
                           uint32_t n)
 {
-    struct watch_hello h;
-    struct watch_answer a = {.secret = c->answer, .deaths = n};
+    struct detector_hello h;
+    struct detector_answer a = {.secret = c->answer, .deaths = n};
     ck_assert_int_ge(s, 0);
     ck_assert_int_eq(recv(s, &h, sizeof h, MSG_WAITALL), sizeof h);
     ck_assert_uint_eq(h.secret, c->hello);
     if (n)
         memcpy(a.death, o, n * sizeof *o);
     /* In two pieces, as a network may. */
-    size_t len = offsetof(struct watch_answer, death) + n * sizeof *o;
+    size_t len = offsetof(struct detector_answer, death) + n * sizeof *o;
     ck_assert_int_eq(send(s, &a, 7, 0), 7);
     usleep(20000);
     ck_assert_int_eq(send(s, (char *)&a + 7, len - 7, 0), (ssize_t)len - 7);
@@ -144,7 +144,7 @@ static uint32_t answer_on(int s, const struct watch_card *c, const struct watch_
     return h.rank;
 }
 
-static uint32_t peer_answer(int fd, const struct watch_card *c, const struct watch_obituary *o,
+static uint32_t peer_answer(int fd, const struct detector_card *c, const struct detector_obituary *o,
                             uint32_t n)
 {
     return answer_on(accept(fd, NULL, NULL), c, o, n);
@@ -153,44 +153,44 @@ static uint32_t peer_answer(int fd, const struct watch_card *c, const struct wat
 static void until_dead(int rank, double least, double most)
 {
     uint64_t from = time_now();
-    while (!boot_dead(rank) && time_now() - from < (uint64_t)(most * 1e9))
+    while (!boot_failed(rank) && time_now() - from < (uint64_t)(most * 1e9))
         usleep(5000);
-    ck_assert_int_eq(boot_dead(rank), 1);
+    ck_assert_int_eq(boot_failed(rank), 1);
     ck_assert_uint_ge(time_now() - from, (uint64_t)(least * 1e9));
 }
 
-static struct watch_card first_card; /* of rank 1 */
+static struct detector_card first_card; /* of rank 1 */
 
 /* W2: somebody of another host answers; he lives on, and says no more.  His port. */
 static int prove(void)
 {
-    struct watch_card c;
+    struct detector_card c;
     int fd = peer_open(2, 8, &c);
     first_card = c;
-    boot_watch_ask(1, &c, sizeof c);
+    boot_detector_ask(1, &c, sizeof c);
     ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
     usleep(50000); /* until it is read */
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     return fd;
 }
 
 START_TEST(refused)
 {
-    struct watch_card c;
+    struct detector_card c;
     begin();
     peer_open(3, -1, &c);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     usleep(1500000);
-    ck_assert_int_eq(boot_watch_proven(), 0);
-    ck_assert_int_eq(boot_dead_count(), 0); /* nothing ever came from another host: W2 */
+    ck_assert_int_eq(boot_detector_proven(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0); /* nothing ever came from another host: W2 */
     prove();
-    ck_assert_int_eq(boot_watch_proven(), 1);
-    boot_watch_ask(2, &c, sizeof c);
+    ck_assert_int_eq(boot_detector_proven(), 1);
+    boot_detector_ask(2, &c, sizeof c);
     until_dead(2, 0.2, 2);
-    ck_assert_int_eq(boot_dead_count(), 1);
-    ck_assert_int_eq(boot_dead(5), 0); /* the host lives */
-    ck_assert_int_eq(boot_dead_last(), 2);
-    ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
+    ck_assert_int_eq(boot_failed_count(), 1);
+    ck_assert_int_eq(boot_failed(5), 0); /* the host lives */
+    ck_assert_int_eq(boot_failed_last(), 2);
+    ck_assert_str_eq(boot_failed_why(2), "its process on there has ended");
     end();
 }
 END_TEST
@@ -198,28 +198,28 @@ END_TEST
 /* Once is not enough: what refused it may not have been its host. */
 START_TEST(refused_once)
 {
-    struct watch_card c;
+    struct detector_card c;
     begin();
     prove();
     peer_open(3, -1, &c);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     usleep(20000);
     int fd = peer_again(&c);
     ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     close(fd);
     end();
 }
 END_TEST
 
-static void told(uint32_t rank, struct watch_answer *a);
+static void told(uint32_t rank, struct detector_answer *a);
 
 enum { FILL = 4 };
 
 /* Of the two other hosts rank 1's has spoken, and rank 2's is silent: a queue that is full answers
  * nothing, as a host that is cut off. */
 struct hosts {
-    struct watch_card silent;
+    struct detector_card silent;
     int first_fd, silent_fd, fill[FILL];
 };
 
@@ -248,11 +248,11 @@ static void hosts_close(struct hosts *h)
 /* W2: how long it was silent before any way out was known to work does not count. */
 START_TEST(silent_before)
 {
-    struct watch_card c;
+    struct detector_card c;
     int fill[FILL];
     begin();
-    ck_assert_int_eq(boot_watch_wait(20000000), 0);
-    ck_assert_int_eq(boot_watch_deaf(), 1);
+    ck_assert_int_eq(boot_detector_wait(20000000), 0);
+    ck_assert_int_eq(boot_detector_deaf(), 1);
     int fd = peer_open(3, 0, &c);
     struct sockaddr_in a = card_address(&c);
     for (int i = 0; i < FILL; i++) {
@@ -260,11 +260,11 @@ START_TEST(silent_before)
         (void)!connect(fill[i], (struct sockaddr *)&a, sizeof a);
     }
     usleep(50000);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     usleep(800000);
     prove();
-    ck_assert_int_eq(boot_watch_wait(0), 1);
-    ck_assert_int_eq(boot_watch_deaf(), 0);
+    ck_assert_int_eq(boot_detector_wait(0), 1);
+    ck_assert_int_eq(boot_detector_deaf(), 0);
     until_dead(2, 0.7, 4);
     for (int i = 0; i < FILL; i++)
         close(fill[i]);
@@ -279,13 +279,13 @@ START_TEST(spoke)
     struct hosts h;
     hosts_open(&h);
     for (int i = 0; i < 25; i++) {
-        boot_watch_ask(2, &h.silent, sizeof h.silent);
-        boot_watch_hear(2);
+        boot_detector_ask(2, &h.silent, sizeof h.silent);
+        boot_detector_hear(2);
         usleep(100000);
     }
     usleep(2500000); /* nobody has asked since it spoke */
-    ck_assert_int_eq(boot_dead_count(), 0);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    ck_assert_int_eq(boot_failed_count(), 0);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.9, 3);
     hosts_close(&h);
 }
@@ -295,18 +295,18 @@ END_TEST
 START_TEST(only_tried)
 {
     struct hosts h;
-    struct watch_card c;
+    struct detector_card c;
     hosts_open(&h);
     peer_open(4, -1, &c);
     for (int i = 0; i < 25; i++) {
-        boot_watch_try(2, &h.silent, sizeof h.silent);
-        boot_watch_try(4, &c, sizeof c);
+        boot_detector_try(2, &h.silent, sizeof h.silent);
+        boot_detector_try(4, &c, sizeof c);
         usleep(100000);
     }
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     /* The last try may still be under way, and its refusals would count: it ends within 1 s. */
     usleep(1500000);
-    boot_watch_ask(4, &c, sizeof c);
+    boot_detector_ask(4, &c, sizeof c);
     until_dead(4, 0.2, 2);
     hosts_close(&h);
 }
@@ -317,39 +317,39 @@ END_TEST
 START_TEST(deaf)
 {
     struct proc *first = proc, second = {0};
-    struct watch_card c, d;
-    struct watch_answer a;
+    struct detector_card c, d;
+    struct detector_answer a;
     begin();
     peer_open(3, -1, &c);
     peer_open(4, -1, &d);
     proc = &second;
     me = 3;
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_watch_start(), 0);
-    boot_watch_hear(6); /* of this host: nothing new */
-    ck_assert_int_eq(boot_watch_deaf(), 1);
-    boot_watch_hear(1);
-    ck_assert_int_eq(boot_watch_deaf(), 0);
+    ck_assert_int_eq(boot_detector_start(), 0);
+    boot_detector_hear(6); /* of this host: nothing new */
+    ck_assert_int_eq(boot_detector_deaf(), 1);
+    boot_detector_hear(1);
+    ck_assert_int_eq(boot_detector_deaf(), 0);
     uint64_t from = time_now();
     do {
         proc = &second;
-        boot_watch_ask(2, &c, sizeof c);
-        ck_assert_int_eq(boot_dead_count(), 0);
+        boot_detector_ask(2, &c, sizeof c);
+        ck_assert_int_eq(boot_failed_count(), 0);
         proc = first;
-        boot_watch_ask(2, &c, sizeof c);
-        boot_watch_try(1, &d, sizeof d);
+        boot_detector_ask(2, &c, sizeof c);
+        boot_detector_try(1, &d, sizeof d);
         usleep(200000);
-    } while (!boot_dead(2) && time_now() - from < 20000000000u);
-    ck_assert_int_eq(boot_dead(2), 1);
+    } while (!boot_failed(2) && time_now() - from < 20000000000u);
+    ck_assert_int_eq(boot_failed(2), 1);
     ck_assert_uint_gt(time_now() - from, 9500000000u);
-    ck_assert_str_eq(boot_dead_why(2), "nothing was ever heard from its host there, for 10 s");
-    ck_assert_int_eq(boot_dead(5), 1);
-    ck_assert_int_eq(boot_dead(1), 0);
+    ck_assert_str_eq(boot_failed_why(2), "nothing was ever heard from its host there, for 10 s");
+    ck_assert_int_eq(boot_failed(5), 1);
+    ck_assert_int_eq(boot_failed(1), 0);
     told(1, &a); /* perhaps it is this host that is cut off */
     ck_assert_uint_eq(a.deaths, 0);
     proc = &second;
-    ck_assert_int_eq(boot_dead_count(), 0);
-    boot_watch_stop();
+    ck_assert_int_eq(boot_failed_count(), 0);
+    boot_detector_stop();
     boot_finalize();
     me = 0;
     proc = first;
@@ -357,53 +357,53 @@ START_TEST(deaf)
 }
 END_TEST
 
-static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len,
-                        struct watch_answer *a);
+static int ask_listener(const struct detector_card *c, const struct detector_hello *h, size_t len,
+                        struct detector_answer *a);
 
 /* W2: a process of its host asks us, but nobody there has answered: what rejects our connections
  * may be a firewall. */
 START_TEST(rejected)
 {
-    struct watch_card c, mine;
-    struct watch_hello h = {.rank = 5}; /* of the host of rank 2 */
-    struct watch_answer a;
+    struct detector_card c, mine;
+    struct detector_hello h = {.rank = 5}; /* of the host of rank 2 */
+    struct detector_answer a;
     begin();
     mine = own_card();
     peer_open(3, -1, &c);
     h.secret = mine.hello;
     ck_assert_int_gt(ask_listener(&mine, &h, sizeof h, &a), 0);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     usleep(1500000);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     end();
 }
 END_TEST
 
 /* What `rank` is told of the deaths. */
-static void told(uint32_t rank, struct watch_answer *a)
+static void told(uint32_t rank, struct detector_answer *a)
 {
-    struct watch_card c = own_card();
-    struct watch_hello h = {.secret = c.hello, .rank = rank};
+    struct detector_card c = own_card();
+    struct detector_hello h = {.secret = c.hello, .rank = rank};
     memset(a, 0, sizeof *a);
-    ck_assert_int_ge(ask_listener(&c, &h, sizeof h, a), (int)offsetof(struct watch_answer, death));
+    ck_assert_int_ge(ask_listener(&c, &h, sizeof h, a), (int)offsetof(struct detector_answer, death));
 }
 
 START_TEST(silent)
 {
     struct hosts h;
-    struct watch_answer a;
+    struct detector_answer a;
     hosts_open(&h);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.9, 3);
-    ck_assert_str_eq(boot_dead_why(2), "its host there has not answered for 1 s");
-    ck_assert_int_eq(boot_dead_count(), SIZE / 3); /* W5 */
-    ck_assert_int_eq(boot_dead(5), 1);
-    ck_assert_int_eq(boot_dead(4), 0);
-    boot_watch_ask(2, &h.silent, sizeof h.silent); /* whoever is dead is not asked */
+    ck_assert_str_eq(boot_failed_why(2), "its host there has not answered for 1 s");
+    ck_assert_int_eq(boot_failed_count(), SIZE / 3); /* W5 */
+    ck_assert_int_eq(boot_failed(5), 1);
+    ck_assert_int_eq(boot_failed(4), 0);
+    boot_detector_ask(2, &h.silent, sizeof h.silent); /* whoever is dead is not asked */
     /* W4: the third host has said nothing meanwhile.  Perhaps it is this one that was cut off: its
      * processes are told, and those in question, but no others. */
     told(3, &a);
-    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.deaths, DETECTOR_FAILURES);
     ck_assert_uint_eq(a.death[0].scope, BOOT_APART);
     told(2, &a);
     ck_assert_uint_eq(a.deaths, 1);
@@ -413,12 +413,12 @@ START_TEST(silent)
         ck_assert_uint_eq(a.deaths, 0);
     }
     /* Until another says so. */
-    boot_bury(proc->boot, 5, BOOT_APART, "again");
+    boot_fail_take(proc->boot, 5, BOOT_APART, "again");
     told(1, &a);
     ck_assert_uint_eq(a.deaths, 0);
-    boot_bury(proc->boot, 5, BOOT_HOST, "others say so");
+    boot_fail_take(proc->boot, 5, BOOT_HOST, "others say so");
     told(1, &a);
-    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.deaths, DETECTOR_FAILURES);
     ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
     hosts_close(&h);
 }
@@ -428,16 +428,16 @@ END_TEST
 START_TEST(vouched)
 {
     struct hosts h;
-    struct watch_answer a;
+    struct detector_answer a;
     hosts_open(&h);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
     uint64_t from = time_now();
     ck_assert_uint_eq(peer_answer(h.first_fd, &first_card, NULL, 0), 0);
     ck_assert_uint_ge(time_now() - from, 400000000u);
     until_dead(2, 0, 3);
-    ck_assert_int_eq(boot_dead_count(), SIZE / 3);
+    ck_assert_int_eq(boot_failed_count(), SIZE / 3);
     told(1, &a);
-    ck_assert_uint_eq(a.deaths, WATCH_TOLD);
+    ck_assert_uint_eq(a.deaths, DETECTOR_FAILURES);
     ck_assert_uint_eq(a.death[0].scope, BOOT_HOST);
     hosts_close(&h);
 }
@@ -448,17 +448,17 @@ END_TEST
 START_TEST(no_witness)
 {
     struct hosts h;
-    struct watch_answer a;
+    struct detector_answer a;
     hosts_open(&h);
     close(h.first_fd);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.9, 3);
     usleep(1500000);
-    ck_assert_int_eq(boot_dead(1), 0);
-    ck_assert_int_eq(boot_dead_count(), SIZE / 3);
+    ck_assert_int_eq(boot_failed(1), 0);
+    ck_assert_int_eq(boot_failed_count(), SIZE / 3);
     told(4, &a);
     ck_assert_uint_eq(a.deaths, 0); /* BOOT_APART */
-    boot_watch_ask(1, &first_card, sizeof first_card);
+    boot_detector_ask(1, &first_card, sizeof first_card);
     until_dead(1, 0.2, 2);
     h.first_fd = -1;
     hosts_close(&h);
@@ -469,10 +469,10 @@ END_TEST
 START_TEST(vouched_too_soon)
 {
     struct hosts h;
-    struct watch_answer a;
+    struct detector_answer a;
     hosts_open(&h);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
-    boot_watch_ask(1, &first_card, sizeof first_card);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
+    boot_detector_ask(1, &first_card, sizeof first_card);
     ck_assert_uint_eq(peer_answer(h.first_fd, &first_card, NULL, 0), 0);
     until_dead(2, 0.4, 3);
     told(1, &a);
@@ -486,17 +486,17 @@ END_TEST
 START_TEST(silent_alone)
 {
     struct hosts h;
-    struct watch_card d;
+    struct detector_card d;
     hosts_open(&h);
     int other = peer_open(4, 8, &d);
     for (int i = 0; i < 10; i++) {
-        boot_watch_ask(2, &h.silent, sizeof h.silent);
-        boot_watch_ask(5, &d, sizeof d);
+        boot_detector_ask(2, &h.silent, sizeof h.silent);
+        boot_detector_ask(5, &d, sizeof d);
         peer_answer(other, &d, NULL, 0);
         usleep(250000);
     }
-    ck_assert_int_eq(boot_dead_count(), 0);
-    boot_watch_ask(2, &h.silent, sizeof h.silent);
+    ck_assert_int_eq(boot_failed_count(), 0);
+    boot_detector_ask(2, &h.silent, sizeof h.silent);
     until_dead(2, 0.5, 4); /* they speak no more */
     until_dead(5, 0, 4);   /* asked later, so perhaps found later */
     close(other);
@@ -509,7 +509,7 @@ START_TEST(second_address)
 {
     enum { LIMIT = 256 };
     struct rlimit lim;
-    struct watch_card c, other;
+    struct detector_card c, other;
     int full[LIMIT], n = 0;
     begin();
     prove();
@@ -522,7 +522,7 @@ START_TEST(second_address)
     while (n < LIMIT && (full[n] = dup(fd)) >= 0)
         n++;
     close(full[--n]); /* one is left: for the first address, until it has been refused twice */
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     struct pollfd there = {.fd = fd, .events = POLLIN};
     ck_assert_int_eq(poll(&there, 1, 5000), 1);
     close(full[--n]); /* one for us */
@@ -530,7 +530,7 @@ START_TEST(second_address)
     usleep(50000);
     while (n)
         close(full[--n]);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     close(fd);
     end();
 }
@@ -540,12 +540,12 @@ END_TEST
  * answered meanwhile. */
 START_TEST(was_stopped)
 {
-    struct watch_card c;
+    struct detector_card c;
     int status;
     begin();
     prove();
     peer_open(3, -1, &c);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     usleep(100000); /* refused once, and not asked again yet */
     int fd = peer_again(&c);
     pid_t me_myself = getpid(), child = fork();
@@ -557,7 +557,7 @@ START_TEST(was_stopped)
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_uint_eq(peer_answer(fd, &c, NULL, 0), 0);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     close(fd);
     end();
 }
@@ -567,23 +567,23 @@ END_TEST
  * also after a pause. */
 START_TEST(stopped)
 {
-    struct watch_card c;
+    struct detector_card c;
     begin();
     prove();
     int fd = peer_open(3, 64, &c), n = 0;
     for (int i = 0; i < 30; i++) {
-        boot_watch_ask(2, &c, sizeof c);
+        boot_detector_ask(2, &c, sizeof c);
         usleep(i == 10 ? 1500000 : 50000);
     }
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     for (int s; (s = accept(fd, NULL, NULL)) >= 0; n++)
         close(s);
     ck_assert_int_eq(n, 1);
     close(fd); /* and now it dies; that is no silence, for however long it was held */
     until_dead(2, 0, 2);
-    ck_assert_str_eq(boot_dead_why(2), "its process on there has ended");
-    ck_assert_int_eq(boot_dead_count(), 1);
+    ck_assert_str_eq(boot_failed_why(2), "its process on there has ended");
+    ck_assert_int_eq(boot_failed_count(), 1);
     end();
 }
 END_TEST
@@ -591,11 +591,11 @@ END_TEST
 /* Somebody else has the port: he takes the question and hangs up, or says something else. */
 START_TEST(strangers)
 {
-    struct watch_card c;
+    struct detector_card c;
     begin();
     prove();
     int fd = peer_open(3, 64, &c);
-    boot_watch_ask(2, &c, sizeof c);
+    boot_detector_ask(2, &c, sizeof c);
     for (int i = 0; i < 3; i++) {
         int s = accept(fd, NULL, NULL);
         char junk[64] = "HTTP/1.0 400 Bad Request, and so on and on";
@@ -610,8 +610,8 @@ START_TEST(strangers)
 }
 END_TEST
 
-static int ask_listener(const struct watch_card *c, const struct watch_hello *h, size_t len,
-                        struct watch_answer *a)
+static int ask_listener(const struct detector_card *c, const struct detector_hello *h, size_t len,
+                        struct detector_answer *a)
 {
     struct sockaddr_in to = card_address(c);
     int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -630,11 +630,11 @@ static int ask_listener(const struct watch_card *c, const struct watch_hello *h,
 START_TEST(listener)
 {
     begin();
-    struct watch_card c = own_card();
-    struct watch_hello h = {.secret = c.hello, .rank = 1}, wrong = {.secret = c.hello + 1,
+    struct detector_card c = own_card();
+    struct detector_hello h = {.secret = c.hello, .rank = 1}, wrong = {.secret = c.hello + 1,
                             .rank = 1};
-    struct watch_answer a;
-    int head = offsetof(struct watch_answer, death);
+    struct detector_answer a;
+    int head = offsetof(struct detector_answer, death);
     ck_assert_int_eq(c.spot[0].v6, 0);
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head);
     ck_assert_uint_eq(a.secret, c.answer);
@@ -642,7 +642,7 @@ START_TEST(listener)
     /* Who does not know the secret, or says less, is told nothing. */
     ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
     ck_assert_int_le(ask_listener(&c, &h, 5, &a), 0);
-    wrong = (struct watch_hello){.secret = c.hello, .rank = SIZE};
+    wrong = (struct detector_hello){.secret = c.hello, .rank = SIZE};
     ck_assert_int_le(ask_listener(&c, &wrong, sizeof wrong, &a), 0);
     /* Many who say nothing do not keep it from answering. */
     int idle[40];
@@ -655,13 +655,13 @@ START_TEST(listener)
     for (int i = 0; i < 40; i++)
         close(idle[i]);
     /* W4: and it tells whom it holds for dead. */
-    boot_dead_now(7, "the test says so");
+    boot_fail_now(7, "the test says so");
     ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), head + (int)sizeof a.death[0]);
     ck_assert_uint_eq(a.deaths, 1);
     ck_assert_uint_eq(a.death[0].rank, 7);
     ck_assert_str_eq(a.death[0].why, "the test says so");
     for (int r = 8; r < 58; r++)
-        boot_dead_now(r, "many");
+        boot_fail_now(r, "many");
     int told[SIZE] = {0};
     for (int i = 0; i < 8; i++) {
         ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a),
@@ -688,9 +688,9 @@ START_TEST(crowd)
     enum { ASKERS = 200 };
     int s[ASKERS];
     begin();
-    struct watch_card c = own_card();
-    struct watch_hello h = {.secret = c.hello, .rank = 1};
-    struct watch_answer a;
+    struct detector_card c = own_card();
+    struct detector_hello h = {.secret = c.hello, .rank = 1};
+    struct detector_answer a;
     struct sockaddr_in to = card_address(&c);
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < ASKERS; i++) {
@@ -700,7 +700,7 @@ START_TEST(crowd)
         usleep(round ? 800000 : 5000);
         for (int i = 0; i < ASKERS; i++)
             ck_assert_int_eq(send(s[i], &h, sizeof h, MSG_NOSIGNAL), sizeof h);
-        int head = offsetof(struct watch_answer, death), lost = 0;
+        int head = offsetof(struct detector_answer, death), lost = 0;
         for (int i = 0; i < ASKERS; i++) {
             lost += recv(s[i], &a, (size_t)head, MSG_WAITALL) != head || a.secret != c.answer;
             close(s[i]);
@@ -734,9 +734,9 @@ START_TEST(no_descriptors)
     struct rlimit lim;
     int full[LIMIT], n = 0;
     begin();
-    struct watch_card c = own_card();
-    struct watch_hello h = {.secret = c.hello, .rank = 1};
-    struct watch_answer a;
+    struct detector_card c = own_card();
+    struct detector_hello h = {.secret = c.hello, .rank = 1};
+    struct detector_answer a;
     struct sockaddr_in to = card_address(&c);
     int s = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &lim), 0);
@@ -747,7 +747,7 @@ START_TEST(no_descriptors)
     clock_t busy = clock();
     for (int i = 0; i < 3; i++) {
         close(full[--n]); /* for ours */
-        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
+        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct detector_answer, death));
         until_open(LIMIT - 1, LIMIT);
         while (n < LIMIT && (full[n] = dup(s)) >= 0)
             n++;
@@ -759,50 +759,50 @@ START_TEST(no_descriptors)
     while (n)
         close(full[--n]);
     close(s);
-    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct detector_answer, death));
     end();
 }
 END_TEST
 
 START_TEST(news)
 {
-    struct watch_card c;
-    struct watch_obituary o[3] = {{.rank = 5, .why = "it told a lie"},
+    struct detector_card c;
+    struct detector_obituary o[3] = {{.rank = 5, .why = "it told a lie"},
                                   {.rank = SIZE + 9},
                                   {.rank = 7, .scope = BOOT_HOST, .why = "cut"}};
     begin();
     int fd = peer_open(2, 8, &c);
     memset(o[1].why, 'x', sizeof o[1].why); /* no end of text, no such rank */
-    boot_watch_ask(8, &c, sizeof c);
+    boot_detector_ask(8, &c, sizeof c);
     peer_answer(fd, &c, o, 3);
     until_dead(5, 0, 1);
     until_dead(7, 0, 1);
-    ck_assert_str_eq(boot_dead_why(5), "it told a lie");
-    ck_assert_str_eq(boot_dead_why(1), "cut"); /* its host, too */
-    ck_assert_int_eq(boot_dead(8), 0);
+    ck_assert_str_eq(boot_failed_why(5), "it told a lie");
+    ck_assert_str_eq(boot_failed_why(1), "cut"); /* its host, too */
+    ck_assert_int_eq(boot_failed(8), 0);
     /* Of a process of this host it cannot know better: that is to be asked. */
-    ck_assert_int_eq(boot_watch_doubt(), -1);
-    o[0] = (struct watch_obituary){.rank = 6, .why = "gone"};
-    boot_watch_ask(8, &c, sizeof c);
+    ck_assert_int_eq(boot_detector_doubt(), -1);
+    o[0] = (struct detector_obituary){.rank = 6, .why = "gone"};
+    boot_detector_ask(8, &c, sizeof c);
     peer_answer(fd, &c, o, 1);
     usleep(50000);
-    ck_assert_int_eq(boot_dead(6), 0);
-    ck_assert_int_eq(boot_watch_doubt(), 6);
-    ck_assert_int_eq(boot_watch_doubt(), -1);
+    ck_assert_int_eq(boot_failed(6), 0);
+    ck_assert_int_eq(boot_detector_doubt(), 6);
+    ck_assert_int_eq(boot_detector_doubt(), -1);
     /* It holds this process, or this host, for dead: that goes both ways, and its other news are
      * not believed. */
     for (int i = 0; i < 2; i++) {
         int rank = i ? 11 : 8;
-        o[0] = (struct watch_obituary){.rank = 14, .why = "not so"};
-        o[1] = (struct watch_obituary){.rank = i ? 3 : 0, .scope = i ? BOOT_HOST : BOOT_ONE,
+        o[0] = (struct detector_obituary){.rank = 14, .why = "not so"};
+        o[1] = (struct detector_obituary){.rank = i ? 3 : 0, .scope = i ? BOOT_HOST : BOOT_ONE,
                                        .why = "slow"};
-        boot_watch_ask(rank, &c, sizeof c);
+        boot_detector_ask(rank, &c, sizeof c);
         peer_answer(fd, &c, o, 2);
         until_dead(rank, 0, 1);
-        ck_assert_str_eq(boot_dead_why(rank), "it has given process 0 up");
-        ck_assert_int_eq(boot_dead(0), 0);
-        ck_assert_int_eq(boot_dead(3), 0);
-        ck_assert_int_eq(boot_dead(14), 0);
+        ck_assert_str_eq(boot_failed_why(rank), "it has given process 0 up");
+        ck_assert_int_eq(boot_failed(0), 0);
+        ck_assert_int_eq(boot_failed(3), 0);
+        ck_assert_int_eq(boot_failed(14), 0);
     }
     close(fd);
     end();
@@ -822,17 +822,17 @@ static int descriptors(void)
 /* However many are asked: 32 at a time. */
 START_TEST(bounded)
 {
-    struct watch_card c;
+    struct detector_card c;
     begin();
     prove();
     int fd = peer_open(3, 200, &c), before = descriptors();
     for (int r = 1; r < SIZE; r++)
         if (r % 3)
-            boot_watch_ask(r, &c, sizeof c);
+            boot_detector_ask(r, &c, sizeof c);
     usleep(200000);
     ck_assert_int_ge(descriptors() - before, 1);
     ck_assert_int_le(descriptors() - before, 32);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     close(fd);
     end();
 }
@@ -860,15 +860,15 @@ START_TEST(grandchild)
 {
     int status;
     begin();
-    struct watch_card c = own_card();
+    struct detector_card c = own_card();
     pid_t pid = fork();
     if (!pid)
         _exit(child_of_child());
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    struct watch_hello h = {.secret = c.hello, .rank = 1}; /* and ours is open */
-    struct watch_answer a;
-    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct watch_answer, death));
+    struct detector_hello h = {.secret = c.hello, .rank = 1}; /* and ours is open */
+    struct detector_answer a;
+    ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct detector_answer, death));
     end();
 }
 END_TEST
@@ -881,23 +881,23 @@ START_TEST(same_host)
     proc = &second;
     me = 3;
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_watch_start(), 0);
-    struct watch_card c = own_card();
+    ck_assert_int_eq(boot_detector_start(), 0);
+    struct detector_card c = own_card();
     pid_t child = fork();
     if (!child) {
         pause();
         _exit(0);
     }
     proc = first;
-    boot_watch_ask(3, &c, sizeof c);
+    boot_detector_ask(3, &c, sizeof c);
     usleep(300000);
-    ck_assert_int_eq(boot_dead_count(), 0);
+    ck_assert_int_eq(boot_failed_count(), 0);
     proc = &second;
-    boot_watch_stop();
+    boot_detector_stop();
     boot_finalize();
     me = 0;
     proc = first;
-    boot_watch_ask(3, &c, sizeof c);
+    boot_detector_ask(3, &c, sizeof c);
     until_dead(3, 0, 2);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -912,19 +912,19 @@ START_TEST(off)
     setenv("MPIR_CVAR_PEER_TIMEOUT", "0", 1);
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_watch_start(), 0);
-    ck_assert_uint_eq(boot_watch_turn(), 0);
-    ck_assert_uint_eq(boot_watch_card(card, sizeof card), 0);
-    boot_watch_ask(1, card, sizeof card);
-    boot_watch_stop();
+    ck_assert_int_eq(boot_detector_start(), 0);
+    ck_assert_uint_eq(boot_detector_turn(), 0);
+    ck_assert_uint_eq(boot_detector_card(card, sizeof card), 0);
+    boot_detector_ask(1, card, sizeof card);
+    boot_detector_stop();
     boot_finalize();
     setenv("MPIR_CVAR_PEER_TIMEOUT", "1", 1);
     setenv("MPIR_CVAR_PEER_INTERFACE", "nosuch0", 1);
     var_finalize();
     ck_assert_int_eq(var_init(msg, sizeof msg), 0);
     ck_assert_int_eq(boot_init(&mine), 0);
-    ck_assert_int_eq(boot_watch_start(), -EADDRNOTAVAIL);
-    ck_assert_uint_eq(boot_watch_turn(), 0);
+    ck_assert_int_eq(boot_detector_start(), -EADDRNOTAVAIL);
+    ck_assert_uint_eq(boot_detector_turn(), 0);
     boot_finalize();
     var_finalize();
 }

@@ -1,4 +1,4 @@
-/* watch_serve.c - the watching thread answers other processes: guests, with the deaths that this process knows (W4, W6). */
+/* detector_serve.c - the watching thread answers other processes: guests, with the deaths that this process knows (W4, W6). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -6,22 +6,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "boot/watch_types.h"
+#include "boot/detector_types.h"
 
-void watch_spare_take(struct watch *w)
+void detector_spare_take(struct watch *w)
 {
     if (w->spare_fd < 0)
         w->spare_fd = fcntl(w->control_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-void watch_guest_drop(struct watch *w, struct guest *g)
+void detector_guest_drop(struct watch *w, struct guest *g)
 {
     close(g->fd);
     g->fd = -1;
-    watch_spare_take(w);
+    detector_spare_take(w);
 }
 
-static void death_tell(const struct boot_death *d, struct watch_obituary *to)
+static void failure_report(const struct boot_death *d, struct detector_obituary *to)
 {
     memset(to, 0, sizeof *to);
     to->rank = (uint32_t)d->rank;
@@ -29,51 +29,51 @@ static void death_tell(const struct boot_death *d, struct watch_obituary *to)
     memcpy(to->why, d->why, strlen(d->why));
 }
 
-/* Deaths that this process knows, WATCH_TOLD at a time in turn; if whoever asks is among them that one alone (W4). */
-static uint32_t deaths_tell(struct watch *w, uint32_t asker, struct watch_obituary *to)
+/* Deaths that this process knows, DETECTOR_FAILURES at a time in turn; if whoever asks is among them that one alone (W4). */
+static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector_obituary *to)
 {
     uint32_t n = 0;
     int near = node_map_host_index(&w->b->map, (int)asker) >= 0;
-    unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_bury() */
+    unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_fail_take() */
     if (w->tell_from >= count)
         w->tell_from = 0;
     unsigned next = w->tell_from;
     for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
         if ((uint32_t)d->rank == asker) {
-            death_tell(d, to);
+            failure_report(d, to);
             return 1;
         }
-        if (at < w->tell_from || n == WATCH_TOLD)
+        if (at < w->tell_from || n == DETECTOR_FAILURES)
             continue;
         next = at + 1;
         if (near || atomic_load_explicit(&d->scope, memory_order_relaxed) != BOOT_APART)
-            death_tell(d, &to[n++]);
+            failure_report(d, &to[n++]);
     }
     w->tell_from = next;
     return n;
 }
 
 /* Its question is there, or it has gone. */
-void watch_guest_answer(struct watch *w, struct guest *g)
+void detector_guest_answer(struct watch *w, struct guest *g)
 {
-    struct watch_hello h;
+    struct detector_hello h;
     ssize_t n = recv(g->fd, &h, sizeof h, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
-        struct watch_answer a = {.secret = w->card.answer};
+        struct detector_answer a = {.secret = w->card.answer};
         if (node_map_host_index(&w->b->map, (int)h.rank) < 0) /* W7: something has come from another host, if no answer */
             atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
-        a.deaths = deaths_tell(w, h.rank, a.death);
+        a.deaths = failures_report(w, h.rank, a.death);
         /* An empty socket takes it whole. */
-        (void)!send(g->fd, &a, offsetof(struct watch_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)!send(g->fd, &a, offsetof(struct detector_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    watch_guest_drop(w, g);
+    detector_guest_drop(w, g);
 }
 
 /* NULL: all places are taken, by some that say nothing (W6) and go when they are old. */
-struct guest *watch_guest_place(struct watch *w)
+struct guest *detector_guest_place(struct watch *w)
 {
     for (int i = 0; i < GUESTS; i++)
         if (w->guest[i].fd < 0)
@@ -92,20 +92,20 @@ static int guest_accept(struct watch *w)
     return accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-void watch_guests_take(struct watch *w, uint64_t now)
+void detector_guests_take(struct watch *w, uint64_t now)
 {
     struct guest *g;
-    for (int i = 0; i < GUESTS && (g = watch_guest_place(w)); i++) {
-        int fd = guest_accept(w), want = sizeof(struct watch_hello);
+    for (int i = 0; i < GUESTS && (g = detector_guest_place(w)); i++) {
+        int fd = guest_accept(w), want = sizeof(struct detector_hello);
         if (fd < 0) {
             /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of it again at once. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 w->take_at = now + AGAIN_NS;
-            watch_spare_take(w);
+            detector_spare_take(w);
             return;
         }
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want);
         *g = (struct guest){fd, now};
-        watch_guest_answer(w, g);
+        detector_guest_answer(w, g);
     }
 }

@@ -1,4 +1,4 @@
-/* Long accumulates whose data the target fetches (src/rma/target/fetch_target.c): order from each
+/* Long accumulates whose data the target fetches (src/rma/target/pull_target.c): order from each
  * origin, old values, elements that all change, shortage of records, memory and room at the
  * network, gets that fail in the middle, and deaths of either side. */
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void loose(void *arg)
 
 /* --- what is sent ----------------------------------------------------------------------------- */
 
-/* One FETCH, one FETCHED, and nothing else: its answer ends the flush; an error comes with it. */
+/* One PULL, one PULLED, and nothing else: its answer ends the flush; an error comes with it. */
 static void counted(void *arg)
 {
     (void)arg;
@@ -170,18 +170,18 @@ static void counted(void *arg)
         long native = pvar(j.win, PVAR_RMA_NATIVE);
         OK(MPI_Accumulate(v, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM, j.win));
         OK(MPI_Win_flush(1, j.win));
-        SENT(&mine, 1, FETCH);
-        SENT(&theirs, 1, FETCHED);
+        SENT(&mine, 1, PULL);
+        SENT(&theirs, 1, PULLED);
         OK(MPI_Get_accumulate(v, LONG, MPI_LONG, old, LONG, MPI_LONG, 1, 0, LONG, MPI_LONG, MPI_SUM,
                               j.win));
         OK(MPI_Win_flush(1, j.win));
-        SENT(&mine, 2, FETCH);
-        SENT(&theirs, 2, FETCHED);
+        SENT(&mine, 2, PULL);
+        SENT(&theirs, 2, PULLED);
         SIM_CHECK(memcmp(old, v, sizeof v) == 0 && pvar(j.win, PVAR_RMA_NATIVE) == native + 2);
         OK(MPI_Accumulate(v, LONG, MPI_LONG, 1, 1, LONG, MPI_LONG, MPI_SUM, j.win));
         ERR(MPI_ERR_RMA_RANGE, MPI_Win_flush(1, j.win));
-        SENT(&mine, 3, FETCH);
-        SENT(&theirs, 3, FETCHED);
+        SENT(&mine, 3, PULL);
+        SENT(&theirs, 3, PULLED);
         OK(MPI_Win_unlock(1, j.win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -290,8 +290,8 @@ static void fetching(struct sim_knobs *k)
     k->native_ordered = k->seed / 2 % 2;
     k->native_reg = k->seed / 4 % 3 == 0;
     k->native_fails = k->seed % 3 ? 0 : 20;
-    scenario_cvar("MPIR_CVAR_RMA_FETCH_BYTES", drawn(k, 9, "8", "100", "131072"));
-    scenario_cvar("MPIR_CVAR_RMA_FETCHES", drawn(k, 14, "1", "2", "4"));
+    scenario_cvar("MPIR_CVAR_RMA_PULL_BYTES", drawn(k, 9, "8", "100", "131072"));
+    scenario_cvar("MPIR_CVAR_RMA_PULLS", drawn(k, 14, "1", "2", "4"));
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", drawn(k, 19, "0", "8", "2"));
 }
 
@@ -303,7 +303,7 @@ static void starved(struct sim_knobs *k)
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_GLOBAL_POOL_SIZE", "0");
     scenario_cvar("MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", drawn(k, 24, "1", "2", "3"));
     scenario_cvar("MPIR_CVAR_CH3_RMA_TARGET_WIN_POOL_SIZE", drawn(k, 29, "1", "2", "1"));
-    scenario_cvar("MPIR_CVAR_RMA_FETCHES", k->seed % 2 ? "1" : "0");
+    scenario_cvar("MPIR_CVAR_RMA_PULLS", k->seed % 2 ? "1" : "0");
     k->replies = 2 + (int)(k->seed % 3);
 }
 
@@ -317,7 +317,7 @@ static void sure(struct sim_knobs *k)
 static void mortal(struct sim_knobs *k)
 {
     fetching(k);
-    scenario_cvar("MPIR_CVAR_RMA_FETCHES", k->seed % 2 ? "1" : "4");
+    scenario_cvar("MPIR_CVAR_RMA_PULLS", k->seed % 2 ? "1" : "4");
     k->quiet_rank = -1;
     k->mortal = 1;
     if (k->seed % 2) /* the network is slow to give back what the dead will not take */

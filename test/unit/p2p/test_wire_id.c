@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-Suite *suite_cookie(void);
+Suite *suite_wire_id(void);
 
 /* Names find their request while it has one, for the process it concerns, and never afterwards. */
 static void body_names(void)
@@ -14,28 +14,28 @@ static void body_names(void)
     live_start();
     for (int i = 0; i < N; i++) {
         q[i].world = i % 3;
-        job_check((old[i] = cookie_make(&q[i])) != 0 && cookie_make(&q[i]) == old[i]);
+        job_check((old[i] = wire_id_make(&q[i])) != 0 && wire_id_make(&q[i]) == old[i]);
     }
     for (int i = 0; i < N; i++) {
-        job_check(cookie_find(old[i], i % 3) == &q[i] && !cookie_find(old[i], 3) &&
-                  !cookie_find(old[i], -1));
-        job_check(!cookie_find(old[i] + (1ull << 32), i % 3) &&
-                  !cookie_find(old[i] & UINT32_MAX, i % 3));
+        job_check(wire_id_find(old[i], i % 3) == &q[i] && !wire_id_find(old[i], 3) &&
+                  !wire_id_find(old[i], -1));
+        job_check(!wire_id_find(old[i] + (1ull << 32), i % 3) &&
+                  !wire_id_find(old[i] & UINT32_MAX, i % 3));
     }
     for (int i = 0; i < N; i += 2)
-        cookie_drop(&q[i]);
+        wire_id_drop(&q[i]);
     for (int i = 0; i < N; i++)
-        job_check(cookie_find(old[i], i % 3) == (i % 2 ? &q[i] : NULL));
+        job_check(wire_id_find(old[i], i % 3) == (i % 2 ? &q[i] : NULL));
     for (int i = 0; i < N; i += 2)
-        job_check(cookie_make(&q[i]) != old[i] && !cookie_find(old[i], i % 3) &&
-                  cookie_find(q[i].cookie, i % 3) == &q[i]);
+        job_check(wire_id_make(&q[i]) != old[i] && !wire_id_find(old[i], i % 3) &&
+                  wire_id_find(q[i].wire_id, i % 3) == &q[i]);
     static const uint64_t never[] = {0,          1ull << 32, UINT64_MAX,      UINT32_MAX,
                                      1ull << 63, 129,        1ull << 32 | 129};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         for (int w = -1; w < 3; w++)
-            job_check(!cookie_find(never[i], w));
+            job_check(!wire_id_find(never[i], w));
     for (int i = 0; i < N; i++)
-        cookie_drop(&q[i]);
+        wire_id_drop(&q[i]);
     live_stop();
 }
 
@@ -45,7 +45,7 @@ START_TEST(names)
 }
 END_TEST
 
-Suite *suite_cookie(void)
+Suite *suite_wire_id(void)
 {
     Suite *s = suite_create("cookie");
     TCase *t = tcase_create("cookie");

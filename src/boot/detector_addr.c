@@ -1,4 +1,4 @@
-/* watch_addr.c - the addresses of this host, and the port at which its watching thread is asked. */
+/* detector_addr.c - the addresses of this host, and the port at which its watching thread is asked. */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "boot/watch_types.h"
+#include "boot/detector_types.h"
 #include "var/var.h"
 
-static int spot_same(const struct watch_spot *a, const struct watch_spot *b) /* ports are not compared */
+static int spot_same(const struct detector_spot *a, const struct detector_spot *b) /* ports are not compared */
 {
     return a->v6 == b->v6 && !memcmp(a->bytes, b->bytes, a->v6 ? 16 : 4);
 }
 
-int watch_spot_among(const struct watch_spot *s, const struct watch_spot *list, unsigned n)
+int detector_spot_among(const struct detector_spot *s, const struct detector_spot *list, unsigned n)
 {
     while (n--)
         if (spot_same(s, &list[n]))
@@ -23,7 +23,7 @@ int watch_spot_among(const struct watch_spot *s, const struct watch_spot *list, 
     return 0;
 }
 
-int watch_spot_of(const struct sockaddr *a, struct watch_spot *s)
+int detector_spot_of(const struct sockaddr *a, struct detector_spot *s)
 {
     memset(s, 0, sizeof *s);
     if (a->sa_family == AF_INET) {
@@ -41,7 +41,7 @@ int watch_spot_of(const struct sockaddr *a, struct watch_spot *s)
     return 0;
 }
 
-socklen_t watch_spot_sockaddr(const struct watch_spot *s, struct sockaddr_storage *a)
+socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a)
 {
     memset(a, 0, sizeof *a);
     if (!s->v6) {
@@ -72,40 +72,40 @@ static int interface_wanted(const char *name)
     return 0;
 }
 
-static int is_linklocal(const struct watch_spot *s)
+static int is_linklocal(const struct detector_spot *s)
 {
     return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80 : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
 
 /* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4 first. */
-int watch_addresses_find(struct watch *w)
+int detector_addresses_find(struct watch *w)
 {
     struct ifaddrs *all;
-    struct watch_spot s;
+    struct detector_spot s;
     if (getifaddrs(&all) != 0)
         return -errno;
     for (int v6 = 0; v6 < 2; v6++)
         for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-            if (!i->ifa_addr || watch_spot_of(i->ifa_addr, &s) || s.v6 != v6)
+            if (!i->ifa_addr || detector_spot_of(i->ifa_addr, &s) || s.v6 != v6)
                 continue;
             s.port = 0;
             if (w->nown < OWN)
                 w->own[w->nown++] = s;
             /* A loop back leads nowhere, unless somebody wishes it by name. */
             int out = i->ifa_flags & IFF_UP && (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
-            if (out && interface_wanted(i->ifa_name) && w->card.spots < WATCH_SPOTS)
+            if (out && interface_wanted(i->ifa_name) && w->card.spots < DETECTOR_SPOTS)
                 w->card.spot[w->card.spots++] = s;
         }
     freeifaddrs(all);
     return w->card.spots ? 0 : -EADDRNOTAVAIL;
 }
 
-int watch_port_open(struct watch *w)
+int detector_port_open(struct watch *w)
 {
     struct sockaddr_storage a;
     int one = 1, zero = 0, defer = DEFER;
     /* One address alone is bound to; several take a socket for all. */
-    struct watch_spot s = w->card.spot[0];
+    struct detector_spot s = w->card.spot[0];
     int v6 = 0;
     for (unsigned i = 0; i < w->card.spots; i++)
         v6 |= w->card.spot[i].v6;
@@ -113,7 +113,7 @@ int watch_port_open(struct watch *w)
         memset(&s, 0, sizeof s);
         s.v6 = (uint8_t)v6;
     }
-    socklen_t len = watch_spot_sockaddr(&s, &a);
+    socklen_t len = detector_spot_sockaddr(&s, &a);
     w->listen_fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (w->listen_fd < 0)
         return -errno;
@@ -127,7 +127,7 @@ int watch_port_open(struct watch *w)
     len = sizeof a;
     if (getsockname(w->listen_fd, (struct sockaddr *)&a, &len))
         return -errno;
-    watch_spot_of((struct sockaddr *)&a, &s);
+    detector_spot_of((struct sockaddr *)&a, &s);
     for (unsigned i = 0; i < w->card.spots; i++)
         w->card.spot[i].port = s.port;
     return 0;

@@ -1,9 +1,9 @@
-/* watch_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or nothing (W2, W4, W5, W7, W8). */
+/* detector_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or nothing (W2, W4, W5, W7, W8). */
 #include <arpa/inet.h>
 #include <stdio.h>
 
 #include "base/log.h"
-#include "boot/watch_types.h"
+#include "boot/detector_types.h"
 
 /* The addresses that were tried, and what came of it. */
 static void lines_tell(const struct probe *p, char *text, size_t size)
@@ -12,7 +12,7 @@ static void lines_tell(const struct probe *p, char *text, size_t size)
     *text = 0;
     for (unsigned i = 0; i < p->card.spots && n < size; i++) {
         const struct line *l = &p->line[i];
-        const struct watch_spot *s = &p->card.spot[i];
+        const struct detector_spot *s = &p->card.spot[i];
         char to[INET6_ADDRSTRLEN] = "?", from[INET6_ADDRSTRLEN] = "";
         inet_ntop(s->v6 ? AF_INET6 : AF_INET, s->bytes, to, sizeof to);
         if (l->via.port)
@@ -42,26 +42,26 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
     long long s = (long long)w->timeout * DEAF;
     if (silent)
         cannot_ask(w, p);
-    if (now - p->asked > watch_patience(w)) { /* nobody waits for it any more */
+    if (now - p->asked > detector_timeout(w)) { /* nobody waits for it any more */
         if (silent)
-            watch_probe_end(p);
+            detector_probe_end(p);
         return;
     }
-    if (!p->proof && now - p->begun > DEAF * watch_patience(w)) {
+    if (!p->proof && now - p->begun > DEAF * detector_timeout(w)) {
         lines_tell(p, tried, sizeof tried);
         log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it was waited for, and this process has never had "
                  "a message or an answer from any other host.  Tried by TCP: %s.  Either that host or this one is cut off, or the process has "
                  "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
                  "is asked or given up", p->rank, p->card.host, s, DEAF, tried);
         snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s", p->card.host, s);
-        boot_bury(w->b, p->rank, BOOT_APART, why);
-        watch_probe_end(p);
+        boot_fail_take(w->b, p->rank, BOOT_APART, why);
+        detector_probe_end(p);
         return;
     }
     for (unsigned i = 0; i < p->card.spots && silent; i++) /* what refused it may not last */
         if (p->line[i].state == LINE_REFUSED) {
             p->line[i].refusals = 0;
-            watch_line_retry(&p->line[i], now);
+            detector_line_retry(&p->line[i], now);
         }
 }
 
@@ -71,15 +71,15 @@ static int line_counts(const struct watch *w, const struct probe *p, const struc
 {
     if (l->state == LINE_REFUSED && p->near)
         return 1;
-    return l->tried && (l->via.port ? watch_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
+    return l->tried && (l->via.port ? detector_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
 /* What the lines of a probe say together. */
-void watch_probe_judge(struct watch *w, struct probe *p, uint64_t now)
+void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
     int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
     char why[BOOT_WHY_MAX];
-    if (watch_probe_open(p)) /* W1: it stays, however long it is stopped */
+    if (detector_probe_open(p)) /* W1: it stays, however long it is stopped */
         return;
     for (unsigned i = 0; i < p->card.spots; i++)
         left |= p->line[i].tried && p->line[i].via.port;
@@ -92,42 +92,42 @@ void watch_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         int open = l->state == LINE_CONNECTING || (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
         doubt += open && !counts;
     }
-    int silent = p->lost || now - p->since > watch_patience(w);
-    int host_silent = silent && now - p->host_since > watch_patience(w);
-    if (watch_is_deaf(w) && !p->near) {
+    int silent = p->lost || now - p->since > detector_timeout(w);
+    int host_silent = silent && now - p->host_since > detector_timeout(w);
+    if (detector_is_deaf(w) && !p->near) {
         probe_judge_deaf(w, p, silent, now);
     } else if (p->proof && (silent || (lines && refused == lines))) {
-        watch_probe_end(p);
+        detector_probe_end(p);
     } else if (silent && p->spoke) { /* W8 */
-        watch_probe_end(p);
+        detector_probe_end(p);
     } else if (lines && refused && (silent || (refused == lines && !doubt))) {
         snprintf(why, sizeof why, "its process on %s has ended", p->card.host);
-        boot_bury(w->b, p->rank, BOOT_ONE, why);
-        watch_probe_end(p);
+        boot_fail_take(w->b, p->rank, BOOT_ONE, why);
+        detector_probe_end(p);
     } else if (host_silent && lines && !p->near) {
-        if (p->vouched && now - p->vouched < watch_patience(w) / 4) /* only just: it was this host, and the other has not had its chance since */
+        if (p->vouched && now - p->vouched < detector_timeout(w) / 4) /* only just: it was this host, and the other has not had its chance since */
             return;
         snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host, (long long)w->timeout);
-        boot_bury(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
-        watch_probe_end(p);
-    } else if (silent && lines && !p->near && now - p->asked <= watch_patience(w)) {
+        boot_fail_take(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
+        detector_probe_end(p);
+    } else if (silent && lines && !p->near && now - p->asked <= detector_timeout(w)) {
         return; /* W5: others of its host speak.  It is tried on, so that the end of that host is not found a time-out later */
     } else if (silent) {
         if (!lines)
             cannot_ask(w, p);
-        watch_probe_end(p);
+        detector_probe_end(p);
     }
 }
 
 /* Half of the time has passed without a word: is it that host, or this one?  (W4) */
-void watch_witness_call(struct watch *w, struct probe *p, uint64_t now)
+void detector_witness_call(struct watch *w, struct probe *p, uint64_t now)
 {
-    if (p->near || p->called || p->vouched || now - p->host_since < watch_patience(w) / 2 || watch_probe_open(p))
+    if (p->near || p->called || p->vouched || now - p->host_since < detector_timeout(w) / 2 || detector_probe_open(p))
         return;
     p->called = 1;
     for (int i = 0; i < WITNESSES; i++)
         if (w->witness[i].rank >= 0 && node_map_host(&w->b->map, w->witness[i].rank) != p->host) {
-            watch_probe_take(w, &w->witness[i], now);
+            detector_probe_take(w, &w->witness[i], now);
             return;
         }
     atomic_store_explicit(&w->proven, 0, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* watch.c - is a process of another host alive?  Asked of its kernel and of a thread that sleeps, never of its user's code.
+/* detector.c - is a process of another host alive?  Asked of its kernel and of a thread that sleeps, never of its user's code.
  *
  *      watching thread of A                                  B
  *      connect ------------------------------------------->  kernel: the port is open   (B lives: computing or stopped)
@@ -31,9 +31,9 @@
  *   W8 A message that came after the question is an answer: silence counts from there, and no more if nobody has asked since.
  * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its.
  *
- *   watch_addr.c   addresses of this host, the port        watch_ask.c     probes and their lines
- *   watch_serve.c  answers to others                       watch_judge.c   what the lines of a probe mean
- *   watch.c        the thread, its start and end, what other rooms call */
+ *   detector_addr.c   addresses of this host, the port        detector_ask.c     probes and their lines
+ *   detector_serve.c  answers to others                       detector_judge.c   what the lines of a probe mean
+ *   detector.c        the thread, its start and end, what other rooms call */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -46,7 +46,7 @@
 
 #include "base/proc.h"
 #include "base/sched.h"
-#include "boot/watch_types.h"
+#include "boot/detector_types.h"
 #include "var/var.h"
 
 /* --- the thread ---------------------------------------------------------------------------- */
@@ -57,10 +57,10 @@ static int control(struct watch *w, uint64_t now)
     struct ask a;
     while (read(w->control_fd, &a, sizeof a) == sizeof a)
         if (a.rank >= 0 && a.why == ASK_HEARD)
-            watch_probe_spoke(w, a.rank, now);
+            detector_probe_spoke(w, a.rank, now);
         else if (a.rank >= 0)
-            watch_probe_take(w, &a, now);
-    return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_watch_stop() */
+            detector_probe_take(w, &a, now);
+    return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_detector_stop() */
 }
 
 /* This process was stopped, or its machine: nobody could answer meanwhile. */
@@ -95,24 +95,24 @@ static int due(struct watch *w, uint64_t now)
         struct probe *p = &w->probe[i];
         if (p->rank < 0)
             continue;
-        for (int k = 0; k < WATCH_SPOTS; k++) {
+        for (int k = 0; k < DETECTOR_SPOTS; k++) {
             struct line *l = &p->line[k];
-            if (watch_line_is_stale(w, l, now))
-                watch_line_retry(l, now);
+            if (detector_line_is_stale(w, l, now))
+                detector_line_retry(l, now);
             if (l->state == LINE_IDLE && l->again <= now)
-                watch_line_begin(w, p, l, now);
+                detector_line_begin(w, p, l, now);
         }
-        watch_witness_call(w, p, now);
-        watch_probe_judge(w, p, now);
-        if (p->rank >= 0 && !watch_probe_open(p) && now + AGAIN_NS < next)
+        detector_witness_call(w, p, now);
+        detector_probe_judge(w, p, now);
+        if (p->rank >= 0 && !detector_probe_open(p) && now + AGAIN_NS < next)
             next = now + AGAIN_NS;
     }
     for (int i = 0; i < GUESTS; i++) {
         struct guest *g = &w->guest[i];
         if (g->fd >= 0 && now - g->since > GUEST_NS) {
-            watch_guest_answer(w, g); /* this thread may have been away, not the guest */
+            detector_guest_answer(w, g); /* this thread may have been away, not the guest */
             if (g->fd >= 0)
-                watch_guest_drop(w, g);
+                detector_guest_drop(w, g);
         } else if (g->fd >= 0 && g->since + GUEST_NS < next) {
             next = g->since + GUEST_NS;
         }
@@ -127,17 +127,17 @@ static void collect(struct watch *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
-    *f++ = (struct pollfd){.fd = w->take_at <= now && watch_guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = w->take_at <= now && detector_guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
-        for (int k = 0; k < WATCH_SPOTS; k++, f++) {
+        for (int k = 0; k < DETECTOR_SPOTS; k++, f++) {
             const struct line *l = &w->probe[i].line[k];
             *f = (struct pollfd){.fd = w->probe[i].rank < 0 ? -1 : l->fd, .events = l->state == LINE_OPEN ? POLLIN : POLLOUT};
         }
 }
 
-static void *watch_run(void *arg)
+static void *detector_run(void *arg)
 {
     struct watch *w = arg;
     for (;;) {
@@ -156,19 +156,19 @@ static void *watch_run(void *arg)
         const struct pollfd *f = w->fds + 2;
         for (int i = 0; i < GUESTS; i++, f++)
             if (f->revents && w->guest[i].fd == f->fd)
-                watch_guest_answer(w, &w->guest[i]);
+                detector_guest_answer(w, &w->guest[i]);
         for (int i = 0; i < PROBES; i++)
-            for (int k = 0; k < WATCH_SPOTS; k++, f++) {
+            for (int k = 0; k < DETECTOR_SPOTS; k++, f++) {
                 struct line *l = &w->probe[i].line[k];
                 if (!f->revents || w->probe[i].rank < 0 || l->fd != f->fd)
                     continue;
                 if (l->state == LINE_CONNECTING)
-                    watch_line_opens(w, &w->probe[i], l, now);
+                    detector_line_opens(w, &w->probe[i], l, now);
                 else
-                    watch_line_reads(w, &w->probe[i], l, now);
+                    detector_line_reads(w, &w->probe[i], l, now);
             }
         if (w->fds[1].revents)
-            watch_guests_take(w, now);
+            detector_guests_take(w, now);
         if (w->fds[0].revents && !control(w, now))
             return NULL;
     }
@@ -187,7 +187,7 @@ static void in_child(void)
     b->watch->listen_fd = -1;
 }
 
-static void watch_free(struct watch *w)
+static void detector_free(struct watch *w)
 {
     int fds[] = {w->listen_fd, w->ask_fd, w->control_fd, w->spare_fd, w->answer_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
@@ -207,18 +207,18 @@ static int thread_start(struct watch *w)
     /* Signals are the user's: they must go to the user's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&w->thread, &attr, watch_run, w);
+    err = pthread_create(&w->thread, &attr, detector_run, w);
     if (err == EINVAL) /* the program's thread-local variables do not fit in */
-        err = pthread_create(&w->thread, NULL, watch_run, w);
+        err = pthread_create(&w->thread, NULL, detector_run, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     return -err;
 }
 
-static int watch_open(struct watch *w)
+static int detector_open(struct watch *w)
 {
-    int fd[2], err = watch_addresses_find(w);
-    if (err || (err = watch_port_open(w)))
+    int fd[2], err = detector_addresses_find(w);
+    if (err || (err = detector_port_open(w)))
         return err;
     if (pipe2(fd, O_CLOEXEC | O_NONBLOCK))
         return -errno;
@@ -226,7 +226,7 @@ static int watch_open(struct watch *w)
     w->ask_fd = fd[1];
     if ((w->answer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         return -errno;
-    watch_spare_take(w);
+    detector_spare_take(w);
     w->card.hello = random_bits();
     w->card.answer = random_bits();
     if (gethostname(w->card.host, sizeof w->card.host - 1))
@@ -235,7 +235,7 @@ static int watch_open(struct watch *w)
     return thread_start(w);
 }
 
-int boot_watch_start(void)
+int boot_detector_start(void)
 {
     struct boot *b = proc->boot;
     if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout || b->map.host_size == b->size)
@@ -251,14 +251,14 @@ int boot_watch_start(void)
         w->witness[i].rank = -1;
     for (int i = 0; i < PROBES; i++) {
         w->probe[i].rank = -1;
-        for (int k = 0; k < WATCH_SPOTS; k++)
+        for (int k = 0; k < DETECTOR_SPOTS; k++)
             w->probe[i].line[k].fd = -1;
     }
     for (int i = 0; i < GUESTS; i++)
         w->guest[i].fd = -1;
-    int err = watch_open(w);
+    int err = detector_open(w);
     if (err) {
-        watch_free(w);
+        detector_free(w);
         return err;
     }
     b->watch = w;
@@ -266,7 +266,7 @@ int boot_watch_start(void)
     return 0;
 }
 
-void boot_watch_stop(void)
+void boot_detector_stop(void)
 {
     struct boot *b = proc->boot;
     struct watch *w = b->watch;
@@ -279,15 +279,15 @@ void boot_watch_stop(void)
     pthread_join(w->thread, NULL);
     for (int i = 0; i < PROBES; i++)
         if (w->probe[i].rank >= 0)
-            watch_probe_end(&w->probe[i]);
+            detector_probe_end(&w->probe[i]);
     for (int i = 0; i < GUESTS; i++)
         if (w->guest[i].fd >= 0)
-            watch_guest_drop(w, &w->guest[i]);
+            detector_guest_drop(w, &w->guest[i]);
     b->watch = NULL;
-    watch_free(w);
+    detector_free(w);
 }
 
-size_t boot_watch_card(void *buf, size_t room)
+size_t boot_detector_card(void *buf, size_t room)
 {
     const struct watch *w = proc->boot->watch;
     if (!w || room < sizeof w->card)
@@ -296,7 +296,7 @@ size_t boot_watch_card(void *buf, size_t room)
     return sizeof w->card;
 }
 
-uint64_t boot_watch_turn(void)
+uint64_t boot_detector_turn(void)
 {
     const struct watch *w = proc->boot->watch;
     if (!w)
@@ -304,13 +304,13 @@ uint64_t boot_watch_turn(void)
     return w->timeout > 1 ? (uint64_t)w->timeout * 250 * MS : AGAIN_NS;
 }
 
-int boot_watch_proven(void)
+int boot_detector_proven(void)
 {
     const struct watch *w = proc->boot->watch;
     return !w || atomic_load_explicit(&w->proven, memory_order_relaxed);
 }
 
-int boot_watch_doubt(void)
+int boot_detector_doubt(void)
 {
     struct watch *w = proc->boot->watch;
     return w ? atomic_exchange_explicit(&w->doubt, 0, memory_order_relaxed) - 1 : -1;
@@ -320,24 +320,24 @@ static void put_question(int rank, enum ask_why why, const void *card, size_t le
 {
     const struct watch *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = why};
-    if (!w || len != sizeof a.card || rank == w->b->rank || boot_dead(rank))
+    if (!w || len != sizeof a.card || rank == w->b->rank || boot_failed(rank))
         return;
     a.near = boot_host_index(rank) >= 0;
     memcpy(&a.card, card, sizeof a.card);
     (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
 }
 
-void boot_watch_ask(int rank, const void *card, size_t len)
+void boot_detector_ask(int rank, const void *card, size_t len)
 {
     put_question(rank, ASK_LIFE, card, len);
 }
 
-void boot_watch_try(int rank, const void *card, size_t len)
+void boot_detector_try(int rank, const void *card, size_t len)
 {
     put_question(rank, ASK_PROOF, card, len);
 }
 
-void boot_watch_hear(int rank)
+void boot_detector_hear(int rank)
 {
     struct watch *w = proc->boot->watch;
     struct ask a = {.rank = rank, .why = ASK_HEARD};
@@ -347,7 +347,7 @@ void boot_watch_hear(int rank)
     (void)!write(w->ask_fd, &a, sizeof a); /* full: the next message says it again */
 }
 
-int boot_watch_wait(uint64_t ns)
+int boot_detector_wait(uint64_t ns)
 {
     const struct watch *w = proc->boot->watch;
     struct pollfd f = {.fd = w ? w->answer_fd : -1, .events = POLLIN};
@@ -357,8 +357,8 @@ int boot_watch_wait(uint64_t ns)
     return !w || atomic_load_explicit(&w->answered, memory_order_relaxed);
 }
 
-int boot_watch_deaf(void)
+int boot_detector_deaf(void)
 {
     const struct watch *w = proc->boot->watch;
-    return w && watch_is_deaf(w);
+    return w && detector_is_deaf(w);
 }

@@ -1,4 +1,4 @@
-/* warden.h - so that nothing outlives mpiexec, even when it is killed with SIGKILL.
+/* reaper.h - so that nothing outlives mpiexec, even when it is killed with SIGKILL.
  *
  *     mpiexec ---- pipe ----> warden       end of file without goodbye: mpiexec is dead, kill all
  *        \---- ranks ---- their children
@@ -6,15 +6,15 @@
  * The kernel kills the ranks (PR_SET_PDEATHSIG), but not what they started.  The warden, a process
  * in a session of its own, kills the ranks' process groups and every process whose environment
  * names the job. */
-#ifndef LAUNCH_WARDEN_H
-#define LAUNCH_WARDEN_H
+#ifndef LAUNCH_REAPER_H
+#define LAUNCH_REAPER_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
 #define JOB_ENV "WINDROSE_JOB"
 
-struct warden {
+struct reaper {
     pid_t pid;
     int pipe;
     int size;
@@ -23,9 +23,9 @@ struct warden {
 
 /* argv: the words mpiexec was started with, which the warden overwrites in its own copy, so that whoever kills
  * mpiexec by its command line spares it.  0 or -errno. */
-int warden_start(struct warden *w, int size, const char *job, char **argv);
-void warden_note(struct warden *w, int rank, pid_t group);
-void warden_stop(struct warden *w);
+int reaper_start(struct reaper *w, int size, const char *job, char **argv);
+void reaper_note(struct reaper *w, int rank, pid_t group);
+void reaper_stop(struct reaper *w);
 
 /* Kill every process, but `spare`, that carries WINDROSE_JOB=job in its environment.  How many there were. */
 int strays_kill(const char *job, pid_t spare);

@@ -1,0 +1,62 @@
+/* Wire ids of requests.
+ *
+ * What a peer sends back names a request of this process. It is a place in a table and a count of
+ * the place's uses, never an address. An old, foreign or forged id finds nothing, and reveals
+ * nothing of this process. */
+#include <stdlib.h>
+
+#include "p2p/p2p_types.h"
+
+struct p2p_wire_id {
+    struct p2p_req *q; /* NULL: free */
+    uint32_t uses;     /* in the upper half of ids */
+    uint32_t next;     /* free ones: the next place + 1 */
+};
+
+static int grow(struct p2p *s)
+{
+    uint32_t n = s->wire_ids ? 2 * s->wire_ids : 16;
+    struct p2p_wire_id *c = n > s->wire_ids ? realloc(s->wire_id, n * sizeof *c) : NULL;
+    if (!c)
+        return 0;
+    for (uint32_t i = n; i-- > s->wire_ids;) {
+        c[i] = (struct p2p_wire_id){.next = s->wire_id_free};
+        s->wire_id_free = i + 1;
+    }
+    s->wire_id = c;
+    s->wire_ids = n;
+    return 1;
+}
+
+uint64_t wire_id_make(struct p2p_req *q)
+{
+    struct p2p *s = proc->p2p;
+    if (q->wire_id)
+        return q->wire_id;
+    if (!s->wire_id_free && !grow(s))
+        return 0;
+    uint32_t i = s->wire_id_free - 1;
+    struct p2p_wire_id *c = &s->wire_id[i];
+    s->wire_id_free = c->next;
+    c->q = q;
+    c->uses++;
+    return q->wire_id = (uint64_t)c->uses << 32 | (i + 1);
+}
+
+void wire_id_drop(struct p2p_req *q)
+{
+    struct p2p *s = proc->p2p;
+    uint32_t i = (uint32_t)q->wire_id - 1;
+    s->wire_id[i].q = NULL;
+    s->wire_id[i].next = s->wire_id_free;
+    s->wire_id_free = i + 1;
+    q->wire_id = 0;
+}
+
+struct p2p_req *wire_id_find(uint64_t wire_id, int world)
+{
+    const struct p2p *s = proc->p2p;
+    uint32_t i = (uint32_t)wire_id - 1;
+    struct p2p_req *q = i < s->wire_ids ? s->wire_id[i].q : NULL;
+    return q && q->wire_id == wire_id && q->world == world ? q : NULL;
+}
