@@ -60,6 +60,9 @@ int mem_file_limit(size_t size);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
 /* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
+/* The same; a segment that this process has attached so already is mapped once for all.  mem_segment_drop() ends one use.
+ * Such a mapping is never moved. */
+int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg);
 /* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few), unless the segment
  * may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves afterwards. */
 void mem_segment_shut(struct mem_segment *seg);
@@ -69,6 +72,13 @@ void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
  * Lets MPI_Win_create on MPI_Alloc_mem memory become mapped. */
 struct mem_segment *mem_segment_of(const void *p, size_t len);
+
+/* --- blocks of shared memory (arena.c) ------------------------------------------
+ * A block of at least `size` bytes (0 is 1) inside a segment that mem_segment_of() finds, aligned to `align` (bytes, a
+ * power of two, at least 64), in constant time and, once its pages are there, without a system call.  Its contents are
+ * undefined; pages come when touched.  NULL: too large, no peer on the host, after a failure, or no memory: take other memory. */
+void *mem_arena_alloc(size_t size, size_t align);
+int mem_arena_free(void *p); /* 1: it was a block.  0: it is no address that mem_arena_alloc() gave. */
 
 /* --- private memory that becomes a segment where it is --------------------------
  * Move the pages of [p, p+len) into a segment at their address, contents and all; mem_segment_of() finds it.  Only private

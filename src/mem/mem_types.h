@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "base/list.h"
+#include "base/map.h"
 #include "mem/mem.h"
 
 /* A segment as this process knows it; rooms above see only the first member. */
@@ -12,9 +14,26 @@ struct mem_seg {
     struct mem_key key; /* of the owner's memfd, also in a process that attached */
     unsigned flags;     /* owner: of mem_segment_create() */
     int reserved;       /* owner: every page is there */
+    unsigned refs;      /* mem_segment_attach_again(): users of this mapping; 0: one, another way */
 };
 
 enum { MEM_CACHED = 16 };
+
+enum {
+    MEM_BINS_SUB = 16,       /* bins for each power of two */
+    MEM_BINS = 320,          /* a multiple of 64; the last is for 64 MiB, the largest arena */
+    MEM_ARENA_MOST = 2 << 20 /* bytes; a larger block is a segment of its own */
+};
+
+/* The blocks of MPI_Alloc_mem (arena.c). */
+struct mem_arenas {
+    struct list bin[MEM_BINS];       /* free blocks by size */
+    uint64_t filled[MEM_BINS / 64];  /* a bit for each bin that is not empty */
+    struct list arenas, spare;       /* spare: records without a block */
+    unsigned count;                  /* of arenas */
+    size_t idle;                     /* bytes of free blocks that may have pages */
+    struct map used;                 /* address -> block */
+};
 
 /* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch lines in
  * pairs: its neighbour is written once and read on the slow path only).
@@ -41,6 +60,8 @@ struct mem {
     struct mem_seg *kept[MEM_CACHED]; /* dropped, oldest first; out of segs */
     int nkept;
     size_t kept_bytes; /* at most MPIR_CVAR_MEM_KEEP */
+    struct mem_arenas *arenas; /* NULL before the first block */
+    struct map attached;       /* seg_id -> segment of a peer that may be attached several times */
 };
 
 /* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
@@ -54,6 +75,7 @@ void mem_segment_rebase(struct mem_segment *seg, void *base); /* own segment: it
 void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for what is mapped */
 struct mem_segment *mem_moved_near(const void *p, size_t len); /* some segment with `moved` that overlaps, or NULL */
 
+void mem_arenas_free(struct mem *m); /* arena.c */
 void mem_spare_fill(struct mem *m); /* get the reserve (back) */
 
 int mem_wake_open(void);   /* wake.c */

@@ -77,6 +77,7 @@ int mem_init(void)
         return -ENOMEM;
     proc->mem = m;
     m->wake_fd = m->spare_fd = -1;
+    map_init(&m->attached);
     mem_spare_fill(m);
     m->count = boot_host_processes();
     m->index = boot_host_index(boot_rank());
@@ -101,9 +102,11 @@ void mem_finalize(void)
         return;
     mem_wake_close();
     mem_segment_drop(m->page);
+    mem_arenas_free(m);
     mem_cached_free(m);
     if (m->spare_fd >= 0)
         close(m->spare_fd);
+    map_destroy(&m->attached);
     free(m->segs);
     free(m);
     proc->mem = NULL;

@@ -409,6 +409,21 @@ int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg)
     return 0;
 }
 
+int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg)
+{
+    struct mem *m = proc->mem;
+    struct mem_seg *s = map_get(&m->attached, key->seg_id);
+    if (s && s->key.pid == key->pid && s->key.fd == key->fd && s->key.size == key->size) {
+        s->refs++;
+        *seg = &s->pub;
+        return 0;
+    }
+    int err = mem_segment_attach(key, seg);
+    if (!err && !s && map_put(&m->attached, key->seg_id, *seg) == 0)
+        ((struct mem_seg *)*seg)->refs = 1;
+    return err;
+}
+
 int mem_segment_align(struct mem_segment *seg, size_t align)
 {
     if (!((uintptr_t)seg->base & (align - 1)))
@@ -488,6 +503,12 @@ void mem_segment_drop(struct mem_segment *seg)
     if (!seg)
         return;
     struct mem_seg *s = (struct mem_seg *)seg;
+    if (s->refs > 1) {
+        s->refs--;
+        return;
+    }
+    if (s->refs && proc->mem)
+        map_del(&proc->mem->attached, s->key.seg_id);
     if (seg->owner && proc->mem)
         seg_leave(proc->mem, s);
     if (seg->fd >= 0 && may_keep(proc->mem, s))

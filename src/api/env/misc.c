@@ -75,9 +75,10 @@ int PMPI_Pcontrol(const int level, ...)
 API_ALIAS(MPI_Pcontrol);
 
 /* --- memory ------------------------------------------------------------------------
- * Large pieces are segments, so that a window made on them by MPI_Win_create can be mapped by near
- * peers; small ones are not worth a file.  A segment is known by its address (mem_segment_of), the
- * others are remembered, so that MPI_Free_mem of anything else is an error and no crash. */
+ * Blocks come from shared segments, so that a window made on them by MPI_Win_create can be mapped by
+ * near peers: from the arenas of mem/, larger ones as a segment of their own.  Where neither can be
+ * had they are private.  Each kind is known by its address, so MPI_Free_mem of anything else is an
+ * error and no crash. */
 
 enum { SEGMENT_FROM = 64 * 1024, LINE = 64 }; /* bytes */
 
@@ -106,7 +107,7 @@ static void *alloc_segment(MPI_Aint size, size_t align)
     return NULL;
 }
 
-static void *alloc_small(MPI_Aint size, size_t align)
+static void *alloc_private(MPI_Aint size, size_t align)
 {
     void *p;
     if (posix_memalign(&p, align, size ? (size_t)size : 1))
@@ -123,9 +124,11 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     size_t align;
     int err = alloc_arg(size, info, baseptr, &align);
     if (!err) {
-        void *p = alloc_segment(size, align);
+        void *p = mem_arena_alloc((size_t)size, align);
         if (!p)
-            p = alloc_small(size, align);
+            p = alloc_segment(size, align);
+        if (!p)
+            p = alloc_private(size, align);
         if (p)
             *(void **)baseptr = p;
         else
@@ -141,7 +144,9 @@ int PMPI_Free_mem(void *base)
     api_enter("MPI_Free_mem");
     int err = MPI_SUCCESS;
     struct mem_segment *seg;
-    if (!base || map_del(&proc->api->small, (uintptr_t)base))
+    if (!base || mem_arena_free(base))
+        ;
+    else if (map_del(&proc->api->small, (uintptr_t)base))
         free(base);
     else if ((seg = mem_segment_of(base, 1)) != NULL && seg->base == base && !seg->moved)
         mem_segment_drop(seg);

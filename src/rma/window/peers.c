@@ -109,7 +109,7 @@ static void near_attach(struct rma_win *w, struct rma_near *n)
         n->mapping = n->base = w->node.area + (size_t)(n - w->near.near) * w->node.part;
         return;
     }
-    if (p->key.size && mem_segment_attach(&p->key, &n->seg) == 0) {
+    if (p->key.size && mem_segment_attach_again(&p->key, &n->seg) == 0) {
         n->mapping = n->base = (char *)n->seg->base + p->key_off;
         return;
     }

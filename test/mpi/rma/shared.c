@@ -161,22 +161,21 @@ static void litmus(int rounds)
 /* Windows of the other flavours tell what this process can load and store (MPI-4.1 12.2.3): its own
  * memory always, a peer's where it is mapped, as that of MPI_Alloc_mem and MPI_Win_allocate is on a
  * node; else size 0 and NULL. */
-static void other_flavours(void)
+static void other_flavours(int bytes)
 {
-    enum { BYTES = 1 << 17 }; /* MPI_Alloc_mem makes small pieces of private memory */
     int how, r, unit, prev = (rank + size - 1) % size;
     MPI_Aint got;
-    char *mem, *p, *heap = mt_alloc(BYTES);
+    char *mem, *p, *heap = mt_alloc(bytes);
     MPI_Win w;
 
     for (how = 0; how < 3; how++) {
         if (how == 0)
-            MPI_Win_allocate(BYTES, 4, MPI_INFO_NULL, node, &mem, &w);
+            MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, node, &mem, &w);
         else {
             mem = heap;
             if (how == 1)
-                MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &mem);
-            MPI_Win_create(mem, BYTES, 4, MPI_INFO_NULL, node, &w);
+                MPI_Alloc_mem(bytes, MPI_INFO_NULL, &mem);
+            MPI_Win_create(mem, bytes, 4, MPI_INFO_NULL, node, &w);
         }
         mem[7] = 0;
         for (r = 0; r < size; r++) {
@@ -185,12 +184,12 @@ static void other_flavours(void)
             if (r == rank)
                 CHECK(p == mem);
             if (r == rank || how < 2)
-                CHECK(got == BYTES && unit == 4 && p);
+                CHECK(got == bytes && unit == 4 && p);
             else
-                CHECK((got == BYTES && p) || (got == 0 && !p)); /* MPIR_CVAR_RMA_MOVE_MIN maps it */
+                CHECK((got == bytes && p) || (got == 0 && !p)); /* MPIR_CVAR_RMA_MOVE_MIN maps it */
         }
         MPI_Win_shared_query(w, MPI_PROC_NULL, &got, &unit, &p);
-        CHECK(got == BYTES && unit == 4 && p);
+        CHECK(got == bytes && unit == 4 && p);
         if (how < 2 || rank == 0)
             CHECK((p == mem) == (rank == 0));
         MPI_Win_lock_all(0, w);
@@ -298,7 +297,8 @@ int main(int argc, char **argv)
     layout(0);
     layout(1);
     mixed();
-    other_flavours();
+    other_flavours(1 << 17);
+    other_flavours(64);
     opened(node, 1);
     opened(node, 0);
     opened(MPI_COMM_WORLD, 0);

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+Suite *suite_arena(void);
 Suite *suite_segment(void);
 Suite *suite_limit(void);
 Suite *suite_wake(void);
@@ -10,6 +11,6 @@ Suite *suite_page(void);
 int main(void)
 {
     Suite *(*const suites[])(void) = {suite_segment, suite_limit, suite_wake,
-                                      suite_cma,     suite_move,  suite_page};
-    return unit_run(suites, 6);
+                                      suite_cma,     suite_move,  suite_page, suite_arena};
+    return unit_run(suites, 7);
 }
