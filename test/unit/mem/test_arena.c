@@ -108,7 +108,7 @@ static void refused(void)
     mem_finalize();
 }
 
-/* A peer may be in its epoch when another fails: what is freed afterwards is not given out again. */
+/* A peer may be in its epoch when another fails: what is freed then is not given out again. */
 static void after_failure(void)
 {
     enum { SIZE = 5000 };
@@ -179,7 +179,7 @@ START_TEST(pages)
 }
 END_TEST
 
-/* A peer maps an arena once, however many blocks of it are attached, until the last is dropped. */
+/* A peer maps an arena once, however many blocks of it are attached, until the last goes. */
 static void attached(void)
 {
     struct mem_segment *a, *b, *c;
