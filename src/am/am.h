@@ -8,8 +8,8 @@
  * network). Peers live in a hash: there is no table of all ranks. Start with am_request() in am.c.
  *
  * am_request() and am_reply() copy the message, so the buffers can be reused when they return.
- * am_request_zcopy() and am_reply_zcopy() are the zero-copy forms. Messages of one class from A to B
- * arrive in the order sent, unless am_ordered(B) is 0. The two classes are not ordered with each
+ * am_request_zcopy() and am_reply_zcopy() are the zero-copy forms. Messages of one class from A to
+ * B arrive in the order sent, unless am_ordered(B) is 0. The two classes are not ordered with each
  * other.
  *
  * Credits. A request states how many replies it may cause (`replies`). am/ takes that room from
@@ -59,8 +59,8 @@ int am_ordered(int dst);
 /* Send a request. 0; AM_AGAIN: no credit or room now, nothing happened, try again from a progress
  * hook; < 0: -errno (-ENOTCONN if dst is dead). iov[0] is the room's header. */
 int am_request(int dst, int type, const struct iovec *iov, int n, unsigned replies);
-/* The same, zero-copy for the last piece if possible (tp.h, am_zcopy_min). TP_PENDING: it is read until
- * d->fn. */
+/* The same, zero-copy for the last piece if possible (tp.h, am_zcopy_min). TP_PENDING: it is read
+ * until d->fn. */
 int am_request_zcopy(int dst, int type, const struct iovec *iov, int n, unsigned replies,
                     struct tp_done *d);
 /* Replies for which there is room now, from all peers on dst's transport (count). */

@@ -51,7 +51,7 @@ struct am_peer {
     struct list zcopies;  /* replies to it that found no room, oldest first */
     unsigned nzcopies;
     struct list link;  /* on am.keepers while kept is not empty */
-    void *card;        /* needed to ask it whether it lives (boot_detector_ask); NULL: not available */
+    void *card; /* needed to ask it whether it lives (boot_detector_ask); NULL: not available */
     size_t card_bytes;
 };
 
@@ -61,8 +61,8 @@ struct am_zcopy {
     char bytes[]; /* am_hdr and message */
 };
 
-/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/detector.c holds
- * twice as many); recently broken connections. */
+/* Processes named by rooms that are asked in one turn; all that are asked in it (boot/detector.c
+ * holds twice as many); recently broken connections. */
 enum { AM_NAMED = 8, AM_ASKED = 16, AM_LOST = 16 };
 
 struct am_alive { /* liveness.c */

@@ -79,8 +79,9 @@ static void better_of(struct am *a, const struct am_tp *n)
     a->ready = *n;
 }
 
-/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit is a default, not a wish; programs
- * that select(2) must not meet numbers beyond 1024 unasked, so it grows with the job only. */
+/* Connections of a network are descriptors, one or two a process that is talked to.  The soft limit
+ * is a default, not a wish; programs that select(2) must not meet numbers beyond 1024 unasked, so
+ * it grows with the job only. */
 static void limit_raise(void)
 {
     struct rlimit l;
@@ -91,8 +92,8 @@ static void limit_raise(void)
     (void)setrlimit(RLIMIT_NOFILE, &l); /* if not: as it was */
 }
 
-/* 0, or -EMFILE or -ENFILE: fewer descriptors are free than a network opens at its start.  Looked at before, since without one
- * libfabric reports input/output errors, and UCX ends the process. */
+/* 0, or -EMFILE or -ENFILE: fewer descriptors are free than a network opens at its start.  Looked
+ * at before, since without one libfabric reports input/output errors, and UCX ends the process. */
 static int descriptors_there(void)
 {
     enum { AT_START = 20 };

@@ -1,13 +1,13 @@
-/* liveness.c - which processes are asked whether they live, and when. The failure detector (boot/) has
- * no list of processes, and rooms above have no hosts. Start with am_stalled().
+/* liveness.c - which processes are asked whether they live, and when. The failure detector (boot/)
+ * has no list of processes, and rooms above have no hosts. Start with am_stalled().
  *
  * While this process waits, and has waited for a second, it asks at most AM_ASKED processes each
- * boot_detector_turn(). They are the one that the wait names, a sample of those that rooms wait for,
- * others that it ever talked to, in turn, and those of its host. (A process that is served all the
- * time also asks, but that does not delay the requests of a wait that lasts.) If there are more of
- * them, no single process asks all in time. But all waiting processes ask, from different places,
- * and each answer carries the failures that its sender has seen. So one process that finds a
- * failure is enough. */
+ * boot_detector_turn(). They are the one that the wait names, a sample of those that rooms wait
+ * for, others that it ever talked to, in turn, and those of its host. (A process that is served all
+ * the time also asks, but that does not delay the requests of a wait that lasts.) If there are more
+ * of them, no single process asks all in time. But all waiting processes ask, from different
+ * places, and each answer carries the failures that its sender has seen. So one process that finds
+ * a failure is enough. */
 #include "am/am_types.h"
 
 #include <errno.h>

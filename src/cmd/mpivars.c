@@ -1,5 +1,5 @@
-/* mpivars - tell what this library is: version, how it was built, and with what.  As mpichversion: the same in the form of
- * MPICH's command of this name, by which build scripts know the ABI. */
+/* mpivars - tell what this library is: version, how it was built, and with what.  As mpichversion:
+ * the same in the form of MPICH's command of this name, by which build scripts know the ABI. */
 #include "config.h"
 
 #include <hwloc.h>

@@ -19,7 +19,8 @@ void err_text(int code, char *buf, size_t len);
 /* Prefix "call: " to a text without MPI call: rooms do not always have the call that they work
  * for. */
 void err_name(int code, const char *call);
-/* The same, and instead of the call that the text names: it may have been made in another one than the one that returns it. */
+/* The same, and instead of the call that the text names: it may have been made in another one than
+ * the one that returns it. */
 void err_returned_by(int code, const char *call);
 /* Returns code; or, if its text is lost, a code of the same class with this text. Equal texts share
  * a slot, so that other texts stay. */

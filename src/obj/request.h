@@ -30,8 +30,9 @@ struct request_ops {
     /* After completion, before status goes to the user (generalized: query); may give r->error
      * another text. MPI error code. May be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
-    /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the caller, the handle that it gets,
-     * and the name of that window, to be freed (NULL: it has none).  NULL: none is left.  May be NULL. */
+    /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the
+     * caller, the handle that it gets, and the name of that window, to be freed (NULL: it has
+     * none).  NULL: none is left.  May be NULL. */
     struct errhandler *(*blame)(struct request *r, int *win, char **name);
     /* Free the memory. r is complete or never started. */
     void (*free)(struct request *r);

@@ -113,10 +113,11 @@ void rma_check_invariants(const struct rma_win *w)
     if (w->state == WIN_LOCK_ALL_CALLED || w->state == WIN_LOCK_ALL_ISSUED ||
         (w->state == WIN_LOCK_ALL_GRANTED && !w->passive.nocheck_all))
         /* E6, E8 */
-        WR_ASSERT(near_locks(w) + w->passive.lazies == w->nears || w->passive.giving_back || w->dead ||
-                  boot_failed_count());
+        WR_ASSERT(near_locks(w) + w->passive.lazies == w->nears || w->passive.giving_back ||
+                  w->dead || boot_failed_count());
     WR_ASSERT((w->state == WIN_LOCK_ALL_ISSUED) == (w->passive.sw != NULL)); /* E7 */
     if (w->state == WIN_PER_TARGET)
         check_locks(w, far);
-    WR_ASSERT(w->table.op_quota.free <= w->table.op_quota.size && w->table.target_quota.free <= w->table.target_quota.size);
+    WR_ASSERT(w->table.op_quota.free <= w->table.op_quota.size &&
+              w->table.target_quota.free <= w->table.target_quota.size);
 }

@@ -10,8 +10,8 @@
 static int win_has_work(const struct rma_win *w)
 {
     return !list_empty(&w->table.ready) || w->table.nops || w->acks || w->target.lockq.count ||
-           w->target.lockq.stamps != w->target.lockq.admitted || !list_empty(&w->resps) || w->fence.barriers ||
-           rma_in(w, SET_POSTS_OUT) || w->passive.sw;
+           w->target.lockq.stamps != w->target.lockq.admitted || !list_empty(&w->resps) ||
+           w->fence.barriers || rma_in(w, SET_POSTS_OUT) || w->passive.sw;
 }
 
 int rma_advance_global(void *arg)

@@ -49,7 +49,7 @@ enum tp_flag {
 struct tp_caps {
     unsigned flags;
     size_t am_max;         /* bytes, header + payload of one AM                                   */
-    size_t am_zcopy_min;        /* bytes from which the last piece of an AM with d is read where it lies;
+    size_t am_zcopy_min;   /* bytes from which the last piece of an AM with d is read where it lies;
                             * 0: am() copies */
     size_t put_inline;     /* bytes; a put up to this returns 0 with src reusable                 */
     size_t rma_max;        /* bytes of one put/get                                                */
@@ -110,9 +110,9 @@ struct tp_ops {
     void (*close)(struct tp *tp);
     /* active message: reliable, gathers iov, total <= am_max (else -EMSGSIZE); delivered once to
      * env->recv of peer.  d == NULL: never TP_PENDING; the transport copies what it cannot send at
-     * once.  TP_PENDING: the last piece, of at least caps.am_zcopy_min, must stay as it is until d->fn;
-     * the others and iov itself are the caller's at once.  d->fn with an error: it did not leave,
-     * and no later one will (-ENOTCONN, -EMFILE ... as env.lost).
+     * once.  TP_PENDING: the last piece, of at least caps.am_zcopy_min, must stay as it is until
+     * d->fn; the others and iov itself are the caller's at once.  d->fn with an error: it did not
+     * leave, and no later one will (-ENOTCONN, -EMFILE ... as env.lost).
      * After TP_AGAIN to a request the process is woken (TP_WAIT_FD) when there is room. */
     int (*am)(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
               struct tp_done *d);

@@ -160,7 +160,8 @@ static void check(void)
         size_t bytes = 0;
         unsigned n = 0;
         rma_check_invariants(w);
-        for (const struct list *l = w->target.lockq.entries.next; l != &w->target.lockq.entries; l = l->next) {
+        for (const struct list *l = w->target.lockq.entries.next; l != &w->target.lockq.entries;
+             l = l->next) {
             const struct lock_entry *e = LIST_OBJ(l, struct lock_entry, link);
             bytes += e->packet ? e->hdr.len : 0;
             n++;
@@ -168,8 +169,8 @@ static void check(void)
         FUZZ_CHECK(n == w->target.lockq.count && n <= (unsigned)cvar.rma_lock_entries);
         FUZZ_CHECK(bytes == w->target.lockq.bytes && bytes <= (size_t)cvar.rma_lock_bytes);
         FUZZ_CHECK(w->target.lockq.admitted <= w->target.lockq.stamps);
-        FUZZ_CHECK(w->target.lockq.holders.count <= LONE_RANKS && w->target.errors.count <= LONE_RANKS &&
-                   w->access.posts.count <= LONE_RANKS);
+        FUZZ_CHECK(w->target.lockq.holders.count <= LONE_RANKS &&
+                   w->target.errors.count <= LONE_RANKS && w->access.posts.count <= LONE_RANKS);
         FUZZ_CHECK(w->fence.barriers <= 2);
     }
 }
@@ -222,11 +223,11 @@ static void inner_fix(char *at, size_t left, int src, unsigned fix)
 /* Types as inputs number them: in the order in which they came to be, so that the corpus keeps its
  * meaning. */
 static const uint8_t packet_of[] = {
-    RMA_PKT_PUT,     RMA_PKT_GET,      RMA_PKT_ACC,     RMA_PKT_GACC,    RMA_PKT_CAS,
-    RMA_PKT_BATCH,   RMA_PKT_LOCK,     RMA_PKT_DONE,    RMA_PKT_POST,    RMA_PKT_DATA,
-    RMA_PKT_ACK,     RMA_PKT_GRANTED,  RMA_PKT_REFUSED, RMA_PKT_KEY_ASK, RMA_PKT_KEY,
-    RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING,    RMA_PKT_DELEGATE,     RMA_PKT_COALESCED,
-    RMA_PKT_PULL,   RMA_PKT_PULLED};
+    RMA_PKT_PUT,     RMA_PKT_GET,         RMA_PKT_ACC,     RMA_PKT_GACC,     RMA_PKT_CAS,
+    RMA_PKT_BATCH,   RMA_PKT_LOCK,        RMA_PKT_DONE,    RMA_PKT_POST,     RMA_PKT_DATA,
+    RMA_PKT_ACK,     RMA_PKT_GRANTED,     RMA_PKT_REFUSED, RMA_PKT_KEY_ASK,  RMA_PKT_KEY,
+    RMA_PKT_ANSWERS, RMA_PKT_FREEING_ASK, RMA_PKT_FREEING, RMA_PKT_DELEGATE, RMA_PKT_COALESCED,
+    RMA_PKT_PULL,    RMA_PKT_PULLED};
 _Static_assert(sizeof packet_of == RMA_PKTS, "packet_of has every type");
 
 /* The first sixteen stand where they did when there were no others, and so do those after them but
@@ -257,7 +258,8 @@ static void run_packet(const struct record *r)
 {
     struct rma_hdr h;
     int src = 1 + (r->b & 1), type = packet_of[packet_nth(r->a)];
-    if (type == RMA_PKT_DELEGATE && !(r->b & 4)) /* for near processes, and here only this one is near */
+    /* for near processes, and here only this one is near */
+    if (type == RMA_PKT_DELEGATE && !(r->b & 4))
         src = 0;
     int reply = is_answer(type) ^ (r->b >> 1 & 1);
     char *m = malloc(r->len + 1);

@@ -1,6 +1,8 @@
-/* aging.c - operations that are held back leave after so many passes of the progress engine (R15), and not before.
+/* aging.c - operations that are held back leave after so many passes of the progress engine (R15),
+ * and not before.
  *
- * Rank 0 puts to the others, which wait for it in a barrier, and only looks for messages.  A pass is counted by progress_polls(). */
+ * Rank 0 puts to the others, which wait for it in a barrier, and only looks for messages.  A pass
+ * is counted by progress_polls(). */
 #include "progress/progress.h"
 #include "scripted.h"
 
@@ -88,7 +90,8 @@ static void aged_counts(void *arg)
     job_close(&j);
 }
 
-/* Each epoch again and again: what leaves by age in one does not count in the next, and the next operation begins anew. */
+/* Each epoch again and again: what leaves by age in one does not count in the next, and the next
+ * operation begins anew. */
 static void aged_again(void *arg)
 {
     (void)arg;

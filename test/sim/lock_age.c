@@ -108,7 +108,8 @@ static void younger_waits(void *arg)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     SIM_CHECK(longest(&j) == 0);
-    SIM_CHECK(j.rank == 1 || j.rank == 2 || inside(j.win)->passive.seen == 1); /* unlocked while 2 waited */
+    SIM_CHECK(j.rank == 1 || j.rank == 2 ||
+              inside(j.win)->passive.seen == 1); /* unlocked while 2 waited */
     job_close(&j);
 }
 

@@ -205,7 +205,8 @@ static void dry_per_target(void *arg)
             OK(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, j.win));
     flood(&j, v);
     dry(&j);
-    SIM_CHECK(inside(j.win)->passive.evicted.count > 0 && inside(j.win)->passive.locks == (unsigned)j.size - 1);
+    SIM_CHECK(inside(j.win)->passive.evicted.count > 0 &&
+              inside(j.win)->passive.locks == (unsigned)j.size - 1);
     for (int t = j.size - 1; t >= 0; t--)
         if (t != j.rank) {
             OK(MPI_Win_unlock(t, j.win));
@@ -309,7 +310,8 @@ static void one_element(void *arg)
         OK(MPI_Win_lock_all(0, j.win));
         for (int i = 0; i < TIMES; i++) {
             each_kind(&j, 1, 0, MPI_SUCCESS);
-            SIM_CHECK(all[1][0] == 3 * (i + 1) && all[1][1] == 0 && inside(j.win)->table.ntargets == 0);
+            SIM_CHECK(all[1][0] == 3 * (i + 1) && all[1][1] == 0 &&
+                      inside(j.win)->table.ntargets == 0);
         }
         long asked = pvar(j.win, PVAR_RMA_AM), done = pvar(j.win, PVAR_RMA_CMA);
         SIM_CHECK(asked + done == 5 * TIMES);

@@ -165,8 +165,10 @@ static inline void job_close(struct job *j)
     MPI_Barrier(MPI_COMM_WORLD);
     struct rma_win *w = inside(j->win);
     SIM_CHECK(w->table.ntargets == 0 && w->table.nops == 0);
-    SIM_CHECK(w->table.op_quota.free == w->table.op_quota.size && w->table.target_quota.free == w->table.target_quota.size);
-    SIM_CHECK(w->target.lockq.count == 0 && w->target.lockq.holders.count == 0 && w->target.lockq.anonymous == 0);
+    SIM_CHECK(w->table.op_quota.free == w->table.op_quota.size &&
+              w->table.target_quota.free == w->table.target_quota.size);
+    SIM_CHECK(w->target.lockq.count == 0 && w->target.lockq.holders.count == 0 &&
+              w->target.lockq.anonymous == 0);
     SIM_CHECK(w->target.lockq.stamps == w->target.lockq.admitted);
     OK(MPI_Win_free(&j->win));
 }

@@ -133,7 +133,8 @@ static void print_windows(const struct rma *r)
         const struct rma_win *w = LIST_OBJ(l, struct rma_win, link);
         fprintf(stderr, "    window %#x: %s%s, %u operations, %u barriers out, %u posts awaited",
                 (unsigned)w->near.obj.handle, rma_state_name(w),
-                w->expo == EXPO_NONE ? "" : ", exposed", w->table.nops, w->fence.barriers, w->access.nwaiting);
+                w->expo == EXPO_NONE ? "" : ", exposed", w->table.nops, w->fence.barriers,
+                w->access.nwaiting);
         for (unsigned i = 0; i < w->nears; i++)
             if (w->near.near[i].lock)
                 fprintf(stderr, "; holds %d %s", w->near.near[i].rank, held[w->near.near[i].lock]);
@@ -146,7 +147,8 @@ static void print_windows(const struct rma *r)
         for (const struct map_entry *e; (e = map_next(&w->target.lockq.holders, &cursor)) != NULL;)
             fprintf(stderr, "; its lock is held by process %d (%s)", (int)e->key - 1,
                     (uintptr_t)e->value == SHMLOCK_EXCLUSIVE ? "exclusive" : "shared");
-        for (const struct list *q = w->target.lockq.entries.next; q != &w->target.lockq.entries; q = q->next)
+        for (const struct list *q = w->target.lockq.entries.next; q != &w->target.lockq.entries;
+             q = q->next)
             fprintf(stderr, "; process %d waits for its lock",
                     LIST_OBJ(q, struct lock_entry, link)->src);
         if (w->target.lockq.stamps != w->target.lockq.admitted)

@@ -32,7 +32,7 @@ struct sim_knobs {
     int inbox;          /* requests under way to one rank before senders get TP_AGAIN; 0: 64 */
     int replies;        /* replies a rank may have outstanding; 0: 64 */
     int am_max;         /* bytes of one message; 0: 4096 */
-    int am_zcopy_min;        /* bytes from which the last piece of a message is read late; 0: never */
+    int am_zcopy_min;   /* bytes from which the last piece of a message is read late; 0: never */
     int gather;         /* bytes of small operations that are said to be worth waiting for; 0:
                          * none */
     int late_news;      /* a death is told of up to so many steps after the connections have

@@ -150,7 +150,8 @@ static struct nic_op *start(struct sim *s, enum kind kind, int peer, size_t len,
 {
     struct sim_rank_state *r = &s->ranks[s->now->rank];
     struct nic_op *op = sim_alloc(sizeof *op + len);
-    *op = (struct nic_op){.serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .d = d};
+    *op = (struct nic_op){
+        .serial = ++s->nic_serial, .kind = kind, .peer = peer, .len = len, .d = d};
     op->due = sim_due(s, SIM_NATIVE_OPS, peer, some_time(s));
     list_push(&r->nic, &op->link);
     r->nic_ops++;

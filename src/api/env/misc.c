@@ -75,10 +75,10 @@ int PMPI_Pcontrol(const int level, ...)
 API_ALIAS(MPI_Pcontrol);
 
 /* --- memory ------------------------------------------------------------------------
- * Blocks come from shared segments, so that a window made on them by MPI_Win_create can be mapped by
- * near peers: from the arenas of mem/, larger ones as a segment of their own.  Where neither can be
- * had they are private.  Each kind is known by its address, so MPI_Free_mem of anything else is an
- * error and no crash. */
+ * Blocks come from shared segments, so that a window made on them by MPI_Win_create can be mapped
+ * by near peers: from the arenas of mem/, larger ones as a segment of their own.  Where neither can
+ * be had they are private.  Each kind is known by its address, so MPI_Free_mem of anything else is
+ * an error and no crash. */
 
 enum { SEGMENT_FROM = 64 * 1024, LINE = 64 }; /* bytes */
 

@@ -70,7 +70,8 @@ int rma_take_err(int *slot);
 int rma_failed_error(struct rma_win *w, int rank);
 /* Error: rank cannot be reached; cut, -errno, is the reason. */
 int rma_cut_error(const struct rma_win *w, int rank, int cut);
-/* The error that a reply tells, 0 if none; what: its payload.  call: of the operation, NULL: what the payload says of that. */
+/* The error that a reply reports, 0 if none; what: its payload. call: of the operation; NULL: the
+ * payload names it. */
 int rma_far_error(const struct rma_win *w, const struct rma_hdr *h, const char *what,
                   const char *call);
 /* The same, for op. */
@@ -152,7 +153,8 @@ static inline void rma_evicted_clear(struct rma_evicted_set *g) /* at each end o
     if (g->locked.slots || g->cut.slots)
         rma_evicted_discard(g);
 }
-static inline int rma_evicted_err(const struct rma_evicted_set *g, int rank) /* -errno, or 0: it is not cut */
+/* -errno, or 0: it is not cut */
+static inline int rma_evicted_err(const struct rma_evicted_set *g, int rank)
 {
     return g->count ? rma_evicted_why(g, rank) : 0;
 }

@@ -4,9 +4,10 @@
  * double locks, are errors. An UNLOCK goes only where a LOCK went: a target that counts readers
  * without names would release another reader's lock for an unmatched one.
  *
- *   lockedrank / EVICTED_BITS + 1 -> that many bits, one for each rank without element that is locked.
- *         All of a million ranks are 15625 entries of 16 bytes, half a megabyte with the table's
- *         free places. Scattered ranks take an entry each, one per lock that the program has open.
+ *   lockedrank / EVICTED_BITS + 1 -> that many bits, one for each rank without element that is
+ *         locked. All of a million ranks are 15625 entries of 16 bytes, half a megabyte with the
+ *         table's free places. Scattered ranks take an entry each, one per lock that the program
+ *         has open.
  *   cutrank + 1 -> 1 - errno: the rank could not be reached, and this process holds no lock there.
  *      Nothing is sent there before the end of the epoch.
  *

@@ -147,7 +147,8 @@ static int target_grow(struct rma *r)
 struct rma_target *rma_target_alloc(struct rma_win *w)
 {
     struct rma *r = rma_self();
-    if ((!r->target_free && !target_grow(r)) || !quota_take(&w->table.target_quota, &r->target_quota))
+    if ((!r->target_free && !target_grow(r)) ||
+        !quota_take(&w->table.target_quota, &r->target_quota))
         return NULL;
     struct rma_target *t = r->target_free;
     r->target_free = (struct rma_target *)t->link.next;

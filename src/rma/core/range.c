@@ -62,8 +62,9 @@ unsigned rma_region_above(const struct rma_win *w, uint64_t addr)
 const struct rma_attached *rma_win_region(const struct rma_win *w, uint64_t addr)
 {
     unsigned i = rma_region_above(w, addr);
-    return i > 0 && addr - w->mem.regions[i - 1].base < w->mem.regions[i - 1].size ? &w->mem.regions[i - 1]
-                                                                           : NULL;
+    return i > 0 && addr - w->mem.regions[i - 1].base < w->mem.regions[i - 1].size
+               ? &w->mem.regions[i - 1]
+               : NULL;
 }
 
 /* Memory may span regions that follow each other without a gap. */

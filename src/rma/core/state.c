@@ -1,5 +1,5 @@
-/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  Only this
- * file writes states.
+/* state.c - the state machines of a window: access epoch, target element, exposure epoch.  Only
+ * this file writes states.
  *
  *                      fence                      fence barrier done
  *           .------> FENCE_ISSUED --------------------------------> FENCE_GRANTED
@@ -32,14 +32,14 @@
  *  E4 PSCW_ISSUED       some post of the start group has not been seen; operations on the group
  *                       queue
  *  E5 PSCW_GRANTED      all have; operations on the group
- *  E6 LOCK_ALL_CALLED   near locks are held (unless a member failed) but those of n->lazy, w->passive.lazies
- *                       in number, which the first operation asks for; a far target is locked by
- *                       its element (CALLED until then)
+ *  E6 LOCK_ALL_CALLED   near locks are held (unless a member failed) but those of n->lazy,
+ *                       w->passive.lazies in number, which the first operation asks for; a far
+ *                       target is locked by its element (CALLED until then)
  *  E7 LOCK_ALL_ISSUED   one thread is in rma_lockall_switch(), and in no other state; others wait
  *  E8 LOCK_ALL_GRANTED  every target but the lazy near ones is locked (or NOCHECK); elements come
  *                       and go
- *  E9 PER_TARGET        w->passive.locks > 0 locks are open; each far one has an element or stands in
- *                       w->gone
+ *  E9 PER_TARGET        w->passive.locks > 0 locks are open; each far one has an element or stands
+ *                       in w->passive.evicted
  *  E10 an element in CALLED has sent nothing; in ISSUED only operations sent with the LOCK
  *
  * WIN_UNLOCK's "window state is LOCK_CALLED" of the paper means the target's (rma.md 5.15). */
@@ -181,8 +181,8 @@ void rma_win_goto(struct rma_win *w, enum win_state s)
  * admitted on all targets, and UNSET has no elements (E1). */
 void rma_lock_first(struct rma_win *w, struct rma_near *n, enum rma_near_lock held)
 {
-    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET && !w->passive.locks &&
-              !w->table.ntargets);
+    WR_ASSERT((win_next[w->state] & BIT(WIN_PER_TARGET)) && w->state == WIN_UNSET &&
+              !w->passive.locks && !w->table.ntargets);
     w->state = WIN_PER_TARGET;
     w->passive.locks = 1;
     w->passive.age = w->passive.seen;
@@ -234,7 +234,8 @@ int rma_by_rank(const void *a, const void *b)
 
 int rma_in_start(const struct rma_win *w, int rank)
 {
-    return w->access.start && bsearch(&rank, w->access.start, w->access.nstart, sizeof rank, rma_by_rank) != NULL;
+    return w->access.start &&
+           bsearch(&rank, w->access.start, w->access.nstart, sizeof rank, rma_by_rank) != NULL;
 }
 
 static enum verdict of_lock(const struct rma_target *t)

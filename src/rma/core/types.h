@@ -3,33 +3,33 @@
  *   rma ---- windows by id --- slot[rank % n] --- target elements --- operation elements
  *       \--- lists: active windows (work for the hook), LOCK_CALLED elements in call order
  *
- * R1An operation element is on the list of exactly one target element. next points to the first one
- *   of the list that has not left completely, or to the list's head. Those before it wait for
+ * R1 An operation element is on the list of exactly one target element. next points to the first
+ *   one of the list that has not left completely, or to the list's head. Those before it wait for
  *   answers.
- * R2nops of a window is the sum over its targets; used elements of a pool never exceed its size.
- * R3A slot is on w->table.used exactly while its list of targets is not empty.
- * R4A target element on w->table.ready has something that may be sent now, and each that has is on it.
- * R5A pinned target element (a thread waits on it) is not freed.
- * R6Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
+ * R2 nops of a window is the sum over its targets; used elements of a pool never exceed its size.
+ * R3 A slot is on w->table.used exactly while its list of targets is not empty.
+ * R4 A target element is on w->table.ready exactly while it has something that may be sent now.
+ * R5 A pinned target element (a thread waits on it) is not freed.
+ * R6 Exactly the elements of MPI_Win_lock epochs whose lock is called and not granted are on
  *   rma->called, in the order of the calls.
- * R7w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
- * R8t->natives is the sum over its operations. While it, t->native_out or t->flushing is not 0, no
+ * R7 w->acks counts DONEs sent for evicted elements and not answered; it is 0 in WIN_UNSET.
+ * R8 t->natives is the sum over its operations. While it, t->native_out or t->flushing is not 0, no
  *   DONE, UNLOCK or COMPLETE leaves for t, and t is not freed.
- * R9t->atomics is set while a native accumulate may not be done. If the window keeps accumulates in
- *   order, no other accumulate leaves for t then, by any route.
- * R10t->train, if not NULL, is the last element of t's list: a coalesced packet of which nothing is
- *    packed for sending. It takes more operations. It is NULL while t->sync is to leave.
- * R11In a PSCW access epoch t->unsure is set before a packet without answer of its own leaves, if
+ * R9 t->atomics is set while a native accumulate may not be done. If the window keeps accumulates
+ *   in order, no other accumulate leaves for t then, by any route.
+ * R10 t->coalesced, if not NULL, is the last element of t's list: a coalesced packet of which
+ *    nothing is packed for sending. It takes more operations. It is NULL while t->sync is to leave.
+ * R11 In a PSCW access epoch t->unsure is set before a packet without answer of its own leaves, if
  *    the target may refuse it, or if it needs later calls of this process to get there. While it is
  *    0, COMPLETE asks for no answer: no error could come. (Before the element is evicted, DONE asks
  *    about what has left.)
- * R12t->early, if not 0, is the token of a DONE that left with an operation before any flush and
+ * R12 t->early, if not 0, is the token of a DONE that left with an operation before any flush and
  *    was not answered. If nothing left after it, a flush takes its answer: t->early_for is that
  *    flush's token.
- * R13op->kept counts the packets that left with its data and whose data the transport may still
- *    read from the program's buffer. t->kept is the sum over its operations. While it is not 0, the
- *    operation is not done.
- * R14t->lone counts short puts that were alone when they were flushed, so that the network did
+ * R13 op->zcopies counts the packets that left with its data and whose data the transport may
+ *    still read from the program's buffer. t->zcopies is the sum over its operations. While it is
+ *    not 0, the operation is not done.
+ * R14 t->lone counts short puts that were alone when they were flushed, so that the network did
  *    them. From RMA_LONE_SOON on, such a put leaves at its call, without an element, and counts in
  *    t->native_out. A put that was not alone restarts the count.
  *
@@ -100,8 +100,8 @@ struct rma_op {
     char *coalesced;          /* coalesce.c: the operations that this element stands for, in packet
                            * form; NULL: it stands for one */
     uint32_t coalesced_ops;
-    uint32_t each_bytes, step_bytes, coalesce_room; /* bytes of one operation's data, of one in all, of
-                                                  * the buffer */
+    /* bytes of one operation's data, of one in all, of the buffer */
+    uint32_t each_bytes, step_bytes, coalesce_room;
 };
 
 struct rma_request {
@@ -117,13 +117,13 @@ struct rma_request {
 };
 
 enum target_flag {
-    TARGET_NOCHECK = 1,   /* locked with MPI_MODE_NOCHECK: the target has no record of the lock */
-    TARGET_JOIN = 2,      /* lock of a LOCK_ALL                                                 */
-    TARGET_REFUSED = 4,   /* the lock queue was full: send again at retry_at with the stamp    */
-    TARGET_DRAIN = 8,     /* drain: send everything at once until the queue is empty           */
-    TARGET_OVER_LIMIT = 16,    /* over the limit of queued operations: send all but the tail         */
-    TARGET_NEAR = 32,     /* lock words are near: UNLOCK and COMPLETE go there                 */
-    TARGET_DIRTY = 64,    /* something without answer of its own left since the last DONE       */
+    TARGET_NOCHECK = 1,     /* locked with MPI_MODE_NOCHECK: the target has no record of the lock */
+    TARGET_JOIN = 2,        /* lock of a LOCK_ALL                                                 */
+    TARGET_REFUSED = 4,     /* the lock queue was full: send again at retry_at with the stamp    */
+    TARGET_DRAIN = 8,       /* drain: send everything at once until the queue is empty           */
+    TARGET_OVER_LIMIT = 16, /* over the limit of queued operations: send all but the tail         */
+    TARGET_NEAR = 32,       /* lock words are near: UNLOCK and COMPLETE go there                 */
+    TARGET_DIRTY = 64,      /* something without answer of its own left since the last DONE       */
     TARGET_FAILED = 128
 };
 
@@ -171,7 +171,8 @@ struct rma_target {
     struct rma_offer *offer; /* of the operation whose data the target pulls; NULL: none */
     unsigned natives;  /* R8 */
     unsigned zcopies;     /* R13 */
-    uint32_t zcopy_min;     /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
+    /* bytes from which a contiguous part is sent zero-copy; UINT32_MAX: never */
+    uint32_t zcopy_min;
     unsigned native_out; /* native puts and accumulates that no flush has confirmed */
     unsigned flushing; /* of them waiting for the flush under way */
     uint64_t flush;    /* number of that flush */

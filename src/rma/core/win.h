@@ -47,8 +47,8 @@ struct rma_node { /* this window's node, private view */
     char *area;              /* short windows lie here, `part` bytes each; NULL: none */
     uint64_t part;
     uint8_t reusable;        /* every member has finished with it */
-    struct rma_cached_seg offer;   /* while the members agree: another thread must not offer the same
-                              * segment */
+    /* while the members agree: another thread must not offer the same segment */
+    struct rma_cached_seg offer;
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;

@@ -29,9 +29,9 @@ enum { LATE_NS = 5000, TIMEOUT_NS = 2 * LATE_NS, LOOKS = 8 };
 /* After a late answer this many operations go by CMA, unless the owner waits in MPI: 1, then twice
  * as many each time, at most 2^MISSES. */
 enum { MISSES = 4 };
-/* After ASLEEP_OPS operations in a row with less than PAUSE_NS between them, an owner that sleeps in MPI
- * is woken. A wake costs as much as some operations. If no answer in time follows, the number
- * doubles, up to 2^WAKE_SHIFT_MAX times: the woken thread may have no core to spin on. */
+/* After ASLEEP_OPS operations in a row with less than PAUSE_NS between them, an owner that sleeps
+ * in MPI is woken. A wake costs as much as some operations. If no answer in time follows, the
+ * number doubles, up to 2^WAKE_SHIFT_MAX times: the woken thread may have no core to spin on. */
 enum { ASLEEP_OPS = 16, WAKE_SHIFT_MAX = 3, PAUSE_NS = 50000 };
 /* Numbers wrap around: 2^31 later, an operation that was taken back would look like a new one. It
  * must have been read by then. */

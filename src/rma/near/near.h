@@ -57,13 +57,13 @@ struct rma_near {
     int host_index;
     uint32_t unread;         /* delegate.c: a delegated operation that was taken back and is still
                               * unread, or 0 */
-    uint8_t misses, backoff;    /* late answers in a row; operations to do by CMA before the owner is
+    uint8_t misses, backoff; /* late answers in a row; operations to do by CMA before the owner is
                               * asked again */
-    uint8_t asleep_ops, wakes;    /* operations in a row while the owner slept; wakes since its last
-                              * answer in time */
+    uint8_t asleep_ops, wakes; /* operations in a row while the owner slept; wakes since its last
+                                * answer in time */
     uint8_t burst, syncs;    /* accumulates since the window's count of synchronizations was
                               * `syncs` */
-    uint64_t asleep_at;         /* time of the last operation while the owner slept (ns)             */
+    uint64_t asleep_at;      /* time of the last operation while the owner slept (ns)             */
 };
 
 enum rma_near_lock { RMA_UNLOCKED, RMA_LOCKED_SHARED, RMA_LOCKED_EXCLUSIVE, RMA_LOCKED_NOCHECK };

@@ -2,10 +2,10 @@
  * POST-START-COMPLETE-WAIT).
  *
  * Posts and completes are matched per (poster, starter). Near peers use counters in the node
- * segment. Far posts are packets counted in w->access.posts; a far starter's COMPLETE sets its mark. START
- * does not wait: operations queue until all posts are seen (PSCW_ISSUED). Exception: if the program
- * loads and stores near peers' memory (w->loads), START waits for the posts of near members,
- * because a load cannot be queued. */
+ * segment. Far posts are packets counted in w->access.posts; a far starter's COMPLETE sets its
+ * mark. START does not wait: operations queue until all posts are seen (PSCW_ISSUED). Exception: if
+ * the program loads and stores near peers' memory (w->loads), START waits for the posts of near
+ * members, because a load cannot be queued. */
 #include "rma/sync/sync_types.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 #include "base/atomic.h"
 
-/* Value of w->access.posts: the number of unused posts of a far rank, and the count of detached regions in
- * the last of them. */
+/* Value of w->access.posts: the number of unused posts of a far rank, and the count of detached
+ * regions in the last of them. */
 _Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "a pointer holds both");
 enum { POSTS_BITS = 32 };
 
@@ -96,8 +96,8 @@ int rma_start(struct rma_win *w, struct group *g, int assert)
     if (!rma_in(w, SET_START_MAY))
         return rma_sync_error(w, "another access epoch is open on", rma_end_first(w));
     unsigned n = rma_group_size(g);
-    int *ranks = rma_scratch_take(&w->access.mem,
-                                  (size_t)n * (sizeof *w->access.start + sizeof *w->access.waiting) + 1);
+    int *ranks = rma_scratch_take(
+        &w->access.mem, (size_t)n * (sizeof *w->access.start + sizeof *w->access.waiting) + 1);
     if (!ranks)
         return rma_no_memory(n);
     int err = rma_group_ranks(w, g, ranks);

@@ -71,8 +71,9 @@ static int by_starter(const void *key, const void *starter)
 /* From a starter that failed before this came, or that is not in the group: ignored. */
 void rma_on_complete(struct rma_win *w, int rank)
 {
-    struct rma_starter *s =
-        w->exposure.completes_due ? bsearch(&rank, w->exposure.far, w->exposure.nfar, sizeof *s, by_starter) : NULL;
+    struct rma_starter *s = NULL;
+    if (w->exposure.completes_due)
+        s = bsearch(&rank, w->exposure.far, w->exposure.nfar, sizeof *s, by_starter);
     if (!s || s->over)
         return;
     s->over = 1;
@@ -100,7 +101,8 @@ static int completes_seen(void *arg)
     for (unsigned i = 0; i < w->exposure.nnear; i++) {
         int rank = w->exposure.near[i] < 0 ? -1 : w->near.near[w->exposure.near[i]].rank,
             gone = rank >= 0 && rma_has_gone(w, rank);
-        int got = rank < 0 ? 1 : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->exposure.near[i]);
+        int got = rank < 0 ? 1
+                           : shmpair_wait(w->node.pairs, &w->node.n, (unsigned)w->exposure.near[i]);
         if (got < 0 || (!got && gone)) {
             rma_gone_error(w, rank);
             got = -1;

@@ -303,7 +303,8 @@ int rma_flush_all(struct rma_win *w)
     if (!rma_in(w, SET_PASSIVE))
         return no_epoch(w, -1);
     rma_synced(w);
-    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE) : MPI_SUCCESS;
+    int err = w->table.ntargets || w->acks || w->err ? rma_complete_all(w, RMA_F_DONE)
+                                                     : MPI_SUCCESS;
     /* programs spin on this call; before the fence, because what handlers do precedes what is read
      * next */
     rma_look_around(w);

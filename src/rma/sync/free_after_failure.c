@@ -132,8 +132,8 @@ int rma_on_freeing_ask(int src, const void *msg, size_t len)
     if (len < sizeof h)
         return 0;
     if (w)
-        (void)map_put(&w->free.asked, (uint64_t)h.src + 1, w); /* without memory for the entry, it is
-                                                          * asked */
+        /* without memory for the entry, it is asked */
+        (void)map_put(&w->free.asked, (uint64_t)h.src + 1, w);
     answer(src, h.win, w ? w->src : round_of(&h), !w || w->free.under_way || rma_self()->ending);
     return 0;
 }

@@ -5,8 +5,9 @@
  * granted, in the order of the calls.  A near lock is taken at the call from the word in the node
  * segment.
  *
- * Age (rma.md 5.3).  w->passive.age is the age of the locks of the window that are held now: what the clock
- * was known to be (w->passive.seen) when the first of them was asked for.  It goes with each request. */
+ * Age (rma.md 5.3).  w->passive.age is the age of the locks of the window that are held now: what
+ * the clock was known to be (w->passive.seen) when the first of them was asked for.  It goes with
+ * each request. */
 #include "rma/sync/sync_types.h"
 
 #include "base/atomic.h"
@@ -207,7 +208,8 @@ static int locked_already(const struct rma_win *w, int rank)
     const struct rma_near *n = rma_near_of(w, rank);
     if (n)
         return n->lock != RMA_UNLOCKED || n->asked;
-    return (w->table.ntargets && rma_target_find(w, rank)) || rma_evicted(&w->passive.evicted, rank);
+    return (w->table.ntargets && rma_target_find(w, rank)) ||
+           rma_evicted(&w->passive.evicted, rank);
 }
 
 static int lock_check(const struct rma_win *w, int type, int rank, int assert)

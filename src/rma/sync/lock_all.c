@@ -90,7 +90,8 @@ int rma_lock_all(struct rma_win *w, int assert)
     w->passive.caller = thread_self();
     w->passive.age = w->passive.seen;
     if (assert & MPI_MODE_NOCHECK) {
-        w->passive.nocheck_all = 1; /* ordered by what made the user sure that nobody holds a lock */
+        w->passive
+            .nocheck_all = 1; /* ordered by what made the user sure that nobody holds a lock */
         rma_win_goto(w, WIN_LOCK_ALL_GRANTED);
         return MPI_SUCCESS;
     }

@@ -55,6 +55,7 @@ int rma_on_refused(int src, const void *msg, size_t len);
 int rma_on_answers(int src, const void *msg, size_t len);
 int rma_on_freeing_ask(int src, const void *msg, size_t len);
 int rma_on_freeing(int src, const void *msg, size_t len);
-int rma_on_freeing_late(int src, const void *msg, size_t len); /* FREEING_ASK after rma_finalize() */
+int rma_on_freeing_late(int src, const void *msg,
+                        size_t len); /* FREEING_ASK after rma_finalize() */
 
 #endif

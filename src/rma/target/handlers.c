@@ -175,7 +175,8 @@ static void run_answered(struct turn *x, const struct rma_hdr *h, const char *pa
 
 /* So that the origin need not ask again (R11). at: displacement of the last operation. Returns
  * bytes of payload, which are in *told. */
-static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a, struct rma_extent *told)
+static size_t tell_window(struct rma_win *w, uint64_t at, struct rma_hdr *a,
+                          struct rma_extent *told)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         const struct rma_attached *g = rma_win_region(w, at);

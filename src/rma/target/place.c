@@ -226,7 +226,8 @@ int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *
     if (p->data_len != (op->index == DT_NO_OP ? 0 : p->len))
         return MPI_ERR_COUNT;
     struct acc_target at = rma_own_memory(w);
-    /* acc_element() takes the element as in memory, a packet has it packed: pair types may differ. */
+    /* acc_element() takes the element as in memory, a packet has it packed: pair types may differ.
+     * */
     if (p->t == p->elem && p->count == 1 && p->len == p->elem->elem.bytes &&
         p->elem->elem.bytes == p->elem->elem.stride)
         return acc_element(&at, p->off, p->elem, op, p->data, result) ? MPI_ERR_OTHER : 0;
@@ -288,7 +289,8 @@ int rma_run_cas(struct rma_win *w, const struct place *p, char *result)
 
 /* A coalesced packet: the common part is checked once, each place separately. One out of range does
  * not prevent the others; *bad: the displacement of the first that failed, else of the last. */
-int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad)
+int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at,
+                      struct rma_hdr *bad)
 {
     struct dt_type *e = rma_predefined(h->dt);
     struct dt_op *op = NULL;

@@ -31,7 +31,8 @@ const char *rma_run_get(const struct place *p, char *buf);
 int rma_run_acc(struct rma_win *w, const struct rma_hdr *h, const struct place *p, char *result);
 int rma_run_cas(struct rma_win *w, const struct place *p, char *result);
 /* *bad: the displacement of the first that failed, else of the last. */
-int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at, struct rma_hdr *bad);
+int rma_run_coalesced(struct rma_win *w, const struct rma_hdr *h, const char *at,
+                      struct rma_hdr *bad);
 
 /* --- fault.c ---- */
 struct rma_fault rma_fault_of(const struct rma_win *w, const struct rma_hdr *h,

@@ -18,8 +18,10 @@ static const struct var_env defaults[] = {
     {"UCX_DEBUG_SIGNO", "0"},                                  /* SIGHUP too */
     {"UCX_MEM_EVENTS", "n"},    /* no hooks in the program's memory calls... */
     {"UCX_RCACHE_ENABLE", "n"}, /* ...so nothing may be cached that they would have to forget */
-    {"UCX_TCP_CONN_NB", "y"}, /* else the call that opens a connection to a host that is cut off blocks for 12 to 127 s */
-    {"UCX_TLS", "^posix,sysv"}, /* a kill may leave their files, and endpoints that hear of failures cannot use them */
+    /* else the call that opens a connection to a host that is cut off blocks for 12 to 127 s */
+    {"UCX_TCP_CONN_NB", "y"},
+    /* a kill may leave their files, and endpoints that report failures cannot use them */
+    {"UCX_TLS", "^posix,sysv"},
     {"UCX_VFS_ENABLE", "n"}, /* no thread and socket for file system views of itself */
 };
 enum { DEFAULTS = sizeof defaults / sizeof *defaults };

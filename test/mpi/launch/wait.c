@@ -1,6 +1,7 @@
-/* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort CODE.
- * Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait pause.
- * Or one with a request that is refused: wait refused; or with locks in a window that promised to have none: wait locks. */
+/* wait.c - an MPI program that waits for what never comes: wait recv|barrier|fence; wait abort
+ * CODE. Or one that ends with an epoch open: wait open.  Or one whose ranks sleep outside MPI: wait
+ * pause. Or one with a request that is refused: wait refused; or with locks in a window that
+ * promised to have none: wait locks. */
 #include <mpi.h>
 
 #include <stdio.h>

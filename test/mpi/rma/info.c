@@ -226,8 +226,8 @@ static void unlocked_epochs(struct rw *w, int t)
     CHECK(got[0] == v[0] && got[1] == v[1]);
 }
 
-/* no_locks: epochs that take a lock are errors that name the key, as all passive ones where the user is strict; others work; nothing
- * is left behind. */
+/* no_locks: epochs that take a lock are errors that name the key, as all passive ones where the
+ * user is strict; others work; nothing is left behind. */
 static void no_locks(int flavour)
 {
     MPI_Info i = with("no_locks", "true");

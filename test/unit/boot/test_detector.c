@@ -144,8 +144,8 @@ static uint32_t answer_on(int s, const struct detector_card *c, const struct det
     return h.rank;
 }
 
-static uint32_t peer_answer(int fd, const struct detector_card *c, const struct detector_obituary *o,
-                            uint32_t n)
+static uint32_t peer_answer(int fd, const struct detector_card *c,
+                            const struct detector_obituary *o, uint32_t n)
 {
     return answer_on(accept(fd, NULL, NULL), c, o, n);
 }
@@ -385,7 +385,8 @@ static void told(uint32_t rank, struct detector_answer *a)
     struct detector_card c = own_card();
     struct detector_hello h = {.secret = c.hello, .rank = rank};
     memset(a, 0, sizeof *a);
-    ck_assert_int_ge(ask_listener(&c, &h, sizeof h, a), (int)offsetof(struct detector_answer, death));
+    ck_assert_int_ge(ask_listener(&c, &h, sizeof h, a),
+                     (int)offsetof(struct detector_answer, death));
 }
 
 START_TEST(silent)
@@ -747,7 +748,8 @@ START_TEST(no_descriptors)
     clock_t busy = clock();
     for (int i = 0; i < 3; i++) {
         close(full[--n]); /* for ours */
-        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a), offsetof(struct detector_answer, death));
+        ck_assert_int_eq(ask_listener(&c, &h, sizeof h, &a),
+                         offsetof(struct detector_answer, death));
         until_open(LIMIT - 1, LIMIT);
         while (n < LIMIT && (full[n] = dup(s)) >= 0)
             n++;

@@ -158,7 +158,8 @@ static void send_as(uid_t uid, const struct sockaddr_un *a, socklen_t len, int n
                            .msg_control = control,
                            .msg_controllen = sizeof control};
         struct cmsghdr *c = CMSG_FIRSTHDR(&h);
-        *c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        *c = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         *(int *)CMSG_DATA(c) = 2;
         int s = socket(AF_UNIX, SOCK_DGRAM, 0), bad = setresuid(uid, uid, uid);
         for (int i = 0; i < n && !bad; i++)
@@ -193,7 +194,8 @@ static void strangers(void)
     mem_wake_arm();
     send_as(getuid(), &a, len, MANY);
     job_check(mem_wake_heard() == MANY && foreign() == 0);
-    /* Another user: a real one where this process may become one, else in the eyes of the receiver. */
+    /* Another user: a real one where this process may become one, else in the eyes of the receiver.
+     * */
     if (getuid())
         proc->mem->uid++;
     send_as(getuid() ? getuid() : 65534, &a, len, MANY);

@@ -172,7 +172,8 @@ START_TEST(hooks_look_before_sleep)
 }
 END_TEST
 
-/* A hook that ends each sleep by a wake-up, and the looks between the first and the last of them. */
+/* A hook that ends each sleep by a wake-up, and the looks between the first and the last of them.
+ * */
 struct waker {
     struct progress_hook hook;
     uint64_t first;
@@ -205,7 +206,8 @@ static int looks_between_sleeps(void)
     return w.looks;
 }
 
-/* What another user's process sends ends a sleep, and the waiter looks once and sleeps again; a peer's makes it spin. */
+/* What another user's process sends ends a sleep, and the waiter looks once and sleeps again; a
+ * peer's makes it spin. */
 START_TEST(strangers_are_no_news)
 {
     enum { SPINS = 32 };

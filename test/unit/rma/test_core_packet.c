@@ -66,8 +66,10 @@ static void earlier_round(void)
         job_check(late() - before == (RMA_PKTS * LENGTHS - 2) * ROUNDS);
         for (int i = 0; i < LONGS; i++)
             job_check(world_memory(w)[i] == 7);
-        job_check(r.pending == 1 && !r.err && !w->err && !w->access.posts.count && !w->free.asked.count);
-        job_check(!w->target.lockq.count && !w->target.lockq.holders.count && !w->target.lockq.anonymous);
+        job_check(r.pending == 1 && !r.err && !w->err && !w->access.posts.count &&
+                  !w->free.asked.count);
+        job_check(!w->target.lockq.count && !w->target.lockq.holders.count &&
+                  !w->target.lockq.anonymous);
         job_check(!w->target.errors.count);
     }
     rma_resp_close(&r);

@@ -30,7 +30,8 @@ static void life(void)
     w->state = WIN_FENCE_GRANTED;
     rma_check_invariants(w); /* R1 to R3 */
     job_check(!rma_target_add(w, RANKS - 1)); /* the pool is dry, and nothing else changed */
-    job_check(w->table.ntargets == TARGETS && used_slots(w) == SLOTS && !atomic_load(&w->near.passive));
+    job_check(w->table.ntargets == TARGETS && used_slots(w) == SLOTS &&
+              !atomic_load(&w->near.passive));
     job_check(rma_target_find(w, 13) && !rma_target_find(w, 14) && !rma_target_find(w, 13 + SLOTS));
     int n = 0;
     for (struct rma_target *t = rma_target_next(w, NULL); t; t = rma_target_next(w, t), n++)
@@ -42,7 +43,8 @@ static void life(void)
     rma_check_invariants(w);
     job_check(w->table.ntargets == TARGETS / 5);
     rma_targets_drop(w);
-    job_check(w->table.ntargets == 0 && used_slots(w) == 0 && w->table.target_quota.free == TARGETS);
+    job_check(w->table.ntargets == 0 && used_slots(w) == 0 &&
+              w->table.target_quota.free == TARGETS);
     rma_slots_free(w);
     cvar.rma_slots = 256; /* never more slots than ranks */
     job_check(bare_window(3, 1, 1)->table.nslots == 3);

@@ -71,7 +71,8 @@ static void burial(void)
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) != MPI_SUCCESS); /* no further one */
         job_check(rma_flush(w, 1) != MPI_SUCCESS);
         /* E1 */
-        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET && w->table.ntargets == 0);
+        job_check(rma_unlock(w, 1) != MPI_SUCCESS && w->state == WIN_UNSET &&
+                  w->table.ntargets == 0);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);

@@ -52,7 +52,8 @@ static void some(void)
     rma_win_active(w);
     job_check(rma_cleanup_win(w) == 2 && t->nops == 0 && w->table.nops == 0 && t->err == 33);
     /* R2 */
-    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 && w->table.op_quota.free == w->table.op_quota.size);
+    job_check(world_pvar(w, PVAR_RMA_OPS_USED) == 0 &&
+              w->table.op_quota.free == w->table.op_quota.size);
     (void)c;
     rma_targets_drop(w);
     job_check(rma_take_err(&w->err) == 33);

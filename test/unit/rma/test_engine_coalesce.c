@@ -77,7 +77,8 @@ static void packed(void)
     long v = 7;
     struct rma_args a = put_of(&v, 5);
     size_t bytes = 0;
-    job_check(!queue(&a)->coalesced && !rma_coalesce_append(w, &a, &bytes) && !queue(&a)->coalesced);
+    job_check(!queue(&a)->coalesced && !rma_coalesce_append(w, &a, &bytes) &&
+              !queue(&a)->coalesced);
     struct rma_op *op = queue(&a);
     job_check(op->coalesced && t->coalesced == op && op->coalesced_ops == 1 && op->bytes == ENTRY);
     for (v = 8; v < 12; v++) {
@@ -132,7 +133,8 @@ static void others(void)
     job_check(rma_coalesce_append(w, &a, &bytes));
     rma_coalesce_seal(op); /* it is packed */
     job_check(!rma_coalesce_append(w, &a, &bytes) && op->coalesced_ops == 2);
-    job_check(queue(&a)->coalesced && t->coalesced != op); /* after one comes another, however few wait */
+    /* after one comes another, however few wait */
+    job_check(queue(&a)->coalesced && t->coalesced != op);
     quit();
 }
 

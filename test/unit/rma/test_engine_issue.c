@@ -273,7 +273,8 @@ static void cut_off(void)
         err = rma_unlock(w, r);
         job_check(!err || err_class(err) == MPI_ERR_OTHER);
         /* It says nothing of others, and nobody is mourned. */
-        job_check(!w->dead && err_class(rma_failed_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
+        job_check(!w->dead &&
+                  err_class(rma_failed_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
         job_check(err_class(p2p_send(text, 1, c, r, 5, proc->obj->world, 0)) == MPI_ERR_OTHER);
         close(first);
         job_check(rma_lock(w, MPI_LOCK_SHARED, r, 0) == MPI_SUCCESS);

@@ -134,7 +134,8 @@ static void taken_back(void)
     am_handler(AM_RMA + RMA_PKT_DELEGATE, on_late);
     for (int i = 0; i < 3; i++) {
         lates = 0;
-        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1 && late.number == w->delegate.asked);
+        job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1 &&
+                  late.number == w->delegate.asked);
         before[i] = late;
         for (int n = 0; n < 40; n++)
             job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && lates == 1);
@@ -152,7 +153,8 @@ static void taken_back(void)
                                                       .asked = &self->peer->asked,
                                                       .number = before[0].number}));
     job_check(cell[AT] == 10);
-    struct rma_delegated gone = before[2]; /* its place was detached since: nothing to complain of */
+    /* its place was detached since: nothing to complain of */
+    struct rma_delegated gone = before[2];
     gone.disp = LONGS;
     job_check(deliver(&gone) == 0 && has_read(0) == gone.number && rma_self()->malformed == 0);
     /* read since, by one that does something else: asked again after some */
@@ -273,8 +275,8 @@ static void too_old(void)
             job_check(!ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == 1u << 30);
         __atomic_store_n(&ready[0], 1, __ATOMIC_RELEASE);
         wait_for(&ready[1]);
-        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == (1u << 30) + 1 && was == 2 &&
-                  cell[AT] == 3);
+        job_check(ask(MPI_LONG, DT_SUM, &v, NULL, &was) && w->delegate.asked == (1u << 30) + 1 &&
+                  was == 2 && cell[AT] == 3);
         /* nothing is unread: all numbers are good; but the first one looks as if it had been taken
          * back */
         w->delegate.asked = 3u << 30;
@@ -300,8 +302,14 @@ static void of_the_dead(void)
     open_window();
     world_barrier();
     if (boot_rank() == 0) {
-        struct rma_delegated q = {.type = RMA_PKT_DELEGATE, .aop = DT_SUM, .elem = (uint16_t)MPI_LONG,
-                            .win = w->id, .src = 1, .number = 1, .disp = AT, .value = 1};
+        struct rma_delegated q = {.type = RMA_PKT_DELEGATE,
+                                  .aop = DT_SUM,
+                                  .elem = (uint16_t)MPI_LONG,
+                                  .win = w->id,
+                                  .src = 1,
+                                  .number = 1,
+                                  .disp = AT,
+                                  .value = 1};
         cell[AT] = 0;
         job_check(rma_on_delegate(1, &q, sizeof q) == 0 && cell[AT] == 1);
         boot_fail_now(1, "for this test");

@@ -151,7 +151,8 @@ static void queued(void)
         job_check(world_op(w, RMA_PUT, 1, v, NULL, 2, 7) == MPI_SUCCESS);
         job_check(cls(rma_flush(w, 1)) == MPI_ERR_RMA_RANGE && rma_flush(w, 1) == MPI_SUCCESS);
         job_check(world_op(w, RMA_GET, 1, NULL, r, 2, 1l << 60) == MPI_SUCCESS);
-        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && w->table.nops == 0 && w->table.ntargets == 0);
+        job_check(cls(rma_unlock(w, 1)) == MPI_ERR_RMA_RANGE && w->table.nops == 0 &&
+                  w->table.ntargets == 0);
     }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);

@@ -24,8 +24,10 @@ static void add_all(struct rma_win *w)
 static void sum_is(struct rma_win *w, long times)
 {
     world_barrier();
-    job_check(w->state == WIN_UNSET && w->acks == 0 && w->table.ntargets == 0 && w->table.nops == 0);
-    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.anonymous == 0 && w->target.lockq.count == 0);
+    job_check(w->state == WIN_UNSET && w->acks == 0 && w->table.ntargets == 0 &&
+              w->table.nops == 0);
+    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.anonymous == 0 &&
+              w->target.lockq.count == 0);
     job_check(world_memory(w)[0] == times * TURNS * boot_size());
     world_barrier();
 }

@@ -20,7 +20,8 @@ static void opening(void)
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS && w->table.nops == 1);
         world_poll(3);
         rma_check_invariants(w);
-        job_check(w->state == WIN_FENCE_ISSUED && w->table.nops == 1 && world_pvar(w, PVAR_RMA_AM) == 0);
+        job_check(w->state == WIN_FENCE_ISSUED && w->table.nops == 1 &&
+                  world_pvar(w, PVAR_RMA_AM) == 0);
         job_check(cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC); /* operations wait */
         job_check(cls(rma_lock(w, MPI_LOCK_SHARED, 1, 0)) == MPI_ERR_RMA_SYNC);
         __atomic_store_n(&job_words()[0], 1, __ATOMIC_RELEASE);
@@ -33,7 +34,8 @@ static void opening(void)
     job_check(rma_fence(w, MPI_MODE_NOSUCCEED) == MPI_SUCCESS);
     rma_check_invariants(w);
     /* E1, R7 */
-    job_check(w->state == WIN_UNSET && !w->fence.barriers && !w->table.ntargets && !w->table.nops && w->acks == 0);
+    job_check(w->state == WIN_UNSET && !w->fence.barriers && !w->table.ntargets && !w->table.nops &&
+              w->acks == 0);
     job_check(boot_rank() == 0 || world_memory(w)[0] == 5);
     job_check(rma_win_free(w) == MPI_SUCCESS);
 }
@@ -46,7 +48,8 @@ static void repeated(void)
         job_check(rma_fence(w, MPI_MODE_NOPRECEDE) == MPI_SUCCESS && w->fence.barriers <= 2);
         rma_check_invariants(w);
     }
-    job_check(rma_fence(w, 0) == MPI_SUCCESS && w->state == WIN_FENCE_GRANTED && w->fence.barriers == 0);
+    job_check(rma_fence(w, 0) == MPI_SUCCESS && w->state == WIN_FENCE_GRANTED &&
+              w->fence.barriers == 0);
     /* no operation since: another kind of epoch may follow */
     job_check(rma_lock_all(w, 0) == MPI_SUCCESS && cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
     job_check(rma_unlock_all(w) == MPI_SUCCESS);

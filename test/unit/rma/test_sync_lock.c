@@ -50,7 +50,8 @@ static void checks(void)
                       cls(rma_fence(w, 0)) == MPI_ERR_RMA_SYNC);
             job_check(cls(rma_win_free(w)) == MPI_ERR_RMA_SYNC);
             rma_check_invariants(w);
-            job_check(rma_unlock(w, rank) == MPI_SUCCESS && w->state == WIN_UNSET && w->passive.locks == 0);
+            job_check(rma_unlock(w, rank) == MPI_SUCCESS && w->state == WIN_UNSET &&
+                      w->passive.locks == 0);
         }
     world_barrier();
     job_check(rma_win_free(w) == MPI_SUCCESS);
@@ -91,7 +92,8 @@ static void lazy(void)
         job_check(rma_unlock(w, 2) == MPI_SUCCESS);
     }
     world_barrier();
-    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.count == 0 && v->target.lockq.holders.count == 0);
+    job_check(w->target.lockq.holders.count == 0 && w->target.lockq.count == 0 &&
+              v->target.lockq.holders.count == 0);
     job_check(rma_win_free(w) == MPI_SUCCESS && rma_win_free(v) == MPI_SUCCESS);
 }
 

@@ -39,7 +39,8 @@ static void per_target(void)
                       : t && t->state == TARGET_LOCK_CALLED && (t->flags & TARGET_JOIN));
         job_check(!t || list_empty(&t->called)); /* R6: only those of MPI_Win_lock */
         rma_check_invariants(w);
-        job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET && w->table.ntargets == 0);
+        job_check(rma_unlock_all(w) == MPI_SUCCESS && w->state == WIN_UNSET &&
+                  w->table.ntargets == 0);
         for (unsigned i = 0; i < w->nears; i++)
             job_check(shmlock_held(w->near.near[i].lockword, &w->node.n) == 0 &&
                       !w->near.near[i].lazy);
@@ -69,7 +70,8 @@ static void switches(void)
             job_check(w->table.ntargets <= 1); /* R2 */
             rma_check_invariants(w);
         }
-    job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_SWITCHES) == 1 && !w->passive.sw);
+    job_check(w->state == WIN_LOCK_ALL_GRANTED && world_pvar(w, PVAR_RMA_SWITCHES) == 1 &&
+              !w->passive.sw);
     job_check(world_pvar(w, PVAR_RMA_EVICTIONS) > 0);
     world_barrier(); /* all have switched, nobody has unlocked */
     job_check(far_holders(w) == (unsigned)size - 1);

@@ -150,7 +150,8 @@ static int box_send(int peer, enum tp_class cls, uint64_t seq, struct tp_done *d
     box.in_send = 1;
     int err = box.e.ops->am(box.e.tp, (unsigned)peer, cls, v, 3, d);
     box.in_send = 0;
-    job_check(err != TP_PENDING || (d && box.e.caps.am_zcopy_min && last >= box.e.caps.am_zcopy_min));
+    job_check(err != TP_PENDING ||
+              (d && box.e.caps.am_zcopy_min && last >= box.e.caps.am_zcopy_min));
     /* Answered 0, the buffer is ours again; pending, all but its last piece. */
     memset(box.buf, 0x55, err == TP_PENDING ? len - last : len);
     memset(v, 0, sizeof v);

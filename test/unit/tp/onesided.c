@@ -132,7 +132,7 @@ static void box_close(void)
     free(box.buf);
 }
 
-/* --- operations ----------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------- */
 
 struct counted {
     struct tp_done d;
@@ -205,7 +205,7 @@ static int plain(const unsigned char *p, size_t len)
     return 1;
 }
 
-/* --- put, get, flush -------------------------------------------------------------------- */
+/* --- put, get, flush ------------------------------------------------------------ */
 
 static void put_get(void)
 {
@@ -284,7 +284,7 @@ static void many(void)
     free(c);
 }
 
-/* --- atomics ------------------------------------------------------------------------------ */
+/* --- atomics ---------------------------------------------------------------------- */
 
 static const int ops[] = {MPI_SUM,   MPI_BAND,    MPI_BOR, MPI_BXOR, MPI_REPLACE,
                           MPI_NO_OP, MPI_OP_NULL, MPI_MAX, MPI_PROD};
@@ -378,7 +378,7 @@ static void counters(void)
     box_close();
 }
 
-/* --- atomics beside the processor's ----------------------------------------------------------- */
+/* --- atomics beside the processor's --------------------------------------------------- */
 
 /* What TP_CPU_COHERENT says: while two processes use the transport's atomics, a third uses the
  * processor's on the same words without a pause, and a fourth, the owner, makes progress.  Each has
@@ -527,7 +527,7 @@ static void mixed(void)
     box_close();
 }
 
-/* --- the target stands still ------------------------------------------------------------------ */
+/* --- the target stands still ---------------------------------------------------------- */
 
 /* Watch a flush for a while with the target stopped: if it completes, what came before it must be
  * in memory. */
@@ -604,7 +604,7 @@ static void stopped(void)
     box_close();
 }
 
-/* --- the target sleeps ---------------------------------------------------------------------------- */
+/* --- the target sleeps -------------------------------------------------------------------- */
 
 /* A target that waits without a descriptor of the network is woken by what it is needed for. */
 static void woken(void)
@@ -633,7 +633,7 @@ static void woken(void)
     box_close();
 }
 
-/* --- the suite ---------------------------------------------------------------------------------- */
+/* --- the suite -------------------------------------------------------------------------- */
 
 EACH(put_get, few)
 EACH(many, many)
