@@ -53,8 +53,8 @@ static inline void api_unlock(void)
 /* Error half of the leave functions: unlock, then the handler. */
 int api_fail_comm(MPI_Comm comm, int err, const char *call) __attribute__((cold));
 int api_fail_win(MPI_Win win, int err, const char *call) __attribute__((cold));
-/* MPI_FILE_NULL is the only file handle */
-int api_fail_file(int err, const char *call) __attribute__((cold));
+/* MPI_FILE_NULL or an invalid one: the handler of MPI_FILE_NULL */
+int api_fail_file(MPI_File fh, int err, const char *call) __attribute__((cold));
 
 /* Leave after a call on a communicator. MPI_COMM_NULL or an invalid one: MPI_COMM_WORLD's
  * handler. */
@@ -71,11 +71,11 @@ static inline int api_exit_win(MPI_Win win, int err)
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_win(win, err, call) : MPI_SUCCESS;
 }
 
-static inline int api_exit_file(int err)
+static inline int api_exit_file(MPI_File fh, int err)
 {
     const char *call = proc->call;
     api_unlock();
-    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(err, call) : MPI_SUCCESS;
+    return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(fh, err, call) : MPI_SUCCESS;
 }
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
@@ -92,6 +92,10 @@ int api_rankmap_compare(const struct rankmap *a, const struct rankmap *b, int *r
 int api_request(MPI_Request h, struct request **out); /* MPI_REQUEST_NULL: MPI_SUCCESS and NULL */
 struct rma_win;
 int api_win(MPI_Win h, struct rma_win **out);
+struct io_file;
+/* The handle is a number, as others are; it names no memory. */
+struct io_file *api_file_find(MPI_File h); /* NULL: there is none */
+int api_file(MPI_File h, struct io_file **out);
 int api_unit_fits(MPI_Aint unit); /* MPI_ERR_VALUE_TOO_LARGE: an int does not hold it */
 struct info;
 int api_info(MPI_Info h, struct info **out); /* MPI_INFO_NULL: MPI_SUCCESS and NULL */

@@ -28,22 +28,6 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     return err;
 }
 
-int api_fail_file(int err, const char *call)
-{
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    struct errhandler *e = errhandler_ref(proc->api->file_errhandler);
-    if (proc->threaded)
-        lock_release(&proc->lock);
-    err = err_report_file(e, MPI_FILE_NULL, err, call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    errhandler_drop(e);
-    if (proc->threaded)
-        lock_release(&proc->lock);
-    return err;
-}
-
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out)
 {
     if (!out) /* the communicator is not at fault */

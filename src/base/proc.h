@@ -35,6 +35,7 @@ struct proc {
     struct p2p *p2p;
     struct coll_room *coll;
     struct rma *rma;
+    struct io_room *io;
     struct api *api;
     struct var_room *var;
     struct tool *tool; /* MPI_T; may begin before MPI_Init and end after MPI_Finalize */

@@ -149,6 +149,11 @@ size_t dt_iov(const struct dt_type *t, size_t count, const void *buf, size_t fro
               struct iovec *iov, size_t max, size_t *bytes_out);
 /* How many blocks dt_iov gives at most for all of (t, count). */
 size_t dt_blocks(const struct dt_type *t, size_t count);
+/* The order in which one instance goes through memory: descending somewhere; ascending, with bytes
+ * that are in two blocks; each block behind the one before. *first: where the first block begins;
+ * *bits: all displacements and lengths, or-ed (their lowest bit divides all of them). */
+enum dt_ascent { DT_UNSORTED, DT_OVERLAPPING, DT_ASCENDING };
+enum dt_ascent dt_order(const struct dt_type *t, int64_t *first, uint64_t *bits);
 /* external32 form of the same: dt_ext_size is the bytes of it, pack and unpack take all of (t,
  * count).  MPI_PACKED and MPI_BYTE pass as bytes. MPI_ERR_TYPE for elements without external
  * form. */

@@ -15,7 +15,8 @@
 
 enum request_kind {
     REQUEST_SEND, REQUEST_RECV, REQUEST_COLL, REQUEST_RMA, REQUEST_GENERAL, REQUEST_PERSISTENT_SEND,
-    REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_MESSAGE, REQUEST_PART
+    REQUEST_PERSISTENT_RECV, REQUEST_PERSISTENT_COLL, REQUEST_MESSAGE, REQUEST_PART,
+    REQUEST_IO
 };
 
 struct errhandler;
@@ -31,9 +32,9 @@ struct request_ops {
      * another text. MPI error code. May be NULL. */
     int (*query)(struct request *r, MPI_Status *st);
     /* Which handler answers for the error of r, if it is not r->comm's: with a reference for the
-     * caller, the handle that it gets, and the name of that window, to be freed (NULL: it has
-     * none).  NULL: none is left.  May be NULL. */
-    struct errhandler *(*blame)(struct request *r, int *win, char **name);
+     * caller, the handle that it gets (a window's; of REQUEST_IO a file's), and the name of that
+     * window, to be freed (NULL: it has none).  NULL: none is left.  May be NULL. */
+    struct errhandler *(*blame)(struct request *r, int *handle, char **name);
     /* Free the memory. r is complete or never started. */
     void (*free)(struct request *r);
 };

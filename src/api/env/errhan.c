@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/api_types.h"
+#include "io/io.h"
 #include "obj/errhandler.h"
 
 /* User functions get the address of the holder's handle, whose type differs with the holder. */
@@ -125,52 +126,79 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 }
 API_ALIAS(MPI_Comm_call_errhandler);
 
-/* There are no files yet, so only MPI_FILE_NULL has a handler: MPI_ERRORS_RETURN at first (MPI-3.1
- * 13.7). */
-static int only_null(MPI_File file)
+/* The handler of MPI_FILE_NULL answers for MPI_File_open and MPI_File_delete, and new files take it
+ * over: MPI_ERRORS_RETURN at first (MPI-3.1 13.7). */
+static int handler_of(MPI_File file, struct errhandler ***slot)
 {
-    return file == MPI_FILE_NULL ? MPI_SUCCESS
-                                 : err_make(MPI_ERR_FILE, "%s: file handle %p does not exist",
-                                            proc->call, (void *)file);
+    struct io_file *f;
+    *slot = &proc->api->file_errhandler;
+    if (file == MPI_FILE_NULL)
+        return MPI_SUCCESS;
+    int err = api_file(file, &f);
+    if (!err)
+        *slot = io_errhandler(f);
+    return err;
+}
+
+int api_fail_file(MPI_File fh, int err, const char *call)
+{
+    struct errhandler **slot;
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    err_name(err, call);
+    struct io_file *f = fh == MPI_FILE_NULL ? NULL : api_file_find(fh);
+    slot = f ? io_errhandler(f) : &proc->api->file_errhandler;
+    struct errhandler *e = errhandler_ref(*slot);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    err = err_report_file(e, f ? fh : MPI_FILE_NULL, err, call);
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    errhandler_drop(e);
+    if (proc->threaded)
+        lock_release(&proc->lock);
+    return err;
 }
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     api_enter("MPI_File_set_errhandler");
-    struct errhandler *e;
-    int err = only_null(file);
+    struct errhandler *e, **slot;
+    int err = handler_of(file, &slot);
     if (!err)
         err = api_errhandler(errhandler, OBJ_FILE, &e);
     if (!err) {
         errhandler_ref(e);
-        errhandler_drop(proc->api->file_errhandler);
-        proc->api->file_errhandler = e;
+        errhandler_drop(*slot);
+        *slot = e;
     }
-    return api_exit_file(err);
+    return api_exit_file(file, err);
 }
 API_ALIAS(MPI_File_set_errhandler);
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     api_enter("MPI_File_get_errhandler");
-    int err = only_null(file);
+    struct errhandler **slot;
+    int err = handler_of(file, &slot);
     if (!err)
-        err = api_errhandler_get(proc->api->file_errhandler, errhandler);
-    return api_exit_file(err);
+        err = api_errhandler_get(*slot, errhandler);
+    return api_exit_file(file, err);
 }
 API_ALIAS(MPI_File_get_errhandler);
 
 int PMPI_File_call_errhandler(MPI_File file, int errorcode)
 {
     api_enter("MPI_File_call_errhandler");
-    int err = only_null(file);
+    struct errhandler **slot;
+    int err = handler_of(file, &slot);
     if (!err && !err_valid(errorcode))
         err = err_make(MPI_ERR_ARG, "MPI_File_call_errhandler: %d is no error code", errorcode);
     if (err)
-        return api_exit_file(err);
+        return api_exit_file(file, err);
     api_unlock();
     if (errorcode != MPI_SUCCESS)
-        api_fail_file(errorcode, "MPI_File_call_errhandler");
+        api_fail_file(file, errorcode, "MPI_File_call_errhandler");
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_File_call_errhandler);

@@ -15,6 +15,7 @@
 #include "boot/boot.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
+#include "io/io.h"
 #include "mem/mem.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -80,6 +81,7 @@ static const struct {
     {"p2p", p2p_init, p2p_finalize},
     {"coll", coll_init, coll_finalize},
     {"rma", rma_init, rma_finalize},
+    {"io", io_init, io_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
@@ -263,6 +265,7 @@ int api_stop(void)
     if (err)
         return err;
     progress_async_stop();
+    io_ending();
     rma_ending();
     p2p_drain_wait();
     /* All processes have finished with each other: only then may inboxes be freed. */

@@ -7,18 +7,19 @@
 #include "obj/errhandler.h"
 #include "progress/progress.h"
 
-/* The holder whose handler is called for an error of a request: a communicator or a window. It is
- * held by a reference, since the request is freed before the handler runs. */
+/* The holder whose handler is called for an error of a request: a communicator, a window or a file.
+ * It is held by a reference, since the request is freed before the handler runs. */
 struct blame {
     struct comm *comm;
-    struct errhandler *of_win; /* NULL: the communicator's */
-    int win;
+    struct errhandler *of_win; /* or of a file; NULL: the communicator's */
+    int win, is_file;
     char *win_name; /* NULL: it has none */
 };
 
 static struct blame blame(struct request *r)
 {
     struct blame b = {0};
+    b.is_file = r->kind == REQUEST_IO;
     if (r->error && r->ops->blame)
         b.of_win = r->ops->blame(r, &b.win, &b.win_name);
     if (!b.of_win)
@@ -45,7 +46,9 @@ static int leave_blame(struct blame b, int err)
     const char *call = proc->call;
     err_name(err, call);
     api_unlock();
-    if (err)
+    if (err && b.is_file && b.of_win)
+        err = err_report_file(b.of_win, (void *)(uintptr_t)(unsigned)b.win, err, call);
+    else if (err)
         err = b.of_win ? err_report_win(b.of_win, b.win, b.win_name, err, call)
                        : err_report_comm(b.comm, err, call);
     if (proc->threaded)

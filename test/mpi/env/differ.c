@@ -50,7 +50,8 @@ static const struct row {
 };
 /* These write, or name what only this machine has. */
 static const char *const left[] = {"MPIR_CVAR_PEER_INTERFACE", "MPIR_CVAR_DEBUG_SUMMARY",
-                                   "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE"};
+                                   "MPIR_CVAR_RMA_STATS", "MPIR_CVAR_RMA_STATS_FILE",
+                                   "MPIR_CVAR_IO_STATS"};
 
 static const struct row *row_of(const char *name)
 {

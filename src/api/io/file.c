@@ -1,0 +1,272 @@
+/* Files: open, close, sizes, hints, consistency (MPI-3.1 13.2, 13.6). */
+#include "api/io/filecall.h"
+
+#include "api/api_types.h"
+#include "dt/dt.h"
+#include "obj/attr.h"
+
+static MPI_File handle_of(const struct io_file *f)
+{
+    return (MPI_File)(uintptr_t)(unsigned)((const struct obj *)f)->handle;
+}
+
+struct io_file *api_file_find(MPI_File h)
+{
+    uintptr_t n = (uintptr_t)h;
+    return n <= UINT32_MAX ? obj_find(OBJ_FILE, (int)(uint32_t)n) : NULL;
+}
+
+int api_file(MPI_File h, struct io_file **out)
+{
+    *out = api_file_find(h);
+    if (*out)
+        return MPI_SUCCESS;
+    if (h == MPI_FILE_NULL)
+        return err_make(MPI_ERR_FILE, "%s: the file is MPI_FILE_NULL", proc->call);
+    return err_make(MPI_ERR_FILE, "%s: file handle %p does not exist", proc->call, (void *)h);
+}
+
+MPI_Fint PMPI_File_c2f(MPI_File file)
+{
+    return (MPI_Fint)(uint32_t)(uintptr_t)file;
+}
+API_ALIAS(MPI_File_c2f);
+
+MPI_File PMPI_File_f2c(MPI_Fint file)
+{
+    return (MPI_File)(uintptr_t)(uint32_t)file;
+}
+API_ALIAS(MPI_File_f2c);
+
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    api_enter("MPI_File_open");
+    struct comm *c;
+    struct info *i;
+    struct io_file *f = NULL;
+    int err = api_pointer(fh, "fh");
+    if (!err) {
+        *fh = MPI_FILE_NULL;
+        err = api_intracomm(comm, &c);
+    }
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = io_open(c, filename, amode, i, proc->api->file_errhandler, &f);
+    if (!err)
+        *fh = handle_of(f);
+    return api_exit_file(MPI_FILE_NULL, err);
+}
+API_ALIAS(MPI_File_open);
+
+int PMPI_File_close(MPI_File *fh)
+{
+    api_enter("MPI_File_close");
+    struct io_file *f;
+    int err = api_pointer(fh, "fh");
+    MPI_File h = err ? MPI_FILE_NULL : *fh;
+    if (!err)
+        err = api_file(h, &f);
+    if (!err) {
+        err = io_close(f);
+        if (!api_file_find(h))
+            *fh = MPI_FILE_NULL;
+    }
+    return api_exit_file(h, err);
+}
+API_ALIAS(MPI_File_close);
+
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    api_enter("MPI_File_delete");
+    struct info *i;
+    int err = api_info(info, &i);
+    if (!err)
+        err = io_delete(filename);
+    return api_exit_file(MPI_FILE_NULL, err);
+}
+API_ALIAS(MPI_File_delete);
+
+static int sized(const char *call, MPI_File fh, MPI_Offset size,
+                 int (*fn)(struct io_file *f, int64_t size))
+{
+    api_enter(call);
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = fn(f, size);
+    return api_exit_file(fh, err);
+}
+
+int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    return sized("MPI_File_set_size", fh, size, io_set_size);
+}
+API_ALIAS(MPI_File_set_size);
+
+int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    return sized("MPI_File_preallocate", fh, size, io_preallocate);
+}
+API_ALIAS(MPI_File_preallocate);
+
+int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    api_enter("MPI_File_get_size");
+    struct io_file *f;
+    int64_t n = 0;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = api_pointer(size, "size");
+    if (!err)
+        err = io_size(f, &n);
+    if (!err)
+        *size = n;
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_get_size);
+
+int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    api_enter("MPI_File_get_group");
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = api_pointer(group, "group");
+    if (!err)
+        err = api_group_publish(io_comm(f)->map, group);
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_get_group);
+
+/* A call that returns one int. */
+static int asked(const char *call, MPI_File fh, int *out, const char *arg,
+                 int (*fn)(const struct io_file *f))
+{
+    api_enter(call);
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = api_pointer(out, arg);
+    if (!err)
+        *out = fn(f);
+    return api_exit_file(fh, err);
+}
+
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    return asked("MPI_File_get_amode", fh, amode, "amode", io_amode);
+}
+API_ALIAS(MPI_File_get_amode);
+
+int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    return asked("MPI_File_get_atomicity", fh, flag, "flag", io_atomicity);
+}
+API_ALIAS(MPI_File_get_atomicity);
+
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    api_enter("MPI_File_set_atomicity");
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = io_set_atomicity(f, flag);
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_set_atomicity);
+
+int PMPI_File_sync(MPI_File fh)
+{
+    api_enter("MPI_File_sync");
+    struct io_file *f;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = io_sync(f);
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_sync);
+
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    api_enter("MPI_File_set_info");
+    struct io_file *f;
+    struct info *i;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = api_info(info, &i);
+    if (!err)
+        err = io_set_info(f, i);
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_set_info);
+
+int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    api_enter("MPI_File_get_info");
+    struct io_file *f;
+    struct info *i = NULL;
+    int err = api_file(fh, &f);
+    if (!err)
+        err = api_pointer(info_used, "info_used");
+    if (!err && !(i = io_info(f)))
+        err = err_make(MPI_ERR_NO_MEM, "MPI_File_get_info: no memory for an info object");
+    if (!err)
+        err = api_info_publish(i, info_used);
+    info_drop(i);
+    return api_exit_file(fh, err);
+}
+API_ALIAS(MPI_File_get_info);
+
+/* --- the calls that move data ----------------------------------------------------------------- */
+static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
+{
+    int err = api_file(fh, &a->f);
+    if (!err)
+        err = api_count(a->count);
+    if (!err)
+        err = api_type_committed(t, &a->t);
+    if (!err)
+        err = api_buffer(a->buf, a->count, a->t);
+    return err;
+}
+
+int file_access(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Status *st)
+{
+    api_enter(call);
+    int err = resolve(fh, &a, t);
+    if (!err)
+        err = io_access(&a, st);
+    return api_exit_file(fh, err);
+}
+
+int file_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Request *req)
+{
+    api_enter(call);
+    int err = api_pointer(req, "request");
+    if (!err) {
+        *req = MPI_REQUEST_NULL;
+        err = resolve(fh, &a, t);
+    }
+    if (!err)
+        err = io_begin(&a, req);
+    return api_exit_file(fh, err);
+}
+
+int file_split_begin(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t)
+{
+    api_enter(call);
+    int err = resolve(fh, &a, t);
+    if (!err)
+        err = io_split_begin(&a);
+    return api_exit_file(fh, err);
+}
+
+int file_split_end(const char *call, MPI_File fh, struct io_args a, MPI_Status *st)
+{
+    api_enter(call);
+    int err = api_file(fh, &a.f);
+    if (!err)
+        err = io_split_end(&a, st);
+    return api_exit_file(fh, err);
+}

@@ -1,0 +1,450 @@
+/* file.c - files: open, close, sizes; errors of the system as MPI classes. */
+#include "io/io_types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "coll/coll.h"
+
+static int class_of(int e)
+{
+    switch (e) {
+    case ENOENT: return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST: return MPI_ERR_FILE_EXISTS;
+    case EACCES:
+    case EPERM: return MPI_ERR_ACCESS;
+    case EROFS: return MPI_ERR_READ_ONLY;
+    case ENOSPC: return MPI_ERR_NO_SPACE;
+    case EDQUOT: return MPI_ERR_QUOTA;
+    case EBUSY:
+    case ETXTBSY: return MPI_ERR_FILE_IN_USE;
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP: return MPI_ERR_BAD_FILE;
+    case ENOMEM: return MPI_ERR_NO_MEM;
+    default: return MPI_ERR_IO;
+    }
+}
+
+int io_errno(int e, const char *name, const char *what)
+{
+    return err_make(class_of(e), "%s: file \"%s\": %s: %s", io_call(), name, what, strerror(e));
+}
+
+void io_count(struct io_file *f, enum stat_id id, uint64_t n)
+{
+    static const enum pvar_id pvar[STATS] = {
+        [STAT_CALLS] = PVAR_IO_CALLS, [STAT_ASKED] = PVAR_IO_ASKED, [STAT_MOVED] = PVAR_IO_MOVED,
+        [STAT_SYSTEM] = PVAR_IO_SYSTEM_CALLS, [STAT_ROUNDS] = PVAR_IO_ROUNDS,
+        [STAT_LOCKS] = PVAR_IO_LOCKS};
+    f->stat[id] += n;
+    pvar_set_add(pvar_proc(), pvar[id], n);
+}
+
+int io_same(struct io_file *f, int64_t v, const char *arg, int err)
+{
+    int64_t all[3] = {v, -v, err ? err_class(err) : 0};
+    int e = coll_allreduce_i64(all, 3, COLL_MAX, f->comm);
+    if (err)
+        return err;
+    if (!e && all[2])
+        e = err_make((int)all[2], "%s: file \"%s\": the call failed on another process", io_call(),
+                     f->name);
+    if (!e && all[0] != -all[1])
+        e = err_make(MPI_ERR_NOT_SAME,
+                     "%s: file \"%s\": %s differs between the processes: %lld here", io_call(),
+                     f->name, arg, (long long)v);
+    return e;
+}
+
+int io_no_split(const struct io_file *f)
+{
+    return f->split ? err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                               "%s: file \"%s\": a split collective access waits for %s", io_call(),
+                               f->name, f->split)
+                    : MPI_SUCCESS;
+}
+
+/* --- open ------------------------------------------------------------------------------------- */
+static int amode_check(int amode)
+{
+    int known = MPI_MODE_CREATE | MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR |
+                MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN | MPI_MODE_EXCL | MPI_MODE_APPEND |
+                MPI_MODE_SEQUENTIAL;
+    int kinds = !!(amode & MPI_MODE_RDONLY) + !!(amode & MPI_MODE_WRONLY) +
+                !!(amode & MPI_MODE_RDWR);
+    const char *why = NULL;
+    if (amode & ~known)
+        why = "unknown bits";
+    else if (kinds != 1)
+        why = "one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR is needed";
+    else if ((amode & MPI_MODE_RDONLY) && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
+        why = "MPI_MODE_CREATE and MPI_MODE_EXCL do not go with MPI_MODE_RDONLY";
+    else if ((amode & MPI_MODE_RDWR) && (amode & MPI_MODE_SEQUENTIAL))
+        why = "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR";
+    return why ? err_make(MPI_ERR_AMODE, "%s: amode %d: %s", io_call(), amode, why) : MPI_SUCCESS;
+}
+
+/* Names may begin with the kind of a file system, "ufs:": MPICH's programs have such names. */
+static const char *bare_name(const char *name)
+{
+    static const char *const kinds[] = {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "testfs:"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(name, kinds[i], strlen(kinds[i])))
+            return name + strlen(kinds[i]);
+    return name;
+}
+
+static int name_check(const char *name)
+{
+    if (!name || !*bare_name(name))
+        return err_make(MPI_ERR_BAD_FILE, "%s: the file name is %s", io_call(),
+                        name ? "empty" : "a null pointer");
+    return MPI_SUCCESS;
+}
+
+static int open_here(struct io_file *f, int more)
+{
+    int flags = f->amode & MPI_MODE_RDONLY   ? O_RDONLY
+                : f->amode & MPI_MODE_WRONLY ? O_WRONLY
+                                             : O_RDWR;
+    do
+        f->fd = open(f->name, flags | more | O_CLOEXEC,
+                     f->hints.file_perm >= 0 ? f->hints.file_perm : 0666);
+    while (f->fd < 0 && errno == EINTR);
+    return f->fd < 0 ? io_errno(errno, f->name, "cannot open it") : MPI_SUCCESS;
+}
+
+/* Rank 0 creates the file; the others open what is there then. */
+static int open_all(struct io_file *f)
+{
+    int creates = f->amode & MPI_MODE_CREATE, err = MPI_SUCCESS;
+    int more = (creates ? O_CREAT : 0) | (f->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+    if (f->comm->rank == 0)
+        err = open_here(f, more);
+    if (creates && f->comm->size > 1) {
+        err = coll_agree_error(err, f->comm);
+        if (err)
+            return err;
+    }
+    if (f->comm->rank)
+        err = open_here(f, 0);
+    return coll_agree_error(err, f->comm);
+}
+
+static void file_free(struct io_file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    view_drop(&f->view);
+    two_phase_free(f);
+    shared_free(f);
+    if (f->link.next)
+        list_del(&f->link);
+    if (f->obj.handle)
+        obj_del(OBJ_FILE, &f->obj);
+    errhandler_drop(f->errhandler);
+    info_drop(f->info);
+    if (f->comm)
+        comm_drop(f->comm);
+    free(f->name);
+    free(f);
+}
+
+static struct io_file *file_make(const char *name, int amode, struct info *info,
+                                 struct errhandler *eh)
+{
+    struct io_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->fd = -1;
+    f->amode = amode;
+    f->errhandler = errhandler_ref(eh);
+    f->info = info_copy(info);
+    f->name = strdup(bare_name(name));
+    lock_init(&f->mutex);
+    if (!f->info || !f->name || obj_add(OBJ_FILE, &f->obj)) {
+        file_free(f);
+        return NULL;
+    }
+    list_push(&io_self()->files, &f->link);
+    return f;
+}
+
+/* All pointers begin at the end of the file. */
+static int start_at_end(struct io_file *f)
+{
+    int64_t size;
+    int err = io_size(f, &size);
+    if (!err) {
+        f->position = size;
+        if (f->comm->rank == 0)
+            err = shared_set(f, size);
+    }
+    return coll_agree_error(err, f->comm);
+}
+
+static int finish_open(struct io_file *f, struct info *info)
+{
+    hints_default(&f->hints, f->comm);
+    int err = hints_take(f, info);
+    err = coll_agree_error(err, f->comm);
+    if (!err)
+        err = open_all(f);
+    if (!err) {
+        err = view_default(f);
+        err = coll_agree_error(err, f->comm);
+    }
+    if (!err)
+        err = shared_make(f);
+    if (!err && (f->amode & MPI_MODE_APPEND))
+        err = start_at_end(f);
+    return err;
+}
+
+int io_open(struct comm *c, const char *name, int amode, struct info *info, struct errhandler *eh,
+            struct io_file **out)
+{
+    struct io_file *f = NULL;
+    int err = name_check(name);
+    if (!err)
+        err = amode_check(amode);
+    if (!err && !(f = file_make(name, amode, info, eh)))
+        err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a file", io_call());
+    int64_t all[3] = {amode, -(int64_t)amode, err ? err_class(err) : 0};
+    int e = coll_allreduce_i64(all, 3, COLL_MAX, c);
+    if (!err && !e && all[2])
+        e = err_make((int)all[2], "%s failed on another process", io_call());
+    if (!err && !e && all[0] != -all[1])
+        e = err_make(MPI_ERR_NOT_SAME, "%s: amode differs between the processes: %d here",
+                     io_call(), amode);
+    err = err ? err : e;
+    if (!err)
+        err = coll_comm_dup(c, &f->comm);
+    if (!err)
+        err = finish_open(f, info);
+    if (err && f)
+        file_free(f);
+    else
+        *out = f;
+    return err;
+}
+
+/* --- close ------------------------------------------------------------------------------------ */
+static int none_pending(void *arg)
+{
+    return ((struct io_file *)arg)->pending == 0;
+}
+
+static void stats_print(const struct io_file *f)
+{
+    static const char *const names[STATS] = {"calls", "bytes asked", "bytes moved", "system calls",
+                                             "rounds", "locks"};
+    char line[400];
+    int n = 0;
+    for (int i = 0; i < STATS; i++)
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%s %llu", i ? ", " : "", names[i],
+                      (unsigned long long)f->stat[i]);
+    log_warn("file \"%s\": %s", f->name, line);
+}
+
+int io_close(struct io_file *f)
+{
+    int err = io_no_split(f);
+    if (err)
+        return err;
+    progress_wait(none_pending, f, "nonblocking accesses to a file", -1);
+    if (cvar.io_stats)
+        stats_print(f);
+    int fd = f->fd;
+    f->fd = -1;
+    if (close(fd) && errno != EINTR) /* what a network file system could not write */
+        err = io_errno(errno, f->name, "cannot close it");
+    /* Nobody has it open any more when it is deleted. */
+    err = coll_agree_error(err, f->comm);
+    if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) && f->comm->rank == 0 && unlink(f->name) && !err)
+        err = io_errno(errno, f->name, "cannot delete it");
+    if (f->amode & MPI_MODE_DELETE_ON_CLOSE)
+        err = coll_agree_error(err, f->comm);
+    file_free(f);
+    return err;
+}
+
+int io_delete(const char *name)
+{
+    int err = name_check(name);
+    if (!err && unlink(bare_name(name)))
+        err = io_errno(errno, bare_name(name), "cannot delete it");
+    return err;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+int io_size(struct io_file *f, int64_t *size)
+{
+    struct stat st;
+    if (fstat(f->fd, &st))
+        return io_errno(errno, f->name, "no size");
+    *size = st.st_size;
+    return MPI_SUCCESS;
+}
+
+static int may_resize(const struct io_file *f, int64_t size)
+{
+    if (f->amode & MPI_MODE_RDONLY)
+        return err_make(MPI_ERR_READ_ONLY, "%s: file \"%s\" was opened with MPI_MODE_RDONLY",
+                        io_call(), f->name);
+    if (f->amode & MPI_MODE_SEQUENTIAL)
+        return err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "%s: file \"%s\" was opened with MPI_MODE_SEQUENTIAL", io_call(), f->name);
+    if (size < 0)
+        return err_make(MPI_ERR_ARG, "%s: size is %lld", io_call(), (long long)size);
+    return io_no_split(f);
+}
+
+static int resize(struct io_file *f, int64_t size, int (*fn)(struct io_file *f, int64_t size))
+{
+    int err = io_same(f, size, "size", may_resize(f, size));
+    if (err)
+        return err;
+    if (f->comm->rank == 0) {
+        int e = fn(f, size);
+        if (e)
+            err = io_errno(e, f->name, "cannot change its size");
+    }
+    return coll_agree_error(err, f->comm);
+}
+
+static int truncate_to(struct io_file *f, int64_t size)
+{
+    int e;
+    do
+        e = ftruncate(f->fd, size) ? errno : 0;
+    while (e == EINTR);
+    return e;
+}
+
+static int allocate_to(struct io_file *f, int64_t size)
+{
+    int e;
+    if (!size)
+        return 0;
+    do
+        e = posix_fallocate(f->fd, 0, size);
+    while (e == EINTR);
+    return e;
+}
+
+int io_set_size(struct io_file *f, int64_t size)
+{
+    return resize(f, size, truncate_to);
+}
+
+int io_preallocate(struct io_file *f, int64_t size)
+{
+    return resize(f, size, allocate_to);
+}
+
+/* --- consistency ------------------------------------------------------------------------------ */
+int io_sync(struct io_file *f)
+{
+    int err = io_no_split(f);
+    if (!err && !(f->amode & MPI_MODE_RDONLY)) {
+        int e;
+        do
+            e = fsync(f->fd) ? errno : 0;
+        while (e == EINTR);
+        if (e && e != EINVAL && e != EROFS) /* a special file has nothing to sync */
+            err = io_errno(e, f->name, "cannot sync it");
+    }
+    return coll_agree_error(err, f->comm);
+}
+
+/* Does the file system lock ranges? */
+static int locks_work(struct io_file *f)
+{
+    struct flock l = {.l_type = f->amode & MPI_MODE_WRONLY ? F_WRLCK : F_RDLCK,
+                      .l_whence = SEEK_SET, .l_len = 1};
+    if (fcntl(f->fd, F_OFD_GETLK, &l))
+        return io_errno(errno, f->name,
+                        "atomic mode needs range locks, which its file system refuses");
+    return MPI_SUCCESS;
+}
+
+int io_set_atomicity(struct io_file *f, int flag)
+{
+    int err = io_no_split(f);
+    if (!err && flag)
+        err = locks_work(f);
+    err = io_same(f, flag != 0, "flag", err);
+    if (!err)
+        f->atomic = flag != 0;
+    return err;
+}
+
+/* --- the room --------------------------------------------------------------------------------- */
+int io_atomicity(const struct io_file *f)
+{
+    return f->atomic;
+}
+
+int io_amode(const struct io_file *f)
+{
+    return f->amode;
+}
+
+struct comm *io_comm(const struct io_file *f)
+{
+    return f->comm;
+}
+
+struct errhandler **io_errhandler(struct io_file *f)
+{
+    return &f->errhandler;
+}
+
+int io_init(void)
+{
+    struct io_room *r = proc->io = calloc(1, sizeof *r);
+    if (!r)
+        return -ENOMEM;
+    list_init(&r->files);
+    list_init(&r->reps);
+    strcpy(r->native.name, "native");
+    strcpy(r->internal.name, "internal");
+    strcpy(r->external32.name, "external32");
+    r->external32.kind = REP_EXTERNAL32;
+    return 0;
+}
+
+void io_ending(void)
+{
+    for (struct list *l = io_self()->files.next; l != &io_self()->files; l = l->next)
+        log_warn("MPI_Finalize: file \"%s\" is still open",
+                 LIST_OBJ(l, struct io_file, link)->name);
+}
+
+void io_finalize(void)
+{
+    struct io_room *r = io_self();
+    if (!r)
+        return;
+    pool_free();
+    while (r->files.next != &r->files) {
+        struct io_file *f = LIST_OBJ(r->files.next, struct io_file, link);
+        f->pointer_win = NULL; /* rma_finalize has dropped the windows, or will */
+        f->phases = NULL;
+        file_free(f);
+    }
+    for (struct list *l; (l = list_pop(&r->reps));)
+        free(LIST_OBJ(l, struct rep, link));
+    free(r);
+    proc->io = NULL;
+}

@@ -1,0 +1,162 @@
+/* io_types.h - private to io/: the record of a file, its view, one transfer, the room. */
+#ifndef IO_IO_TYPES_H
+#define IO_IO_TYPES_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "base/proc.h"
+#include "dt/dt.h"
+#include "io/io.h"
+#include "obj/attr.h"
+#include "obj/err.h"
+#include "obj/errhandler.h"
+#include "progress/progress.h"
+#include "var/var.h"
+
+/* How numbers stand in the file. */
+enum rep_kind { REP_NATIVE, REP_EXTERNAL32, REP_USER };
+struct rep {
+    struct list link; /* of the registered ones */
+    enum rep_kind kind;
+    struct io_datarep user;
+    char name[MPI_MAX_DATAREP_STRING + 1];
+};
+
+/* Sizes are bytes of the file: they differ from those of memory where the representation does. */
+struct view {
+    int64_t disp;
+    struct dt_type *etype, *filetype; /* referenced */
+    const struct rep *rep;
+    int64_t esize, fsize; /* bytes of data in one etype, one filetype; fsize 0: no data */
+    int contig;           /* the data are one block from disp + filetype->true_lb on */
+    int ascending;        /* no byte of a filetype, or of the next one, lies before an earlier */
+    uint64_t bits;        /* of all displacements and lengths (dt_order) */
+};
+
+/* --- posix.c: moving bytes between a memory layout and a file layout -----------------
+ * A transfer uses nothing of the process but what it names, so a worker may run it without
+ * proc->lock. */
+struct transfer {
+    int fd, write;
+    int sieve;   /* reads may take what lies between the blocks with them */
+    int lock;    /* atomic mode: the range is locked in the file, and `mutex` within the process */
+    struct lock *mutex;
+    const struct dt_type *mtype, *ftype;
+    size_t mcount;
+    char *buf;
+    int64_t disp, from; /* bytes of the view's data before the first one */
+    size_t len;
+    int contig;
+    size_t done; /* result: bytes that were moved, in order; fewer than len: end of the file */
+    int err;     /* errno; 0: none */
+    int64_t at;  /* offset in the file where it happened */
+    uint64_t calls, moved, locks; /* system calls, bytes of these, locks */
+};
+void transfer_run(struct transfer *x);
+/* All of len at off; what is missing is behind the end of the file. Bytes moved. */
+size_t posix_block(struct transfer *x, int64_t off, char *p, size_t len);
+/* Blocks of the file that hold bytes [from, from + len) of the data of the view, by offset. */
+size_t view_blocks(const struct dt_type *ftype, int64_t disp, int64_t from, size_t len,
+                   struct iovec *iov, size_t max, size_t *bytes);
+
+/* --- a file ---------------------------------------------------------------------------- */
+enum stat_id { STAT_CALLS, STAT_ASKED, STAT_MOVED, STAT_SYSTEM, STAT_ROUNDS, STAT_LOCKS, STATS };
+
+enum choice { CHOICE_AUTO, CHOICE_YES, CHOICE_NO };
+struct hints {
+    int cb_nodes;            /* aggregators */
+    int64_t cb_buffer_size;
+    enum choice cb_read, cb_write, ds_read;
+    int64_t striping_unit;   /* alignment of the aggregators' domains */
+    int file_perm;           /* -1: not given */
+};
+
+struct shared_pointer;
+struct two_phase;
+
+struct io_file {
+    struct obj obj;
+    struct list link; /* of the room */
+    struct comm *comm;
+    char *name;
+    int fd, amode, atomic;
+    int locks_refused; /* the file system takes no locks: atomic mode is an error */
+    struct view view;
+    int64_t position; /* in etypes */
+    struct hints hints;
+    struct info *info; /* as the program gave it */
+    struct errhandler *errhandler;
+    struct rma_win *pointer_win; /* shared pointer; NULL: one process */
+    int64_t pointer;             /* of one process */
+    struct two_phase *phases;    /* NULL: not used yet */
+    struct lock mutex;           /* of transfers in atomic mode within this process */
+    int pending;                 /* nonblocking accesses under way */
+    const char *split;           /* split collective under way: the call that ends it; or NULL */
+    int split_error;
+    MPI_Status split_status;
+    uint64_t stat[STATS];
+};
+
+struct pool;
+struct io_room {
+    struct list files, reps;
+    struct rep native, internal, external32;
+    struct pool *pool; /* of threads; NULL: not used yet */
+};
+static inline struct io_room *io_self(void)
+{
+    return proc->io;
+}
+
+static inline const char *io_call(void)
+{
+    return proc->call ? proc->call : "MPI-IO";
+}
+
+/* file.c */
+/* "FILE: what": class by errno. */
+int io_errno(int e, const char *name, const char *what);
+void io_count(struct io_file *f, enum stat_id id, uint64_t n);
+/* The same number on all processes? NOT_SAME names the argument. Collective; err: own error. */
+int io_same(struct io_file *f, int64_t v, const char *arg, int err);
+int io_no_split(const struct io_file *f);
+/* hints.c */
+void hints_default(struct hints *h, const struct comm *c);
+int hints_take(struct io_file *f, struct info *info);
+/* view.c */
+int view_default(struct io_file *f);
+void view_drop(struct view *v);
+int view_check_range(const struct io_file *f, int64_t offset, int64_t bytes);
+/* Offset in the file of a byte of the view's data. */
+int64_t view_offset(const struct view *v, int64_t from);
+/* datarep.c */
+const struct rep *rep_find(const char *name);
+int rep_size(const struct rep *r, const struct dt_type *t, int64_t count, int64_t *bytes);
+int rep_write(const struct io_args *a, void *out);
+int rep_read(const struct io_args *a, const void *in, size_t got, size_t *memory);
+/* access.c */
+struct access { /* one access on its way */
+    struct io_args a;
+    struct transfer x;
+    struct dt_type *ftype;
+    char *converted; /* the data as they stand in the file; NULL: no conversion */
+    int64_t etypes;  /* asked for */
+};
+int access_check(const struct io_args *a, size_t *bytes);
+int access_prepare(struct access *c, const struct io_args *a, int64_t offset, size_t bytes);
+/* After the transfer: conversion, status, counters. */
+int access_finish(struct access *c, MPI_Status *st);
+/* shared.c */
+int shared_make(struct io_file *f);
+void shared_free(struct io_file *f);
+int shared_add(struct io_file *f, int64_t n, int64_t *old);
+int shared_set(struct io_file *f, int64_t v); /* by rank 0 alone */
+int shared_ordered(struct io_file *f, int64_t n, int64_t *mine);
+/* pool.c */
+void pool_free(void);
+/* two_phase.c */
+/* Moves the data if that is better than independent access; *done says so. Collective. */
+int two_phase(struct access *c, int err, int *done);
+void two_phase_free(struct io_file *f);
+
+#endif

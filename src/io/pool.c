@@ -1,0 +1,258 @@
+/* pool.c - nonblocking accesses: a few threads run transfers, the progress engine completes them.
+ *
+ *   pool_submit --jobs--> worker: transfer_run --done, eventfd--> hook: access_finish, complete
+ *
+ * A worker touches its transfer alone. It takes no lock of MPI calls and makes no error codes. */
+#include "io/io_types.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+
+enum { WORKERS = 4 };
+
+struct io_request {
+    struct request r;
+    struct list link; /* in jobs, or in done */
+    struct access c;
+    struct io_file *f;
+    int handle; /* of the file, for its error handler */
+    struct errhandler *errhandler;
+};
+
+struct pool {
+    struct lock lock; /* of jobs, done, stop */
+    struct lock_cond more;
+    struct list jobs, done;
+    int fd; /* eventfd: something is in done */
+    int threads, idle, stop, pending;
+    pthread_t thread[WORKERS];
+    struct progress_hook hook;
+    struct progress_source source;
+    struct proc *proc;
+};
+
+static void *work(void *arg)
+{
+    struct pool *p = arg;
+#ifdef BASE_RANKS_AS_THREADS
+    proc = p->proc;
+#endif
+    lock_acquire(&p->lock);
+    while (!p->stop) {
+        struct list *l = list_pop(&p->jobs);
+        if (!l) {
+            p->idle++;
+            lock_cond_wait(&p->more, atomic_load(&p->more.seq), &p->lock, 1000000000);
+            p->idle--;
+            continue;
+        }
+        lock_release(&p->lock);
+        transfer_run(&LIST_OBJ(l, struct io_request, link)->c.x);
+        lock_acquire(&p->lock);
+        list_push(&p->done, l);
+        eventfd_write(p->fd, 1);
+    }
+    lock_release(&p->lock);
+    return NULL;
+}
+
+static void complete(struct io_request *q)
+{
+    q->f->pending--;
+    const char *call = proc->call;
+    proc->call = q->r.what;
+    int err = access_finish(&q->c, &q->r.status);
+    proc->call = call;
+    request_complete(&q->r, err);
+}
+
+/* Hook of the progress engine. */
+static int take_done(void *arg)
+{
+    struct pool *p = arg;
+    int n = 0;
+    lock_acquire(&p->lock);
+    for (struct list *l; (l = list_pop(&p->done)); n++) {
+        lock_release(&p->lock);
+        p->pending--;
+        complete(LIST_OBJ(l, struct io_request, link));
+        lock_acquire(&p->lock);
+    }
+    lock_release(&p->lock);
+    if (n) {
+        eventfd_t seen;
+        eventfd_read(p->fd, &seen);
+    }
+    if (!p->pending) {
+        progress_hook_del(&p->hook);
+        progress_source_del(&p->source);
+    }
+    return n;
+}
+
+static int pool_fd(void *arg, int arm)
+{
+    struct pool *p = arg;
+    if (!arm)
+        return p->fd;
+    lock_acquire(&p->lock);
+    int waiting = p->done.next != &p->done;
+    if (!waiting) { /* what was seen before must not end the sleep */
+        eventfd_t seen;
+        eventfd_read(p->fd, &seen);
+    }
+    lock_release(&p->lock);
+    return waiting;
+}
+
+static struct pool *pool_get(void)
+{
+    struct io_room *r = io_self();
+    if (r->pool || sched) /* ranks of the simulator are fibers: no threads there */
+        return r->pool;
+    struct pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (p->fd < 0) {
+        free(p);
+        return NULL;
+    }
+    lock_init(&p->lock);
+    list_init(&p->jobs);
+    list_init(&p->done);
+    p->hook = (struct progress_hook){.fn = take_done, .arg = p};
+    p->source = (struct progress_source){.fd = pool_fd, .arg = p};
+    p->proc = proc;
+    return r->pool = p;
+}
+
+/* One more thread if all are busy. Signals are for the threads of the program. 0: there is none. */
+static int workers_there(struct pool *p)
+{
+    sigset_t all, old;
+    if (p->threads && (p->idle || p->threads == WORKERS))
+        return 1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (!pthread_create(&p->thread[p->threads], NULL, work, p))
+        p->threads++;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return p->threads > 0;
+}
+
+static void run_here(struct io_request *q)
+{
+    transfer_run(&q->c.x);
+    complete(q);
+}
+
+static void start(struct io_request *q)
+{
+    struct pool *p = pool_get();
+    q->f->pending++;
+    if (!p) {
+        run_here(q);
+        return;
+    }
+    lock_acquire(&p->lock);
+    int there = workers_there(p);
+    if (there)
+        list_push(&p->jobs, &q->link);
+    lock_release(&p->lock);
+    if (!there) {
+        run_here(q);
+        return;
+    }
+    if (!p->pending++) {
+        progress_hook_add(&p->hook);
+        progress_source_add(&p->source);
+    }
+    lock_cond_signal(&p->more);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+static struct errhandler *request_blame(struct request *r, int *handle, char **name)
+{
+    struct io_request *q = (struct io_request *)r;
+    *handle = q->handle;
+    *name = NULL;
+    return errhandler_ref(q->errhandler);
+}
+
+static void request_free(struct request *r)
+{
+    struct io_request *q = (struct io_request *)r;
+    errhandler_drop(q->errhandler);
+    free(q);
+}
+
+static const struct request_ops io_ops = {.blame = request_blame, .free = request_free};
+
+static int begin_where(const struct io_args *a, int64_t etypes, int64_t *offset)
+{
+    switch (a->where) {
+    case IO_AT: *offset = a->offset; return MPI_SUCCESS;
+    case IO_INDIVIDUAL: *offset = a->f->position; return MPI_SUCCESS;
+    default: return shared_add(a->f, etypes, offset);
+    }
+}
+
+int io_begin(const struct io_args *a, MPI_Request *req)
+{
+    size_t bytes;
+    int64_t offset = 0, etypes;
+    *req = MPI_REQUEST_NULL;
+    int err = access_check(a, &bytes);
+    etypes = (int64_t)bytes / a->f->view.esize;
+    if (!err)
+        err = begin_where(a, etypes, &offset);
+    if (err)
+        return err;
+    struct io_request *q = calloc(1, sizeof *q);
+    if (!q)
+        return err_make(MPI_ERR_NO_MEM, "%s: no memory for a request", io_call());
+    request_init(&q->r, REQUEST_IO, &io_ops, NULL);
+    q->r.what = io_call();
+    q->f = a->f;
+    q->handle = a->f->obj.handle;
+    q->errhandler = errhandler_ref(a->f->errhandler);
+    err = access_prepare(&q->c, a, offset, bytes);
+    if (!err)
+        err = request_publish(&q->r, req);
+    if (err) {
+        q->c.x.err = 0;
+        access_finish(&q->c, NULL);
+        request_free(&q->r);
+        return err;
+    }
+    if (a->where == IO_INDIVIDUAL)
+        a->f->position = offset + etypes;
+    start(q);
+    return MPI_SUCCESS;
+}
+
+void pool_free(void)
+{
+    struct pool *p = io_self()->pool;
+    if (!p)
+        return;
+    lock_acquire(&p->lock);
+    p->stop = 1;
+    lock_release(&p->lock);
+    lock_cond_signal(&p->more);
+    for (int i = 0; i < p->threads; i++)
+        pthread_join(p->thread[i], NULL);
+    if (p->pending) {
+        progress_hook_del(&p->hook);
+        progress_source_del(&p->source);
+    }
+    close(p->fd);
+    free(p);
+    io_self()->pool = NULL;
+}

@@ -1,0 +1,75 @@
+/* shared.c - shared file pointers: one word in a window of rank 0, moved by fetch_and_op.
+ *
+ * On one host that is an atomic instruction in shared memory; no file holds the pointer. */
+#include "io/io_types.h"
+
+#include "coll/coll.h"
+#include "rma/rma.h"
+
+static int word(struct io_file *f, MPI_Op op, int64_t v, int64_t *old)
+{
+    struct dt_type *t = dt_find(MPI_INT64_T);
+    struct rma_args a = {.kind = RMA_FOP, .origin = &v, .ocount = 1, .otype = t, .result = old,
+                         .rcount = 1, .rtype = t, .tcount = 1, .ttype = t, .op = dt_op_find(op)};
+    if (!f->pointer_win) {
+        *old = f->pointer;
+        f->pointer = op == MPI_SUM ? *old + v : v;
+        return MPI_SUCCESS;
+    }
+    int err = rma_op(f->pointer_win, &a, NULL);
+    return err ? err : rma_flush(f->pointer_win, 0);
+}
+
+int shared_add(struct io_file *f, int64_t n, int64_t *old)
+{
+    return word(f, MPI_SUM, n, old);
+}
+
+int shared_set(struct io_file *f, int64_t v)
+{
+    int64_t old;
+    return word(f, MPI_REPLACE, v, &old);
+}
+
+int shared_make(struct io_file *f)
+{
+    void *base;
+    if (f->comm->size == 1)
+        return MPI_SUCCESS;
+    int err = rma_win_allocate(f->comm->rank ? 0 : 8, 8, NULL, f->comm, &base, &f->pointer_win);
+    if (!err)
+        err = rma_lock_all(f->pointer_win, MPI_MODE_NOCHECK);
+    if (!err && f->comm->rank == 0)
+        err = shared_set(f, 0);
+    return coll_agree_error(err, f->comm);
+}
+
+void shared_free(struct io_file *f)
+{
+    if (!f->pointer_win)
+        return;
+    rma_unlock_all(f->pointer_win);
+    rma_win_free(f->pointer_win);
+    f->pointer_win = NULL;
+}
+
+/* In rank order: each process begins where the one before it ends. Collective. */
+int shared_ordered(struct io_file *f, int64_t n, int64_t *mine)
+{
+    int64_t before = 0, base = 0;
+    struct dt_type *t = dt_find(MPI_INT64_T);
+    struct comm *c = f->comm;
+    struct coll_args a = {.call = COLL_EXSCAN, .comm = c, .sbuf = &n, .rbuf = &before,
+                          .rcount = 1, .rtype = t, .op = dt_op_find(MPI_SUM)};
+    int err = c->size > 1 ? coll_run(&a) : MPI_SUCCESS;
+    if (c->rank == 0)
+        before = 0;
+    if (!err && c->rank == c->size - 1)
+        err = shared_add(f, before + n, &base);
+    if (c->size > 1) {
+        int e = coll_bcast_bytes(&base, sizeof base, c->size - 1, c);
+        err = err ? err : e;
+    }
+    *mine = base + before;
+    return err;
+}
