@@ -151,6 +151,47 @@ static void orders_cross(void *arg)
     job_close(&j);
 }
 
+/* 2 holds 0 exclusively, 3 holds 1.  4 queues for 0, then 3: it goes before 4, which is younger. */
+static void stands_before(void *arg)
+{
+    (void)arg;
+    struct job j = age_open(5);
+    long seen = -1;
+    switch (j.rank) {
+    case 2:
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        put_flush(&j, 0, 2);
+        tell(3);
+        await(4, 0);
+        await(3, 0);
+        OK(MPI_Win_unlock(0, j.win));
+        break;
+    case 3:
+        hear(2);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, j.win));
+        put_flush(&j, 1, 3);
+        tell(4);
+        await(4, 0);
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j.win));
+        OK(MPI_Get(&seen, 1, MPI_LONG, 0, 4, 1, MPI_LONG, j.win));
+        OK(MPI_Win_unlock(0, j.win));
+        OK(MPI_Win_unlock(1, j.win));
+        SIM_CHECK(seen == 0); /* 4 has not been in */
+        break;
+    case 4:
+        hear(3);
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j.win));
+        put_flush(&j, 0, 4);
+        OK(MPI_Win_unlock(0, j.win));
+        break;
+    default:
+        break;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    SIM_CHECK(longest(&j) == 1);
+    job_close(&j);
+}
+
 /* 1 holds its own lock exclusively and wants that of 0, which has locked all and touches 2 only. */
 static void touches_one(void *arg)
 {
@@ -295,6 +336,9 @@ const struct scenario scenarios_lock_age[] = {
     {"age-orders-cross-far", 6, 1, orders_cross, NULL, far_away},
     {"age-orders-cross-near", 6, 1, orders_cross, NULL, near_all},
     {"age-orders-cross-mixed", 6, 1, orders_cross, NULL, halves},
+    {"age-stands-before-far", 5, 1, stands_before, NULL, far_away},
+    {"age-stands-before-near", 5, 1, stands_before, NULL, near_all},
+    {"age-stands-before-mixed", 5, 1, stands_before, NULL, halves},
     {"age-touches-one-far", 3, 1, touches_one, NULL, far_away},
     {"age-touches-one-near", 3, 1, touches_one, NULL, near_all},
     {"age-touches-one-mixed", 3, 1, touches_one, NULL, halves},
