@@ -395,6 +395,82 @@ static void bystander(void *arg)
     MPI_Group_free(&g);
 }
 
+/* --- inside a lock ---------------------------------------------------------------------------- */
+
+/* Ranks are fibers of one process: how often each has written, how many have ended. */
+static struct {
+    long wrote[SIM_RANKS];
+    int told[SIM_RANKS], ended;
+} crowd;
+
+/* Two neighbours of rank 0 die somewhere in the calls that take and give back its lock. */
+static int dies(const struct job *j)
+{
+    return j->rank == 1 || j->rank == 2;
+}
+
+static void doom(const struct job *j, int points)
+{
+    if (dies(j))
+        sim_die_at(points);
+}
+
+static void crowd_lock(const struct job *j, int type, int points, long *v)
+{
+    for (;;) {
+        doom(j, points);
+        int err = MPI_Win_lock(type, 0, 0, j->win);
+        if (!err) { /* a far lock is asked for by the first operation */
+            err = MPI_Get(v, 1, MPI_LONG, 0, 0, 1, MPI_LONG, j->win);
+            err = err ? err : MPI_Win_flush(0, j->win);
+            if (err)
+                (void)MPI_Win_unlock(0, j->win);
+        }
+        doom(j, 0);
+        if (!err)
+            return;
+        ERR(MPIX_ERR_PROC_FAILED, err);
+        SIM_CHECK(crowd.told[j->rank]++ < 2); /* once for each death */
+    }
+}
+
+/* The lock of rank 0, which lives.  A writer that dies has written both places, or none. */
+static void inside_a_lock(void *arg)
+{
+    enum { ROUNDS = 8, POINTS = 6 };
+    (void)arg;
+    struct job j = job_of_mortals(2);
+    if (!j.rank)
+        memset(&crowd, 0, sizeof crowd);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < ROUNDS || dies(&j); i++) {
+        long v[2] = {-1, -2};
+        int writes = sim_random() % 3 != 0, points = 1 + (int)(sim_random() % POINTS);
+        crowd_lock(&j, writes ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, points, v);
+        for (int c = 0; c < 2; c++) {
+            OK(MPI_Get(&v[c], 1, MPI_LONG, 0, c, 1, MPI_LONG, j.win));
+            OK(MPI_Win_flush(0, j.win));
+        }
+        SIM_CHECK(v[0] == v[1]);
+        for (int c = 0; writes && c < 2; c++) {
+            v[c]++;
+            put1(&j, &v[c], 0, c);
+            OK(MPI_Win_flush(0, j.win));
+        }
+        crowd.wrote[j.rank] += writes;
+        doom(&j, points);
+        OK(MPI_Win_unlock(0, j.win));
+        doom(&j, 0);
+    }
+    crowd.ended++;
+    while (crowd.ended < j.size - 2 || !sim_gone(1) || !sim_gone(2))
+        turn();
+    long sum = 0;
+    for (int r = 0; r < j.size; r++)
+        sum += crowd.wrote[r];
+    SIM_CHECK(j.rank || (j.mem[0] == sum && j.mem[1] == sum));
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 static void mortal(struct sim_knobs *k)
@@ -408,6 +484,19 @@ static void mortal_mixed(struct sim_knobs *k)
 {
     mortal(k);
     k->nodes = k->seed % 3 ? 1 + (int)(k->seed % 3) : k->ranks;
+}
+
+static void near_preempted(struct sim_knobs *k)
+{
+    mortal(k);
+    k->nodes = 1;
+    k->preempt_percent = (int)(k->seed % 3) * 20;
+}
+
+static void two_preempted(struct sim_knobs *k)
+{
+    near_preempted(k);
+    k->nodes = 2;
 }
 
 /* No room for a second message, and no operation by the network itself. */
@@ -444,5 +533,7 @@ const struct scenario scenarios_deaths[] = {
     {"dead-free-alone", 4, 1, free_alone, NULL, mortal_mixed},
     {"dead-one-starter", 4, 1, one_starter, NULL, mortal_mixed},
     {"dead-bystander", 3, 1, bystander, NULL, mortal_mixed},
+    {"dead-inside-a-lock", 5, 1, inside_a_lock, NULL, near_preempted},
+    {"dead-inside-a-lock-mixed", 6, 1, inside_a_lock, NULL, two_preempted},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -258,7 +258,7 @@ static int somebody_computes(const struct sim *s)
 
 /* Does somebody wait for time alone: until the network cannot write for a dead process any more
  * (rma/engine/native.c)? */
-static int waits_for_network(const struct sim *s)
+static int buries(const struct sim *s)
 {
     for (int i = 0; i < s->k.ranks; i++) {
         const struct rma *r = s->ranks[i].proc ? s->ranks[i].proc->rma : NULL;
@@ -310,7 +310,7 @@ static void yield(const char *what, int peer, int idle)
     if (s->quiet >
             (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay &&
         s->in_flight == s->held && !somebody_computes(s)) {
-        if (!waits_for_network(s))
+        if (!buries(s))
             stop(2, "deadlock: nobody can move");
         s->step += A_SECOND;
         s->quiet = 0;
@@ -343,9 +343,11 @@ static void *self(void)
 static void point(void)
 {
     struct sim *s = the_sim;
+    struct sim_rank_state *r = &s->ranks[s->now->rank];
+    if (r->dies_at && --r->dies_at == 0)
+        sim_die();
     if (!sim_chance(s, s->k.preempt_percent))
         return;
-    struct sim_rank_state *r = &s->ranks[s->now->rank];
     r->at_point++;
     yield("its turn in the middle of a step", -1, 0);
     r->at_point--;
@@ -366,6 +368,11 @@ static void leave(struct sim *s, struct sim_fiber *f)
     proc = s->ranks[next->rank].proc;
     fiber_switch(&f->fiber, &next->fiber);
     abort();
+}
+
+void sim_die_at(int points)
+{
+    the_sim->ranks[the_sim->now->rank].dies_at = points;
 }
 
 /* What was sent to it is lost, what it sent arrives.  */

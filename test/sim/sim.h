@@ -82,6 +82,8 @@ uint64_t sim_random(void);            /* from the seed */
 uint64_t sim_seed(void);              /* the seed itself */
 /* this rank is no more (mpiexec -disable-auto-cleanup) */
 void sim_die(void) __attribute__((noreturn));
+/* ... dies at its sched_point() number `points` from now on, in the middle of a step; 0: at none */
+void sim_die_at(int points);
 /* sends to it fail from now on, though nobody has said yet that it is dead */
 void sim_cut(int rank);
 /* the caller's requests to it, which lives, fail with err, -errno, until that is 0 */

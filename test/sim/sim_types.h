@@ -55,6 +55,7 @@ struct sim_rank_state {
     struct sim_kv *kv;       /* put and not yet published */
     int running_threads;     /* threads above 0 that have not ended */
     int at_point;            /* fibers preempted in the middle of a step */
+    int dies_at;             /* it dies at that sched_point() from now on; 0: at none */
     struct list kept;        /* struct sim_zcopy of its messages */
     struct list nic;         /* native operations under way (tp_native.c) */
     int nic_ops;

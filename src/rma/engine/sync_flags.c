@@ -2,7 +2,7 @@
  * the queue, which ask early. */
 #include "rma/engine/packet_build.h"
 
-/* --- piggybacked flags ------------------------------------------------------------------------ */
+/* --- flags that ride ------------------------------------------------------------------------- */
 
 /* Something has left that this flush must ask about. Another thread's DONE may cover less, and its
  * answer goes to that thread. */

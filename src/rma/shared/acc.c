@@ -56,7 +56,7 @@ __attribute__((noinline)) void acc_stripe_wait(struct stripe *s, unsigned me)
                          &s->word, &seen, me, memory_order_acquire, memory_order_relaxed))
             return;
         /* A failed holder never returns: its stripe is taken over from exactly the value seen. */
-        if (seen && turn % SHM_FAILED_LOOK == SHM_FAILED_LOOK - 1 && mem_holder_died(seen) &&
+        if (seen && shm_failed_look(turn) && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&s->word, &seen, me, memory_order_acquire,
                                                     memory_order_relaxed))
             return;

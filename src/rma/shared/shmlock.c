@@ -73,7 +73,7 @@ void shmlock_guard_take(struct shmlock *l, const struct shmnode *n)
             sched_point();
             return;
         }
-        if (seen && turn % SHM_FAILED_LOOK == SHM_FAILED_LOOK - 1 && mem_holder_died(seen) &&
+        if (seen && shm_failed_look(turn) && mem_holder_died(seen) &&
             atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
             shmlock_repair(l, n);
             return;
@@ -152,6 +152,7 @@ void shmlock_unqueue(struct shmlock *l, unsigned gone)
 void shmlock_queue(struct shmlock *l, unsigned p)
 {
     uint64_t at = l->tail++;
+    sched_point(); /* who dies here leaves a place that says nothing */
     for (; at != l->head; at--) {
         uint16_t before = l->seat[(at - 1) % l->peers].ring;
         if (!shmlock_before(l->seat[p].key, l->seat[before].key))

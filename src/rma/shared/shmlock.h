@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sched.h"
+
 /* How this process sees its node in one window; private memory, filled by window/. */
 struct shmnode {
     unsigned peers, me;        /* n, and this process's index */
@@ -55,6 +57,12 @@ enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 #ifndef SHM_FAILED_LOOK /* test/litmus/guard has another value */
 #define SHM_FAILED_LOOK 4096
 #endif
+/* In the simulator a turn is a switch to somebody else. */
+static inline int shm_failed_look(unsigned turn)
+{
+    unsigned every = sched ? 4 : SHM_FAILED_LOOK;
+    return turn % every == every - 1;
+}
 
 struct shmlock; /* layout: shmlock.c; 64-byte aligned */
 

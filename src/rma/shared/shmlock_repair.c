@@ -90,7 +90,7 @@ static int readers_seated(struct shmlock *l, const struct shmnode *n, unsigned t
         readers += s == SEAT_GRANTED_SHARED;
         if (s != SEAT_MOVING)
             continue;
-        int ask = turn % SHM_FAILED_LOOK == SHM_FAILED_LOOK - 1;
+        int ask = shm_failed_look(turn);
         if (peer_dead(n, p) || (ask && mem_holder_died((unsigned)n->host_index[p] + 1)))
             atomic_store_explicit(&l->seat[p].state, SEAT_NONE, memory_order_relaxed);
         else
