@@ -138,7 +138,7 @@ static int access_run(struct access *c, const struct io_args *a, int err, int64_
     if (!err)
         err = access_prepare(c, a, offset, bytes);
     if (a->collective && a->f->comm->size > 1) {
-        int e = two_phase(c, err, &done);
+        int e = two_phase_access(c, err, &done);
         err = err ? err : e;
     }
     if (!err && !done)
