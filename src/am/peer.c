@@ -116,7 +116,7 @@ static int read_key(int rank, unsigned char text[BOOT_VALUE_MAX], size_t *size)
     *size = BOOT_VALUE_MAX;
     int err = boot_get(name, text, size);
     if (err != -ETIMEDOUT || !boot_detector_turn() ||
-        atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+        !proc_runs())
         return err;
     /* The launcher asks that process's host, with the timeout of the failure detector. After that,
      * no process must wait for it. */

@@ -31,16 +31,22 @@
 #define API_ALIAS(name)                                                                            \
     API_EXPORT extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-/* Ends the job with an error line: MPI is not initialised, or is already finalized. */
-void api_not_running(const char *call) __attribute__((cold, noreturn));
+/* The phase is not PROC_INIT. Returns if a checker looks at the calls (PROC_CHECKED); else it ends
+ * the job with an error line: MPI is not initialised, or is already finalized. */
+void api_enter_cold(const char *call) __attribute__((cold));
+
+static inline void api_enter_running(const char *call)
+{
+    if (proc->threaded)
+        lock_acquire(&proc->lock);
+    proc->call = call;
+}
 
 static inline void api_enter(const char *call)
 {
     if (__builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0))
-        api_not_running(call);
-    if (proc->threaded)
-        lock_acquire(&proc->lock);
-    proc->call = call;
+        api_enter_cold(call);
+    api_enter_running(call);
 }
 
 static inline void api_unlock(void)
@@ -77,6 +83,20 @@ static inline int api_exit_file(MPI_File fh, int err)
     api_unlock();
     return __builtin_expect(err != MPI_SUCCESS, 0) ? api_fail_file(fh, err, call) : MPI_SUCCESS;
 }
+
+/* err = run, where err is MPI_SUCCESS so far: a collective call on c that is no coll_args, for the
+ * checker (check/check.h, which the caller includes). */
+#define API_CHECKED(err, c, call, site, run)                                                       \
+    do {                                                                                           \
+        struct check_turn turn;                                                                    \
+        int looks = !(err) && proc->check;                                                         \
+        if (looks)                                                                                 \
+            (err) = check_comm((c), (call), (site), &turn);                                        \
+        if (!(err))                                                                                \
+            (err) = (run);                                                                         \
+        if (looks)                                                                                 \
+            (err) = check_leave(&turn, (err));                                                     \
+    } while (0)
 
 /* Leave a call on `comm` that made communicator n: its handle, or MPI_COMM_NULL, goes to *out. */
 int api_exit_new(MPI_Comm comm, int err, struct comm *n, MPI_Comm *out);

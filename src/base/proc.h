@@ -36,13 +36,16 @@ struct proc {
     struct coll_room *coll;
     struct rma *rma;
     struct io_room *io;
+    struct check *check; /* NULL: collective calls are not compared */
     struct api *api;
     struct var_room *var;
     struct tool *tool; /* MPI_T; may begin before MPI_Init and end after MPI_Finalize */
     void *sim; /* the simulator's own record of this rank; NULL in production */
 };
 
-enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED };
+/* PROC_CHECKED: MPI runs as in PROC_INIT, and calls that a checker looks at take the cold side of
+ * the test of the phase that they make first. */
+enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED, PROC_CHECKED };
 
 /* test/ranks: every rank is some threads of one process, so that ThreadSanitizer sees them all. */
 #ifdef BASE_RANKS_AS_THREADS
@@ -51,5 +54,11 @@ extern _Thread_local struct proc *proc;
 /* reached without the table of shared objects */
 extern struct proc *proc __attribute__((visibility("hidden")));
 #endif
+
+static inline int proc_runs(void)
+{
+    int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+    return phase == PROC_INIT || phase == PROC_CHECKED;
+}
 
 #endif

@@ -399,6 +399,14 @@ static void end_by_death(struct sched *s)
     s->doomed = 1;
 }
 
+/* A checker has found that the members' calls differ. What has gone wrong by that before is no
+ * news. */
+static void end_by_verdict(struct sched *s)
+{
+    s->error = err_make(MPI_ERR_NOT_SAME, "%s", s->args.comm->misaligned);
+    s->doomed = 1;
+}
+
 /* One request that is done. Short and long messages (mismatched calls) are reported at the end, so
  * that the others do not wait for ever; a failure of a process ends the schedule. */
 static void settle(struct sched *s, struct step *p)
@@ -482,6 +490,8 @@ static int advance(struct sched *s)
              * process. */
             if (!p->req->done && member_dead(s))
                 end_by_death(s);
+            else if (!p->req->done && s->args.comm->misaligned && !s->all_or_none)
+                end_by_verdict(s);
             else if (!p->req->done)
                 return 0;
             else

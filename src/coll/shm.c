@@ -140,8 +140,9 @@ struct wait {
     struct shm *m;
     int from, to; /* ranks waited for */
     uint32_t n;
-    int dead;     /* job rank of a failed member, or -1 */
+    int dead;     /* job rank of a failed member, MISALIGNED, or -1 */
 };
+enum { MISALIGNED = INT_MAX }; /* a checker has found that the members' calls differ */
 
 static int look_for_dead(struct wait *w)
 {
@@ -149,12 +150,20 @@ static int look_for_dead(struct wait *w)
     return w->dead >= 0;
 }
 
+/* What the wait is for has not come. 1: it never will. */
+static int not_yet(struct wait *w)
+{
+    if (__builtin_expect(w->m->comm->misaligned != NULL, 0))
+        w->dead = MISALIGNED;
+    return w->dead >= 0 || (__builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w));
+}
+
 static int entered(void *arg)
 {
     struct wait *w = arg;
     for (; w->from < w->to; w->from++)
         if (atomic_load_explicit(&slot_of(w->m, w->from, w->n)->n, memory_order_acquire) != w->n)
-            return __builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w);
+            return not_yet(w);
     return 1;
 }
 
@@ -164,7 +173,7 @@ static int have_left(void *arg)
     for (; w->from < w->to; w->from++) {
         uint32_t n = atomic_load_explicit(&left_of(w->m, w->from)->n, memory_order_acquire);
         if ((int32_t)(n - w->n) < 0)
-            return __builtin_expect(boot_failed_count() != 0, 0) && look_for_dead(w);
+            return not_yet(w);
     }
     return 1;
 }
@@ -172,6 +181,8 @@ static int have_left(void *arg)
 static int death(struct wait *w)
 {
     w->m->state = SHM_NEVER; /* slots will never be in step again */
+    if (w->dead == MISALIGNED)
+        return err_make(MPI_ERR_NOT_SAME, "%s", w->m->comm->misaligned);
     return err_make(MPIX_ERR_PROC_FAILED, "process %d of the job has died: %s", w->dead,
                     boot_failed_why(w->dead));
 }

@@ -23,6 +23,8 @@ static void comm_destroy(struct comm *c)
 {
     if (c->coll && c->coll_free)
         c->coll_free(c->coll);
+    if (c->check)
+        c->check_free(c);
     if (c->obj.handle)
         obj_del(OBJ_COMM, &c->obj);
     comm_drop(c->local);

@@ -147,17 +147,34 @@ void progress_on_stall(void (*fn)(int peer, int lasts))
     proc->progress->on_stall = fn;
 }
 
+void progress_on_long_wait(void (*fn)(void), uint64_t ns)
+{
+    proc->progress->on_long = fn;
+    proc->progress->long_ns = ns;
+}
+
+static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
+{
+    if (!p->on_long || lasted < p->long_ns || now - p->long_looked < p->long_ns / 4)
+        return;
+    p->long_looked = now;
+    p->on_long();
+}
+
 /* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL), such as the progress thread, which
  * serves others from MPI_Init to MPI_Finalize, misses nobody.
  * Waits that end soon and tests that find something prove nothing: what came may be from others than the one that is missed, such as
  * a manager's work from all workers but the dead.  So there is a question once a second even then. */
 static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
 {
-    if (!p->on_stall || sched || !what)
+    if ((!p->on_stall && !p->on_long) || sched || !what)
         return;
     uint64_t now = time_now();
     if (!*since)
         *since = now;
+    look_long(p, now - *since, now);
+    if (!p->on_stall)
+        return;
     if (!p->looked)
         p->looked = now;
     int lasts = now - *since > STALL_NS;

@@ -74,6 +74,10 @@ static inline void progress_signal(void)
  * NULL: nobody. */
 void progress_on_stall(void (*fn)(int peer, int lasts));
 
+/* Call fn() under proc->lock in waits that have lasted ns, and in MPI_Tests that have been fruitless for so long: at most once in
+ * ns / 4, and not before the next sleep or some hundred turns.  It may send, and may not wait.  NULL: nobody.  One place. */
+void progress_on_long_wait(void (*fn)(void), uint64_t ns);
+
 /* For MPI_Test and its kin: one poll, and, after many fruitless ones in a row, a yield of the core, since users
  * write `while (!flag) MPI_Test()` with more processes than cores. */
 void progress_test(void);

@@ -27,6 +27,8 @@ struct progress {
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
     void (*on_stall)(int peer, int lasts); /* NULL: nobody wants to know */
+    void (*on_long)(void); /* progress_on_long_wait(); NULL: nobody */
+    uint64_t long_ns, long_looked; /* its time; when it was last called (ns) */
     unsigned turns;        /* of all waits and tests: the clock is looked at every so many */
     uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */
     uint64_t test_since;   /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */

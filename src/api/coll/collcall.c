@@ -2,6 +2,7 @@
 #include "api/coll/collcall.h"
 
 #include "api/api.h"
+#include "check/check.h"
 #include "dt/dt.h"
 #include "obj/topo.h"
 
@@ -266,18 +267,49 @@ static int check(struct collcall *x)
     return err ? err : check_alias(x, which);
 }
 
-int collcall(struct collcall *x)
+static int perform(struct collcall *x, struct request **r)
 {
-    struct request *r = NULL;
-    api_enter(x->name);
-    int err = check(x);
-    if (!err && x->form == COLLCALL_RUN)
-        err = coll_run(&x->a);
-    else if (!err)
-        err = x->form == COLLCALL_BEGIN ? coll_begin(&x->a, &r) : coll_prepare(&x->a, &r);
+    if (x->form == COLLCALL_RUN)
+        return coll_run(&x->a);
+    return x->form == COLLCALL_BEGIN ? coll_begin(&x->a, r) : coll_prepare(&x->a, r);
+}
+
+static int leave(struct collcall *x, struct request *r, int err)
+{
     if (r)
         err = request_publish(r, x->request);
     else if (err && x->form != COLLCALL_RUN && x->request)
         *x->request = MPI_REQUEST_NULL;
     return api_exit(x->comm, err);
+}
+
+/* The same with the checker. A call that is refused for its arguments is none to it. */
+static __attribute__((noinline, cold)) int checked(struct collcall *x, const void *site)
+{
+    static const enum check_form forms[] = {[COLLCALL_RUN] = CHECK_BLOCKING,
+                                            [COLLCALL_BEGIN] = CHECK_NONBLOCKING,
+                                            [COLLCALL_PREPARE] = CHECK_PERSISTENT};
+    struct request *r = NULL;
+    api_enter(x->name);
+    int err = check(x);
+    if (!err) {
+        struct check_turn turn;
+        err = check_coll(&x->a, forms[x->form], site, &turn);
+        if (!err)
+            err = perform(x, &r);
+        err = check_leave(&turn, err);
+    }
+    return leave(x, r, err);
+}
+
+int collcall_at(struct collcall *x, const void *site)
+{
+    struct request *r = NULL;
+    if (__builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0))
+        return checked(x, site);
+    api_enter_running(x->name);
+    int err = check(x);
+    if (!err)
+        err = perform(x, &r);
+    return leave(x, r, err);
 }

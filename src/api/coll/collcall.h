@@ -19,7 +19,9 @@ struct collcall {
     struct coll_args a;   /* call, buffers, counts, root as given; handles are resolved into it */
 };
 
-/* Check, run or start, leave: returns the MPI function's result. */
-int collcall(struct collcall *x);
+/* Check, run or start, leave: returns the MPI function's result. `site` is the place of the
+ * program's call, for the checker. */
+int collcall_at(struct collcall *x, const void *site);
+#define collcall(x) collcall_at((x), __builtin_return_address(0))
 
 #endif

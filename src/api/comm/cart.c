@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/comm/topocall.h"
+#include "check/check.h"
 #include "coll/newcomm.h"
 #include "obj/topo.h"
 
@@ -56,8 +57,9 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
         err = api_pointer(comm_cart, "comm_cart");
     if (!err && !(t = cart_make(ndims, dims, periods)))
         err = topocall_no_memory();
-    if (!err)
-        err = topocall_first_n(c, nodes, t, 0, &n);
+    API_CHECKED(err, c, CHECK_CART_CREATE, __builtin_return_address(0),
+                topocall_first_n(c, nodes, topo_ref(t), 0, &n));
+    topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_cart);
 }
 API_ALIAS(MPI_Cart_create);
@@ -232,8 +234,8 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     /* A grid of no dimension has one process, as in MPI_Cart_create. */
     if (!err && t->ndims == 0)
         color = c->rank == 0 ? 0 : MPI_UNDEFINED;
-    if (!err)
-        err = newcomm_split(c, color, key, &n);
+    API_CHECKED(err, c, CHECK_CART_SUB, __builtin_return_address(0),
+                newcomm_split(c, color, key, &n));
     if (n)
         n->topo = topo_ref(t);
     topo_drop(t);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boot/boot.h"
+#include "check/check.h"
 #include "coll/newcomm.h"
 #include "obj/attr.h"
 
@@ -161,8 +162,9 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     int err = api_comm(comm, &c);
     if (!err)
         err = api_info(info, &i);
-    if (!err)
-        err = newcomm_hints(c, i);
+    API_CHECKED(err, c, CHECK_COMM_SET_INFO, __builtin_return_address(0),
+                newcomm_hints(c, i));
+
     return api_exit(comm, err);
 }
 API_ALIAS(MPI_Comm_set_info);
@@ -189,8 +191,9 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     int err = api_comm(comm, &c);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    if (!err)
-        err = newcomm_dup(c, NULL, &n);
+    API_CHECKED(err, c, CHECK_COMM_DUP, __builtin_return_address(0),
+                newcomm_dup(c, NULL, &n));
+
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_dup);
@@ -205,14 +208,15 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
         err = api_info(info, &i);
     if (!err)
         err = api_pointer(newcomm, "newcomm");
-    if (!err)
-        err = newcomm_dup(c, i ? i : &empty, &n);
+    API_CHECKED(err, c, CHECK_COMM_DUP_WITH_INFO, __builtin_return_address(0),
+                newcomm_dup(c, i ? i : &empty, &n));
+
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_dup_with_info);
 
-static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, MPI_Comm *newcomm,
-                MPI_Request *request)
+static int idup(const char *call, const void *site, MPI_Comm comm, int with_info, MPI_Info info,
+                MPI_Comm *newcomm, MPI_Request *request)
 {
     api_enter(call);
     struct comm *c, *n = NULL;
@@ -225,8 +229,8 @@ static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, M
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = api_pointer(request, "request");
-    if (!err)
-        err = newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r);
+    API_CHECKED(err, c, with_info ? CHECK_COMM_IDUP_WITH_INFO : CHECK_COMM_IDUP, site,
+                newcomm_idup(c, !with_info ? NULL : i ? i : &empty, &n, &r));
     if (!err)
         err = request_publish(r, request);
     return api_exit_new(comm, err, n, newcomm);
@@ -234,13 +238,15 @@ static int idup(const char *call, MPI_Comm comm, int with_info, MPI_Info info, M
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup("MPI_Comm_idup", comm, 0, MPI_INFO_NULL, newcomm, request);
+    return idup("MPI_Comm_idup", __builtin_return_address(0), comm, 0, MPI_INFO_NULL, newcomm,
+                request);
 }
 API_ALIAS(MPI_Comm_idup);
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup("MPI_Comm_idup_with_info", comm, 1, info, newcomm, request);
+    return idup("MPI_Comm_idup_with_info", __builtin_return_address(0), comm, 1, info, newcomm,
+                request);
 }
 API_ALIAS(MPI_Comm_idup_with_info);
 
@@ -256,8 +262,9 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = newcomm_check_subset(c, g->map);
-    if (!err)
-        err = newcomm_create(c, g->map, &n);
+    API_CHECKED(err, c, CHECK_COMM_CREATE, __builtin_return_address(0),
+                newcomm_create(c, g->map, &n));
+
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_create);
@@ -292,8 +299,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (!err && color < 0 && color != MPI_UNDEFINED)
         err = err_make(MPI_ERR_ARG,
                        "MPI_Comm_split: color is %d, neither 0 or more nor MPI_UNDEFINED", color);
-    if (!err)
-        err = newcomm_split(c, color, key, &n);
+    API_CHECKED(err, c, CHECK_COMM_SPLIT, __builtin_return_address(0),
+                newcomm_split(c, color, key, &n));
     return api_exit_new(comm, err, n, newcomm);
 }
 API_ALIAS(MPI_Comm_split);
@@ -353,8 +360,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         err = api_pointer(newcomm, "newcomm");
     if (!err)
         err = split_type_color(c, split_type, i, &color);
-    if (!err)
-        err = newcomm_split(c, color, key, &n);
+    API_CHECKED(err, c, CHECK_COMM_SPLIT_TYPE, __builtin_return_address(0),
+                newcomm_split(c, color, key, &n));
     if (!err && n)
         err = newcomm_hints(n, i);
     return api_exit_new(comm, err, n, newcomm);
@@ -397,15 +404,16 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     int err = api_intercomm(intercomm, &c);
     if (!err)
         err = api_pointer(newintracomm, "newintracomm");
-    if (!err)
-        err = newcomm_merge(c, high, &n);
+    API_CHECKED(err, c, CHECK_INTERCOMM_MERGE, __builtin_return_address(0),
+                newcomm_merge(c, high, &n));
+
     return api_exit_new(intercomm, err, n, newintracomm);
 }
 API_ALIAS(MPI_Intercomm_merge);
 
 /* --- end --------------------------------------------------------------------------------- */
 
-static int release(const char *call, MPI_Comm *comm)
+static int release(const char *call, MPI_Comm *comm, enum check_call what, const void *site)
 {
     api_enter(call);
     struct comm *c = NULL;
@@ -416,6 +424,8 @@ static int release(const char *call, MPI_Comm *comm)
     if (!err && obj_is_builtin(&c->obj))
         err = err_make(MPI_ERR_COMM, "%s: %s cannot be freed", call,
                        h == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+    if (!err && proc->check)
+        check_freed(c, site, what);
     if (!err)
         err = comm_release(c);
     if (!err)
@@ -425,7 +435,7 @@ static int release(const char *call, MPI_Comm *comm)
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    return release("MPI_Comm_free", comm);
+    return release("MPI_Comm_free", comm, CHECK_COMM_FREE, __builtin_return_address(0));
 }
 API_ALIAS(MPI_Comm_free);
 
@@ -433,7 +443,8 @@ API_ALIAS(MPI_Comm_free);
  * complete; what is left is internal to this library. */
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return release("MPI_Comm_disconnect", comm);
+    return release("MPI_Comm_disconnect", comm, CHECK_COMM_DISCONNECT,
+                   __builtin_return_address(0));
 }
 API_ALIAS(MPI_Comm_disconnect);
 

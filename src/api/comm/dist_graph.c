@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/comm/topocall.h"
+#include "check/check.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "obj/topo.h"
@@ -83,8 +84,9 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     if (!err && (err = adjacent(sources, indegree, sourceweights, destinations, outdegree,
                                 destweights, t)) != 0)
         topo_drop(t);
-    else if (!err)
-        err = topocall_first_n(c, c->size, t, 0, &n);
+    else
+        API_CHECKED(err, c, CHECK_DIST_GRAPH_CREATE_ADJACENT, __builtin_return_address(0),
+                    topocall_first_n(c, c->size, t, 0, &n));
     return api_exit_new(comm_old, err, n, comm_dist_graph);
 }
 API_ALIAS(MPI_Dist_graph_create_adjacent);
@@ -258,8 +260,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         err = api_pointer(comm_dist_graph, "comm_dist_graph");
     if (!err)
         err = edges_fill(&e, c, n, sources, degrees, destinations, weights);
-    if (!err)
-        err = edges_exchange(&e, c);
+    API_CHECKED(err, c, CHECK_DIST_GRAPH_CREATE, __builtin_return_address(0),
+                edges_exchange(&e, c));
     if (!err && !(t = topo_make(TOPO_DIST)))
         err = topocall_no_memory();
     if (!err && (err = edges_take(&e, c, weights != MPI_UNWEIGHTED, t)) != 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/comm/topocall.h"
+#include "check/check.h"
 #include "obj/topo.h"
 
 static int graph_args(const struct comm *c, int nnodes, const int *index, const int *edges)
@@ -45,11 +46,10 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
             err = topocall_copy_ints(&t->index, index, t->nnodes = nnodes);
         if (!err)
             err = topocall_copy_ints(&t->edges, edges, t->nedges = index[nnodes - 1]);
-        if (!err)
-            err = topocall_first_n(c, nnodes, t, 0, &n);
-        else
-            topo_drop(t);
     }
+    API_CHECKED(err, c, CHECK_GRAPH_CREATE, __builtin_return_address(0),
+                t ? topocall_first_n(c, nnodes, topo_ref(t), 0, &n) : MPI_SUCCESS);
+    topo_drop(t);
     return api_exit_new(comm_old, err, n, comm_graph);
 }
 API_ALIAS(MPI_Graph_create);

@@ -225,19 +225,19 @@ API_ALIAS(MPI_Errhandler_free);
 /* These may be called at any time (MPI-4 8.4), so they skip the check in api_enter. */
 static void maybe_lock(void)
 {
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)
+    if (proc_runs() && proc->threaded)
         lock_acquire(&proc->lock);
 }
 
 static void maybe_unlock(void)
 {
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT && proc->threaded)
+    if (proc_runs() && proc->threaded)
         lock_release(&proc->lock);
 }
 
 static int fails(int err, const char *call)
 {
-    if (err && atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT)
+    if (err && proc_runs())
         return api_fail_comm(MPI_COMM_NULL, err, call);
     return err;
 }

@@ -11,19 +11,19 @@
  * lock, and return errors. */
 static void enter(const char *call)
 {
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT) {
+    if (proc_runs()) {
         api_enter(call);
         return;
     }
     lock_acquire(&proc->lock);
     proc->call = call;
     if (obj_early())
-        api_not_running(call); /* memory is exhausted */
+        api_enter_cold(call); /* memory is exhausted */
 }
 
 static int leave(int err)
 {
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT)
+    if (proc_runs())
         return api_exit(MPI_COMM_NULL, err);
     obj_late();
     proc->call = NULL;

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/sched.h"
 #include "boot/boot.h"
+#include "check/check.h"
 #include "coll/coll.h"
 #include "dt/dt.h"
 #include "io/io.h"
@@ -27,9 +28,11 @@
 /* The signatures are given from outside; not every function needs all of its own. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-void api_not_running(const char *call)
+void api_enter_cold(const char *call)
 {
     int phase = atomic_load_explicit(&proc->phase, memory_order_relaxed);
+    if (phase == PROC_CHECKED)
+        return;
     log_fatal("%s was called %s", call,
               phase == PROC_NEW ? "before MPI_Init" : "after MPI_Finalize");
 }
@@ -82,6 +85,7 @@ static const struct {
     {"coll", coll_init, coll_finalize},
     {"rma", rma_init, rma_finalize},
     {"io", io_init, io_finalize},
+    {"check", check_init, check_finalize},
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
@@ -162,7 +166,8 @@ int api_start(int required, int *provided, const struct boot_ops *forced)
     proc->api->file_errhandler = errhandler_builtin(ERRHANDLER_RETURN);
     if (cvar.async_progress && !sched && (err = progress_async_start()) != 0)
         start_fails("the progress thread", err);
-    atomic_store_explicit(&proc->phase, PROC_INIT, memory_order_relaxed);
+    atomic_store_explicit(&proc->phase, proc->check ? PROC_CHECKED : PROC_INIT,
+                          memory_order_relaxed);
     am_greet();
     proc->call = NULL;
     if (proc->threaded)
@@ -180,7 +185,7 @@ static int phase(void)
 /* Sessions may have started the library before; then MPI_Init only opens MPI_COMM_WORLD. */
 static int world_start(const char *call, int required, int *provided)
 {
-    int world = phase() == PROC_INIT ? proc->api->world : WORLD_NEW;
+    int world = proc_runs() ? proc->api->world : WORLD_NEW;
     if (phase() == PROC_FINALIZED || world != WORLD_NEW)
         log_fatal("%s was called %s", call, world == WORLD_OPEN ? "twice" : "after MPI_Finalize");
     if (phase() == PROC_NEW)
@@ -264,12 +269,14 @@ int api_stop(void)
     int err = attr_delete_all(OBJ_COMM, self->obj.handle, &self->attrs);
     if (err)
         return err;
+    check_ending();
     progress_async_stop();
     io_ending();
     rma_ending();
     p2p_drain_wait();
     /* All processes have finished with each other: only then may inboxes be freed. */
     err = coll_barrier_living(proc->obj->world);
+    check_ended();
     /* Every room serves peers until all are here: from now on no process sends. */
     int met = last_barrier_wait() == 0;
     /* No process polls a network any more when the first one closes its end (tp.h). */
@@ -322,7 +329,7 @@ int PMPI_Initialized(int *flag)
 {
     if (!flag)
         return null_flag("MPI_Initialized");
-    *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world != WORLD_NEW);
+    *flag = phase() == PROC_FINALIZED || (proc_runs() && proc->api->world != WORLD_NEW);
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_Initialized);
@@ -331,7 +338,7 @@ int PMPI_Finalized(int *flag)
 {
     if (!flag)
         return null_flag("MPI_Finalized");
-    *flag = phase() == PROC_FINALIZED || (phase() == PROC_INIT && proc->api->world == WORLD_CLOSED);
+    *flag = phase() == PROC_FINALIZED || (proc_runs() && proc->api->world == WORLD_CLOSED);
     return MPI_SUCCESS;
 }
 API_ALIAS(MPI_Finalized);
@@ -361,7 +368,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     char why[160];
     /* Legal at any time, also in an error handler. No lock: a blocked process must be able to
      * end. */
-    if (atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT)
+    if (!proc_runs())
         log_fatal("MPI_Abort(comm=0x%x, errorcode=%d) was called %s", (unsigned)comm, errorcode,
                   "while MPI is not running");
     snprintf(why, sizeof why, "MPI_Abort(%s, %d)",

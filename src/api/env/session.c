@@ -33,7 +33,7 @@ static const char *const levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
 
 static int running(void)
 {
-    return atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_INIT;
+    return proc_runs();
 }
 
 /* At exit: sessions were used, so the library is still running. */

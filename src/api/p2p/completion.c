@@ -1,5 +1,6 @@
 /* Completion of requests (MPI-3.1 3.7): one, several; start and cancel. */
 #include "api/api.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static void blame_drop(struct blame *b)
 static int leave_blame(struct blame b, int err)
 {
     const char *call = proc->call;
+    if (err && proc->check && b.comm)
+        err = check_explain(b.comm, err);
     err_name(err, call);
     api_unlock();
     if (err && b.is_file && b.of_win)

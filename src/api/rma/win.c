@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/bare.h"
 #include "api/bindings.h"
+#include "check/check.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "progress/progress.h"
@@ -67,8 +68,9 @@ static int made(MPI_Comm comm, MPI_Win *win, struct rma_win *w, int err)
     return api_exit(comm, err);
 }
 
-static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_Info info,
-                MPI_Comm comm, void *base, MPI_Win *win)
+static int make(const char *call, enum check_call what, const void *site, maker *fn,
+                MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
+                MPI_Win *win)
 {
     api_enter(call);
     struct info *i;
@@ -79,8 +81,7 @@ static int make(const char *call, maker *fn, MPI_Aint size, MPI_Aint unit, MPI_I
         err = api_intracomm(comm, &c);
     if (!err)
         err = api_pointer(win, "win");
-    if (!err)
-        err = fn(size, unit, i, c, base, &w);
+    API_CHECKED(err, c, what, site, fn(size, unit, i, c, base, &w));
     return made(comm, win, w, err);
 }
 
@@ -114,48 +115,55 @@ static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                     MPI_Win *win)
 {
-    return make("MPI_Win_create", create, size, disp_unit, info, comm, base, win);
+    return make("MPI_Win_create", CHECK_WIN_CREATE, __builtin_return_address(0), create,
+                size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create);
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    return make("MPI_Win_create_c", create, size, disp_unit, info, comm, base, win);
+    return make("MPI_Win_create_c", CHECK_WIN_CREATE, __builtin_return_address(0), create,
+                size, disp_unit, info, comm, base, win);
 }
 API_ALIAS(MPI_Win_create_c);
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                       MPI_Win *win)
 {
-    return make("MPI_Win_allocate", allocate, size, disp_unit, info, comm, baseptr, win);
+    return make("MPI_Win_allocate", CHECK_WIN_ALLOCATE, __builtin_return_address(0), allocate,
+                size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate);
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                         void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_c", allocate, size, disp_unit, info, comm, baseptr, win);
+    return make("MPI_Win_allocate_c", CHECK_WIN_ALLOCATE, __builtin_return_address(0), allocate,
+                size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_c);
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                              void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_shared", shared, size, disp_unit, info, comm, baseptr, win);
+    return make("MPI_Win_allocate_shared", CHECK_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
+                shared, size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_shared);
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                void *baseptr, MPI_Win *win)
 {
-    return make("MPI_Win_allocate_shared_c", shared, size, disp_unit, info, comm, baseptr, win);
+    return make("MPI_Win_allocate_shared_c", CHECK_WIN_ALLOCATE_SHARED, __builtin_return_address(0),
+                shared, size, disp_unit, info, comm, baseptr, win);
 }
 API_ALIAS(MPI_Win_allocate_shared_c);
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return make("MPI_Win_create_dynamic", dynamic, 0, 1, info, comm, NULL, win);
+    return make("MPI_Win_create_dynamic", CHECK_WIN_CREATE_DYNAMIC, __builtin_return_address(0),
+                dynamic, 0, 1, info, comm, NULL, win);
 }
 API_ALIAS(MPI_Win_create_dynamic);
 

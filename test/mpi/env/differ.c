@@ -13,6 +13,8 @@ static const struct row {
     long long value[COLUMNS];
 } rows[] = {
     { "MPIR_CVAR_BOOT_TIMEOUT", { 60, 50, 600 } },
+    { "MPIR_CVAR_COLL_CHECK_STALL", { 1000, 300, 5000 } },
+    { "MPIR_CVAR_COLL_CHECK_RING", { 64, 8, 256 } },
     { "MPIR_CVAR_CRASH_REPORT", { 1, 0, 1 } },
     { "MPIR_CVAR_PROGRESS_SPIN", { 0, 2000, 7 } },
     { "MPIR_CVAR_PROGRESS_YIELD", { 100, 0, 3 } },

@@ -1,0 +1,316 @@
+/* align.c - the record of each communicator, and what api/ calls. */
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "check/check_types.h"
+#include "obj/err.h"
+#include "obj/errhandler.h"
+#include "var/var.h"
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+struct align *align_find(uint64_t key, int make)
+{
+    struct check *k = proc->check;
+    struct align *a = map_get(&k->aligns, key + 1);
+    if (a || !make)
+        return a;
+    a = calloc(1, sizeof *a);
+    if (!a || map_put(&k->aligns, key + 1, a)) {
+        free(a);
+        return NULL;
+    }
+    a->key = key;
+    a->judge = -1;
+    a->rank = -1;
+    a->fatal = 1;
+    list_init(&a->others);
+    return a;
+}
+
+void align_drop(struct align *a)
+{
+    struct check *k = proc->check;
+    struct list *l;
+    if (a->comm) {
+        a->comm->check = NULL;
+        a->comm->misaligned = NULL;
+    }
+    if (k)
+        map_del(&k->aligns, a->key + 1);
+    if (a->look)
+        k->pending--;
+    while ((l = list_pop(&a->others)) != NULL)
+        free(LIST_OBJ(l, struct align_others, link));
+    free(a->h.ring);
+    free(a->verdict);
+    free(a);
+}
+
+/* The group whose rank 0 is the judge: between groups, the one with the lower first process. */
+static int judged_here(const struct comm *c)
+{
+    return !c->remote || rankmap_world(c->map, 0) < rankmap_world(c->remote, 0);
+}
+
+static uint64_t key_of(const struct comm *c)
+{
+    if (judged_here(c))
+        return comm_ctx(c);
+    return (uint64_t)(c->src & ~comm_rank_mask()) << 32 | c->ctx_send;
+}
+
+/* The communicator's memory goes. At the judge the record waits for the others' last rings. */
+static void comm_gone(struct comm *c)
+{
+    struct align *a = c->check;
+    c->check = NULL;
+    c->misaligned = NULL;
+    a->comm = NULL;
+    if (!proc->check || a->judge != boot_rank() || a->finals == a->size - 1)
+        align_drop(a);
+}
+
+static void name_of(const struct comm *c, const struct align *a, char *buf, size_t len)
+{
+    if (c->name[0])
+        snprintf(buf, len, "%.*s", (int)len - 1, c->name);
+    else
+        snprintf(buf, len, "a communicator of %d processes (id %#llx)", a->size,
+                 (unsigned long long)a->key);
+}
+
+/* The record of c; NULL: one process alone, or no memory. */
+static struct align *record(struct comm *c)
+{
+    if (c->check)
+        return c->check;
+    if (c->size + (c->remote ? c->remote->size : 0) < 2)
+        return NULL;
+    struct align *a = align_find(key_of(c), 1);
+    if (!a || a->comm || a->final)
+        return NULL;
+    a->comm = c;
+    a->between = c->remote != NULL;
+    a->rank = c->remote ? boot_rank() : c->rank;
+    a->size = c->size + (c->remote ? c->remote->size : 0);
+    a->judge = rankmap_world(judged_here(c) ? c->map : c->remote, 0);
+    name_of(c, a, a->name, sizeof a->name);
+    c->check = a;
+    c->check_free = comm_gone;
+    c->misaligned = a->verdict;
+    return a;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static int enter(struct comm *c, const struct align_call *call, const void *site,
+                 struct check_turn *turn)
+{
+    struct check *k = proc->check;
+    struct align *a = record(c);
+    *turn = (struct check_turn){.outer = k->inside, .of = a};
+    k->inside = turn;
+    if (!a)
+        return MPI_SUCCESS;
+    turn->comm = comm_ref(c);
+    if (c->misaligned)
+        return err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned);
+    history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
+    return MPI_SUCCESS;
+}
+
+int check_coll(const struct coll_args *a, enum check_form form, const void *site,
+               struct check_turn *turn)
+{
+    struct align_call call;
+    digest_coll(a, form, &call);
+    return enter(a->comm, &call, site, turn);
+}
+
+static struct align_call plain(const struct comm *c, enum check_call call)
+{
+    int later = call == CHECK_COMM_IDUP || call == CHECK_COMM_IDUP_WITH_INFO;
+    uint32_t form = later ? CHECK_NONBLOCKING : CHECK_BLOCKING;
+    return (struct align_call){.what = (uint32_t)call | form << WHAT_FORM |
+                                       (uint32_t)ROOT_NONE << WHAT_ROOT,
+                               .between = c->remote != NULL, .bytes = BYTES_NONE};
+}
+
+int check_comm(struct comm *c, enum check_call call, const void *site, struct check_turn *turn)
+{
+    struct align_call what = plain(c, call);
+    return enter(c, &what, site, turn);
+}
+
+/* May the error come from calls that differ? */
+static int explicable(int err)
+{
+    int cls = err_class(err);
+    return cls == MPI_ERR_TRUNCATE || cls == MPI_ERR_TYPE || cls == MPI_ERR_OTHER;
+}
+
+int check_leave(struct check_turn *turn, int err)
+{
+    struct check *k = proc->check;
+    struct align *a = turn->of;
+    struct check_turn **at = &k->inside;
+    while (*at && *at != turn) /* other threads' calls may lie above it */
+        at = &(*at)->outer;
+    if (*at)
+        *at = turn->outer;
+    if (!a)
+        return err;
+    if (err && explicable(err) && !boot_failed_count() && turn->comm->check == a)
+        judge_explain(a);
+    if (err && turn->comm->misaligned && err_class(err) != MPIX_ERR_PROC_FAILED)
+        err = err_make(MPI_ERR_NOT_SAME, "%s", turn->comm->misaligned);
+    comm_drop(turn->comm);
+    return err;
+}
+
+int check_is_fatal(const struct comm *c)
+{
+    const struct errhandler *e = c->errhandler;
+    return !e || e == proc->obj->errhandler[ERRHANDLER_FATAL] ||
+           e == proc->obj->errhandler[ERRHANDLER_ABORT];
+}
+
+int check_explain(struct comm *c, int err)
+{
+    struct align *a = c->check;
+    if (!a || !explicable(err) || boot_failed_count() || a->h.calls == a->h.blocking)
+        return err;
+    judge_explain(a);
+    return c->misaligned ? err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned) : err;
+}
+
+static void close_record(struct align *a, enum align_end how)
+{
+    if (a->final)
+        return;
+    a->final = (int)how;
+    if (a->comm) {
+        a->fatal = check_is_fatal(a->comm);
+        name_of(a->comm, a, a->name, sizeof a->name);
+    }
+}
+
+void check_freed(struct comm *c, const void *site, enum check_call call)
+{
+    struct align *a = record(c);
+    struct align_call what = plain(c, call);
+    if (!a || a->final)
+        return;
+    history_add(&a->h, &what, site, (uint32_t)cvar.coll_check_ring);
+    close_record(a, ALIGN_FREED);
+    if (a->judge != boot_rank())
+        judge_send_ring(a, 0);
+    else
+        judge_look(a, 0);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void make_record(void *c)
+{
+    record(c);
+}
+
+static int answered(void *arg)
+{
+    struct check *k = arg;
+    return k->acks == 0 || boot_failed_count();
+}
+
+/* All records, in a list that stays while they come and go. */
+static struct align **all(const struct check *k, size_t *n)
+{
+    struct align **list = malloc((k->aligns.count + 1) * sizeof *list);
+    size_t at = 0;
+    *n = 0;
+    for (struct map_entry *e; list && (e = map_next(&k->aligns, &at)) != NULL;)
+        list[(*n)++] = e->value;
+    return list;
+}
+
+void check_ending(void)
+{
+    struct check *k = proc->check;
+    size_t n;
+    if (!k)
+        return;
+    obj_sweep(OBJ_COMM, make_record); /* also those that it has made no call on */
+    k->ending = 1;
+    struct align **list = all(k, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct align *a = list[i];
+        close_record(a, ALIGN_FINALIZED);
+        if (a->comm && a->judge != boot_rank())
+            judge_send_ring(a, 1);
+        else
+            judge_look(a, 0);
+    }
+    free(list);
+    /* an answer says that the ring has come: the judge compares before it ends */
+    progress_wait(answered, k, "the comparison of collective calls", -1);
+}
+
+void check_ended(void)
+{
+    struct check *k = proc->check;
+    size_t n;
+    if (!k)
+        return;
+    struct align **list = all(k, &n);
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->judge == boot_rank() || list[i]->judge < 0)
+            judge_look(list[i], 1);
+    free(list);
+    if (k->abort_at) /* no call is left that could return it: it is the job's exit status */
+        boot_abort(MPI_ERR_NOT_SAME, k->abort_why);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int check_init(void)
+{
+    if (!cvar.coll_check || boot_size() < 2)
+        return 0;
+    struct check *k = calloc(1, sizeof *k);
+    if (!k)
+        return -ENOMEM;
+    map_init(&k->aligns);
+    list_init(&k->posts);
+    proc->check = k;
+    if (!record(proc->obj->world) || judge_init()) {
+        free(k);
+        proc->check = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void check_finalize(void)
+{
+    struct check *k = proc->check;
+    size_t n;
+    struct list *l;
+    if (!k)
+        return;
+    progress_on_long_wait(NULL, 0);
+    progress_hook_del(&k->hook);
+    struct align **list = all(k, &n);
+    for (size_t i = 0; i < n; i++)
+        align_drop(list[i]);
+    free(list);
+    while ((l = list_pop(&k->posts)) != NULL)
+        free(LIST_OBJ(l, struct check_post, link));
+    map_destroy(&k->aligns);
+    free(k);
+    proc->check = NULL;
+}

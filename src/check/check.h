@@ -1,0 +1,54 @@
+/* check.h - are the collective calls of all processes the same?  (doc/design/align.md)
+ *
+ *   api/ --- check_coll, check_comm ---> digest, history and ring of the communicator
+ *        --- check_leave --------------> an error that a difference explains
+ *   a wait lasts, a communicator is freed, MPI_Finalize ---> the ring goes to the judge,
+ *                      rank 0 of the communicator, which compares, prints, and tells the others
+ *
+ * proc->check is NULL while MPIR_CVAR_COLL_CHECK is 0; then none of these is called, but
+ * check_init(), check_ending(), check_ended() and check_finalize(). All run under proc->lock.
+ * Nothing here blocks a call, except in MPI_Finalize and behind an error. */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include "base/proc.h"
+#include "coll/coll.h"
+
+/* What is called: an enum coll_call, or one of these. */
+enum check_call {
+    CHECK_COMM_DUP = COLL_CALLS, CHECK_COMM_DUP_WITH_INFO, CHECK_COMM_IDUP,
+    CHECK_COMM_IDUP_WITH_INFO, CHECK_COMM_CREATE, CHECK_COMM_SPLIT, CHECK_COMM_SPLIT_TYPE,
+    CHECK_INTERCOMM_MERGE, CHECK_CART_CREATE, CHECK_CART_SUB, CHECK_GRAPH_CREATE,
+    CHECK_DIST_GRAPH_CREATE, CHECK_DIST_GRAPH_CREATE_ADJACENT, CHECK_COMM_SET_INFO, CHECK_COMM_FREE,
+    CHECK_COMM_DISCONNECT, CHECK_WIN_CREATE, CHECK_WIN_ALLOCATE, CHECK_WIN_ALLOCATE_SHARED,
+    CHECK_WIN_CREATE_DYNAMIC, CHECK_CALLS
+};
+enum check_form { CHECK_BLOCKING, CHECK_NONBLOCKING, CHECK_PERSISTENT };
+
+/* One call that is under way, on the caller's stack. */
+struct check_turn {
+    struct check_turn *outer;
+    struct align *of;   /* NULL: the call is not compared */
+    struct comm *comm;  /* with a reference */
+};
+
+int check_init(void); /* 0 or -ENOMEM; makes proc->check if the CVAR asks for it */
+void check_finalize(void);
+
+/* A call whose arguments are right: note it. MPI_ERR_NOT_SAME: the communicator's calls are known
+ * to differ, and the call must not run. check_leave() follows in any case, with the call's result,
+ * and returns what the caller is to return. `site`: a return address in the program. */
+int check_coll(const struct coll_args *a, enum check_form form, const void *site,
+               struct check_turn *turn);
+int check_comm(struct comm *c, enum check_call call, const void *site, struct check_turn *turn);
+int check_leave(struct check_turn *turn, int err);
+/* An error of a call that completes requests of c: the same, if a difference explains it. */
+int check_explain(struct comm *c, int err);
+/* The communicator is about to be freed: this process makes no more calls on it. */
+void check_freed(struct comm *c, const void *site, enum check_call call);
+
+/* MPI_Finalize: before any wait in it, and behind the barrier of all. */
+void check_ending(void);
+void check_ended(void);
+
+#endif

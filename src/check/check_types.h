@@ -1,0 +1,174 @@
+/* check_types.h - private types of check/. All under proc->lock.
+ *
+ *   struct check ---- aligns by key: struct align of each communicator
+ *                        |-- ring of the last calls of this process
+ *                        '-- others: the rings that came from other members (at the judge)
+ *
+ * The key is the context id with which the group of the judge receives: the same number at all
+ * members, also of an intercommunicator. */
+#ifndef CHECK_TYPES_H
+#define CHECK_TYPES_H
+
+#include "am/am.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "check/check.h"
+#include "progress/progress.h"
+
+enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT };
+
+/* --- a call, a history (digest.c) ------------------------------------------------------- */
+
+/* `what`: the fields of a call that its text needs. */
+enum {
+    WHAT_FORM = 6, WHAT_OP = 8, WHAT_ROOT = 13, /* first bits; the call is below */
+    ROOT_NONE = 1 << 18, /* root + 3: MPI_ROOT and MPI_PROC_NULL are negative */
+    OP_USER = 15         /* operations of users: OP_USER + whether it commutes */
+};
+
+#define BYTES_NONE UINT64_MAX /* the call names none that are equal at all processes */
+
+struct align_entry { /* 32 bytes */
+    uint64_t site;  /* return address; in messages site_portable() of it */
+    uint64_t bytes; /* of the part that the call names */
+    uint32_t what;
+    uint32_t hist;  /* of all calls up to this one, without types */
+    uint32_t types; /* ... with types */
+    uint32_t pos;   /* blocking calls among them */
+};
+
+struct align_call { /* what an entry is made of */
+    uint32_t what;
+    int between;    /* on an intercommunicator: root and bytes may differ */
+    uint64_t bytes, signature;
+    int soft;       /* packed data: bytes are compared, types not */
+};
+
+struct align_history {
+    uint64_t hist, types;
+    uint32_t calls, blocking;
+    int soft;       /* a soft call was among them */
+    struct align_entry *ring; /* call k lies at (k - 1) % room */
+    uint32_t room;
+};
+
+/* The calls [first, calls] of one process, oldest first. */
+struct align_view {
+    int rank;         /* between groups: of MPI_COMM_WORLD */
+    int between;      /* an intercommunicator's */
+    uint32_t calls, first;
+    int final;        /* enum align_end: it makes no more calls */
+    int soft;
+    const struct align_entry *e;
+};
+enum align_end { ALIGN_GOES_ON, ALIGN_FREED, ALIGN_FINALIZED };
+
+void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out);
+/* Add a call; 0 or -ENOMEM (then the ring stays as long as it is). */
+int history_add(struct align_history *h, const struct align_call *c, const void *site,
+                uint32_t room_max);
+/* The last n entries at most, oldest first, into e; how many. */
+uint32_t history_copy(const struct align_history *h, struct align_entry *e, uint32_t n);
+/* The first call that differs, as far as both views show it; 0: none. */
+uint32_t views_differ(const struct align_view *a, const struct align_view *b);
+/* Entry of call k, NULL: the view does not show it. */
+const struct align_entry *view_at(const struct align_view *v, uint32_t k);
+/* The same call, with the same types, as the histories up to k say. */
+int entries_alike(const struct align_view *a, const struct align_view *b, uint32_t k);
+
+/* --- texts (text.c) --------------------------------------------------------------------- */
+
+enum { TEXT_LINES = 8, TEXT_LINE = 256, TEXT_SHORT = 360 };
+struct align_text {
+    int n;
+    char line[TEXT_LINES][TEXT_LINE];
+    char brief[TEXT_SHORT]; /* the same in one line, for the error */
+};
+void text_call(const struct align_entry *e, char *buf, size_t len);
+/* "0,2-5" of a sorted list. */
+void text_ranks(const int *ranks, int n, char *buf, size_t len);
+/* The verdict about call k of the n views; site(id): text of a place. */
+void text_verdict(const struct align_view *v, int n, uint32_t k, const char *name,
+                  void (*site)(uint64_t id, char *buf, size_t len), struct align_text *out);
+
+/* --- places in the program (site.c) ------------------------------------------------------- */
+
+/* A number for a return address that means the same in other processes of the program. */
+uint64_t site_portable(uint64_t address);
+/* "heat.c:212", or "program+0x1234" without lines. */
+void site_text(uint64_t portable, char *buf, size_t len);
+/* The module of an address: its number and its path, for others that have not loaded it. */
+void site_module(uint64_t address, uint64_t *id, char *path, size_t len);
+/* Such a module of another process. */
+void site_learn(uint64_t id, const char *path);
+
+/* --- records and messages ------------------------------------------------------------------- */
+
+struct align_others { /* of another member, at the judge */
+    struct list link;
+    struct align_view v;
+    int world;
+    struct align_entry e[];
+};
+
+struct align {
+    uint64_t key;
+    struct comm *comm;     /* NULL: not made here yet, or freed */
+    struct align_history h;
+    int rank, size;        /* of this process (between groups: its world rank); of all members */
+    int between;           /* an intercommunicator */
+    int judge;             /* world rank; -1: not known */
+    int final;             /* enum align_end */
+    int fatal;             /* its error handler ends the job */
+    int finals;            /* judge: final rings that came */
+    uint32_t sent;         /* calls + 1 of the last ring sent to the judge */
+    struct list others;
+    uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
+    char name[64];
+    char *verdict;         /* the brief text; NULL: none */
+};
+
+struct check_post { /* a message that waits for room */
+    struct list link;
+    int dst, type;
+    size_t len;
+    char bytes[];
+};
+
+enum { CHECK_MODULES = 8, STALL_RINGS = 64 /* sent in one turn */ };
+struct check_module {
+    uint64_t id;
+    char path[160];
+};
+
+struct check {
+    struct map aligns;
+    struct check_turn *inside;
+    struct list posts;
+    struct progress_hook hook;
+    int ending;          /* MPI_Finalize has begun */
+    unsigned acks;       /* answers that MPI_Finalize waits for */
+    int pending;         /* records whose verdict is due */
+    uint64_t abort_at;   /* ns; 0: never */
+    char abort_why[TEXT_SHORT + 128];
+    struct check_module module[CHECK_MODULES];
+    int modules;
+};
+
+/* align.c */
+struct align *align_find(uint64_t key, int make);
+void align_drop(struct align *a);
+int check_is_fatal(const struct comm *c); /* its error handler ends the job */
+/* judge.c */
+int judge_init(void);
+void judge_send_ring(struct align *a, int wants_ack);
+void judge_stall(void);        /* a wait lasts */
+void judge_look(struct align *a, int now); /* compare what is here; now: no delay */
+void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */
+void judge_later(struct check *k);         /* the hook has work */
+void judge_verdict(struct align *a, const char *brief); /* it is known here */
+/* post.c */
+void post_send(int dst, int type, const void *a, size_t alen, const void *b, size_t blen);
+int post_drain(struct check *k); /* messages sent */
+
+#endif

@@ -1,0 +1,149 @@
+/* The digest of a collective call: what all processes must give alike, and what not. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check/check_types.h"
+#include "dt/dt.h"
+
+static int rooted(enum coll_call call)
+{
+    const unsigned with = 1u << COLL_BCAST | 1u << COLL_REDUCE | 1u << COLL_GATHER |
+                          1u << COLL_GATHERV | 1u << COLL_SCATTER | 1u << COLL_SCATTERV;
+    return with >> call & 1;
+}
+
+static uint32_t op_field(const struct dt_op *op)
+{
+    if (!op)
+        return 0;
+    return op->index ? (uint32_t)op->index : OP_USER + (uint32_t)(op->commute != 0);
+}
+
+/* One process's part: (type, count) that has the same signature at all of them; NULL: none has. */
+static const struct dt_type *part(const struct coll_args *a, MPI_Aint *n)
+{
+    int root = a->comm->rank == a->root, sends = 0;
+    switch (a->call) {
+    case COLL_BCAST:
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
+    case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_ALLGATHER:
+    case COLL_ALLTOALL:
+        break;
+    case COLL_GATHER:
+        sends = !root;
+        break;
+    case COLL_SCATTER:
+        sends = root;
+        break;
+    default: /* amounts match pairwise, or not at all */
+        return NULL;
+    }
+    *n = sends ? a->scount : a->rcount;
+    return sends ? a->stype : a->rtype;
+}
+
+static int is_packed(const struct dt_type *t)
+{
+    return t->basic ? t->basic->obj.handle == MPI_PACKED : t->obj.handle == MPI_PACKED;
+}
+
+void digest_coll(const struct coll_args *a, enum check_form form, struct align_call *out)
+{
+    uint32_t root = rooted(a->call) ? (uint32_t)(a->root + 3) & (ROOT_NONE - 1) : ROOT_NONE;
+    *out = (struct align_call){.what = (uint32_t)a->call | (uint32_t)form << WHAT_FORM |
+                                       op_field(a->op) << WHAT_OP | root << WHAT_ROOT,
+                               .between = a->comm->remote != NULL, .bytes = BYTES_NONE};
+    MPI_Aint n = 0;
+    const struct dt_type *t = part(a, &n);
+    if (a->call == COLL_REDUCE_SCATTER && a->rtype) /* the counts are a vector of all processes */
+        out->signature = dt_sig_hash(a->rtype, 1);
+    if (!t || out->between)
+        return;
+    out->bytes = (uint64_t)n * (uint64_t)t->size;
+    out->soft = is_packed(t);
+    out->signature = out->soft ? 0 : dt_sig_hash(t, (size_t)n);
+}
+
+/* --- history -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static int grow(struct align_history *h, uint32_t max)
+{
+    uint32_t room = h->room ? 2 * h->room : 8;
+    struct align_entry *ring = room > max ? NULL : malloc(room * sizeof *ring);
+    if (!ring)
+        return h->room ? 0 : -ENOMEM;
+    history_copy(h, ring, h->room); /* it is full, and call 1 the oldest */
+    free(h->ring);
+    h->ring = ring;
+    h->room = room;
+    return 0;
+}
+
+int history_add(struct align_history *h, const struct align_call *c, const void *site,
+                uint32_t room_max)
+{
+    /* room: it doubles while no entry has been overwritten, so call k moves to (k - 1) % room */
+    if (h->calls == h->room && grow(h, room_max < 8 ? 8 : room_max))
+        return -ENOMEM;
+    uint32_t what = c->what;
+    /* Each group names the root in its own way, and idle members of the root's group give no
+     * operation. */
+    if (c->between)
+        what &= (1u << (what >> WHAT_ROOT == ROOT_NONE ? WHAT_ROOT : WHAT_OP)) - 1;
+    uint64_t key = (uint64_t)what << 32 ^ c->bytes;
+    h->hist = mix(h->hist, key);
+    h->types = mix(mix(h->types, key), c->signature);
+    h->soft |= c->soft;
+    if ((c->what >> WHAT_FORM & 3) == CHECK_BLOCKING)
+        h->blocking++;
+    h->ring[h->calls % h->room] = (struct align_entry){
+        .site = (uint64_t)(uintptr_t)site, .bytes = c->bytes, .what = c->what,
+        .hist = (uint32_t)(h->hist >> 32) ^ (uint32_t)h->hist,
+        .types = (uint32_t)(h->types >> 32) ^ (uint32_t)h->types, .pos = h->blocking};
+    h->calls++;
+    return 0;
+}
+
+uint32_t history_copy(const struct align_history *h, struct align_entry *e, uint32_t n)
+{
+    uint32_t have = h->calls < h->room ? h->calls : h->room;
+    n = n < have ? n : have;
+    for (uint32_t i = 0; i < n; i++)
+        e[i] = h->ring[(h->calls - n + i) % h->room];
+    return n;
+}
+
+/* --- comparison ----------------------------------------------------------------------------- */
+
+const struct align_entry *view_at(const struct align_view *v, uint32_t k)
+{
+    return k >= v->first && k <= v->calls ? &v->e[k - v->first] : NULL;
+}
+
+int entries_alike(const struct align_view *a, const struct align_view *b, uint32_t k)
+{
+    const struct align_entry *x = view_at(a, k), *y = view_at(b, k);
+    return x->hist == y->hist && (a->soft || b->soft || x->types == y->types);
+}
+
+uint32_t views_differ(const struct align_view *a, const struct align_view *b)
+{
+    uint32_t from = a->first > b->first ? a->first : b->first;
+    uint32_t to = a->calls < b->calls ? a->calls : b->calls;
+    for (uint32_t k = from; k <= to; k++)
+        if (!entries_alike(a, b, k))
+            return k;
+    if ((a->final && a->calls < b->calls) || (b->final && b->calls < a->calls))
+        return to + 1;
+    return 0;
+}

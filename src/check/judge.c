@@ -1,0 +1,372 @@
+/* judge.c - rings go to rank 0 of the communicator, which compares, prints, and tells the others.
+ *
+ *   member                       judge
+ *      ALIGN_RING  ------------>   compares with its own and with those that came before
+ *      <------------- ALIGN_ACK    (to MPI_Finalize) the ring is here
+ *      <------------- ALIGN_ASK    there is a difference: send yours
+ *      <--------- ALIGN_VERDICT    the text; the communicator's calls end with MPI_ERR_NOT_SAME
+ *
+ * Histories only grow, so a difference that two rings show is a proof. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/sched.h"
+#include "boot/boot.h"
+#include "check/check_types.h"
+#include "obj/err.h"
+#include "var/var.h"
+
+static const uint64_t GATHER_NS = 100000000u;  /* for the rings of the others */
+static const uint64_t EXPLAIN_NS = 300000000u; /* an error waits so long for a verdict */
+static const uint64_t ABORT_NS = 300000000u;   /* what hangs elsewhere ends so long after it */
+
+struct ring_msg {
+    uint64_t key, module;
+    int32_t rank, between, size, world;
+    uint32_t calls;
+    uint16_t n;
+    uint8_t final, soft, wants_ack, unused[7];
+    char name[64], path[160];
+};
+_Static_assert(sizeof(struct ring_msg) % 8 == 0, "entries follow, aligned");
+
+struct word_msg {
+    uint64_t key;
+};
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+void judge_send_ring(struct align *a, int wants_ack)
+{
+    struct ring_msg m = {.key = a->key, .rank = a->rank, .between = a->between, .size = a->size,
+                         .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)a->final,
+                         .soft = (uint8_t)a->h.soft, .wants_ack = (uint8_t)wants_ack};
+    size_t max = am_max(a->judge), room = max > sizeof m ? (max - sizeof m) / sizeof *a->h.ring : 0;
+    uint32_t n = room < a->h.room ? (uint32_t)room : a->h.room;
+    struct align_entry *e = n ? malloc(n * sizeof *e) : NULL;
+    m.n = (uint16_t)(e ? history_copy(&a->h, e, n < UINT16_MAX ? n : UINT16_MAX) : 0);
+    if (m.n)
+        site_module(e[m.n - 1].site, &m.module, m.path, sizeof m.path);
+    for (uint32_t i = 0; i < m.n; i++)
+        e[i].site = site_portable(e[i].site);
+    snprintf(m.name, sizeof m.name, "%s", a->name);
+    if (max >= sizeof m) {
+        proc->check->acks += (unsigned)wants_ack;
+        a->sent = a->h.calls + 1;
+        post_send(a->judge, ALIGN_RING, &m, sizeof m, e, m.n * sizeof *e);
+    }
+    free(e);
+}
+
+static void send_word(int dst, int type, uint64_t key)
+{
+    struct word_msg m = {key};
+    if (dst != boot_rank())
+        post_send(dst, type, &m, sizeof m, NULL, 0);
+}
+
+/* To all members that the judge knows of. */
+static void to_all(const struct align *a, int type, const void *extra, size_t len)
+{
+    struct word_msg m = {a->key};
+    const struct rankmap *groups[2] = {a->comm ? a->comm->map : NULL,
+                                       a->comm ? a->comm->remote : NULL};
+    for (int g = 0; g < 2; g++)
+        for (int i = 0; groups[g] && i < groups[g]->size; i++)
+            if (rankmap_world(groups[g], i) != boot_rank())
+                post_send(rankmap_world(groups[g], i), type, &m, sizeof m, extra, len);
+    for (struct list *l = a->others.next; !a->comm && l != &a->others; l = l->next)
+        post_send(LIST_OBJ(l, struct align_others, link)->world, type, &m, sizeof m, extra, len);
+}
+
+/* --- a verdict -------------------------------------------------------------------------------- */
+
+void judge_verdict(struct align *a, const char *brief)
+{
+    if (a->verdict)
+        return;
+    a->verdict = strdup(brief);
+    if (a->comm)
+        a->comm->misaligned = a->verdict ? a->verdict : "collective calls differ";
+    progress_signal();
+}
+
+/* Calls that wait for another reason than the communicator's own messages do not hear of it. */
+static void end_job_soon(const struct align *a)
+{
+    struct check *k = proc->check;
+    int fatal = a->final || !a->comm ? a->fatal : check_is_fatal(a->comm);
+    if (!fatal || k->abort_at)
+        return;
+    k->abort_at = time_now() + ABORT_NS;
+    snprintf(k->abort_why, sizeof k->abort_why, "fatal error (MPI_ERR_NOT_SAME): %s", a->verdict);
+    judge_later(k);
+}
+
+/* This process as a view; e has room for its ring. */
+static struct align_view own_view(const struct align *a, struct align_entry *e)
+{
+    uint32_t n = history_copy(&a->h, e, a->h.room);
+    for (uint32_t i = 0; i < n; i++)
+        e[i].site = site_portable(e[i].site);
+    int final = a->final ? a->final : proc->check->ending ? ALIGN_FINALIZED : ALIGN_GOES_ON;
+    return (struct align_view){.rank = a->rank < 0 ? boot_rank() : a->rank,
+                               .between = a->between, .calls = a->h.calls,
+                               .first = a->h.calls - n + 1, .final = final,
+                               .soft = a->h.soft, .e = e};
+}
+
+static int by_rank(const void *x, const void *y)
+{
+    const struct align_view *a = x, *b = y;
+    return a->rank - b->rank;
+}
+
+/* All that is known, in rank order; NULL: no memory. *e holds the own entries. */
+static struct align_view *all_views(const struct align *a, int *n, struct align_entry **e)
+{
+    int many = 1;
+    for (const struct list *l = a->others.next; l != &a->others; l = l->next)
+        many++;
+    struct align_view *v = malloc((size_t)many * sizeof *v);
+    *e = malloc((a->h.room + 1) * sizeof **e);
+    if (!v || !*e) {
+        free(v);
+        free(*e);
+        *e = NULL;
+        return NULL;
+    }
+    v[0] = own_view(a, *e);
+    *n = 1;
+    for (const struct list *l = a->others.next; l != &a->others; l = l->next)
+        v[(*n)++] = LIST_OBJ(l, struct align_others, link)->v;
+    qsort(v, (size_t)*n, sizeof *v, by_rank);
+    return v;
+}
+
+/* The first call in which any two differ: one of the two differs from the longest. */
+static uint32_t first_difference(const struct align_view *v, int n)
+{
+    uint32_t first = 0, k;
+    int longest = 0;
+    for (int i = 1; i < n; i++)
+        longest = v[i].calls > v[longest].calls ? i : longest;
+    for (int i = 0; i < n; i++)
+        if (i != longest && (k = views_differ(&v[i], &v[longest])) && (!first || k < first))
+            first = k;
+    return first;
+}
+
+static void pronounce(struct align *a, const struct align_view *v, int n, uint32_t k)
+{
+    struct align_text *t = malloc(sizeof *t);
+    pvar_set_add(pvar_proc(), PVAR_CHECK_VERDICTS, 1);
+    if (!t)
+        return;
+    text_verdict(v, n, k, a->name, site_text, t);
+    for (int i = 0; i < t->n; i++)
+        log_warn("%s", t->line[i]);
+    judge_verdict(a, t->brief);
+    to_all(a, ALIGN_VERDICT, t->brief, strlen(t->brief) + 1);
+    end_job_soon(a);
+    free(t);
+}
+
+void judge_look(struct align *a, int now)
+{
+    struct check *k = proc->check;
+    struct align_entry *e;
+    int n;
+    if (boot_failed_count() && a->look) { /* the living may leave calls, and differ lawfully */
+        a->look = 0;
+        k->pending--;
+    }
+    if (a->verdict || boot_failed_count() || list_empty(&a->others))
+        return;
+    struct align_view *v = all_views(a, &n, &e);
+    uint32_t differs = v ? first_difference(v, n) : 0;
+    if (differs && (now || (a->look && time_now() >= a->look))) {
+        k->pending -= a->look != 0;
+        a->look = 0;
+        pronounce(a, v, n, differs);
+    } else if (differs && !a->look) {
+        a->look = time_now() + GATHER_NS;
+        k->pending++;
+        to_all(a, ALIGN_ASK, NULL, 0);
+        judge_later(k);
+    }
+    free(v);
+    free(e);
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+static void keep_ring(struct align *a, const struct ring_msg *m, const struct align_entry *e)
+{
+    struct list *l = a->others.next;
+    while (l != &a->others && LIST_OBJ(l, struct align_others, link)->world != m->world)
+        l = l->next;
+    if (l != &a->others) {
+        struct align_others *old = LIST_OBJ(l, struct align_others, link);
+        if (old->v.calls > m->calls || old->v.final)
+            return;
+        list_del(l);
+        free(old);
+    }
+    struct align_others *o = malloc(sizeof *o + m->n * sizeof *e);
+    if (!o)
+        return;
+    o->world = m->world;
+    if (m->n)
+        memcpy(o->e, e, m->n * sizeof *e);
+    o->v = (struct align_view){.rank = m->rank, .between = m->between != 0, .calls = m->calls,
+                               .first = m->calls - m->n + 1, .final = m->final, .soft = m->soft,
+                               .e = o->e};
+    list_push(&a->others, &o->link);
+    a->finals += m->final != 0;
+}
+
+static int on_ring(int src, const void *msg, size_t len)
+{
+    struct ring_msg m;
+    if (!proc->check)
+        return 0;
+    if (len >= sizeof m)
+        memcpy(&m, msg, sizeof m);
+    if (len < sizeof m || len != sizeof m + m.n * sizeof(struct align_entry) || m.n > m.calls ||
+        m.final > ALIGN_FINALIZED || m.world != src || m.rank < 0) {
+        am_malformed(src, "a ring of collective calls");
+        return 0;
+    }
+    if (m.wants_ack)
+        send_word(src, ALIGN_ACK, m.key);
+    m.name[sizeof m.name - 1] = m.path[sizeof m.path - 1] = 0;
+    struct align *a = align_find(m.key, 1);
+    if (!a)
+        return 0;
+    if (a->rank < 0) { /* this process has made no call on it */
+        a->size = m.size;
+        a->between = m.between != 0;
+        snprintf(a->name, sizeof a->name, "%s", m.name);
+    }
+    site_learn(m.module, m.path);
+    keep_ring(a, &m, (const struct align_entry *)((const char *)msg + sizeof m));
+    if (a->verdict)
+        post_send(src, ALIGN_VERDICT, &(struct word_msg){m.key}, sizeof(struct word_msg),
+                  a->verdict, strlen(a->verdict) + 1);
+    judge_look(a, 0);
+    if (a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look)
+        align_drop(a);
+    return 0;
+}
+
+static int on_ack(int src, const void *msg, size_t len)
+{
+    (void)src, (void)msg, (void)len;
+    if (proc->check && proc->check->acks)
+        proc->check->acks--;
+    return 0;
+}
+
+static int on_ask(int src, const void *msg, size_t len)
+{
+    struct word_msg m;
+    if (!proc->check || len != sizeof m)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    struct align *a = align_find(m.key, 0);
+    if (a && a->judge == src)
+        judge_send_ring(a, 0);
+    return 0;
+}
+
+static int on_verdict(int src, const void *msg, size_t len)
+{
+    struct word_msg m;
+    char text[TEXT_SHORT];
+    if (!proc->check || len <= sizeof m || len > sizeof m + sizeof text)
+        return 0;
+    memcpy(&m, msg, sizeof m);
+    memcpy(text, (const char *)msg + sizeof m, len - sizeof m);
+    text[len - sizeof m - 1] = 0;
+    struct align *a = align_find(m.key, 0);
+    if (!a || a->judge != src)
+        return 0;
+    judge_verdict(a, text);
+    end_job_soon(a);
+    return 0;
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+void judge_stall(void)
+{
+    struct check *k = proc->check;
+    size_t at = 0;
+    int sent = 0;
+    pvar_set_add(pvar_proc(), PVAR_CHECK_STALLS, 1);
+    for (struct map_entry *e; sent < STALL_RINGS && (e = map_next(&k->aligns, &at)) != NULL;) {
+        struct align *a = e->value;
+        if (a->judge == boot_rank() || a->judge < 0)
+            judge_look(a, 0);
+        else if (a->comm && !a->verdict && a->sent != a->h.calls + 1 && ++sent)
+            judge_send_ring(a, 0);
+    }
+}
+
+static int has_verdict(void *arg)
+{
+    return ((struct align *)arg)->verdict != NULL || boot_failed_count();
+}
+
+void judge_explain(struct align *a)
+{
+    if (a->verdict)
+        return;
+    if (a->judge == boot_rank())
+        to_all(a, ALIGN_ASK, NULL, 0);
+    else
+        judge_send_ring(a, 0);
+    progress_wait_for(has_verdict, a, "the comparison of collective calls", -1, EXPLAIN_NS);
+}
+
+static int hook(void *arg)
+{
+    struct check *k = arg;
+    int events = post_drain(k);
+    uint64_t now = k->pending || k->abort_at ? time_now() : 0;
+    size_t at = 0;
+    if (k->abort_at && now >= k->abort_at)
+        boot_abort(MPI_ERR_NOT_SAME, k->abort_why);
+    for (struct map_entry *e; k->pending && (e = map_next(&k->aligns, &at)) != NULL;) {
+        struct align *a = e->value;
+        if (a->look && now >= a->look) {
+            judge_look(a, 1);
+            events++;
+        }
+    }
+    if (list_empty(&k->posts) && !k->pending && !k->abort_at)
+        progress_hook_del(&k->hook);
+    return events;
+}
+
+void judge_later(struct check *k)
+{
+    progress_hook_add(&k->hook);
+}
+
+int judge_init(void)
+{
+    struct check *k = proc->check;
+    k->hook.fn = hook;
+    k->hook.arg = k;
+    am_handler(ALIGN_RING, on_ring);
+    am_handler(ALIGN_ACK, on_ack);
+    am_handler(ALIGN_ASK, on_ask);
+    am_handler(ALIGN_VERDICT, on_verdict);
+    progress_on_long_wait(judge_stall, (uint64_t)cvar.coll_check_stall * 1000000u);
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* Places in the program: from a return address to file and line.
+ *
+ *   portable = hash of the module's path (16 bits) | offset in the module (48 bits)
+ *
+ * Programs of one job lie at different addresses in each process. The text is asked of addr2line,
+ * once for each place of a verdict. */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/sched.h"
+#include "check/check_types.h"
+
+extern char **environ;
+
+enum { OFFSET_BITS = 48, PATH_LEN = 160 };
+static const uint64_t OFFSET_MASK = (1ull << OFFSET_BITS) - 1;
+
+struct module {
+    uint64_t address, id;  /* what is looked for: one of them */
+    uint64_t base;
+    int found;
+    char path[PATH_LEN];
+};
+
+static uint64_t hash_of(const char *path)
+{
+    uint64_t h = 1469598103934665603u;
+    for (; *path; path++)
+        h = (h ^ (unsigned char)*path) * 1099511628211u;
+    return (h >> 32 ^ h) & 0xffff;
+}
+
+static void path_of(const struct dl_phdr_info *info, char *path)
+{
+    ssize_t n = 0;
+    if (info->dlpi_name && *info->dlpi_name)
+        snprintf(path, PATH_LEN, "%s", info->dlpi_name);
+    else if ((n = readlink("/proc/self/exe", path, PATH_LEN - 1)) >= 0)
+        path[n] = 0;
+    else
+        *path = 0;
+}
+
+static int holds(const struct dl_phdr_info *info, uint64_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && address >= start &&
+            address < start + info->dlpi_phdr[i].p_memsz)
+            return 1;
+    }
+    return 0;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct module *m = arg;
+    (void)size;
+    if (m->address && !holds(info, m->address))
+        return 0;
+    path_of(info, m->path);
+    if (!m->address && hash_of(m->path) != m->id)
+        return 0;
+    m->id = hash_of(m->path);
+    m->base = info->dlpi_addr;
+    return m->found = 1;
+}
+
+void site_module(uint64_t address, uint64_t *id, char *path, size_t len)
+{
+    struct module m = {.address = address};
+    *path = 0;
+    *id = 0;
+    if (!address || !dl_iterate_phdr(look, &m) || !m.found)
+        return;
+    *id = m.id;
+    snprintf(path, len, "%s", m.path);
+}
+
+uint64_t site_portable(uint64_t address)
+{
+    struct module m = {.address = address};
+    if (!address || !dl_iterate_phdr(look, &m) || !m.found)
+        return 0;
+    return m.id << OFFSET_BITS | ((address - m.base) & OFFSET_MASK);
+}
+
+void site_learn(uint64_t id, const char *path)
+{
+    struct check *k = proc->check;
+    for (int i = 0; i < k->modules; i++)
+        if (k->module[i].id == id)
+            return;
+    if (k->modules == CHECK_MODULES || !*path)
+        return;
+    k->module[k->modules].id = id;
+    snprintf(k->module[k->modules++].path, PATH_LEN, "%s", path);
+}
+
+static int known_module(uint64_t id, char *path)
+{
+    struct module m = {.id = id};
+    if (dl_iterate_phdr(look, &m) && m.found) {
+        memcpy(path, m.path, PATH_LEN);
+        return 1;
+    }
+    const struct check *k = proc->check;
+    for (int i = 0; i < k->modules; i++)
+        if (k->module[i].id == id) {
+            snprintf(path, PATH_LEN, "%s", k->module[i].path);
+            return 1;
+        }
+    return 0;
+}
+
+static void read_line(int fd, char *line, size_t len)
+{
+    size_t at = 0;
+    ssize_t n;
+    while ((n = read(fd, line + at, len - 1 - at)) > 0 || (n < 0 && errno == EINTR)) {
+        at += n > 0 ? (size_t)n : 0;
+        if (at == len - 1)
+            break;
+    }
+    line[at] = 0;
+    line[strcspn(line, "\n")] = 0;
+}
+
+/* "path/file.c:12" of addr2line; empty: it is not there, or knows nothing. */
+static void ask_addr2line(char *path, uint64_t offset, char *line, size_t len)
+{
+    char number[32];
+    char *argv[] = {"addr2line", "-e", path, number, NULL};
+    posix_spawn_file_actions_t io;
+    int fd[2];
+    pid_t pid;
+    *line = 0;
+    snprintf(number, sizeof number, "%#llx", (unsigned long long)offset);
+    if (pipe2(fd, O_CLOEXEC))
+        return;
+    posix_spawn_file_actions_init(&io);
+    posix_spawn_file_actions_adddup2(&io, fd[1], 1);
+    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
+    int err = posix_spawnp(&pid, argv[0], &io, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&io);
+    close(fd[1]);
+    if (!err) {
+        read_line(fd[0], line, len);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(fd[0]);
+    if (!strncmp(line, "??", 2) || strstr(line, ":?"))
+        *line = 0;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void site_text(uint64_t portable, char *buf, size_t len)
+{
+    char path[PATH_LEN], line[512] = "";
+    uint64_t offset = portable & OFFSET_MASK;
+    if (!portable || !known_module(portable >> OFFSET_BITS, path)) {
+        snprintf(buf, len, "%s", portable ? "(in another program)" : "");
+        return;
+    }
+    if (!sched) /* the call lies before the address that it returns to */
+        ask_addr2line(path, offset - 1, line, sizeof line);
+    if (*line) {
+        line[strcspn(line, " ")] = 0; /* "(discriminator 3)" */
+        snprintf(buf, len, "%s", last_part(line));
+    } else {
+        snprintf(buf, len, "%s+%#llx", last_part(path), (unsigned long long)offset);
+    }
+}

@@ -1,0 +1,294 @@
+/* Programs with one error in their collective calls, by the name of the case; align.test runs them
+ * and reads what the library says.  Lines that the messages must name carry "// at NAME". */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, sum[64], buf[4096];
+#define W MPI_COMM_WORLD
+
+static void other_call(void)
+{
+    MPI_Barrier(W);               // at before
+    if (rank == 1)
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W); // at odd
+    else
+        MPI_Bcast(buf, 128, MPI_INT, 0, W);              // at even
+    MPI_Barrier(W);
+}
+
+static void other_root(void)
+{
+    MPI_Barrier(W);
+    MPI_Bcast(buf, 1, MPI_INT, rank == 1 ? 1 : 0, W);
+    MPI_Barrier(W);
+}
+
+static void reduce_root(void)
+{
+    MPI_Reduce(buf, sum, 1, MPI_INT, MPI_SUM, rank == 1, W);
+}
+
+static void other_type(void)
+{
+    MPI_Allreduce(buf, sum, 1, rank == 1 ? MPI_FLOAT : MPI_INT, MPI_SUM, W);
+}
+
+static void other_count(void)
+{
+    MPI_Bcast(buf, rank == 1 ? 3 : 4, MPI_INT, 0, W);
+}
+
+static void other_op(void)
+{
+    MPI_Allreduce(buf, sum, 1, MPI_INT, rank == 1 ? MPI_MAX : MPI_SUM, W);
+}
+
+static void finalizes(void)
+{
+    MPI_Barrier(W);
+    if (rank != 1)
+        MPI_Barrier(W);
+}
+
+static void judge_finalizes(void)
+{
+    MPI_Barrier(W);
+    if (rank != 0)
+        MPI_Barrier(W);
+}
+
+static void swapped(void)
+{
+    for (int i = 0; i < 2; i++)
+        if ((rank == 1) == i)
+            MPI_Barrier(W);
+        else
+            MPI_Allgather(buf, 1, MPI_INT, sum, 1, MPI_INT, W);
+}
+
+static void swapped_far(void) /* long ago, and by calls that end on both sides */
+{
+    for (int i = 0; i < 40; i++)
+        MPI_Bcast(buf, 1, MPI_INT, rank == 1 && i == 7 ? 1 : 0, W);
+}
+
+static void nonblocking(void)
+{
+    MPI_Request r;
+    if (rank == 1)
+        MPI_Ibarrier(W, &r);
+    else
+        MPI_Iallreduce(buf, sum, 1, MPI_INT, MPI_SUM, W, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void forms(void)
+{
+    MPI_Request r;
+    if (rank == 1) {
+        MPI_Ibarrier(W, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Barrier(W);
+    }
+}
+
+static void split_dup(void)
+{
+    MPI_Comm c;
+    if (rank == 1)
+        MPI_Comm_dup(W, &c);
+    else
+        MPI_Comm_split(W, 0, 0, &c);
+    MPI_Barrier(c);
+    MPI_Comm_free(&c);
+}
+
+static void on_dup(void)
+{
+    MPI_Comm c;
+    MPI_Comm_dup(W, &c);
+    MPI_Comm_set_name(c, "rows");
+    if (rank == 1)
+        MPI_Barrier(c);
+    else
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, c);
+    MPI_Comm_free(&c);
+}
+
+static void freed(void)
+{
+    MPI_Comm c;
+    MPI_Comm_dup(W, &c);
+    if (rank == 1)
+        MPI_Barrier(c);
+    MPI_Comm_free(&c);
+    MPI_Barrier(W);
+}
+
+static void windows(void)
+{
+    MPI_Win w;
+    if (rank == 1) {
+        MPI_Barrier(W);
+    } else {
+        MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+        MPI_Win_free(&w);
+    }
+}
+
+static void inter(void)
+{
+    MPI_Comm half, c;
+    MPI_Comm_split(W, rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, W, rank % 2 ? 0 : 1, 5, &c);
+    if (rank == 1)
+        MPI_Barrier(c);
+    else
+        MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, c);
+    MPI_Comm_free(&c);
+    MPI_Comm_free(&half);
+}
+
+/* Under MPI_ERRORS_RETURN every process gets the class, and the program goes on. */
+static void returns(void)
+{
+    int err, cls = 0;
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 20; i++) /* the calls of shared memory */
+        MPI_Barrier(W);
+    err = rank == 1 ? MPI_Bcast(buf, 1, MPI_INT, 2, W) : MPI_Bcast(buf, 1, MPI_INT, 0, W);
+    for (int i = 0; i < 9 && !err; i++) /* of the judge alone: it waits */
+        err = rank ? MPI_Barrier(W) : MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+    MPI_Error_class(err, &cls);
+    printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
+}
+
+/* --- legal ------------------------------------------------------------------------------------ */
+
+static void legal_calls(MPI_Comm c)
+{
+    int n, me, all[64] = {0}, counts[64], at[64];
+    MPI_Request r[3];
+    MPI_Datatype pair;
+    MPI_Comm_size(c, &n);
+    MPI_Comm_rank(c, &me);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i < n; i++) {
+        counts[i] = i == me;
+        at[i] = i;
+    }
+    if (me) /* equal signatures of other (count, type), from another line */
+        MPI_Bcast(buf, 4, MPI_INT, 0, c);
+    else
+        MPI_Bcast(buf, 2, pair, 0, c);
+    MPI_Gather(me ? &me : MPI_IN_PLACE, me ? 1 : -7, me ? MPI_INT : MPI_DATATYPE_NULL, all,
+               me ? 9 : 1, me ? MPI_DOUBLE : MPI_INT, 0, c);
+    MPI_Scatter(all, 1, MPI_INT, me ? (void *)&all[1] : MPI_IN_PLACE, 1, MPI_INT, 0, c);
+    MPI_Alltoallv(buf, counts, at, MPI_INT, sum, counts, at, MPI_INT, c);
+    MPI_Bcast(buf, 0, me ? MPI_INT : MPI_DOUBLE, 0, c);
+    MPI_Barrier(c);
+    if (!me) {
+        int p = 0;
+        char packed[8];
+        MPI_Pack(buf, 1, MPI_INT, packed, sizeof packed, &p, c);
+        MPI_Bcast(packed, 4, MPI_PACKED, 0, c);
+    } else {
+        MPI_Bcast(buf, 1, MPI_INT, 0, c);
+    }
+    MPI_Comm two;
+    MPI_Comm_dup(c, &two);
+    MPI_Ibarrier(me % 2 ? c : two, &r[0]); /* in another order on the two */
+    MPI_Ibarrier(me % 2 ? two : c, &r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    if (me % 2)
+        MPI_Iallreduce(buf, sum, 1, MPI_INT, MPI_SUM, two, &r[0]);
+    MPI_Barrier(c);
+    if (!(me % 2))
+        MPI_Iallreduce(buf, sum, 1, MPI_INT, MPI_SUM, two, &r[0]);
+    MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    MPI_Barrier_init(c, MPI_INFO_NULL, &r[0]);
+    MPI_Barrier_init(c, MPI_INFO_NULL, &r[1]);
+    for (int i = 0; i < 3; i++) {
+        MPI_Start(&r[me % 2]);
+        MPI_Start(&r[!(me % 2)]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    MPI_Type_free(&pair);
+    if (me == 1)
+        MPI_Comm_free(&two);
+    MPI_Barrier(c);
+    if (me != 1)
+        MPI_Comm_free(&two);
+}
+
+static void legal(void)
+{
+    MPI_Comm c, half, between;
+    legal_calls(W);
+    MPI_Comm_split(W, rank % 2, -rank, &half);
+    legal_calls(half);
+    MPI_Intercomm_create(half, 0, W, size - 1 - (size - 1 - !(rank % 2)) % 2, 3, &between);
+    MPI_Barrier(between);
+    int root = rank % 2 ? 0 : MPI_PROC_NULL, me;
+    MPI_Comm_rank(half, &me);
+    if (rank % 2 == 0 && me == 0)
+        root = MPI_ROOT;
+    MPI_Bcast(buf, 5, MPI_INT, root, between);
+    MPI_Reduce(buf, sum, 1, MPI_INT, MPI_SUM, root, between);
+    MPI_Intercomm_merge(between, rank % 2, &c);
+    MPI_Barrier(c);
+    MPI_Comm_free(&c);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN); /* a refused call is none */
+    if (rank == 1)
+        MPI_Bcast(buf, 1, MPI_INT, -5, W);
+    MPI_Bcast(buf, 1, MPI_INT, 0, W);
+    if (rank == 0) /* computes longer than the others wait */
+        sleep(3);
+    MPI_Allreduce(buf, sum, 1, MPI_INT, MPI_SUM, W);
+    if (rank == 1)
+        MPI_Recv(buf, 1, MPI_INT, 0, 4, W, MPI_STATUS_IGNORE);
+    else
+        MPI_Barrier(MPI_COMM_SELF);
+    if (rank == 0) {
+        sleep(2);
+        MPI_Send(buf, 1, MPI_INT, 1, 4, W);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(void);
+} cases[] = {{"other_call", other_call}, {"other_root", other_root}, {"reduce_root", reduce_root},
+             {"other_type", other_type}, {"other_count", other_count}, {"other_op", other_op},
+             {"finalizes", finalizes}, {"judge_finalizes", judge_finalizes}, {"swapped", swapped},
+             {"swapped_far", swapped_far}, {"nonblocking", nonblocking}, {"forms", forms},
+             {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},
+             {"inter", inter}, {"returns", returns}, {"legal", legal}};
+
+int main(int argc, char **argv)
+{
+    int given;
+    if (argc > 2)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+    else
+        MPI_Init(&argc, &argv);
+    MPI_Comm_rank(W, &rank);
+    MPI_Comm_size(W, &size);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc > 1 && !strcmp(argv[1], cases[i].name)) {
+            cases[i].fn();
+            MPI_Finalize();
+            return 0;
+        }
+    MPI_Abort(W, 99);
+    return 99;
+}
