@@ -243,7 +243,8 @@ void err_returned_by(int code, const char *call)
     memcpy(text, s->text, sizeof text);
     size_t n = strncmp(text, "MPI", 3) ? 0 : strcspn(text, ": ");
     const char *rest = n && text[n] == ':' && text[n + 1] == ' ' ? text + n + 2 : text;
-    snprintf(s->text, sizeof s->text, "%s: %s", call, rest);
+    if (snprintf(s->text, sizeof s->text, "%s: %s", call, rest) >= ERR_TEXT)
+        s->text[ERR_TEXT - 1] = '\0'; /* cut, as other texts are */
 }
 
 static struct err_user *user_find(int code)

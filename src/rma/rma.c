@@ -96,6 +96,7 @@ void rma_finalize(void)
         free(w);
     }
     rma_node_finalize();
+    mem_arena_free(r->box);
     progress_hook_del(&r->hook);
     for (unsigned i = 0; i < sizeof r->types / sizeof *r->types; i++) {
         free(r->types[i].flat);

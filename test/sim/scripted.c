@@ -417,6 +417,67 @@ static void one_in_order(void *arg)
     OK(MPI_Win_free(&j.win));
 }
 
+/* A block is copied by its owner piece by piece where it listens, by a single copy where it
+ * computes, and by both where it stops in between; it needs no element. */
+enum { BLOCK = 3 * 1024 + 5, PIECES = 4 };
+
+static void copy_block(const struct job *j, long *buf, const long *there, long first)
+{
+    for (int late = 1; late >= 0; late--) { /* pieces of the first must not come after the second */
+        for (long i = 0; i < BLOCK; i++)
+            buf[i] = first + i - late;
+        OK(MPI_Put(buf, BLOCK, MPI_LONG, 1, 1, BLOCK, MPI_LONG, j->win));
+    }
+    OK(MPI_Win_flush(1, j->win));
+    for (int i = 0; i < 10; i++)
+        turn();
+    for (long i = 0; i < BLOCK; i++) {
+        SIM_CHECK(there[1 + i] == first + i);
+        buf[i] = 0;
+    }
+    SIM_CHECK(there[0] == -1 && there[1 + BLOCK] == -1);
+    OK(MPI_Get(buf, BLOCK, MPI_LONG, 1, 1, BLOCK, MPI_LONG, j->win));
+    OK(MPI_Win_flush(1, j->win));
+    for (long i = 0; i < BLOCK; i++)
+        SIM_CHECK(buf[i] == first + i);
+    SIM_CHECK(inside(j->win)->table.ntargets == 0);
+}
+
+static void copies(void *arg)
+{
+    (void)arg;
+    enum { TIMES = 10 };
+    long *mem = calloc(BLOCK + 2, sizeof *mem), *buf = calloc(BLOCK, sizeof *buf), *all[4];
+    SIM_CHECK(mem && buf);
+    mem[0] = mem[1 + BLOCK] = -1;
+    struct job j = private_open(mem, BLOCK + 2, all);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        for (int i = 0; i < TIMES; i++)
+            copy_block(&j, buf, all[1], 10000L * i);
+        long asked = pvar(j.win, PVAR_RMA_AM), done = pvar(j.win, PVAR_RMA_CMA);
+        SIM_CHECK(asked + done == 3 * TIMES);
+        SIM_CHECK(asked > TIMES || j.size == 3); /* messages are not late among two */
+        SIM_CHECK(pvar(j.win, PVAR_RMA_MSGS) >= PIECES * asked);
+        SIM_CHECK(done || pvar(j.win, PVAR_RMA_MSGS) == PIECES * asked);
+        tell(1);
+        hear(1);
+        for (int i = 0; i < TIMES; i++)
+            copy_block(&j, buf, all[1], 10000L * i + 7);
+        SIM_CHECK(pvar(j.win, PVAR_RMA_CMA) > done);
+        tell(1);
+        OK(MPI_Win_unlock_all(j.win));
+    } else if (j.rank == 1) {
+        hear(0);
+        tell(0);
+        sim_compute(1000);
+        hear(0);
+    }
+    OK(MPI_Win_free(&j.win));
+    free(mem);
+    free(buf);
+}
+
 /* A message is there when its receiver looks. */
 static void at_once(struct sim_knobs *k)
 {
@@ -1813,6 +1874,8 @@ const struct scenario scenarios_scripted[] = {
     {"s01-dry-lock-all-nocheck", 4, 1, dry_lock_all_nocheck, NULL, far_and_poor},
     {"s01-dry-per-target", 4, 1, dry_per_target, NULL, far_and_poor},
     {"s01-flush-near", 4, 1, flush_near, NULL, poor_with_a_neighbour},
+    {"s-copies", 2, 1, copies, NULL, at_once},
+    {"s-copies-late", 3, 1, copies, NULL, one_node},
     {"s-one-element", 2, 1, one_element, NULL, at_once},
     {"s-one-admitted", 3, 1, one_admitted, NULL, one_node},
     {"s-one-in-order", 2, 1, one_in_order, NULL, one_node},

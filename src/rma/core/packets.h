@@ -16,7 +16,8 @@
  *   native access       => KEY_ASK                    -> KEY: struct rma_key_data, then what the transport packed
  *   a long operation    => PULL: struct rma_pull_data, then one or two keys as the transport packed them; a put or get: aop is 0
  *                                                     -> PULLED: disp is how many bytes are done; the rest comes by message (pull_target.c)
- *   one element of a near process's own memory  => ONE: struct rma_one, answered in shared memory (delegate.c)
+ *   one element, or a piece of a block, of a near process's own memory
+ *                       => DELEGATE: struct rma_delegated, answered in shared memory
  *
  * A reply that tells an error (aop), but for GRANTED, has struct rma_fault as its payload, whatever it would have carried otherwise: what was
  * refused and why, which only the target knows.
@@ -148,7 +149,7 @@ struct rma_fault {
 #define RMA_FAULT_DYNAMIC UINT64_MAX
 _Static_assert(sizeof(struct rma_fault) == 32, "no padding on the wire");
 
-/* ONE.  Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
+/* DELEGATE. Begins as every packet does; the operands lie where others have what this one has no use for, so that it shares a
  * cache line with the headers below it. */
 struct rma_delegated {
     uint8_t type, aop;  /* aop: enum dt_op_index, or RMA_SWAP */
@@ -156,7 +157,8 @@ struct rma_delegated {
     uint32_t win, src;
     uint32_t number;    /* of the question */
     uint64_t disp;      /* target displacement, in the target's units */
-    uint64_t value, compare; /* as they lie in memory, padded at the end */
+    uint64_t value, compare; /* as they lie in memory, padded at the end. A piece of a block: bytes
+                              * from disp to it, and its length; elem is its slot of the box */
 };
 enum { RMA_DELEGATE_TYPES = 0x4c000000 /* upper half of these handles */ };
 _Static_assert(sizeof(struct rma_delegated) == sizeof(struct rma_hdr) && offsetof(struct rma_delegated, src) == offsetof(struct rma_hdr, src) &&

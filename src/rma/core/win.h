@@ -4,6 +4,7 @@
 #define RMA_CORE_WIN_H
 
 /* --- node segment ------------------------------------------------------------------ */
+enum { RMA_BOX_BYTES = 64 << 10, RMA_BOX_SLOTS = 8 };
 enum { RMA_REGIONS = 64 }; /* attached regions of a dynamic window that near peers can see */
 struct rma_region {
     uint64_t base, size;
@@ -20,6 +21,8 @@ struct rma_peer { /* one member's record, in shared memory, 64-byte aligned */
     uint64_t seg_id;     /* a value that peers read by CMA, as a test of CMA */
     uint64_t seg_id_at;  /* its address in the owner's space */
     uint64_t acc_off;    /* of its acc_ctl in the node segment */
+    struct mem_key box;  /* the segment of its box (delegate_copy.c), size 0: none ... */
+    uint64_t box_off;    /* ... and where in it */
     int32_t rank;        /* in the window */
     int32_t host_index;
     uint32_t stripes;
@@ -41,6 +44,10 @@ struct rma_cached_seg {
 };
 enum { RMA_CACHED_SEGS = 8 };
 
+struct rma_box {             /* of a near process (delegate_copy.c) */
+    struct mem_segment *seg; /* NULL: its own, or none */
+    char *at;
+};
 struct rma_node { /* this window's node, private view */
     struct mem_segment *seg; /* NULL: alone on the node, `page` is heap memory */
     uint64_t seg_id;         /* names the segment in all members */
@@ -52,6 +59,7 @@ struct rma_node { /* this window's node, private view */
     char *page;
     struct shmbar *bar;
     struct shmpair *pairs;
+    struct rma_box *boxes;   /* [nears], or NULL: no peer reaches this memory by CMA */
     struct shmnode n;
     unsigned bars;           /* barriers that this process arrived at */
 };
@@ -242,6 +250,8 @@ struct rma {
     struct rma_win *spare;      /* freed windows, as a heap: as many as ever existed at once */
     unsigned lazy_alls;         /* windows under LOCK_ALL with a far member that has no LOCK yet, or
                                  * with a lazy near one */
+    char *box;                  /* shared memory for delegate_copy.c, or NULL */
+    uint8_t box_busy;           /* a thread uses it */
     struct progress_hook hook;
     int (*polls[RMA_POLLS])(struct rma_win *w);
     struct rma_quota op_quota, target_quota; /* global */

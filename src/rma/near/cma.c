@@ -68,12 +68,13 @@ int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_typ
 }
 
 /* Contiguous on both sides: the common case, one call. */
-int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes)
+int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes, size_t done)
 {
     int put = a->kind == RMA_PUT;
     void *here = put ? (char *)(uintptr_t)dt_start(a->otype, a->origin)
                      : (char *)dt_start(a->rtype, a->result);
-    struct iovec l = {here, bytes}, r = {(char *)(uintptr_t)dt_start(a->ttype, there), bytes};
+    char *far = (char *)(uintptr_t)dt_start(a->ttype, there);
+    struct iovec l = {(char *)here + done, bytes - done}, r = {far + done, bytes - done};
     return put ? mem_cma_write(host, &l, 1, &r, 1) : mem_cma_read(host, &l, 1, &r, 1);
 }
 

@@ -93,12 +93,12 @@ static int number_free(struct rma_win *w)
     return oldest < TOO_OLD;
 }
 
-/* ns until the answer, or at least TIMEOUT_NS. Lets other threads of this process run. */
-static uint64_t await(int world, const struct acc_delegation *mine, uint32_t number)
+enum rma_answer rma_delegate_await(int world, const struct acc_delegation *mine, uint32_t number,
+                                   uint32_t last)
 {
     const char *call = proc->call;
     uint64_t begin = 0, waited = 0;
-    for (unsigned turn = 1; waited < TIMEOUT_NS && !acc_answered(mine, number); turn++) {
+    for (unsigned turn = 1; waited < TIMEOUT_NS && !acc_answered(mine, number, last); turn++) {
         progress_poll();
         sched_turn("the answer to a question", world);
         if (proc->threaded) {
@@ -111,10 +111,10 @@ static uint64_t await(int world, const struct acc_delegation *mine, uint32_t num
         begin = begin ? begin : now;
         waited = now - begin;
     }
-    return waited;
+    return waited <= LATE_NS ? RMA_IN_TIME : waited < TIMEOUT_NS ? RMA_LATE : RMA_TIMEOUT;
 }
 
-static void learn(struct rma_near *n, int late)
+void rma_delegate_learn(struct rma_near *n, int late)
 {
     n->backoff = late ? (uint8_t)(1u << n->misses) : 0;
     n->misses = !late ? 0 : n->misses < MISSES ? (uint8_t)(n->misses + 1) : MISSES;
@@ -130,19 +130,29 @@ int rma_burst(const struct rma_win *w, struct rma_near *n)
     return n->burst == BURST;
 }
 
+int rma_delegate_may(struct rma_win *w, struct rma_near *n)
+{
+    /* While another thread is asking: there is one record, for one operation. */
+    if (!w->delegate.asking && listens(w, n) && number_free(w))
+        return 1;
+    progress_poll(); /* so that processes that ask this one need not wait for long */
+    return 0;
+}
+
+uint32_t rma_delegate_number(struct rma_win *w)
+{
+    return w->delegate.asked += w->delegate.asked == UINT32_MAX ? 2 : 1;
+}
+
 int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q)
 {
     struct acc_delegation *mine = &rma_peer_of(w, w->node.n.me)->asked;
     size_t e = q->elem->elem.bytes;
-    if (w->delegate.asking || !listens(w, n) || !number_free(w)) {
-        /* another thread is asking: there is one record, for one operation */
-        progress_poll(); /* so that processes that ask this one need not wait for long */
+    if (!rma_delegate_may(w, n))
         return 0;
-    }
-    w->delegate.asked += w->delegate.asked == UINT32_MAX ? 2 : 1;
     struct rma_delegated m = {.type = RMA_PKT_DELEGATE, .aop = (uint8_t)q->aop,
                         .elem = (uint16_t)q->elem->obj.handle, .win = (uint32_t)w->id,
-                        .src = w->src, .number = w->delegate.asked, .disp = q->disp};
+                        .src = w->src, .number = rma_delegate_number(w), .disp = q->disp};
     if (q->origin)
         memcpy(&m.value, q->origin, e);
     if (q->compare)
@@ -152,15 +162,15 @@ int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegat
     if (am_request(world, AM_RMA + RMA_PKT_DELEGATE, &v, 1, 0)) {
         /* no room: the owner does not read. The next message to it, or sleep, drops this wish for
          * room */
-        learn(n, 1);
+        rma_delegate_learn(n, 1);
         return 0;
     }
     rma_count(w, PVAR_RMA_MSGS, 1);
     w->delegate.asking = 1;
-    uint64_t waited = await(world, mine, m.number);
+    enum rma_answer how = rma_delegate_await(world, mine, m.number, m.number);
     w->delegate.asking = 0;
-    learn(n, waited > LATE_NS);
-    if (waited >= TIMEOUT_NS && acc_take_back(n->acc, q->off, mine, m.number)) {
+    rma_delegate_learn(n, how != RMA_IN_TIME);
+    if (how == RMA_TIMEOUT && acc_take_back(n->acc, q->off, mine, m.number)) {
         n->unread = m.number;
         return 0;
     }

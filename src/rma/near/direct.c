@@ -44,8 +44,9 @@ static int locate(struct rma_win *w, const struct rma_near *n, const struct rma_
     return shown == 1 ? MPI_SUCCESS : NOT_HERE;
 }
 
+/* done: bytes of a block that the owner has copied. */
 static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes, uint64_t off,
-                int mapped)
+                int mapped, size_t done)
 {
     size_t tcount = (size_t)a->tcount;
     if (mapped) {
@@ -60,7 +61,7 @@ static int move(const struct rma_near *n, const struct rma_args *a, size_t bytes
     if (dt_is_block(a->ttype, tcount) &&
         (a->kind == RMA_PUT ? dt_is_block(a->otype, (size_t)a->ocount)
                             : dt_is_block(a->rtype, (size_t)a->rcount)))
-        return rma_cma_block(n->host_index, a, there, bytes);
+        return rma_cma_block(n->host_index, a, there, bytes, done);
     if (a->kind == RMA_PUT)
         return rma_cma_copy(n->host_index, a->origin, (size_t)a->ocount, a->otype, there, tcount,
                             a->ttype, bytes, 1);
@@ -148,7 +149,13 @@ int rma_direct(struct rma_win *w, struct rma_near *n, const struct rma_args *a, 
         return NOT_HERE;
     if (one && rma_delegate(w, n, &q))
         return MPI_SUCCESS;
-    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped)
+    size_t done = called && !self && rma_may_copy(w, n, a, bytes)
+                      ? rma_delegate_copy(w, n, a, off, bytes) : 0;
+    if (done == bytes && done) {
+        rma_count(w, PVAR_RMA_AM, 1);
+        return MPI_SUCCESS;
+    }
+    err = a->kind == RMA_PUT || a->kind == RMA_GET ? move(n, a, bytes, off, mapped, done)
                                                    : accumulate(n, a, bytes, off, mapped);
     if (err)
         return memory_error(w, a->rank, err);

@@ -10,7 +10,8 @@ int rma_cma_copy(int host, const void *local, size_t lcount, const struct dt_typ
                  const void *remote, size_t rcount, const struct dt_type *rt, size_t bytes,
                  int write);
 /* Contiguous on both sides: the common case, one call. */
-int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes);
+/* From byte `done` on. */
+int rma_cma_block(int host, const struct rma_args *a, const void *there, size_t bytes, size_t done);
 /* Is a message to the target, which polls, faster than CMA? */
 int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t bytes);
 
@@ -25,6 +26,24 @@ struct rma_delegate_op {
 };
 /* Delegate to the owner. 1: done; 0: not done, and the owner will not do it later. */
 int rma_delegate(struct rma_win *w, struct rma_near *n, const struct rma_delegate_op *q);
+/* May an operation be delegated to the owner now? If not, it was polled once. */
+int rma_delegate_may(struct rma_win *w, struct rma_near *n);
+uint32_t rma_delegate_number(struct rma_win *w); /* of the next operation, or piece of one */
+/* Wait for the answer to `number`, or to one after it up to `last`, some microseconds. Lets other
+ * threads of this process run. */
+enum rma_answer { RMA_IN_TIME, RMA_LATE, RMA_TIMEOUT };
+enum rma_answer rma_delegate_await(int world, const struct acc_delegation *mine, uint32_t number,
+                                   uint32_t last);
+void rma_delegate_learn(struct rma_near *n, int late);
+/* --- delegate_copy.c ---- */
+/* Is it a put or get of one block that may be delegated? */
+int rma_may_copy(const struct rma_win *w, const struct rma_near *n, const struct rma_args *a,
+                 size_t bytes);
+/* Delegate it; off: of the target buffer in the window, checked (dynamic windows: the address).
+ * How many bytes, from the front, are done; the owner will do no others later. */
+size_t rma_delegate_copy(struct rma_win *w, struct rma_near *n, const struct rma_args *a,
+                         uint64_t off, size_t bytes);
+
 /* One more accumulate without result. Returns whether it belongs to a burst: many of them, with no
  * synchronization between them. */
 int rma_burst(const struct rma_win *w, struct rma_near *n);

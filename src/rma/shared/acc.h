@@ -139,11 +139,23 @@ struct acc_question {
 /* Owner: one element of its mapped memory. 1: done and answered; 0: it was taken back, or the asker
  * failed (its stripe may be another process's now). */
 int acc_answer(const struct acc_target *t, const struct acc_question *q);
-/* Asker: is it answered? Then a->old is valid. */
-static inline int acc_answered(const struct acc_delegation *a, uint32_t number)
+/* Owner: the same for a piece of a put or get. */
+struct acc_copy {
+    uint64_t off;     /* of the operation's first byte: its stripe decides */
+    char *to;
+    const char *from;
+    size_t len;
+    struct acc_delegation *asked;
+    uint32_t number;
+    int asker;
+};
+int acc_answer_copy(struct acc_ctl *c, const struct acc_copy *x);
+/* Asker: is it, or one after it up to `last`, answered? Then a->old is valid. Numbers wrap
+ * around. */
+static inline int acc_answered(const struct acc_delegation *a, uint32_t number, uint32_t last)
 {
-    /* Acquire pairs with the release in acc_answer(). */
-    return atomic_load_explicit(&a->answered, memory_order_acquire) == number;
+    /* Acquire pairs with the release in acc_answer() and acc_answer_copy(). */
+    return atomic_load_explicit(&a->answered, memory_order_acquire) - number <= last - number;
 }
 /* Owner: a check without the stripe. 1 is final, 0 may change. */
 static inline int acc_taken_back(const struct acc_delegation *a, uint32_t number)
@@ -151,7 +163,8 @@ static inline int acc_taken_back(const struct acc_delegation *a, uint32_t number
     /* By its distance, since numbers wrap around. */
     return (int32_t)(atomic_load_explicit(&a->back, memory_order_relaxed) - number) >= 0;
 }
-/* Asker: 1: the owner will not do it; 0: it has done it. */
+/* Asker: 1: the owner will not do it, nor what was asked before and is not answered; 0: it has done
+ * it. */
 int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_delegation *a, uint32_t number);
 
 #endif

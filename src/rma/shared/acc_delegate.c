@@ -39,11 +39,29 @@ int acc_answer(const struct acc_target *t, const struct acc_question *q)
     return open;
 }
 
+int acc_answer_copy(struct acc_ctl *c, const struct acc_copy *x)
+{
+    struct stripe *lock = &c->stripe[x->off / ACC_STRIPE_BYTES & c->mask];
+    sched_point(); /* it may still be taken back */
+    stripe_take(lock, (unsigned)mem_host_index() + 1);
+    /* final: the stripe orders it with the store in acc_take_back() */
+    int open = !acc_taken_back(x->asked, x->number);
+    if (open && boot_failed_count() && boot_failed(x->asker))
+        open = 0;
+    if (open) {
+        memcpy(x->to, x->from, x->len);
+        /* Release pairs with the acquire in acc_answered(): the bytes are there. */
+        atomic_store_explicit(&x->asked->answered, x->number, memory_order_release);
+    }
+    stripe_give(lock);
+    return open;
+}
+
 int acc_take_back(struct acc_ctl *c, uint64_t off, struct acc_delegation *a, uint32_t number)
 {
     struct stripe *lock = &c->stripe[off / ACC_STRIPE_BYTES & c->mask];
     stripe_take(lock, (unsigned)mem_host_index() + 1);
-    int open = !acc_answered(a, number);
+    int open = !acc_answered(a, number, number);
     if (open)
         /* ordered by the stripe, too */
         atomic_store_explicit(&a->back, number, memory_order_relaxed);

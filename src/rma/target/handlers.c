@@ -322,6 +322,39 @@ int rma_on_op(int src, const void *msg, size_t len)
     return 0;
 }
 
+/* An operation that was taken back is read no more. Release pairs with the acquire in unread()
+ * (delegate.c). */
+static void mark_read(const struct rma_win *w, const struct rma_near *asker, uint32_t number)
+{
+    atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), asker), number,
+                          memory_order_release);
+}
+
+/* A piece of a put or get of a near process (delegate_copy.c). 1: done and answered. 0: it was
+ * taken back. -1: malformed. */
+static int run_piece(struct rma_win *w, const struct rma_near *n, const struct rma_delegated *q,
+                     int src)
+{
+    enum { SLOT_BYTES = RMA_BOX_BYTES / RMA_BOX_SLOTS };
+    uint64_t off = 0;
+    char *mem;
+    int64_t at = (int64_t)q->value; /* from the operation's displacement (bytes) */
+    char *box = w->node.boxes ? w->node.boxes[n - w->near.near].at : NULL;
+    if (!box || !q->compare || q->compare > SLOT_BYTES || q->elem >= RMA_BOX_SLOTS ||
+        at > INT64_MAX - SLOT_BYTES)
+        return -1;
+    if (acc_taken_back(&n->peer->asked, q->number))
+        return 0;
+    if (!rma_window_at(w, q->disp, at, at + (int64_t)q->compare, &off, &mem))
+        return -1;
+    box += q->elem * SLOT_BYTES;
+    mem = (char *)((uintptr_t)mem + (uintptr_t)at);
+    struct acc_copy x = {.off = off, .to = q->aop == RMA_COPY_IN ? mem : box,
+                         .from = q->aop == RMA_COPY_IN ? box : mem, .len = (size_t)q->compare,
+                         .asked = &n->peer->asked, .number = q->number, .asker = src};
+    return acc_answer_copy(rma_own_memory(w).ctl, &x);
+}
+
 /* One element, delegated to this process by a near one (delegate.c). A malformed one is not
  * answered: the asker takes it back. */
 int rma_on_delegate(int src, const void *msg, size_t len)
@@ -341,6 +374,14 @@ int rma_on_delegate(int src, const void *msg, size_t len)
     struct acc_target at = rma_own_memory(w);
     uint64_t off = 0;
     char *mem;
+    if (n && (q.aop == RMA_COPY_IN || q.aop == RMA_COPY_OUT)) {
+        int done = run_piece(w, n, &q, src);
+        if (done < 0)
+            return malformed(src, "a piece of an operation");
+        if (!done)
+            mark_read(w, n, q.number);
+        return 0;
+    }
     if (!n || !e || !(op ? e->ops >> q.aop & 1 : q.aop == RMA_SWAP))
         return malformed(src, "a question");
     /* Before its place is checked, which may be detached since. */
@@ -351,10 +392,8 @@ int rma_on_delegate(int src, const void *msg, size_t len)
     struct acc_question x = {.off = off, .elem = e, .op = op, .origin = &q.value,
                              .compare = &q.compare, .asked = &n->peer->asked, .number = q.number,
                              .asker = src};
-    /* Release pairs with the acquire in listens() (delegate.c): the operation is read no more. */
     if (!open || !acc_answer(&at, &x))
-        atomic_store_explicit(rma_read_word(w, rma_near_of(w, w->rank), n), q.number,
-                              memory_order_release);
+        mark_read(w, n, q.number);
     return 0;
 }
 

@@ -37,6 +37,37 @@ int rma_node_find(struct rma_win *w)
     return MPI_SUCCESS;
 }
 
+/* Near peers that reach memory by CMA delegate copies by way of a box, one for all windows. */
+static void box_record(const struct rma_win *w, struct rma_peer *p)
+{
+    struct rma *r = rma_self();
+    p->box.size = 0;
+    if (w->nears == 1 || !cvar.rma_cma ||
+        (w->flavor != MPI_WIN_FLAVOR_CREATE && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+        return;
+    if (!r->box)
+        r->box = mem_arena_alloc(RMA_BOX_BYTES, RMA_PAGE);
+    const struct mem_segment *s = r->box ? mem_segment_of(r->box, RMA_BOX_BYTES) : NULL;
+    if (!s)
+        return;
+    mem_segment_key(s, &p->box);
+    p->box_off = (uint64_t)(r->box - (char *)s->base);
+}
+
+/* This process executes what peers that do not map its memory delegate. */
+static void boxes_attach(struct rma_win *w)
+{
+    w->node.boxes = calloc(w->nears, sizeof *w->node.boxes);
+    for (unsigned i = 0; w->node.boxes && i < w->nears; i++) {
+        const struct rma_peer *p = w->near.near[i].peer;
+        struct rma_box *b = &w->node.boxes[i];
+        if (i == w->node.n.me)
+            b->at = rma_self()->box;
+        else if (p->box.size && mem_segment_attach_again(&p->box, &b->seg) == 0)
+            b->at = (char *)b->seg->base + p->box_off;
+    }
+}
+
 void rma_node_record(struct rma_win *w)
 {
     struct rma_peer *p = rma_peer_of(w, w->node.n.me);
@@ -62,6 +93,7 @@ void rma_node_record(struct rma_win *w)
         mem_segment_key(seg, &p->key);
         p->key_off = (uint64_t)((char *)w->base - (char *)seg->base);
     }
+    box_record(w, p);
     ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
 }
 
@@ -136,6 +168,8 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     rma_node_barrier(w); /* all have tried */
     if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
+    else
+        boxes_attach(w);
     acc_ctl_init(w->near.near[me].acc, p->stripes, acc_hints);
     if (w->mem.made && w->mem.made->owner)
         mem_segment_shut(w->mem.made);

@@ -275,8 +275,13 @@ void rma_node_barrier(struct rma_win *w)
 void rma_node_close(struct rma_win *w)
 {
     offer_back(w);
-    for (unsigned i = 0; i < w->nears; i++)
+    for (unsigned i = 0; i < w->nears; i++) {
         mem_segment_drop(w->near.near[i].seg);
+        if (w->node.boxes)
+            mem_segment_drop(w->node.boxes[i].seg);
+    }
+    free(w->node.boxes);
+    w->node.boxes = NULL;
     mem_segment_drop(w->mem.made);
     if (w->node.seg && w->node.reusable)
         page_keep(w);

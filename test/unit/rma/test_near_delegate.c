@@ -143,7 +143,7 @@ static void taken_back(void)
     }
     for (int i = 2; i >= 0; i--)
         job_check(deliver(&before[i]) == 0 && cell[AT] == 10 &&
-                  !acc_answered(&self->peer->asked, before[i].number) &&
+                  !acc_answered(&self->peer->asked, before[i].number, before[i].number) &&
                   has_read(0) == before[i].number);
     job_check(was == -1);
     /* seen under the stripe only */
