@@ -112,6 +112,11 @@ typedef struct {
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)0x6c000000)
 #define MPI_SESSION_NULL ((MPI_Session)0x38000000)
 #define MPI_FILE_NULL ((MPI_File)0)
+/* names of MPICH for the requests of files */
+#define MPIO_USES_MPI_REQUEST
+#define MPIO_Request MPI_Request
+#define MPIO_Wait MPI_Wait
+#define MPIO_Test MPI_Test
 
 /* Datatypes of C */
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x0c000000)

@@ -69,7 +69,7 @@ static int view_make(const struct io_file *f, struct view *v)
 static int disp_check(const struct io_file *f, int64_t *disp)
 {
     if (*disp == MPI_DISPLACEMENT_CURRENT && (f->amode & MPI_MODE_SEQUENTIAL)) {
-        *disp = f->view.disp;
+        *disp = 0; /* known when all are here: current_disp() */
         return MPI_SUCCESS;
     }
     if (*disp == MPI_DISPLACEMENT_CURRENT)
@@ -93,6 +93,23 @@ static int rep_check(const char *name, const struct rep **r)
                          name ? name : "(null)");
 }
 
+/* Where the shared pointer is, in bytes. Collective: nobody moves it meanwhile. */
+static int current_disp(struct io_file *f, int64_t *disp)
+{
+    int64_t at[2] = {0, MPI_SUCCESS}, offset;
+    if (f->comm->rank == 0) {
+        int err = shared_add(f, 0, &offset);
+        at[0] = err || !f->view.fsize ? f->view.disp
+                                      : view_offset(&f->view, offset * f->view.esize);
+        at[1] = err ? err_class(err) : 0;
+    }
+    int err = f->comm->size > 1 ? coll_bcast_bytes(at, sizeof at, 0, f->comm) : MPI_SUCCESS;
+    *disp = at[0];
+    return err || !at[1] ? err
+                         : err_make((int)at[1], "%s: file \"%s\": no shared file pointer",
+                                    io_call(), f->name);
+}
+
 int io_set_view(struct io_file *f, int64_t disp, struct dt_type *etype, struct dt_type *filetype,
                 const char *datarep, struct info *info)
 {
@@ -108,6 +125,8 @@ int io_set_view(struct io_file *f, int64_t disp, struct dt_type *etype, struct d
     if (!err)
         err = hints_take(f, info);
     err = io_same(f, v.esize, "the extent of etype", err);
+    if (!err && (f->amode & MPI_MODE_SEQUENTIAL))
+        err = current_disp(f, &v.disp);
     /* The shared pointer begins again; nobody uses it before all are here. */
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);

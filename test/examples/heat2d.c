@@ -12,7 +12,10 @@
  *   --sync fence   MPI_Win_fence after the puts: everybody waits for everybody
  *   --sync pscw    post, start, complete, wait: everybody waits for its neighbours
  *   --sync lock    one lock_all; put, flush, then count the neighbour's arrivals up with
- *                  MPI_Accumulate */
+ *                  MPI_Accumulate
+ *
+ * --checkpoint FILE writes the field at the end by MPI-IO; --restart FILE goes on from there, on
+ * any number of ranks. */
 #include <math.h>
 #include <mpi.h>
 #include <sched.h>
@@ -35,7 +38,7 @@ struct options {
     int nx, ny, steps, check;
     enum sync sync;
     enum flavour flavour;
-    const char *png;
+    const char *png, *checkpoint, *restart;
 };
 
 /* A block of the plate: w x h cells from (x0, y0), stored with a border as (w + 2) x (h + 2). */
@@ -56,6 +59,7 @@ struct plate {
     MPI_Datatype column;      /* a column of the own block */
     MPI_Datatype far_column[4];
     double exchange_time;
+    int done; /* steps that were done before a restart */
 };
 
 /* ------------------------------------------------------------------ numerics */
@@ -331,6 +335,87 @@ static void exchange(struct plate *p, int which, int64_t k)
     p->exchange_time += MPI_Wtime() - t;
 }
 
+/* ------------------------------------------------------------------ checkpoint and restart */
+
+/* The file: steps done, nx, ny, then the plate row by row, without a border. */
+enum { HEADER = 3 * sizeof(int64_t) };
+
+static void file_fails(const struct plate *p, const char *file, int err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int len;
+
+    MPI_Error_string(err, text, &len);
+    fprintf(stderr, "heat2d: rank %d: %s: %s\n", p->rank, file, text);
+    MPI_Abort(p->grid, 1);
+}
+
+/* Cells [x, x + w) of rows [y, y + h) of a field whose rows have nx cells. */
+static MPI_Datatype cells_of(int nx, int ny, int x, int y, int w, int h)
+{
+    int sizes[2] = { ny, nx }, part[2] = { h, w }, start[2] = { y, x };
+    MPI_Datatype t;
+
+    MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_DOUBLE, &t);
+    MPI_Type_commit(&t);
+    return t;
+}
+
+/* Moves the own block and `border` cells around it, as far as they lie on the plate. */
+static int move_cells(struct plate *p, MPI_File file, double *f, int border, int write)
+{
+    struct block b = p->mine;
+    int west = b.x0 ? border : 0, north = b.y0 ? border : 0;
+    int w = b.w + west + (b.x0 + b.w < p->o.nx ? border : 0);
+    int h = b.h + north + (b.y0 + b.h < p->o.ny ? border : 0), err;
+    MPI_Datatype there = cells_of(p->o.nx, p->o.ny, b.x0 - west, b.y0 - north, w, h);
+    MPI_Datatype here = cells_of(b.w + 2, b.h + 2, 1 - west, 1 - north, w, h);
+
+    err = MPI_File_set_view(file, HEADER, MPI_DOUBLE, there, "native", MPI_INFO_NULL);
+    if (!err)
+        err = write ? MPI_File_write_all(file, f, 1, here, MPI_STATUS_IGNORE)
+                    : MPI_File_read_all(file, f, 1, here, MPI_STATUS_IGNORE);
+    MPI_Type_free(&there);
+    MPI_Type_free(&here);
+    return err;
+}
+
+static void checkpoint(struct plate *p, const char *name)
+{
+    int64_t header[3] = { p->o.steps, p->o.nx, p->o.ny };
+    MPI_File file;
+    int err = MPI_File_open(p->grid, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+
+    if (!err && p->rank == 0)
+        err = MPI_File_write_at(file, 0, header, 3, MPI_INT64_T, MPI_STATUS_IGNORE);
+    if (!err)
+        err = move_cells(p, file, field(p, p->o.steps % 2), 0, 1);
+    if (!err)
+        err = MPI_File_close(&file);
+    if (err)
+        file_fails(p, name, err);
+}
+
+static void restart(struct plate *p, const char *name)
+{
+    int64_t header[3] = { 0, 0, 0 };
+    MPI_File file;
+    int err = MPI_File_open(p->grid, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+
+    if (!err)
+        err = MPI_File_read_at_all(file, 0, header, 3, MPI_INT64_T, MPI_STATUS_IGNORE);
+    if (!err && (header[1] != p->o.nx || header[2] != p->o.ny || header[0] > p->o.steps))
+        die(p, "the checkpoint is of another plate, or of a later step");
+    p->done = (int)header[0];
+    if (!err)
+        err = move_cells(p, file, field(p, 0), 1, 0);
+    if (!err)
+        err = MPI_File_close(&file);
+    if (err)
+        file_fails(p, name, err);
+    memcpy(field(p, 1), field(p, 0), cells(p->mine) * sizeof(double));
+}
+
 /* ------------------------------------------------------------------ reporting */
 
 /* Whether people watch: mpiexec tells its children, since they themselves write into a pipe. */
@@ -475,11 +560,12 @@ static long compare_with_serial(const struct options *o, const double *f)
 static int finish(struct plate *p, double seconds)
 {
     double *f = whole_plate(p, p->o.steps % 2), per_step[2], worst[2];
+    int steps = p->o.steps > p->done ? p->o.steps - p->done : 1;
     long differ;
     int bad = 0;
 
-    per_step[0] = seconds / (p->o.steps ? p->o.steps : 1) * 1e6;
-    per_step[1] = p->exchange_time / (p->o.steps ? p->o.steps : 1) * 1e6;
+    per_step[0] = seconds / steps * 1e6;
+    per_step[1] = p->exchange_time / steps * 1e6;
     MPI_Reduce(per_step, worst, 2, MPI_DOUBLE, MPI_MAX, 0, p->grid);
     if (p->rank == 0) {
         printf("  time per step    %.1f us, of it %.1f us in the exchange of edges\n", worst[0],
@@ -514,6 +600,8 @@ static int run(struct plate *p)
     double begin, shown = 0;
 
     make_plate(p);
+    if (p->o.restart)
+        restart(p, p->o.restart);
     watched = p->rank == 0 && on_terminal();
     if (p->rank == 0) {
         printf("heat2d: %d x %d cells, %d steps, %d ranks as %d x %d, %s on a window made by %s\n",
@@ -527,9 +615,9 @@ static int run(struct plate *p)
         MPI_Win_lock_all(0, p->win);
     MPI_Barrier(p->grid);
     begin = MPI_Wtime();
-    for (k = 0; k < p->o.steps; k++) {
+    for (k = p->done; k < p->o.steps; k++) {
         step(field(p, (k + 1) % 2), field(p, k % 2), p->mine);
-        exchange(p, (k + 1) % 2, k + 1);
+        exchange(p, (k + 1) % 2, k + 1 - p->done);
         if (watched && MPI_Wtime() - shown > 0.05) {
             shown = MPI_Wtime();
             bar(k + 1, p->o.steps, shown - begin);
@@ -542,6 +630,8 @@ static int run(struct plate *p)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, p->win);
     else if (p->o.sync == LOCK)
         MPI_Win_unlock_all(p->win);
+    if (p->o.checkpoint)
+        checkpoint(p, p->o.checkpoint);
     k = finish(p, begin);
     free_plate(p);
     return k;
@@ -571,6 +661,10 @@ static int parse(struct options *o, int argc, char **argv)
         i++;
         if (strcmp(a, "--png") == 0 && *next)
             o->png = next;
+        else if (strcmp(a, "--checkpoint") == 0 && *next)
+            o->checkpoint = next;
+        else if (strcmp(a, "--restart") == 0 && *next)
+            o->restart = next;
         else if (strcmp(a, "--sync") == 0 && (v = choose(next, sync_names, 3)) >= 0)
             o->sync = (enum sync)v;
         else if (strcmp(a, "--flavour") == 0 && (v = choose(next, flavour_names, 4)) >= 0)
@@ -598,7 +692,8 @@ int main(int argc, char **argv)
         if (p.rank == 0)
             printf("usage: heat2d [--nx N] [--ny N] [--steps N] [--sync fence|pscw|lock]\n"
                    "              [--flavour allocate|create|shared|dynamic] [--png FILE] "
-                   "[--no-check]\n");
+                   "[--no-check]\n"
+                   "              [--checkpoint FILE] [--restart FILE]\n");
         MPI_Finalize();
         return 2;
     }

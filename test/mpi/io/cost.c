@@ -1,0 +1,169 @@
+/* What accesses cost, by the counters of the library: system calls, rounds, locks.  And what is
+ * returned where the file may not grow: class, text, bytes that are there. */
+#include "../mt.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { BLOCK = 1024, BLOCKS = 64 };
+static char name[200], buf[BLOCK * BLOCKS];
+
+/* A counter of the process. */
+static long long pv_get(const char *counter)
+{
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle h;
+    unsigned long long v = 0;
+    int i = -1, n = 0;
+    if (!MUST(!MPI_T_pvar_get_index(counter, MPI_T_PVAR_CLASS_COUNTER, &i), "no %s", counter))
+        return -1;
+    MPI_T_pvar_session_create(&s);
+    CHECK_EQ(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &n), 0);
+    CHECK_EQ(MPI_T_pvar_read(s, h, &v), 0);
+    MPI_T_pvar_handle_free(s, &h);
+    MPI_T_pvar_session_free(&s);
+    return (long long)v;
+}
+
+static MPI_File opened(const char *cb, MPI_Datatype ft)
+{
+    MPI_File f;
+    MPI_Info i;
+    MPI_Info_create(&i);
+    MPI_Info_set(i, "romio_cb_write", cb);
+    MPI_Info_set(i, "romio_cb_read", cb);
+    CHECK_EQ(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f), 0);
+    MPI_Info_free(&i);
+    CHECK_EQ(MPI_File_set_view(f, (MPI_Offset)mt_rank * BLOCK, MPI_BYTE, ft, "native",
+                               MPI_INFO_NULL), 0);
+    return f;
+}
+
+static long long all(long long mine)
+{
+    long long sum;
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+static MPI_Datatype interleaved(void)
+{
+    MPI_Datatype t, ft;
+    MPI_Type_contiguous(BLOCK, MPI_BYTE, &t);
+    MPI_Type_create_resized(t, 0, (MPI_Aint)BLOCK * mt_size, &ft);
+    MPI_Type_commit(&ft);
+    MPI_Type_free(&t);
+    return ft;
+}
+
+static void independent(void)
+{
+    long long calls = pv_get("io_system_calls"), locks = pv_get("io_locks");
+    MPI_File f = opened("disable", MPI_BYTE);
+    MPI_Status st;
+    CHECK_EQ(MPI_File_write_at(f, 0, buf, sizeof buf, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, 1);
+    CHECK_EQ(MPI_File_write_shared(f, buf, 100, MPI_BYTE, &st), 0);
+    CHECK_EQ(MPI_File_write_ordered(f, buf, 100, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, 3);
+    CHECK_EQ(pv_get("io_locks") - locks, 0);
+    CHECK_EQ(MPI_File_set_atomicity(f, 1), 0);
+    CHECK_EQ(MPI_File_write_at(f, 0, buf, 10, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, 4);
+    CHECK_EQ(pv_get("io_locks") - locks, 1);
+    MPI_File_close(&f);
+}
+
+static void strided_memory(void)
+{
+    long long calls = pv_get("io_system_calls");
+    MPI_File f = opened("disable", MPI_BYTE);
+    MPI_Datatype t;
+    MPI_Status st;
+    MPI_Type_vector(1000, 3, 7, MPI_BYTE, &t);
+    MPI_Type_commit(&t);
+    CHECK_EQ(MPI_File_write_at(f, 0, buf, 1, t, &st), 0);
+    CHECK_EQ(MPI_File_read_at(f, 0, buf, 1, t, &st), 0);
+    CHECK_EQ(pv_get("io_system_calls") - calls, 2);
+    MPI_Type_free(&t);
+    MPI_File_close(&f);
+}
+
+static void by_aggregators(void)
+{
+    MPI_Datatype ft = interleaved();
+    MPI_File f = opened("automatic", ft);
+    MPI_Status st;
+    long long calls, rounds;
+    MPI_Barrier(MPI_COMM_WORLD);
+    calls = pv_get("io_system_calls");
+    rounds = pv_get("io_rounds");
+    CHECK_EQ(MPI_File_write_all(f, buf, sizeof buf, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_rounds") - rounds, 1);
+    calls = all(pv_get("io_system_calls") - calls);
+    MUST(calls <= mt_size, "%lld writes for %d blocks", calls, mt_size * BLOCKS);
+    calls = pv_get("io_system_calls");
+    CHECK_EQ(MPI_File_read_at_all(f, 0, buf, sizeof buf, MPI_BYTE, &st), 0);
+    calls = all(pv_get("io_system_calls") - calls);
+    MUST(calls <= mt_size, "%lld reads for %d blocks", calls, mt_size * BLOCKS);
+    MPI_File_close(&f);
+    /* blocks that are neighbours are no reason to meet */
+    f = opened("automatic", MPI_BYTE);
+    rounds = pv_get("io_rounds");
+    CHECK_EQ(MPI_File_write_at_all(f, 0, buf, BLOCK, MPI_BYTE, &st), 0);
+    CHECK_EQ(pv_get("io_rounds") - rounds, 0);
+    MPI_File_close(&f);
+    MPI_Type_free(&ft);
+}
+
+/* A write that the system cuts short, then refuses. */
+static void no_room(int collective)
+{
+    struct rlimit old, few;
+    char text[MPI_MAX_ERROR_STRING], bytes[60];
+    int err, len;
+    MPI_Datatype ft = interleaved();
+    MPI_File f = opened(collective ? "enable" : "disable", collective ? ft : MPI_BYTE);
+    MPI_Status st;
+    MPI_File_set_size(f, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    few = old;
+    few.rlim_cur = 40000;
+    if (!collective || mt_rank == 0)
+        setrlimit(RLIMIT_FSIZE, &few);
+    err = collective ? MPI_File_write_all(f, buf, sizeof buf, MPI_BYTE, &st)
+                     : MPI_File_write_at(f, 0, buf, sizeof buf, MPI_BYTE, &st);
+    setrlimit(RLIMIT_FSIZE, &old);
+    MPI_Error_string(err, text, &len);
+    CHECK_EQ(mt_class(err), MPI_ERR_IO);
+    MUST(strstr(text, name), "the text names no file: %s", text);
+    if (!collective) {
+        snprintf(bytes, sizeof bytes, "at byte 40000 after %d bytes", 40000 - mt_rank * BLOCK);
+        MUST(strstr(text, bytes), "the text has no '%s': %s", bytes, text);
+    }
+    MPI_File_close(&f);
+    MPI_Type_free(&ft);
+}
+
+int main(int argc, char **argv)
+{
+    int id = (int)getpid(), provided;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    mt_init(&argc, &argv);
+    MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "/tmp/mt-io-cost-%d", id);
+    independent();
+    strided_memory();
+    if (mt_size > 1)
+        by_aggregators();
+    no_room(0);
+    if (mt_size > 1)
+        no_room(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == 0)
+        unlink(name);
+    MPI_T_finalize();
+    return mt_finish();
+}
