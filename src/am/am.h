@@ -32,7 +32,13 @@ enum { AM_AGAIN = TP_AGAIN };
 
 /* Types are assigned in blocks per room; the handler table has AM_TYPES places. */
 enum am_block {
-    AM_INTERNAL = 0, AM_P2P = 16, AM_COLL = 48, AM_RMA = 64, AM_CHECK = 96, AM_TEST = 120, AM_TYPES = 128
+    AM_INTERNAL = 0,
+    AM_P2P = 16,
+    AM_COLL = 48,
+    AM_RMA = 64,
+    AM_CHECK = 96,
+    AM_TEST = 120,
+    AM_TYPES = 128
 };
 
 /* 0: taken. AM_AGAIN (requests only): offer it again later; until then no other request of this

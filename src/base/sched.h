@@ -46,7 +46,7 @@ uint64_t time_now(void);
 /* One turn of a short wait for another process or thread inside a bounded critical section: spins
  * for the first turns, then gives the core away.  Waits for anything else are progress_wait(). */
 void thread_pause(unsigned turn);
-/* 64 random bits (cookies, tokens); from the seed in the simulator. */
+/* 64 random bits (ids on the wire, tokens); from the seed in the simulator. */
 uint64_t random_bits(void);
 
 #endif

@@ -53,7 +53,7 @@ void boot_page_close(struct boot *b)
 
 /* --- deaths that no page tells of ---------------------------------------------- */
 
-enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 }; /* in boot.buried; ever upwards */
+enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 }; /* in boot.failed; ever upwards */
 
 static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope, const char *why)
 {

@@ -5,8 +5,8 @@
  *     rank 1 stdout --pipe--> stream --/
  *
  * A stream hands whole lines to its sink.  A line that is longer than the stream's buffer, or that
- * rests unfinished for the sink's patience, goes out in parts; the stream then owns the sink until
- * the line ends, or until it has rested for the patience again and another stream wants to write:
+ * rests unfinished for the sink's timeout, goes out in parts; the stream then owns the sink until
+ * the line ends, or until it has rested for that time again and another stream wants to write:
  * then the line is broken by a newline rather than joined with the other's.
  * A sink holds a bounded number of bytes; streams that find no room are not read, so a slow reader
  * slows the ranks down as a plain pipe would.  Nothing here blocks. */

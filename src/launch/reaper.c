@@ -70,7 +70,7 @@ int strays_kill(const char *job, pid_t spare)
     return n;
 }
 
-/* --- the warden -------------------------------------------------------------------- */
+/* --- the reaper -------------------------------------------------------------------- */
 
 static void watch(const struct reaper *w, int fd, const char *job) __attribute__((noreturn));
 
@@ -99,7 +99,7 @@ static void watch(const struct reaper *w, int fd, const char *job)
 /* Kill by name or command line means mpiexec, not us. */
 static void rename_self(char **argv)
 {
-    static const char name[] = "windrose-warden";
+    static const char name[] = "windrose-reaper";
     prctl(PR_SET_NAME, name);
     for (int i = 0; argv[i]; i++) {
         size_t n = strlen(argv[i]);

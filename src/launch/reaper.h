@@ -1,9 +1,9 @@
 /* reaper.h - so that nothing outlives mpiexec, even when it is killed with SIGKILL.
  *
- *     mpiexec ---- pipe ----> warden       end of file without goodbye: mpiexec is dead, kill all
+ *     mpiexec ---- pipe ----> reaper       end of file without goodbye: mpiexec is dead, kill all
  *        \---- ranks ---- their children
  *
- * The kernel kills the ranks (PR_SET_PDEATHSIG), but not what they started.  The warden, a process
+ * The kernel kills the ranks (PR_SET_PDEATHSIG), but not what they started.  The reaper, a process
  * in a session of its own, kills the ranks' process groups and every process whose environment
  * names the job. */
 #ifndef LAUNCH_REAPER_H
@@ -18,10 +18,10 @@ struct reaper {
     pid_t pid;
     int pipe;
     int size;
-    _Atomic(pid_t) *group; /* shared with the warden, which reads it when mpiexec is dead; 0: none, or over */
+    _Atomic(pid_t) *group; /* shared with the child, which reads it when mpiexec is dead; 0: none, or over */
 };
 
-/* argv: the words mpiexec was started with, which the warden overwrites in its own copy, so that whoever kills
+/* argv: the words mpiexec was started with, which the child overwrites in its own copy, so that whoever kills
  * mpiexec by its command line spares it.  0 or -errno. */
 int reaper_start(struct reaper *w, int size, const char *job, char **argv);
 void reaper_note(struct reaper *w, int rank, pid_t group);

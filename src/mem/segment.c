@@ -327,7 +327,7 @@ int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg)
 
 /* --- attach ---------------------------------------------------------------------- */
 
-/* Whether the link (an entry of some /proc/x/fd) is the memfd of this cookie. */
+/* Whether the link (an entry of some /proc/x/fd) is the memfd of this id. */
 static int link_matches(const char *link, uint64_t seg_id)
 {
     char name[40], want[64], target[96];

@@ -19,7 +19,7 @@
  *
  * All are AM requests (EAGER.., RTS, FIN, ACK) but DATA, which answers a PULL that reserved its
  * room: an RTS may stay unmatched for long and must hold no reply room meanwhile.
- * Fixed width, host order (homogeneous jobs). sreq and rreq are cookies (wire_id.c) of the process
+ * Fixed width, host order (homogeneous jobs). sreq and rreq are ids (wire_id.c) of the process
  * that made them. */
 #ifndef P2P_PACKETS_H
 #define P2P_PACKETS_H

@@ -32,7 +32,7 @@ enum { SERVED_MIN = 2000, SERVED_MAX = 50000, SERVED_LOOKS = 4 /* so many, and i
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
-/* Where there is nothing to sleep on, a nap lasts 1 ms, twice as long each time, this long at most. */
+/* Where there is nothing to sleep on, a sleep lasts 1 ms, twice as long each time, this long at most. */
 enum { BACKOFF_MAX_MS = 8, BACKOFF_DOUBLES = 3, BACKOFF_AFTER = 16 /* turns that gave way, of who waits where cores are few */ };
 /* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
  * often; turns without a sleep until the clock is looked at. */
@@ -298,7 +298,7 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 }
 
 /* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.  Where something has no
- * descriptor, whoever naps looks again after backoff_ms; for the others (0) a turn is as it was, and nobody follows one who naps.
+ * descriptor, a thread that dozes looks again after backoff_ms; for the others (0) a turn is as it was, and no thread follows one that dozes.
  * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
 static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int backoff_ms, uint64_t *slept)
 {
@@ -344,7 +344,7 @@ static int sleep_ms(const struct progress *p, int fruitless)
     return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
 }
 
-/* Where there is nothing to sleep on: a nap no longer than the wait was already; 0: keep looking.  Nobody waits for what the progress
+/* Where there is nothing to sleep on: sleep no longer than the wait lasted already; 0: keep looking.  Nobody waits for what the progress
  * thread (what: NULL) finds as for an answer, and where cores are few somebody else needs this one. */
 static int backoff_ms(const struct progress *p, const char *what, int fruitless)
 {
@@ -473,8 +473,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             look_after(p, &since, what, peer);
             yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
             uint64_t slept;
-            int nap = backoff_ms(p, what, fruitless);
-            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), nap, &slept);
+            int backoff = backoff_ms(p, what, fruitless);
+            met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), backoff, &slept);
             /* News, though none for this process perhaps: a network that does a peer's put or get here may tell nobody, and
              * the next may follow at once. */
             if (slept)

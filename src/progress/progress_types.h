@@ -23,7 +23,7 @@ struct progress {
     unsigned glances;      /* progress_glance() */
     int poller;            /* a thread polls the descriptors, or is about to */
     int asleep;            /* ... and has given the lock up; nobody has woken it yet */
-    int blind;             /* ... and naps: something has no descriptor */
+    int blind;             /* ... and dozes: something has no descriptor */
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
     void (*on_stall)(int peer, int lasts); /* NULL: nobody wants to know */

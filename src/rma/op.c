@@ -93,11 +93,12 @@ static void run_queue(struct rma_target *t, struct rma_op *op, const struct rma_
     if (req)
         req->op = op;
     rma_coalesce_open(t, op);
-    int train = op->coalesced != NULL; /* op may be freed below */
+    int coalesced = op->coalesced != NULL; /* op may be freed below */
     rma_queue_kick(w, t, bytes, near);
     /* The target does not keep up, or its answers are not read. Polling brings them, and room for
      * what waits. */
-    if ((train && !list_empty(&t->ready)) || (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
+    if ((coalesced && !list_empty(&t->ready)) ||
+        (t->queued >= BEHIND && t->queued % (BEHIND / 4) == 0))
         progress_test();
 }
 

@@ -14,7 +14,7 @@ static void poor_enough_credit(struct sim_knobs *k)
     k->replies = 0;
 }
 
-/* A fence with one put per peer: one packet each, DONE riding on it, and one acknowledgement. */
+/* A fence with one put per peer: one packet each, DONE piggybacked, and one acknowledgement. */
 static void fence_counts(void *arg)
 {
     (void)arg;
@@ -120,7 +120,8 @@ static void lock_counts(void *arg)
         SENT(&c, 1, BATCH);
         SENT(&b, 1, DATA);
 
-        c = mark(0), b = mark(1); /* flush: DONE rides; a second flush has nothing to ask */
+        /* flush: DONE is piggybacked; a second flush has nothing to ask */
+        c = mark(0), b = mark(1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, j.win));
         put1(&j, &v[0], 1, 9);
         OK(MPI_Win_flush(1, j.win));
@@ -128,7 +129,7 @@ static void lock_counts(void *arg)
         SENT(&b, 1, ACK);
         OK(MPI_Win_flush(1, j.win));
         SENT(&c, 1, PUT);
-        OK(MPI_Win_unlock(1, j.win)); /* UNLOCK found no operation to ride on */
+        OK(MPI_Win_unlock(1, j.win)); /* UNLOCK found no operation to piggyback on */
         SENT2(&c, 1, PUT, 1, DONE);
         SENT(&b, 2, ACK);
     }
@@ -152,14 +153,14 @@ static void lock_counts_plain(void *arg)
     job_close(&j);
 }
 
-static void no_riding(struct sim_knobs *k)
+static void no_piggyback(struct sim_knobs *k)
 {
     enough_credit(k);
     scenario_cvar("MPIR_CVAR_RMA_PIGGYBACK_THRESHOLD", "0");
 }
 
-/* POST to K, START on K: K posts; COMPLETE rides on the one operation, alone where there was
- * none. */
+/* POST to K, START on K: K posts; COMPLETE is piggybacked on the one operation, alone where there
+ * was none. */
 static void pscw_counts(void *arg)
 {
     (void)arg;
@@ -195,7 +196,7 @@ static void pscw_counts(void *arg)
 /* Epochs of a pair again and again.  The first answer tells the size of the window there; from then
  * on what is known to lie in it needs none, and what does not, or may be refused for another
  * reason, is answered and told (R11). */
-static void pscw_again(int trains)
+static void pscw_again(int coalesced)
 {
     enum { LONGS = 64, FEW = 3, MANY = 40, ROUNDS = 9 };
     struct job j = job_open(LONGS);
@@ -263,7 +264,7 @@ static void pscw_again(int trains)
         if (j.rank == 0) {
             SIM_CHECK(since(&b, RMA_PKT_ACK) == acks);
             SIM_CHECK(since(&b, RMA_PKT_DATA) == (round == 8));
-            SIM_CHECK(trains || since(&c, RMA_PKT_DONE) == 0); /* COMPLETE rides */
+            SIM_CHECK(coalesced || since(&c, RMA_PKT_DONE) == 0); /* COMPLETE is piggybacked */
         } else {
             static const int at[ROUNDS] = {LONGS - 1, LONGS - 1, LONGS - 1, FEW - 1, MANY - 1,
                                            2,         0,         MANY - 1,  7};
@@ -390,7 +391,7 @@ static void lock_all_counts(void *arg)
         SIM_CHECK(since_all(&e) == 0);
         SIM_CHECK(pvar(j.win, PVAR_RMA_SWITCHES) == 0);
 
-        c = mark(0); /* NOCHECK: neither LOCK nor UNLOCK, DONE rides */
+        c = mark(0); /* NOCHECK: neither LOCK nor UNLOCK, DONE is piggybacked */
         OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, j.win));
         put1(&j, &v, 3, 0);
         OK(MPI_Win_unlock_all(j.win));
@@ -400,7 +401,8 @@ static void lock_all_counts(void *arg)
     job_close(&j);
 }
 
-/* Window protocol: P-1 locks whatever is touched (one of them rode), P-1 answers, P-1 unlocks. */
+/* Window protocol: P-1 locks whatever is touched (one of them piggybacked), P-1 answers, P-1
+ * unlocks. */
 static void lock_all_window(void *arg)
 {
     (void)arg;
@@ -418,7 +420,7 @@ static void lock_all_window(void *arg)
         SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
         put1(&j, &v, 3, 0);
         OK(MPI_Win_unlock_all(j.win));
-        SIM_CHECK(since(&c, RMA_PKT_LOCK) == P - 2); /* rank 1's rode on its put */
+        SIM_CHECK(since(&c, RMA_PKT_LOCK) == P - 2); /* rank 1's was piggybacked on its put */
         SIM_CHECK(since(&c, RMA_PKT_PUT) == 3);
         long answers = 0;
         for (int t = 1; t < P; t++) {
@@ -489,7 +491,7 @@ static void answers_counts(void *arg)
 }
 
 /* Where a message costs much, small operations wait for others to fill it: eight packets, then a
- * train, and trains alone.  None is held beyond the synchronization. */
+ * coalesced packet, and coalesced packets alone.  None is held beyond the synchronization. */
 static void gather_counts(void *arg)
 {
     enum {
@@ -508,7 +510,7 @@ static void gather_counts(void *arg)
         for (int i = 0; i < N; i++) {
             v[i] = 100 + i;
             put1(&j, &v[i], 1, i);
-            /* one train stays, for DONE to ride on */
+            /* one coalesced packet stays, to piggyback DONE on */
             SIM_CHECK(since_all(&c) == (i < FIRST ? 0 : 1 + (i - FIRST) / NEXT));
         }
         OK(MPI_Win_flush(1, j.win));
@@ -639,7 +641,7 @@ static void lone_counts(void *arg)
         SIM_CHECK(t->lone == 0 && far[1][18] == 9 && far[1][19] == 9);
         alone_until_soon(&j, t);
         c = mark(0);
-        /* one that left, two that share a packet, on which DONE does not ride: the one is out
+        /* one that left, two that share a packet, DONE is not piggybacked on them: the one is out
          * (R8) */
         for (int i = 0; i < 3; i++)
             put1(&j, v, 1, 21 + i);
@@ -843,7 +845,7 @@ static void flush_counts(void *arg)
         OK(MPI_Win_flush_local_all(j.win));
         SENT(&c, K - 1, BATCH);
         c = mark(0);
-        OK(MPI_Win_unlock_all(j.win)); /* found no operation to ride on */
+        OK(MPI_Win_unlock_all(j.win)); /* found no operation to piggyback on */
         SENT(&c, K, DONE);
     }
     job_close(&j);
@@ -906,7 +908,7 @@ static void lock_order_counts(void *arg)
         put1(&j, &v, 1, 1);
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, k.win));
         SIM_CHECK(rma_in(inside(j.win), SET_ALL_LOCKED));
-        SENT2(&c, j.size - 2, LOCK, 1, PUT); /* one rode */
+        SENT2(&c, j.size - 2, LOCK, 1, PUT); /* one was piggybacked */
         put1(&k, &v, 2, 1);
         OK(MPI_Win_unlock(2, k.win));
         OK(MPI_Win_unlock_all(j.win));
@@ -1093,15 +1095,15 @@ const struct scenario scenarios_counts[] = {
     {"count-fence", 5, 1, fence_counts, NULL, enough_credit},
     {"count-fence-opens", 2, 1, fence_opens, NULL, enough_credit},
     {"count-lock", 2, 1, lock_counts, NULL, enough_credit},
-    {"count-lock-plain", 2, 1, lock_counts_plain, NULL, no_riding},
+    {"count-lock-plain", 2, 1, lock_counts_plain, NULL, no_piggyback},
     {"count-pscw", 6, 1, pscw_counts, NULL, enough_credit},
     {"count-fence-get", 3, 1, fence_get_counts, NULL, enough_credit},
-    {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_riding},
+    {"count-fence-plain", 2, 1, fence_counts_plain, NULL, no_piggyback},
     {"count-pscw-again", 2, 1, pscw_counts_again, NULL, enough_credit},
-    {"count-pscw-trains", 2, 1, pscw_counts_coalesced, NULL, gathering},
+    {"count-pscw-coalesced", 2, 1, pscw_counts_coalesced, NULL, gathering},
     {"count-pscw-dynamic", 2, 1, pscw_counts_dynamic, NULL, enough_credit},
-    {"count-pscw-dynamic-trains", 2, 1, pscw_counts_dynamic, NULL, gathering},
-    {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_riding},
+    {"count-pscw-dynamic-coalesced", 2, 1, pscw_counts_dynamic, NULL, gathering},
+    {"count-pscw-plain", 2, 1, pscw_counts_plain, NULL, no_piggyback},
     {"count-pscw-nocheck", 2, 1, pscw_counts_nocheck, NULL, enough_credit},
     {"count-lock-nocheck", 2, 1, lock_counts_nocheck, NULL, enough_credit},
     {"count-lock-long", 2, 1, lock_counts_long, NULL, small_packets},
@@ -1110,7 +1112,7 @@ const struct scenario scenarios_counts[] = {
     {"count-early", 2, 1, early_counts, NULL, enough_credit},
     {"count-flush-evicted", 3, 1, flush_counts_evicted, NULL, poor_enough_credit},
     {"count-switch-outstanding", 7, 1, switch_outstanding, NULL, two_outstanding},
-    {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_riding},
+    {"count-lock-all-plain", 3, 1, lock_all_plain, NULL, no_piggyback},
     {"count-answers", 2, 1, answers_counts, NULL, enough_credit},
     {"count-gather", 2, 1, gather_counts, NULL, gathering},
     {"count-lone", 2, 1, lone_counts, NULL, lone_puts},

@@ -325,12 +325,12 @@ static void mortal(struct sim_knobs *k)
 }
 
 const struct scenario scenarios_fetch[] = {
-    {"rma-fetch-2", 2, 1, in_order, NULL, fetching},
-    {"rma-fetch-4", 4, 1, in_order, NULL, fetching},
-    {"rma-fetch-starved-3", 3, 1, in_order, NULL, starved},
-    {"rma-fetch-loose", 3, 1, loose, NULL, fetching},
-    {"rma-fetch-counted", 2, 1, counted, NULL, sure},
-    {"rma-fetch-target-dies", 3, 1, target_dies, NULL, mortal},
-    {"rma-fetch-origin-dies", 3, 1, origin_dies, NULL, mortal},
+    {"rma-pull-2", 2, 1, in_order, NULL, fetching},
+    {"rma-pull-4", 4, 1, in_order, NULL, fetching},
+    {"rma-pull-starved-3", 3, 1, in_order, NULL, starved},
+    {"rma-pull-loose", 3, 1, loose, NULL, fetching},
+    {"rma-pull-counted", 2, 1, counted, NULL, sure},
+    {"rma-pull-target-dies", 3, 1, target_dies, NULL, mortal},
+    {"rma-pull-origin-dies", 3, 1, origin_dies, NULL, mortal},
     {NULL, 0, 0, NULL, NULL, NULL},
 };

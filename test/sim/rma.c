@@ -19,7 +19,7 @@ struct play {
     int rank, size;
     MPI_Win win;
     long *mem;
-    int dynamic, alike; /* alike: bursts of operations that travel in trains */
+    int dynamic, alike; /* alike: bursts of operations that are coalesced */
     MPI_Aint base[RANKS_MAX];
     long model[RANKS_MAX][CELLS];
     long added[SHARED]; /* by this rank, over all targets: [kind] */
@@ -458,8 +458,8 @@ static void coalesced_program(void *arg)
 }
 
 /* A block that is equal in all its cells whenever nobody has the exclusive lock: written and read
- * natively, with an accumulate by message behind it that the UNLOCK could ride on.  A lock given up
- * too early shows as a torn block. */
+ * natively, with an accumulate by message behind it that the UNLOCK could be piggybacked on.  A
+ * lock given up too early shows as a torn block. */
 static void torn(void *arg)
 {
     enum { BLOCK = 200, TURNS = 12 };
@@ -683,9 +683,9 @@ static void apart(struct sim_knobs *k)
     k->nodes = k->ranks;
 }
 
-/* Operations wait until they fill a message; packets that hold few of them, or a train at a time,
- * in a third of the runs each. */
-static void trains(struct sim_knobs *k)
+/* Operations wait until they fill a message; packets that hold few of them, or one coalesced packet
+ * at a time, in a third of the runs each. */
+static void gathered(struct sim_knobs *k)
 {
     static const int room[] = {600, 1500, 16384};
     apart(k);
@@ -700,7 +700,7 @@ static void trains(struct sim_knobs *k)
 static void starve_coalesced(struct sim_knobs *k)
 {
     starve(k);
-    trains(k);
+    gathered(k);
     pick(k, "MPIR_CVAR_CH3_RMA_OP_WIN_POOL_SIZE", "12", "4", "3", 10);
 }
 
@@ -732,9 +732,9 @@ const struct scenario scenarios_rma[] = {
     {"rma-apart-3", 3, 1, random_program, NULL, apart},
     {"rma-starved-2", 2, 1, random_program, NULL, starve},
     {"rma-starved-5", 5, 1, random_program, NULL, starve},
-    {"rma-trains-2", 2, 1, coalesced_program, NULL, trains},
-    {"rma-trains-4", 4, 1, coalesced_program, NULL, trains},
-    {"rma-trains-starved-3", 3, 1, coalesced_program, NULL, starve_coalesced},
+    {"rma-coalesced-2", 2, 1, coalesced_program, NULL, gathered},
+    {"rma-coalesced-4", 4, 1, coalesced_program, NULL, gathered},
+    {"rma-coalesced-starved-3", 3, 1, coalesced_program, NULL, starve_coalesced},
     {"rma-native-2", 2, 1, random_program, NULL, all_native},
     {"rma-native-4", 4, 1, random_program, NULL, all_native},
     {"rma-native-torn", 4, 1, torn, NULL, all_native},

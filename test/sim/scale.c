@@ -492,8 +492,8 @@ static void check_active(void)
 static void check_window_protocol(void)
 {
     long P = plan.size;
-    /* A LOCK to each, riding on the first put where there was one; an answer from each; nothing
-     * else grows. */
+    /* A LOCK to each, piggybacked on the first put where there was one; an answer from each;
+     * nothing else grows. */
     sent_is(WINDOW_LOCK_ALL, P - 1 + TARGETS);
     expect(fig[WINDOW_LOCK_ALL].received == P - 1, row_name[WINDOW_LOCK_ALL],
            fig[WINDOW_LOCK_ALL].received, P - 1);

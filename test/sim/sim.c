@@ -258,7 +258,7 @@ static int somebody_computes(const struct sim *s)
 
 /* Does somebody wait for time alone: until the network cannot write for a dead process any more
  * (rma/engine/native.c)? */
-static int buries(const struct sim *s)
+static int waits_for_network(const struct sim *s)
 {
     for (int i = 0; i < s->k.ranks; i++) {
         const struct rma *r = s->ranks[i].proc ? s->ranks[i].proc->rma : NULL;
@@ -310,7 +310,7 @@ static void yield(const char *what, int peer, int idle)
     if (s->quiet >
             (long)QUIET_ROUNDS * s->live * (s->k.quiet_rank >= 0 ? 8 : 1) + 4L * s->k.max_delay &&
         s->in_flight == s->held && !somebody_computes(s)) {
-        if (!buries(s))
+        if (!waits_for_network(s))
             stop(2, "deadlock: nobody can move");
         s->step += A_SECOND;
         s->quiet = 0;

@@ -191,7 +191,7 @@ static int64_t now_ms(void)
  * Collected ones become 0.  Number of failures among them. */
 static int reap(pid_t *pid, int n, int64_t end)
 {
-    const struct timespec nap = {0, 2000000};
+    const struct timespec pause_ts = {0, 2000000};
     int left = n, failed = 0, status;
     while (left && now_ms() < end) {
         for (int i = 0; i < n; i++) {
@@ -206,7 +206,7 @@ static int reap(pid_t *pid, int n, int64_t end)
             if (!failed++ && now_ms() + 1000 < end)
                 end = now_ms() + 1000;
         }
-        nanosleep(&nap, NULL);
+        nanosleep(&pause_ts, NULL);
     }
     return failed;
 }

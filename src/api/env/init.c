@@ -217,7 +217,7 @@ struct last_barrier {
                      * none */
 };
 
-static uint64_t patience(void) /* ns */
+static uint64_t peer_timeout_ns(void) /* ns */
 {
     return (uint64_t)(cvar.peer_timeout ? cvar.peer_timeout : 30) * 1000000000u;
 }
@@ -231,7 +231,7 @@ static int waited_enough(struct last_barrier *b)
         return 0;
     now = time_now();
     b->since = b->since ? b->since : now;
-    return now - b->since > patience();
+    return now - b->since > peer_timeout_ns();
 }
 
 static int last_barrier_over(void *arg)
@@ -282,8 +282,9 @@ int api_stop(void)
     /* No process polls a network any more when the first one closes its end (tp.h). */
     /* no process computes before it; one that does not come has failed, or its host is
      * unreachable */
+    const uint64_t twice = 2 * peer_timeout_ns();
     if (met && am_networks())
-        met = (boot_detector_turn() ? boot_barrier_for(2 * patience()) : boot_barrier()) == 0;
+        met = (boot_detector_turn() ? boot_barrier_for(twice) : boot_barrier()) == 0;
     if (err && !met)
         log_warn("MPI_Finalize: not all processes could be reached");
     errhandler_drop(proc->api->file_errhandler);

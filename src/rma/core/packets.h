@@ -1,7 +1,7 @@
 /* packets.h - what travels between the windows of two processes (private to rma/).
  *
  * Every packet begins with struct rma_hdr.  Host byte order, equal machines.  One ladder per protocol stands in
- * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] rides along as a flag):
+ * doc/design/rma-protocols.md; in short (=> request, -> reply; [X] is a piggybacked flag):
  *
  *   put, accumulate     => PUT|ACC [LOCK] [DONE|UNLOCK|COMPLETE]        -> ACK if DONE, UNLOCK, or unordered
  *   many alike          => COALESCED [LOCK] [DONE|UNLOCK|COMPLETE] { displacement, data } ...   -> ACK if DONE or UNLOCK

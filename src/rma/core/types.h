@@ -253,7 +253,7 @@ struct rma_resp {
     uint32_t token;
     unsigned pending;
     int rank;         /* the one target, or -1 */
-    int alone;        /* asked without an element: rma_ask_alone(), unlock_others() */
+    int alone;        /* asked without an element: rma_request_alone(), unlock_others() */
     int err;
 };
 

@@ -136,7 +136,7 @@ void rma_queue_age(struct rma_win *w)
     w->held = oldest;
 }
 
-/* Something has left it: what had to hurry, or filled more than a packet, is gone or small now. */
+/* Something has left it: what had to be drained, or filled more than a packet, is gone or small now. */
 void rma_queue_shorter(struct rma_target *t)
 {
     if (!t->queued) {

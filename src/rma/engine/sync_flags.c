@@ -2,7 +2,7 @@
  * the queue, which ask early. */
 #include "rma/engine/packet_build.h"
 
-/* --- flags that ride ------------------------------------------------------------------------- */
+/* --- piggybacked flags ------------------------------------------------------------------------ */
 
 /* Something has left that this flush must ask about. Another thread's DONE may cover less, and its
  * answer goes to that thread. */

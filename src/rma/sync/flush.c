@@ -234,7 +234,7 @@ int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigne
     return p.err ? err_from_errno(p.err, rma_call()) : MPI_SUCCESS;
 }
 
-int rma_ask_alone(struct rma_win *w, int rank, unsigned flag)
+int rma_request_alone(struct rma_win *w, int rank, unsigned flag)
 {
     struct rma_resp r;
     struct rma_hdr h = {.type = RMA_PKT_DONE, .flags = (uint16_t)flag};
@@ -271,7 +271,7 @@ int rma_flush(struct rma_win *w, int rank)
         err = rma_cut_error(w, rank, rma_evicted_err(&w->passive.evicted, rank));
     else if (!dead && rank != w->rank && rma_unsure(w) && rma_in(w, SET_ALL_LOCKED))
         /* near ranks, too: some accumulates go to them by message */
-        err = rma_ask_alone(w, rank, RMA_F_DONE);
+        err = rma_request_alone(w, rank, RMA_F_DONE);
     else if (dead && !rma_near_of(w, rank))
         err = rma_failed_error(w, rank); /* the record of what was done there was deleted with its
                                         * element */

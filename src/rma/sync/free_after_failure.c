@@ -48,7 +48,7 @@ static int time_over(void *arg)
 static void wait_one(struct rma_win *w, int rank)
 {
     const struct rma_hdr ask = {.type = RMA_PKT_FREEING_ASK};
-    uint64_t nap = AGAIN_NS;
+    uint64_t backoff = AGAIN_NS;
     w->free.peer = rank;
     w->free.peer_freeing = 0;
     while (!is_dead(w) && !has_asked(w)) {
@@ -58,9 +58,9 @@ static void wait_one(struct rma_win *w, int rank)
         progress_wait(told, w, "the others in MPI_Win_free", rma_world(w, rank));
         if (w->free.peer_freeing)
             return;
-        w->free.ask_again = time_now() + nap;
-        progress_wait_for(time_over, w, "the others in MPI_Win_free", rma_world(w, rank), nap);
-        nap = nap < AGAIN_MAX_NS ? 2 * nap : nap;
+        w->free.ask_again = time_now() + backoff;
+        progress_wait_for(time_over, w, "the others in MPI_Win_free", rma_world(w, rank), backoff);
+        backoff = backoff < AGAIN_MAX_NS ? 2 * backoff : backoff;
     }
 }
 

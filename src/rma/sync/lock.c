@@ -375,7 +375,7 @@ static int unlock_far(struct rma_win *w, int rank)
     else
         /* all that was done there has been answered for: it needs no element, nor memory to get
          * one */
-        err = rma_ask_alone(w, rank, RMA_F_UNLOCK);
+        err = rma_request_alone(w, rank, RMA_F_UNLOCK);
     element_drop(w, rank);
     rma_evicted_del(&w->passive.evicted, rank);
     int e = rma_take_err(&w->err);

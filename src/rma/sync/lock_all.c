@@ -271,7 +271,7 @@ static int none_out(void *arg)
     return ((struct rma_resp *)arg)->pending == 0;
 }
 
-/* Window protocol: UNLOCK to all that have no element it could ride on. */
+/* Window protocol: UNLOCK to all that have no element to piggyback it on. */
 static int unlock_others(struct rma_win *w)
 {
     struct rma_resp r;

@@ -9,7 +9,7 @@
 int rma_plain_wait(struct rma_win *w, int rank, const struct rma_hdr *h, unsigned replies);
 /* RMA_F_DONE or UNLOCK to a rank whose element was evicted, and wait for the answer. MPI error
  * code. */
-int rma_ask_alone(struct rma_win *w, int rank, unsigned flag);
+int rma_request_alone(struct rma_win *w, int rank, unsigned flag);
 /* Complete everything issued so far at target t, or at all (NULL): sends DONE where needed. */
 int rma_complete_target(struct rma_win *w, struct rma_target *t, unsigned sync);
 int rma_complete_all(struct rma_win *w, unsigned sync);

@@ -6,7 +6,7 @@
  *
  * A freed window leaves its segment to the next one of the same processes. Making and mapping one
  * takes some 25 system calls; reusing one takes none. A member keeps it only after the last barrier
- * of MPI_Win_free. So when all members name the same cookie, no member uses it any more; it is
+ * of MPI_Win_free. So when all members name the same segment, no member uses it any more; it is
  * taken out while they compare. The barrier at its beginning goes on counting. Of the rest, each
  * member clears its own part before the others may look. How memory is reached: peers.c. */
 #include "rma/window/window_types.h"
@@ -164,7 +164,7 @@ static void offer_back(struct rma_win *w)
     w->node.offer.seg_id = 0;
 }
 
-/* All members name `cookie`: use it, if it is large enough (all find the same). 1: used, 0: make a
+/* All members name `seg_id`: use it, if it is large enough (all find the same). 1: used, 0: make a
  * new one. */
 static int page_reuse(struct rma_win *w, uint64_t seg_id, size_t bytes)
 {

@@ -105,7 +105,7 @@ static void fail_peer(struct ofi *o)
             ofi_peer_lost(o, e->value, -ENOTCONN);
 }
 
-static void mourn(struct ofi *o)
+static void lost_settle(struct ofi *o)
 {
     for (struct list *l = o->lost.next, *next; l != &o->lost; l = next) {
         struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_lost);
@@ -508,7 +508,7 @@ static int ofi_progress(struct tp *tp)
             break;
     }
     if (!list_empty(&o->lost))
-        mourn(o);
+        lost_settle(o);
     return events;
 }
 

@@ -368,7 +368,7 @@ static void beside_refused(void)
             BAD(MPI_Win_flush(t, w), MPI_ERR_RMA_RANGE);
         else
             MPI_Win_flush(t, w); /* parts that were under way may be told, too */
-        /* and once more, the flush riding on a get */
+        /* and once more, the flush piggybacked on a get */
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         memset(back, 0, LONG);
         GOOD(MPI_Get(back, LONG, MPI_BYTE, t, 0, LONG, MPI_BYTE, w));
@@ -381,7 +381,7 @@ static void beside_refused(void)
         CHECK_EQ(i, LONG);
         if (k == 3)
             CHECK(memcmp(&got, "cccccccc", 8) == 0);
-        /* the data of a short get, when the flush that rides on it tells of an error */
+        /* the data of a short get, when the flush piggybacked on it reports an error */
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         got = -1;
@@ -393,8 +393,8 @@ static void beside_refused(void)
         CHECK(memcmp(&got, back, 8) == 0);
     }
     if (mt_rank == 0) {
-        /* both are refused, and the flush rides on the one with a request: each is told where it
-         * belongs */
+        /* both are refused, and the flush is piggybacked on the one with a request: each is told
+         * where it belongs */
         GOOD(MPI_Win_lock(MPI_LOCK_SHARED, t, 0, w));
         err = MPI_Put(&v, 8, MPI_BYTE, t, WINDOW, 8, MPI_BYTE, w);
         if (err == MPI_SUCCESS) {

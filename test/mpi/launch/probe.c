@@ -75,7 +75,7 @@ static int die(void) /* RANK SIGNAL */
 }
 
 /* RANK CODE: the others give up, with CODE, before the kernel tells of its death */
-static int mourn(void)
+static int outlive(void)
 {
     start();
     together();
@@ -130,7 +130,7 @@ static int stay(void) /* 1: the polite signals do not end it */
     return 0;
 }
 
-static int nap(void) /* SECONDS: one sleep, and whether it was a whole one */
+static int sleep_once(void) /* SECONDS: one sleep, and whether it was a whole one */
 {
     start();
     together();
@@ -218,8 +218,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*fn)(void);
     } modes[] = {{"hello", hello},       {"abort", abort_job}, {"die", die},
-                 {"mourn", mourn},       {"leave", leave},     {"finish", finish},
-                 {"early", early},       {"stay", stay},       {"nap", nap},
+                 {"outlive", outlive},       {"leave", leave},     {"finish", finish},
+                 {"early", early},       {"stay", stay},       {"sleep", sleep_once},
                  {"children", children}, {"torn", torn},       {"survive", survive},
                  {"catch", catch_signal}};
     for (int i = 2; i < argc && i < 6; i++)

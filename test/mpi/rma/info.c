@@ -43,7 +43,7 @@ static MPI_Info with(const char *key, const char *v)
     return i;
 }
 
-/* Each key: absent, given at creation, given later, nonsense. */
+/* Each key: absent, given at creation, given later, malformed. */
 static void in_effect(int flavour)
 {
     int k;
@@ -80,7 +80,7 @@ static void in_effect(int flavour)
             MPI_Win_set_info(w.win, i);
             CHECK(strcmp(value(w.win, t->key), t->made ? told[n] : t->absent) == 0);
             MPI_Info_free(&i);
-            CHECK(value(w.win, "nonsense")[0] == '\0');
+            CHECK(value(w.win, "malformed")[0] == '\0');
             CHECK(atoi(value(w.win, "slots")) > 0 && atoi(value(w.win, "op_win_pool")) > 0);
             rw_free(&w);
         }
@@ -149,7 +149,7 @@ static void aligned_window(int how, const char *want, size_t n, MPI_Aint bytes, 
     MPI_Info_free(&i);
 }
 
-/* mpi_minimum_memory_alignment: kept to, in whatever kind of memory; nonsense is ignored. */
+/* mpi_minimum_memory_alignment: kept to, in whatever kind of memory; malformed is ignored. */
 static void alignments(void)
 {
     static const struct {

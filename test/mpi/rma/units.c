@@ -189,7 +189,7 @@ static void wide(void)
     for (int i = 0; i < AT; i++)
         CHECK_EQ(*(int64_t *)(void *)(mem + i * unit), DONE);
     MPI_Win_unlock(mt_rank, win);
-    /* many at once: trains and batches carry displacements, too */
+    /* many at once: coalesced packets and batches carry displacements, too */
     MPI_Barrier(MPI_COMM_WORLD);
     int64_t v[2 * AT];
     MPI_Win_fence(0, win);

@@ -9,7 +9,7 @@ static void info_keys(int flavour)
                                           {"accumulate_ops", "same_op_no_op"},
                                           {"same_size", "true"},
                                           {"same_disp_unit", "true"},
-                                          {"nonsense", "whatever"}};
+                                          {"unknown", "whatever"}};
     MPI_Info i, used;
     struct rw w;
     int k, flag;
@@ -24,7 +24,7 @@ static void info_keys(int flavour)
         CHECK(flag && strcmp(v, "false") == 0);
         MPI_Info_get(used, "accumulate_ordering", MPI_MAX_INFO_VAL, v, &flag);
         CHECK(flag && strcmp(v, "rar,raw,war,waw") == 0);
-        MPI_Info_get(used, "nonsense", MPI_MAX_INFO_VAL, v, &flag);
+        MPI_Info_get(used, "unknown", MPI_MAX_INFO_VAL, v, &flag);
         CHECK(!flag);
         MPI_Info_free(&used);
         MPI_Win_set_info(w.win, i);

@@ -29,7 +29,7 @@ START_TEST(counts)
     ck_assert_int_eq(topo_within(t, TOPO_SOCKET, TOPO_CORE, 4, index, 4), 1);
     ck_assert_int_eq(index[0], 1);
     topo_free(t);
-    ck_assert_int_eq(topo_load("nonsense:2", &t), -EINVAL);
+    ck_assert_int_eq(topo_load("unknown:2", &t), -EINVAL);
 }
 END_TEST
 

@@ -121,7 +121,7 @@ START_TEST(odd_answers)
         "cmd=response_to_init rc=1\n",
         "cmd=response_to_init\n",
         "\n",
-        "nonsense\n",
+        "malformed\n",
         "cmd=barrier_out\n",
         "cmd=response_to_init rc=zero\n",
         "= = = =\n",

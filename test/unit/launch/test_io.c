@@ -101,7 +101,7 @@ START_TEST(labels)
 }
 END_TEST
 
-/* An unfinished line rests for the patience, then goes out and keeps the sink; its end follows
+/* An unfinished line rests for the timeout, then goes out and keeps the sink; its end follows
  * directly. */
 START_TEST(prompt)
 {

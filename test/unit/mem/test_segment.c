@@ -42,7 +42,7 @@ static void exchange(void)
     ((char *)far->base)[1] = (char)(rank + 100);
     job_check(boot_barrier() == 0);
     job_check(own[1] == (char)((rank + size - 1) % size + 100));
-    /* a wrong cookie, a descriptor that is something else, a size beyond the file, a process that
+    /* a wrong id, a descriptor that is something else, a size beyond the file, a process that
      * is not there */
     struct mem_segment *bad = NULL;
     struct mem_key k = key;

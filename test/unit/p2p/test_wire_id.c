@@ -47,8 +47,8 @@ END_TEST
 
 Suite *suite_wire_id(void)
 {
-    Suite *s = suite_create("cookie");
-    TCase *t = tcase_create("cookie");
+    Suite *s = suite_create("wire_id");
+    TCase *t = tcase_create("wire_id");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, names);
     suite_add_tcase(s, t);

@@ -172,8 +172,7 @@ START_TEST(hooks_look_before_sleep)
 }
 END_TEST
 
-/* A hook that ends each sleep by a wake-up, and the looks between the first and the last of them.
- * */
+/* A hook that ends each sleep by a wake-up, and the looks between the first and the last. */
 struct waker {
     struct progress_hook hook;
     uint64_t first;
@@ -303,9 +302,9 @@ START_TEST(nobody_starves_beside_the_restless)
 }
 END_TEST
 
-/* Who waits for nothing, as the progress thread, naps where nothing tells of news; and finds them
- * soon. */
-START_TEST(the_restless_let_nap)
+/* A thread that waits for nothing, as the progress thread, dozes where nothing reports news, and
+ * finds it soon. */
+START_TEST(progress_thread_dozes)
 {
     int answer = -ENOTSUP;
     struct progress_source s = {.fd = restless, .arg = &answer};
@@ -550,7 +549,7 @@ Suite *suite_engine(void)
     tcase_add_test(t, long_waits_ask);
     tcase_add_test(t, busy_ones_ask);
     tcase_add_loop_test(t, nobody_starves_beside_the_restless, 0, 2);
-    tcase_add_test(t, the_restless_let_nap);
+    tcase_add_test(t, progress_thread_dozes);
     tcase_add_test(t, all_of_several_are_slept_on);
     tcase_add_loop_test(t, completions_wake_other_threads, 0, 5);
     suite_add_tcase(s, t);

@@ -293,7 +293,7 @@ static const struct truth {
     {"E9 more held than called", "seen <= w->passive.locks"},
     {"E9 more called than held", "w->passive.locks - seen <= 1"},
     {"E10 CALLED and sent", "op->sent == 0"},
-    {"E10 ISSUED and not riding", "op->flags & (OP_PIGGYBACKED | OP_DONE)"},
+    {"E10 ISSUED and not piggybacked", "op->flags & (OP_PIGGYBACKED | OP_DONE)"},
 };
 
 /* A sound window in one of LOCK_ALL's states, with one near member, whose word is held. */
@@ -399,7 +399,7 @@ static struct broken *broken(const char *what)
     else if (!strcmp(what, "E10 CALLED and sent")) {
         b->t.state = TARGET_LOCK_CALLED;
         list_push(&head, &b->t.called);
-    } else if (!strcmp(what, "E10 ISSUED and not riding")) {
+    } else if (!strcmp(what, "E10 ISSUED and not piggybacked")) {
         b->t.state = TARGET_LOCK_ISSUED;
         list_push(&head, &b->t.called);
     }

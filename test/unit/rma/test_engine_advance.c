@@ -15,7 +15,7 @@ static void hook(void)
         job_check(rma_lock(w, MPI_LOCK_SHARED, 1, 0) == MPI_SUCCESS && list_empty(&r->active));
         job_check(world_op(w, RMA_PUT, 1, &v, NULL, 1, 0) == MPI_SUCCESS);
         struct rma_target *t = rma_target_find(w, 1);
-        /* R4: held back for the unlock to ride on */
+        /* R4: held back so that the unlock is piggybacked */
         job_check(!rma_target_due(t) && list_empty(&t->ready));
         t->flags |= TARGET_DRAIN;
         job_check(rma_target_due(t));
@@ -40,7 +40,7 @@ static void hook(void)
 }
 
 /* What waits for the dead ends with an error; what is done stays done. */
-static void burial(void)
+static void failed_target(void)
 {
     struct rma_win *w = world_window(2);
     if (boot_rank() == 0) {
@@ -86,7 +86,7 @@ END_TEST
 
 START_TEST(the_dead)
 {
-    ck_assert_int_eq(world_run(2, world_far, burial), 0);
+    ck_assert_int_eq(world_run(2, world_far, failed_target), 0);
 }
 END_TEST
 

@@ -181,40 +181,40 @@ static void bounds(void)
     queue(&a);
     queue(&a);
     struct rma_op *op = queue(&a);
-    unsigned n = 1, trains = 1;
+    unsigned n = 1, buffers = 1;
     while (rma_coalesce_append(w, &a, &bytes))
         n++;
     job_check(rma_coalesce_full(op) && n == (ROOM - 2 * (sizeof(struct rma_hdr) + 8)) / ENTRY &&
               op->coalesced_ops == n);
     list_push(&w->table.ready, &t->ready);
     job_check(!rma_coalesce_behind(t, &a));
-    while (!rma_coalesce_behind(t, &a) && trains < 100) {
+    while (!rma_coalesce_behind(t, &a) && buffers < 100) {
         op = queue(&a);
         job_check(op->coalesced && !rma_coalesce_full(op));
-        trains++;
+        buffers++;
     }
-    job_check(trains == rma_self()->coalesce_buffers && trains < 100);
+    job_check(buffers == rma_self()->coalesce_buffers && buffers < 100);
     op = queue(&a);
     job_check(!op->coalesced && !rma_coalesce_behind(t, &a)); /* by itself */
     list_del(&t->ready);
     end();
     queue(&a);
     queue(&a);
-    job_check(queue(&a)->coalesced && rma_self()->coalesce_buffers == trains);
+    job_check(queue(&a)->coalesced && rma_self()->coalesce_buffers == buffers);
     end();
     rma_coalesce_finalize(rma_self());
     job_check(!rma_self()->coalesce_idle);
     quit();
 }
 
-START_TEST(train_of_alike)
+START_TEST(coalesced_alike)
 {
     ck_assert_int_eq(world_run(1, NULL, packed), 0);
     ck_assert_int_eq(world_run(1, NULL, others), 0);
 }
 END_TEST
 
-START_TEST(train_or_not)
+START_TEST(coalesced_or_not)
 {
     ck_assert_int_eq(world_run(1, NULL, none), 0);
     ck_assert_int_eq(world_run(1, NULL, bounds), 0);
@@ -223,10 +223,10 @@ END_TEST
 
 Suite *suite_coalesce(void)
 {
-    Suite *s = suite_create("rma/train");
-    TCase *t = tcase_create("train");
-    tcase_add_test(t, train_of_alike);
-    tcase_add_test(t, train_or_not);
+    Suite *s = suite_create("rma/coalesce");
+    TCase *t = tcase_create("coalesce");
+    tcase_add_test(t, coalesced_alike);
+    tcase_add_test(t, coalesced_or_not);
     suite_add_tcase(s, t);
     return s;
 }

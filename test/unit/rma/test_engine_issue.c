@@ -234,7 +234,7 @@ START_TEST(one_batch)
 }
 END_TEST
 
-START_TEST(no_riding)
+START_TEST(no_piggyback)
 {
     ck_assert_int_eq(world_run(2, off, apart), 0);
 }
@@ -272,7 +272,7 @@ static void cut_off(void)
                   strstr(why, "cannot be reached: Too many open files"));
         err = rma_unlock(w, r);
         job_check(!err || err_class(err) == MPI_ERR_OTHER);
-        /* It says nothing of others, and nobody is mourned. */
+        /* It says nothing of others, and no process counts as failed. */
         job_check(!w->dead &&
                   err_class(rma_failed_error(w, r == 1 ? 2 : 1)) == MPIX_ERR_PROC_FAILED);
         job_check(err_class(p2p_send(text, 1, c, r, 5, proc->obj->world, 0)) == MPI_ERR_OTHER);
@@ -320,7 +320,7 @@ Suite *suite_issue(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, one_packet);
     tcase_add_test(t, one_batch);
-    tcase_add_test(t, no_riding);
+    tcase_add_test(t, no_piggyback);
     tcase_add_test(t, long_ones);
     tcase_add_test(t, round_robin);
     tcase_add_test(t, no_descriptor);

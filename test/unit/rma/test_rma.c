@@ -55,12 +55,12 @@ static void counters(void)
               rma_self()->scratch_bytes == (size_t)cvar.rma_packet);
 }
 
-/* Decoded types: the last few are kept, nonsense is not. */
+/* Decoded types: the last few are kept, malformed is not. */
 static void types(void)
 {
     struct rma *r = rma_self();
     size_t len;
-    char bytes[512] = "nonsense";
+    char bytes[512] = "malformed";
     job_check(rma_type_learn(r, bytes, 8) == NULL && rma_type_learn(r, bytes, 0) == NULL &&
               r->type_next == 0);
     for (int i = 1; i <= 20; i++) {

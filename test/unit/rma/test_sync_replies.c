@@ -394,7 +394,7 @@ static void locks(void)
         job_check(world_op(w, RMA_GET, 1, NULL, r + 1, 1, 1) == MPI_SUCCESS);
         t->flags |= TARGET_DRAIN;
         job_check(rma_issue_target(t) == 1 && t->state == TARGET_LOCK_ISSUED && t->replies == 2);
-        rma_check_invariants(w); /* E10: both ride */
+        rma_check_invariants(w); /* E10: both are piggybacked */
         struct rma_hdr h = answer(RMA_PKT_REFUSED, 0);
         h.disp = 3;
         size_t len = build(h, "", 0);

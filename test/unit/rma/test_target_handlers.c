@@ -488,14 +488,14 @@ static void batches(void)
     close_window();
 }
 
-/* --- trains ----------------------------------------------------------------------------------- */
+/* --- coalesced -------------------------------------------------------------------------------- */
 
 struct entry {
     uint64_t disp;
     long v;
 };
 
-static void trains(void)
+static void coalesced(void)
 {
     struct entry e[3] = {{4, 90}, {6, 91}, {4, 92}};
     open_window();
@@ -554,7 +554,7 @@ static void trains(void)
     static const uint32_t types[] = {0,       UINT32_MAX,    MPI_DATATYPE_NULL,
                                      MPI_SUM, MPI_SHORT_INT, MPI_DOUBLE_INT};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        /* pairs with gaps are none that a train has */
+        /* pairs with gaps are none that a coalesced packet has */
         x = h;
         x.dt = types[i];
         job_check(deliver(build(x, e, sizeof e)) == MPI_ERR_TYPE && untouched());
@@ -707,7 +707,7 @@ static void anything(void)
 }
 
 static void (*const parts[])(void) = {honest,  envelope, ranges, types_and_ops, extensions,
-                                      derived, batches,  trains, dynamic,       anything};
+                                      derived, batches,  coalesced, dynamic,       anything};
 
 START_TEST(hostile)
 {

@@ -232,11 +232,11 @@ static void served(void)
     }
 }
 
-static int knock(const struct ports *p, int i)
+static int dial(const struct ports *p, int i)
 {
-    const struct timeval patience = {2, 0};
+    const struct timeval timeout = {2, 0};
     int s = socket(p->at[i].ss_family, SOCK_STREAM, 0);
-    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     job_check(s >= 0 && connect(s, (const struct sockaddr *)&p->at[i], p->len[i]) == 0);
     return s;
 }
@@ -285,7 +285,7 @@ static void stand_there(const struct ports *p, int *silent, int *n)
 {
     for (int i = 0; i < p->n; i++)
         for (int k = 0; k < SILENT; k++) {
-            int s = knock(p, i);
+            int s = dial(p, i);
             if (k)
                 babble(s, 3, (size_t)k * k, 0);
             silent[(*n)++] = s;
@@ -298,7 +298,7 @@ static void talk_rubbish(const struct ports *p)
     for (int i = 0; i < p->n; i++)
         for (int kind = 0; kind < 8; kind++)
             for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-                int s = knock(p, i);
+                int s = dial(p, i);
                 babble(s, kind, lengths[k], tongue->magic_len > 0);
                 hang_up(s, (kind + (int)k) & 1);
             }

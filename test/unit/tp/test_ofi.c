@@ -528,7 +528,7 @@ static void refused(void)
 
 /* A death that others have found: nothing waits for the dead any more, nobody is told of what he
  * knows. */
-static void buried(void)
+static void failed_elsewhere(void)
 {
     pair_open(1);
     busy = 1;
@@ -856,7 +856,7 @@ ONE(silent)
 ONE(by_the_clock)
 ONE(owed)
 ONE(refused)
-ONE(buried)
+ONE(failed_elsewhere)
 ONE(half_registered)
 ONE(failed_get)
 static void no_leak_all(void) { no_leak(); }
@@ -897,7 +897,7 @@ Suite *suite_ofi(void)
     tcase_add_test(t, by_the_clock_);
     tcase_add_test(t, owed_);
     tcase_add_test(t, refused_);
-    tcase_add_test(t, buried_);
+    tcase_add_test(t, failed_elsewhere_);
     tcase_add_test(t, sleeper_);
     tcase_add_test(t, half_registered_);
     tcase_add_test(t, failed_get_);

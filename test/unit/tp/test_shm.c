@@ -59,8 +59,8 @@ static void close_all(struct tp *tp)
     mem_finalize();
 }
 
-/* Process 1 writes nonsense into cells that it sent to process 0: wrong lengths, wrong sources.
- * They are dropped, what is sound arrives. */
+/* Process 1 writes malformed values into cells that it sent to process 0: wrong lengths, wrong
+ * sources. They are dropped, what is sound arrives. */
 static void damaged(void)
 {
     struct tp_caps caps;

@@ -92,7 +92,7 @@ START_TEST(common_values)
                                        "rank 0", msg, sizeof msg),
                      -EINVAL);
     ck_assert(strstr(msg, "\"3\" here and \"30\""));
-    ck_assert_int_eq(cvar_common_check("nonsense without an end", "rank 0", msg, sizeof msg),
+    ck_assert_int_eq(cvar_common_check("malformed without an end", "rank 0", msg, sizeof msg),
                      -EINVAL);
     cvar_common(text, 5); /* no half lines */
     ck_assert_str_eq(text, "");
