@@ -9,6 +9,7 @@
 #include "check/check_types.h"
 #include "obj/err.h"
 #include "obj/errhandler.h"
+#include "rma/rma.h"
 #include "var/var.h"
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -120,6 +121,8 @@ static int enter(struct comm *c, const struct align_call *call, const void *site
     turn->comm = comm_ref(c);
     if (c->misaligned)
         return err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned);
+    turn->before = (struct check_before){a->h.hist, a->h.types, a->h.calls, a->h.blocking,
+                                         a->h.soft};
     history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
     return MPI_SUCCESS;
 }
@@ -147,6 +150,36 @@ int check_comm(struct comm *c, enum check_call call, const void *site, struct ch
     return enter(c, &what, site, turn);
 }
 
+int check_win(struct rma_win *w, enum check_call call, int modes, const void *site,
+              struct check_turn *turn)
+{
+    struct comm *c = rma_win_comm(w);
+    struct align_call what = plain(c, call);
+    const char *name = rma_win_name(w);
+    if (modes)
+        what.what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
+    int first = !c->check, err = enter(c, &what, site, turn);
+    turn->may_undo = 1;
+    if (c->errhandler != *rma_win_errhandler(w)) /* it says whether a verdict ends the job */
+        comm_set_errhandler(c, *rma_win_errhandler(w));
+    if (turn->of && first)
+        snprintf(turn->of->name, sizeof turn->of->name, *name ? "window %.50s" : "a window", name);
+    return err;
+}
+
+/* A call that was refused here, before others heard of it. */
+static void undo(struct align *a, const struct check_turn *turn)
+{
+    const struct check_before *b = &turn->before;
+    if (a->h.calls != b->calls + 1 || a->sent > b->calls + 1)
+        return;
+    a->h.hist = b->hist;
+    a->h.types = b->types;
+    a->h.calls = b->calls;
+    a->h.blocking = b->blocking;
+    a->h.soft = b->soft;
+}
+
 /* May the error come from calls that differ? */
 static int explicable(int err)
 {
@@ -165,6 +198,8 @@ int check_leave(struct check_turn *turn, int err)
         *at = turn->outer;
     if (!a)
         return err;
+    if (err && turn->may_undo && err_class(err) == MPI_ERR_RMA_SYNC && turn->comm->check == a)
+        undo(a, turn);
     if (err && explicable(err) && !boot_failed_count() && turn->comm->check == a)
         judge_explain(a);
     if (err && turn->comm->misaligned && err_class(err) != MPIX_ERR_PROC_FAILED)
@@ -196,22 +231,34 @@ static void close_record(struct align *a, enum align_end how)
     a->final = (int)how;
     if (a->comm) {
         a->fatal = check_is_fatal(a->comm);
-        name_of(a->comm, a, a->name, sizeof a->name);
+        if (a->comm->name[0])
+            name_of(a->comm, a, a->name, sizeof a->name);
     }
 }
 
-void check_freed(struct comm *c, const void *site, enum check_call call)
+static void freed(struct comm *c, const struct align_call *call, const void *site)
 {
     struct align *a = record(c);
-    struct align_call what = plain(c, call);
     if (!a || a->final)
         return;
-    history_add(&a->h, &what, site, (uint32_t)cvar.coll_check_ring);
+    if (call)
+        history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
     close_record(a, ALIGN_FREED);
     if (a->judge != boot_rank())
         judge_send_ring(a, 0);
     else
         judge_look(a, 0);
+}
+
+void check_freed(struct comm *c, const void *site, enum check_call call)
+{
+    struct align_call what = plain(c, call);
+    freed(c, &what, site);
+}
+
+void check_win_freed(struct comm *c)
+{
+    freed(c, NULL, NULL);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

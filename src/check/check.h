@@ -21,7 +21,7 @@ enum check_call {
     CHECK_INTERCOMM_MERGE, CHECK_CART_CREATE, CHECK_CART_SUB, CHECK_GRAPH_CREATE,
     CHECK_DIST_GRAPH_CREATE, CHECK_DIST_GRAPH_CREATE_ADJACENT, CHECK_COMM_SET_INFO, CHECK_COMM_FREE,
     CHECK_COMM_DISCONNECT, CHECK_WIN_CREATE, CHECK_WIN_ALLOCATE, CHECK_WIN_ALLOCATE_SHARED,
-    CHECK_WIN_CREATE_DYNAMIC, CHECK_CALLS
+    CHECK_WIN_CREATE_DYNAMIC, CHECK_WIN_FENCE, CHECK_WIN_FREE, CHECK_CALLS
 };
 enum check_form { CHECK_BLOCKING, CHECK_NONBLOCKING, CHECK_PERSISTENT };
 
@@ -30,6 +30,12 @@ struct check_turn {
     struct check_turn *outer;
     struct align *of;   /* NULL: the call is not compared */
     struct comm *comm;  /* with a reference */
+    int may_undo;       /* a call that is refused for an open epoch is none */
+    struct check_before {
+        uint64_t hist, types;
+        uint32_t calls, blocking;
+        int soft;
+    } before;
 };
 
 int check_init(void); /* 0 or -ENOMEM; makes proc->check if the CVAR asks for it */
@@ -44,8 +50,15 @@ int check_comm(struct comm *c, enum check_call call, const void *site, struct ch
 int check_leave(struct check_turn *turn, int err);
 /* An error of a call that completes requests of c: the same, if a difference explains it. */
 int check_explain(struct comm *c, int err);
-/* The communicator is about to be freed: this process makes no more calls on it. */
+/* Calls on a window: the history is that of its own communicator. `modes` of a fence: those that
+ * all processes must give alike. */
+struct rma_win;
+int check_win(struct rma_win *w, enum check_call call, int modes, const void *site,
+              struct check_turn *turn);
+/* The communicator has been freed (the caller still has a reference): this process makes no more
+ * calls on it. With a call: that one was not noted before. */
 void check_freed(struct comm *c, const void *site, enum check_call call);
+void check_win_freed(struct comm *c);
 
 /* MPI_Finalize: before any wait in it, and behind the barrier of all. */
 void check_ending(void);

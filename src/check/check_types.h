@@ -23,7 +23,8 @@ enum { ALIGN_RING = AM_CHECK, ALIGN_ACK, ALIGN_ASK, ALIGN_VERDICT };
 enum {
     WHAT_FORM = 6, WHAT_OP = 8, WHAT_ROOT = 13, /* first bits; the call is below */
     ROOT_NONE = 1 << 18, /* root + 3: MPI_ROOT and MPI_PROC_NULL are negative */
-    OP_USER = 15         /* operations of users: OP_USER + whether it commutes */
+    OP_USER = 15,        /* operations of users: OP_USER + whether it commutes */
+    OP_MODES = 17        /* of a fence: + 1 NOPRECEDE, + 2 NOSUCCEED */
 };
 
 #define BYTES_NONE UINT64_MAX /* the call names none that are equal at all processes */

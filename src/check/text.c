@@ -28,7 +28,8 @@ static const char *const names[CHECK_CALLS] = {
     [CHECK_COMM_SET_INFO] = "Comm_set_info", [CHECK_COMM_FREE] = "Comm_free",
     [CHECK_COMM_DISCONNECT] = "Comm_disconnect", [CHECK_WIN_CREATE] = "Win_create",
     [CHECK_WIN_ALLOCATE] = "Win_allocate", [CHECK_WIN_ALLOCATE_SHARED] = "Win_allocate_shared",
-    [CHECK_WIN_CREATE_DYNAMIC] = "Win_create_dynamic",
+    [CHECK_WIN_CREATE_DYNAMIC] = "Win_create_dynamic", [CHECK_WIN_FENCE] = "Win_fence",
+    [CHECK_WIN_FREE] = "Win_free",
 };
 
 static const char *op_name(uint32_t op)
@@ -37,7 +38,9 @@ static const char *op_name(uint32_t op)
                                       "MPI_BAND", "MPI_LOR", "MPI_BOR", "MPI_LXOR", "MPI_BXOR",
                                       "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP",
                                       "an operation that does not commute",
-                                      "an operation of the program"};
+                                      "an operation of the program", "", "MPI_MODE_NOPRECEDE",
+                                      "MPI_MODE_NOSUCCEED",
+                                      "MPI_MODE_NOPRECEDE|MPI_MODE_NOSUCCEED"};
     return op < sizeof ops / sizeof *ops ? ops[op] : "?";
 }
 
@@ -199,6 +202,7 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
         op |= op_of(e) != op_of(first);
         bytes |= e->bytes != first->bytes;
     }
+    int fence = first && call_of(first) == CHECK_WIN_FENCE;
     for (int i = 0; i < groups; i++)
         if (g[i].ended) {
             char ranks[64];
@@ -216,7 +220,7 @@ static void title(const struct alike *g, int groups, uint32_t k, char *buf, size
     else
         snprintf(buf, len, "%s", call  ? "collective calls differ"
                                  : root ? "root differs"
-                                 : op   ? "operation differs"
+                                 : op   ? fence ? "assertion differs" : "operation differs"
                                         : "counts differ");
 }
 

@@ -140,6 +140,29 @@ static void windows(void)
     }
 }
 
+static void fence_free(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_fence(0, w);
+    if (rank == 1)
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+}
+
+static void fence_modes(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_set_name(w, "halo");
+    if (rank == 1)
+        MPI_Win_fence(0, w);
+    else
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+}
+
 static void inter(void)
 {
     MPI_Comm half, c;
@@ -228,8 +251,42 @@ static void legal_calls(MPI_Comm c)
         MPI_Comm_free(&two);
 }
 
+static int refuse(MPI_Comm c, int key, void *value, void *extra)
+{
+    (void)c, (void)key, (void)extra;
+    return *(int *)value ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* Freeing calls that are refused on one process, and come again. */
+static void legal_refusals(void)
+{
+    MPI_Comm c;
+    MPI_Win w;
+    int key, no = 1;
+    MPI_Comm_dup(W, &c);
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &key, NULL);
+    MPI_Comm_set_attr(c, key, &no);
+    if (rank == 1 && MPI_Comm_free(&c) == MPI_SUCCESS)
+        printf("the callback was not heard\n");
+    MPI_Barrier(c);
+    no = 0;
+    MPI_Comm_free(&c);
+    MPI_Comm_free_keyval(&key);
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w);
+    if (rank == 1 && MPI_Win_fence(0, w) == MPI_SUCCESS)
+        printf("a fence inside a lock went through\n");
+    MPI_Win_unlock(rank, w);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+    MPI_Win_fence(rank ? MPI_MODE_NOPUT | MPI_MODE_NOSUCCEED : MPI_MODE_NOSUCCEED, w);
+    MPI_Win_free(&w);
+}
+
 static void legal(void)
 {
+    legal_refusals();
     MPI_Comm c, half, between;
     legal_calls(W);
     MPI_Comm_split(W, rank % 2, -rank, &half);
@@ -272,7 +329,9 @@ static const struct {
              {"finalizes", finalizes}, {"judge_finalizes", judge_finalizes}, {"swapped", swapped},
              {"swapped_far", swapped_far}, {"nonblocking", nonblocking}, {"forms", forms},
              {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},
-             {"inter", inter}, {"returns", returns}, {"legal", legal}};
+             {"fence_free", fence_free},
+             {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
+             {"legal", legal}};
 
 int main(int argc, char **argv)
 {

@@ -167,6 +167,20 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 API_ALIAS(MPI_Win_create_dynamic);
 
+static __attribute__((noinline, cold)) int free_checked(struct rma_win *w, const void *site)
+{
+    struct check_turn turn;
+    struct comm *c = comm_ref(rma_win_comm(w));
+    int err = check_win(w, CHECK_WIN_FREE, 0, site, &turn);
+    if (!err)
+        err = rma_win_free(w);
+    if (!err)
+        check_win_freed(c);
+    err = check_leave(&turn, err);
+    comm_drop(c);
+    return err;
+}
+
 int PMPI_Win_free(MPI_Win *win)
 {
     api_enter("MPI_Win_free");
@@ -176,7 +190,7 @@ int PMPI_Win_free(MPI_Win *win)
     if (!err)
         err = api_win(h, &w);
     if (!err)
-        err = rma_win_free(w);
+        err = proc->check ? free_checked(w, __builtin_return_address(0)) : rma_win_free(w);
     if (!err)
         *win = MPI_WIN_NULL;
     return api_exit_win(h, err);
@@ -257,13 +271,25 @@ API_ALIAS(MPI_Win_shared_query_c);
 
 /* --- active target ---------------------------------------------------------------------------- */
 
+static __attribute__((noinline, cold)) int fence_checked(struct rma_win *w, int assert,
+                                                         const void *site)
+{
+    struct check_turn turn;
+    int modes = (assert & MPI_MODE_NOPRECEDE ? 1 : 0) | (assert & MPI_MODE_NOSUCCEED ? 2 : 0);
+    int err = check_win(w, CHECK_WIN_FENCE, modes, site, &turn);
+    if (!err)
+        err = rma_fence(w, assert);
+    return check_leave(&turn, err);
+}
+
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     api_enter("MPI_Win_fence");
     struct rma_win *w;
     int err = api_win(win, &w);
     if (!err)
-        err = rma_fence(w, assert);
+        err = proc->check ? fence_checked(w, assert, __builtin_return_address(0))
+                          : rma_fence(w, assert);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_fence);
