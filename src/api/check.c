@@ -2,7 +2,6 @@
 #include "api/api.h"
 
 #include "api/api_types.h"
-#include "check/check.h"
 #include "dt/dt.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
@@ -18,8 +17,6 @@ int api_fail_comm(MPI_Comm comm, int err, const char *call)
     err_name(err, call);
     struct comm *c = obj_find(OBJ_COMM, comm);
     c = comm_ref(c ? c : proc->obj->world);
-    if (proc->check)
-        err = check_explain(c, err);
     if (proc->threaded)
         lock_release(&proc->lock);
     err = err_report_comm(c, err, call);

@@ -36,6 +36,17 @@ static void lock_all(void)
     MPI_Win_unlock_all(win);
 }
 
+/* Of one process: the call without its communication. */
+static void barrier(void)
+{
+    MPI_Barrier(MPI_COMM_SELF);
+}
+
+static void allreduce8(void)
+{
+    MPI_Allreduce(&from[0], &from[1], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+
 #define COUNT(fn)                                  \
     do {                                           \
         fn(); /* what is bound at the first call */ \
@@ -63,6 +74,8 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(win);
     COUNT(lock);
     COUNT(lock_all);
+    COUNT(barrier);
+    COUNT(allreduce8);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

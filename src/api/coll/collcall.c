@@ -240,7 +240,7 @@ static int check(struct collcall *x)
 {
     struct coll_args *a = &x->a;
     int err = api_comm(x->comm, &a->comm);
-    if (!err && x->form != COLLCALL_RUN)
+    if (!err && (x->form & COLLCALL_FORMS) != COLLCALL_RUN)
         err = api_pointer(x->request, "request");
     if (!err && has_root(a->call))
         err = api_root(a->root, a->comm);
@@ -267,49 +267,51 @@ static int check(struct collcall *x)
     return err ? err : check_alias(x, which);
 }
 
-static int perform(struct collcall *x, struct request **r)
+static int form_of(const struct collcall *x)
 {
-    if (x->form == COLLCALL_RUN)
-        return coll_run(&x->a);
-    return x->form == COLLCALL_BEGIN ? coll_begin(&x->a, r) : coll_prepare(&x->a, r);
+    return x->form & COLLCALL_FORMS;
 }
 
-static int leave(struct collcall *x, struct request *r, int err)
+static int start(struct collcall *x, struct request **r)
 {
-    if (r)
-        err = request_publish(r, x->request);
-    else if (err && x->form != COLLCALL_RUN && x->request)
-        *x->request = MPI_REQUEST_NULL;
-    return api_exit(x->comm, err);
+    return form_of(x) == COLLCALL_BEGIN ? coll_begin(&x->a, r) : coll_prepare(&x->a, r);
 }
 
-/* The same with the checker. A call that is refused for its arguments is none to it. */
-static __attribute__((noinline, cold)) int checked(struct collcall *x, const void *site)
+/* With the checker. A call that was refused for its arguments does not come here. */
+static __attribute__((noinline, cold)) int checked(struct collcall *x, struct request **r)
 {
     static const enum check_form forms[] = {[COLLCALL_RUN] = CHECK_BLOCKING,
                                             [COLLCALL_BEGIN] = CHECK_NONBLOCKING,
                                             [COLLCALL_PREPARE] = CHECK_PERSISTENT};
-    struct request *r = NULL;
-    api_enter(x->name);
-    int err = check(x);
-    if (!err) {
-        struct check_turn turn;
-        err = check_coll(&x->a, forms[x->form], site, &turn);
-        if (!err)
-            err = perform(x, &r);
-        err = check_leave(&turn, err);
-    }
-    return leave(x, r, err);
+    struct check_turn turn;
+    int err = check_coll(&x->a, forms[form_of(x)], x->site, &turn);
+    if (!err)
+        err = form_of(x) == COLLCALL_RUN ? coll_run(&x->a) : start(x, r);
+    return check_leave(&turn, err);
+}
+
+/* The form is tested in any case: where the checker looks on, it is no COLLCALL_RUN. */
+static __attribute__((cold)) void enter_cold(struct collcall *x, const void *site)
+{
+    api_enter_cold(x->name);
+    x->form |= COLLCALL_CHECKED;
+    x->site = site;
 }
 
 int collcall_at(struct collcall *x, const void *site)
 {
     struct request *r = NULL;
     if (__builtin_expect(atomic_load_explicit(&proc->phase, memory_order_relaxed) != PROC_INIT, 0))
-        return checked(x, site);
+        enter_cold(x, site);
     api_enter_running(x->name);
     int err = check(x);
-    if (!err)
-        err = perform(x, &r);
-    return leave(x, r, err);
+    if (!err && x->form == COLLCALL_RUN)
+        err = coll_run(&x->a);
+    else if (!err)
+        err = x->form & COLLCALL_CHECKED ? checked(x, &r) : start(x, &r);
+    if (r)
+        err = request_publish(r, x->request);
+    else if (err && form_of(x) != COLLCALL_RUN && x->request)
+        *x->request = MPI_REQUEST_NULL;
+    return api_exit(x->comm, err);
 }

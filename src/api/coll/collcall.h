@@ -7,7 +7,11 @@
 
 #include "coll/coll.h"
 
-enum collcall_form { COLLCALL_RUN, COLLCALL_BEGIN, COLLCALL_PREPARE };
+enum collcall_form {
+    COLLCALL_RUN, COLLCALL_BEGIN, COLLCALL_PREPARE,
+    COLLCALL_FORMS = 3,  /* mask of the above */
+    COLLCALL_CHECKED = 4 /* the checker looks on (collcall.c) */
+};
 
 struct collcall {
     const char *name;
@@ -16,6 +20,7 @@ struct collcall {
     MPI_Datatype stype, rtype;
     MPI_Op op;
     MPI_Request *request; /* BEGIN, PREPARE */
+    const void *site;     /* of a checked call: where the program makes it */
     struct coll_args a;   /* call, buffers, counts, root as given; handles are resolved into it */
 };
 
