@@ -248,6 +248,91 @@ static void late_left_ask(void *arg)
     late_leave(ASK);
 }
 
+/* --- what a dead process has sent -------------------------------------------------------------- */
+
+/* Rank 3's part: one packet of that type to rank 0, which stays under way when it dies. */
+static void send_and_die(const struct job *j, int type)
+{
+    long v = 9;
+    int zero = 0;
+    MPI_Group all, g;
+    if (type == AM_RMA + RMA_PKT_ACK)
+        hear(0); /* its lock is granted */
+    sim_hold(type, 3, 0);
+    if (type == AM_RMA + RMA_PKT_ACK)
+        tell(0);
+    if (type == AM_RMA + RMA_PKT_PUT) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, j->win));
+        put1(j, &v, 0, 5); /* leaves by its age */
+    } else if (type == AM_RMA + RMA_PKT_POST) {
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Group_incl(all, 1, &zero, &g);
+        OK(MPI_Win_post(g, 0, j->win));
+    }
+    TURN_UNTIL(sim_held(type, 0) == 1); /* an answer: rank 0 asks */
+    sim_die();
+}
+
+/* The packet arrives in the next window of the number, of which rank 3 is no member. */
+static void late_of_dead(int type)
+{
+    long v = 4, before;
+    few_ids(3);
+    struct job j = job_of_mortals(LONGS);
+    uint32_t number = number_of(j.win);
+    if (j.rank == 3)
+        send_and_die(&j, type);
+    if (j.rank == 0 && type == AM_RMA + RMA_PKT_ACK) {
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, 3, 0, j.win));
+        put1(&j, &v, 3, 0);
+        OK(MPI_Win_flush(3, j.win));
+        tell(3);
+        hear(3);
+        put1(&j, &v, 3, 1);
+        ERR(MPIX_ERR_PROC_FAILED, MPI_Win_flush(3, j.win));
+        (void)MPI_Win_unlock(3, j.win);
+    }
+    hear_of_death(3);
+    MPI_Comm rest = without(3);
+    OK(MPI_Barrier(rest));
+    (void)MPI_Win_free(&j.win);
+    j = job_again(rest, number);
+    if (j.rank == 0) {
+        OK(MPI_Win_lock_all(0, j.win));
+        put1(&j, &v, 1, 3);
+        before = late();
+        SIM_CHECK(sim_held(type, 0) == 1);
+        sim_let_go(type, 0);
+        TURN_UNTIL(late() == before + 1);
+        OK(MPI_Win_flush_all(j.win));
+        OK(MPI_Win_unlock_all(j.win));
+    }
+    OK(MPI_Barrier(rest));
+    for (int i = 0; i < LONGS; i++)
+        SIM_CHECK(j.mem[i] == (j.rank == 1 && i == 3 ? v : 0));
+    SIM_CHECK(inside(j.win)->access.posts.count == 0);
+    OK(MPI_Win_free(&j.win));
+    MPI_Comm_free(&rest);
+}
+
+static void late_put(void *arg)
+{
+    (void)arg;
+    late_of_dead(AM_RMA + RMA_PKT_PUT);
+}
+
+static void late_post(void *arg)
+{
+    (void)arg;
+    late_of_dead(AM_RMA + RMA_PKT_POST);
+}
+
+static void late_ack(void *arg)
+{
+    (void)arg;
+    late_of_dead(AM_RMA + RMA_PKT_ACK);
+}
+
 /* --- the network's answer for an operation that nobody waits for any more -------------------- */
 
 /* A get of rank 0 from rank 1 stays under way until rank 1 is dead and it is given up; its id. */
@@ -528,6 +613,9 @@ const struct scenario scenarios_late[] = {
     {"late-key", 2, 1, late_key, NULL, unordered},
     {"late-left", 4, 1, late_left, NULL, unordered_mortal},
     {"late-left-ask", 4, 1, late_left_ask, NULL, unordered_mortal},
+    {"late-put", 4, 1, late_put, NULL, unordered_mortal},
+    {"late-post", 4, 1, late_post, NULL, unordered_mortal},
+    {"late-ack", 4, 1, late_ack, NULL, unordered_mortal},
     {"late-native", 3, 1, late_native, NULL, unordered_mortal},
     {"late-message", 4, 1, late_message, NULL, far},
     {"late-left-message", 2, 1, left_message, NULL, far},
