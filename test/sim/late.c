@@ -248,7 +248,7 @@ static void late_left_ask(void *arg)
     late_leave(ASK);
 }
 
-/* --- what a dead process has sent -------------------------------------------------------------- */
+/* --- what a dead process has sent ------------------------------------------------------------ */
 
 /* Rank 3's part: one packet of that type to rank 0, which stays under way when it dies. */
 static void send_and_die(const struct job *j, int type)
