@@ -26,7 +26,7 @@ void hints_default(struct hints *h, const struct comm *c)
 {
     int nodes = hosts_of(c) * NODES_A_HOST;
     *h = (struct hints){.cb_nodes = nodes < c->size ? nodes : c->size,
-                        .cb_buffer_size = 4 << 20, .striping_unit = 4096, .file_perm = -1};
+                        .cb_buffer_size = 1 << 20, .striping_unit = 4096, .file_perm = -1};
 }
 
 static const char *choice_text(enum choice c)

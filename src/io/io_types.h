@@ -29,7 +29,8 @@ struct view {
     const struct rep *rep;
     int64_t esize, fsize; /* bytes of data in one etype, one filetype; fsize 0: no data */
     int contig;           /* the data are one block from disp + filetype->true_lb on */
-    int ascending;        /* no byte of a filetype, or of the next one, lies before an earlier */
+    int ascending;        /* no byte of a filetype lies before an earlier one ... */
+    int tiles_ascend;     /* ... nor before one of the filetype in front of it */
     uint64_t bits;        /* of all displacements and lengths (dt_order) */
 };
 

@@ -27,6 +27,7 @@ struct two_phase {
     int nodes, mine; /* aggregators; which of them this process is, or -1 */
     int far;         /* some process does not reach all buffers by load and store */
     int64_t room;    /* bytes of one buffer, and of one map */
+    int64_t clean;   /* of each map, so many bytes are 0 between accesses */
     char *own;       /* buffer, map, buffer, map */
     char **near;     /* of each aggregator; NULL: by messages */
 };
@@ -93,10 +94,6 @@ static int phases_make(struct io_file *f)
     err = coll_agree_error(err, f->comm);
     if (!err)
         err = rma_win_allocate(p->mine < 0 ? 0 : 4 * p->room, 1, NULL, f->comm, &p->own, &p->win);
-    if (!err && p->mine >= 0) {
-        memset(p->own + p->room, 0, (size_t)p->room);
-        memset(p->own + 3 * p->room, 0, (size_t)p->room);
-    }
     if (!err)
         err = find_near(f, p);
     if (err)
@@ -144,7 +141,8 @@ static void own_place(const struct access *c, int64_t *all)
     all[ALL_BYTES] = (int64_t)x->len;
     all[ALL_BLOCKS] = blocks_of(x);
     all[ALL_MEAN] = -((int64_t)x->len / all[ALL_BLOCKS]);
-    all[ALL_REFUSED] |= !v->ascending && !v->contig;
+    int tiles = (x->from + (int64_t)x->len - 1) / v->fsize > x->from / v->fsize;
+    all[ALL_REFUSED] |= !v->contig && (!v->ascending || (tiles && !v->tiles_ascend));
 }
 
 static int decide(struct access *c, int err, int64_t *all)
@@ -385,6 +383,18 @@ static void meeting_plan(struct meeting *m, const struct io_file *f, const int64
     m->rounds = (m->hi - m->base + m->chunk * m->p->nodes - 1) / (m->chunk * m->p->nodes);
 }
 
+/* Pages of the maps are touched when they are needed. */
+static void clear_maps(struct meeting *m)
+{
+    struct two_phase *p = m->p;
+    int64_t need = m->chunk / m->unit;
+    if (p->mine >= 0 && need > p->clean) {
+        memset(p->own + p->room + p->clean, 0, (size_t)(need - p->clean));
+        memset(p->own + 3 * p->room + p->clean, 0, (size_t)(need - p->clean));
+        p->clean = need;
+    }
+}
+
 static int meet(struct access *c, const int64_t *all)
 {
     struct io_file *f = c->a.f;
@@ -397,6 +407,7 @@ static int meet(struct access *c, const int64_t *all)
     if (m.p->far && room && !(m.stage = malloc(2 * room)))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a collective access", io_call());
     err = m.p->far ? coll_agree_error(err, f->comm) : err;
+    clear_maps(&m);
     if (!err)
         err = rma_fence(m.p->win, MPI_MODE_NOPRECEDE);
     for (int64_t r = 0; r < m.rounds && !err; r++)

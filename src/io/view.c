@@ -60,8 +60,8 @@ static int view_make(const struct io_file *f, struct view *v)
                         "%s: file \"%s\": in data representation %s the elements of filetype have "
                         "other sizes than in memory; filetype must then have no gaps",
                         io_call(), f->name, v->rep->name);
-    v->ascending = dt_order(v->filetype, &first, &v->bits) == DT_ASCENDING &&
-                   tiles_ascend(v->filetype, first);
+    v->ascending = dt_order(v->filetype, &first, &v->bits) == DT_ASCENDING;
+    v->tiles_ascend = tiles_ascend(v->filetype, first);
     v->bits |= (uint64_t)v->filetype->extent;
     return MPI_SUCCESS;
 }
