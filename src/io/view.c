@@ -25,14 +25,14 @@ static int tiles_ascend(const struct dt_type *t, int64_t first)
 static int filetype_check(const struct io_file *f, const struct view *v)
 {
     const char *why = NULL;
+    int class = MPI_ERR_IO; /* as MPICH has it for a typemap that may not be */
     int64_t first;
     uint64_t bits;
     enum dt_ascent order = dt_order(v->filetype, &first, &bits);
-    if (v->esize <= 0)
-        why = "etype has no data";
-    else if (v->fsize % v->esize)
-        why = "filetype is not made of whole etypes";
-    else if (order == DT_UNSORTED)
+    if (v->esize <= 0 || v->fsize % v->esize) {
+        why = v->esize <= 0 ? "etype has no data" : "filetype is not made of whole etypes";
+        class = MPI_ERR_ARG;
+    } else if (order == DT_UNSORTED)
         why = "displacements of filetype descend";
     else if (order == DT_OVERLAPPING && !(f->amode & MPI_MODE_RDONLY))
         why = "filetype overlaps itself, and the file was opened for writing";
@@ -40,7 +40,7 @@ static int filetype_check(const struct io_file *f, const struct view *v)
         why = "filetype has a negative displacement";
     else if (v->filetype->extent <= 0 && v->fsize)
         why = "the extent of filetype is not positive";
-    return why ? err_make(MPI_ERR_ARG, "%s: file \"%s\": %s", io_call(), f->name, why)
+    return why ? err_make(class, "%s: file \"%s\": %s", io_call(), f->name, why)
                : MPI_SUCCESS;
 }
 

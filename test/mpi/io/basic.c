@@ -375,7 +375,7 @@ static void errors(void)
     MPI_Type_create_hindexed(2, len, ad, MPI_INT, &back);
     MPI_Type_commit(&back);
     CHECK_EQ(mt_class(MPI_File_set_view(f, 0, MPI_INT, back, "native", MPI_INFO_NULL)),
-             MPI_ERR_ARG);
+             MPI_ERR_IO);
     MPI_Type_contiguous(3, MPI_BYTE, &t);
     MPI_Type_commit(&t);
     CHECK_EQ(mt_class(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL)), MPI_ERR_ARG);
