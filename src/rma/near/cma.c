@@ -1,11 +1,10 @@
 /* cma.c - put and get by CMA (process_vm_readv, process_vm_writev).
  *
  * The kernel looks up the page of every remote piece, about 0.4 us each. So the number of remote
- * pieces decides:
+ * pieces decides. Many of them go by message if the target polls (rma_by_message). Else
  *   get a stretch of memory with many pieces is read whole, gaps included; the pieces are picked
  *   out here
- *   put must not write the gaps: it goes piece by piece, or by message if the target polls
- *   (rma_by_message) */
+ *   put must not write the gaps: it goes piece by piece */
 #include "rma/near/near_types.h"
 
 #include <errno.h>
@@ -85,10 +84,9 @@ int rma_by_message(const struct rma_near *n, const struct rma_args *a, size_t by
 {
     enum { PIECES_WAKE = 64, ACC_WAKE = 32 << 10, BLOCK_LONG = 4096 };
     enum mem_attention there, least = MEM_SPINS;
-    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY ||
-        a->kind == RMA_GET)
+    if (n->kind != RMA_NEAR_CMA || (there = mem_attention(n->host_index)) == MEM_BUSY)
         return 0;
-    if (a->kind == RMA_PUT) {
+    if (a->kind == RMA_PUT || a->kind == RMA_GET) {
         size_t blocks = dt_blocks(a->ttype, (size_t)a->tcount);
         if (blocks <= CMA_FEW || bytes / blocks >= BLOCK_LONG)
             return 0;
