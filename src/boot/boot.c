@@ -98,8 +98,15 @@ static void single_abort(int code, const char *why)
 }
 
 const struct boot_ops singleton_ops = {
-    .name = "singleton", .init = single_init, .put = single_put, .get = single_get, .barrier = single_nothing,
-    .node_map = single_node_map, .job_id = single_job_id, .abort = single_abort, .finalize = single_finalize,
+    .name = "singleton",
+    .init = single_init,
+    .put = single_put,
+    .get = single_get,
+    .barrier = single_nothing,
+    .node_map = single_node_map,
+    .job_id = single_job_id,
+    .abort = single_abort,
+    .finalize = single_finalize,
 };
 
 /* --- life ------------------------------------------------------------------- */
@@ -127,7 +134,8 @@ static int load_map(struct boot *b)
               : b->ops->node_map ? b->ops->node_map(told, sizeof told)
                                  : ask_numbers(b, &found);
     if (err == -ENOENT && exchange) /* a process that does not exchange has put no name */
-        log_warn("MPIR_CVAR_HOST_MAP is \"exchange\" here and \"launcher\" on another process; it must be the same on all processes");
+        log_warn("MPIR_CVAR_HOST_MAP is \"exchange\" here and \"launcher\" on another process; it "
+                 "must be the same on all processes");
     if (err && (exchange || err != -ENOENT))
         return err;
     if (!err)
@@ -139,14 +147,18 @@ static int load_map(struct boot *b)
     return err;
 }
 
-/* A privileged program trusts no launcher that the environment names: a launcher decides whose memory it maps. */
+/* A privileged program trusts no launcher that the environment names: a launcher decides whose
+ * memory it maps. */
 static void remark_privileged(void)
 {
     static const char *const names[] = {"PMI_FD", "PMIX_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (var_env_refused(names[i])) {
-            log_warn("this program has more rights than its user (set-user-ID, set-group-ID or file capabilities): it does "
-                     "not read %s or any other variable of the environment, and runs as a job of one process", names[i]);
+            log_warn("this program has more rights than its user (set-user-ID, set-group-ID or "
+                     "file capabilities): it does "
+                     "not read %s or any other variable of the environment, and runs as a job of "
+                     "one process",
+                     names[i]);
             return;
         }
 }
@@ -162,7 +174,10 @@ int boot_init(const struct boot_ops *forced)
     log_set_rank(rank_or_unknown);
     if (!forced)
         remark_privileged();
-    b->ops = forced ? forced : pmi1_present() ? &pmi1_ops : pmix_present() ? &pmix_ops : &singleton_ops;
+    b->ops = forced           ? forced
+             : pmi1_present() ? &pmi1_ops
+             : pmix_present() ? &pmix_ops
+                              : &singleton_ops;
     if (!forced)
         boot_page_open(b);
     int rank = -1;
@@ -227,12 +242,14 @@ const char *boot_job_id(void)
 
 /* --- services ----------------------------------------------------------------- */
 
-/* A value of less than BOOT_PIECE_MAX bytes is one piece, under its key.  Of a longer one each piece but the last holds
- * BOOT_PIECE_MAX - 1 bytes of it and one of filling: by its length one knows that another follows, under "key.N".  So
- * no piece but that of an empty value is empty, which launchers would not carry. */
+/* A value of less than BOOT_PIECE_MAX bytes is one piece, under its key.  Of a longer one each
+ * piece but the last holds BOOT_PIECE_MAX - 1 bytes of it and one of filling: by its length one
+ * knows that another follows, under "key.N".  So no piece but that of an empty value is empty,
+ * which launchers would not carry. */
 static void piece_name(char name[PMI_KEY_MAX], const char *key, int i)
 {
-    int n = i ? snprintf(name, PMI_KEY_MAX, "%s.%d", key, i) : snprintf(name, PMI_KEY_MAX, "%s", key);
+    int n = i ? snprintf(name, PMI_KEY_MAX, "%s.%d", key, i)
+              : snprintf(name, PMI_KEY_MAX, "%s", key);
     WR_ASSERT(n < PMI_KEY_MAX);
 }
 
@@ -328,8 +345,8 @@ int boot_barrier_for(uint64_t ns)
 
 void boot_abort(int code, const char *why)
 {
-    /* What the program printed before it gave up should be seen; but a lock on stdout may be held by whoever
-     * called us (a signal handler), so only try. */
+    /* What the program printed before it gave up should be seen; but a lock on stdout may be held
+     * by whoever called us (a signal handler), so only try. */
     if (!ftrylockfile(stdout)) {
         fflush(stdout);
         funlockfile(stdout);

@@ -3,10 +3,10 @@
  *
  *   SIGSEGV ..  -> handler, on its own stack -> header, frames -> default action: core, status 139
  *
- * A program may crash anywhere, with any lock held: the handler calls write, open, read, poll, clone
- * and the unwinder of libgcc, which allocates nothing and takes no lock (glibc 2.35 and later).  It
- * is there only where the program has none of its own, in a crash only, and so cuts no call short.
- * Names and lines come from addr2line of binutils, where it is installed. */
+ * A program may crash anywhere, with any lock held: the handler calls write, open, read, poll,
+ * clone and the unwinder of libgcc, which allocates nothing and takes no lock (glibc 2.35 and
+ * later).  It is there only where the program has none of its own, in a crash only, and so cuts no
+ * call short. Names and lines come from addr2line of binutils, where it is installed. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,13 +41,15 @@ static const struct {
     int sig;
     const char *name;
 } crashes[] = {
-    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"},
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
 };
 enum { CRASHES = sizeof crashes / sizeof *crashes };
 
 struct frame {
     uintptr_t pc;
-    uintptr_t in_file; /* as addr2line counts: from the object's base; absolute in a fixed program */
+    /* as addr2line counts: from the object's base; absolute in a fixed program */
+    uintptr_t in_file;
     int object;        /* in crash.object; -1: unknown */
 };
 
@@ -150,7 +152,8 @@ static uintptr_t crash_pc(const ucontext_t *uc, uintptr_t *caller)
 {
     *caller = 0;
 #if defined(__x86_64__)
-    struct iovec here = {caller, sizeof *caller}, there = {(void *)uc->uc_mcontext.gregs[REG_RSP], sizeof *caller};
+    struct iovec here = {caller, sizeof *caller},
+                 there = {(void *)uc->uc_mcontext.gregs[REG_RSP], sizeof *caller};
     if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)sizeof *caller)
         *caller = 0;
     return (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -207,11 +210,13 @@ static int object_of(struct crash *c, const char *path, uintptr_t base, int read
     o->base = base;
     const unsigned char *e = (const unsigned char *)base;
     /* The first page of an object is its ELF header. */
-    o->fixed = readable && !memcmp(e, ELFMAG, SELFMAG) && ((const Elf64_Ehdr *)e)->e_type == ET_EXEC;
+    o->fixed = readable && !memcmp(e, ELFMAG, SELFMAG) &&
+               ((const Elf64_Ehdr *)e)->e_type == ET_EXEC;
     return c->objects++;
 }
 
-/* One line: "from-to perms offset dev inode   path".  base: where the first page of the file stands. */
+/* One line: "from-to perms offset dev inode   path".  base: where the first page of the file
+ * stands. */
 static void on_map(struct crash *c, const char *s, struct object *last, int *readable)
 {
     uintptr_t from = hex(&s), to, offset;
@@ -290,7 +295,8 @@ static void say_frame(const struct crash *c, int i, const char *place)
 /* addr2line for frames first .. first+n-1, all of one object; never returns. */
 static void run_lookup(const struct crash *c, int first, int n, int out)
 {
-    static const char *const at[] = {"/usr/bin/addr2line", "/usr/local/bin/addr2line", "/bin/addr2line"};
+    static const char *const at[] = {"/usr/bin/addr2line", "/usr/local/bin/addr2line",
+                                     "/bin/addr2line"};
     char *argv[FRAMES_MAX + 6], *env[] = {NULL};
     struct text number[FRAMES_MAX];
     int k = 0;
@@ -342,8 +348,8 @@ static int take_lines(struct crash *c, int first, int n, int fd)
     return told;
 }
 
-/* Frames first .. first+n-1 of one object.  A child by clone without a signal for its end: the program's
- * SIGCHLD handler and fork handlers are no part of this. */
+/* Frames first .. first+n-1 of one object.  A child by clone without a signal for its end: the
+ * program's SIGCHLD handler and fork handlers are no part of this. */
 static void look_up(struct crash *c, int first, int n)
 {
     int fd[2], told = 0;
@@ -399,7 +405,8 @@ static void on_crash(int sig, siginfo_t *si, void *uc)
             poll(NULL, 0, 10);
     struct sigaction dfl = {.sa_handler = SIG_DFL};
     sigaction(sig, &dfl, NULL);
-    /* A fault comes again when the instruction is done again, for the core to show it; what was sent is sent again. */
+    /* A fault comes again when the instruction is done again, for the core to show it; what was
+     * sent is sent again. */
     if (si->si_code <= 0 || sig == SIGABRT)
         syscall(SYS_tgkill, getpid(), me, sig);
     errno = saved;
@@ -413,7 +420,8 @@ void boot_crash_on(struct boot *b)
     if (!c)
         return;
     if (!sigaltstack(NULL, &had) && had.ss_flags & SS_DISABLE) {
-        void *p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                       0);
         stack_t own = {.ss_sp = p, .ss_size = STACK_BYTES};
         if (p != MAP_FAILED && !sigaltstack(&own, NULL))
             c->stack = p;
@@ -422,9 +430,11 @@ void boot_crash_on(struct boot *b)
     }
     b->crash = c;
     for (int i = 0; i < CRASHES; i++) {
-        struct sigaction now, sa = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        struct sigaction now,
+            sa = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
         sigemptyset(&sa.sa_mask);
-        if (!sigaction(crashes[i].sig, NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+        if (!sigaction(crashes[i].sig, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == SIG_DFL)
             c->ours[i] = !sigaction(crashes[i].sig, &sa, NULL);
     }
 }
@@ -437,10 +447,12 @@ void boot_crash_off(struct boot *b)
     if (!c)
         return;
     for (int i = 0; i < CRASHES; i++)
-        if (c->ours[i] && !sigaction(crashes[i].sig, NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_crash)
+        if (c->ours[i] && !sigaction(crashes[i].sig, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+            now.sa_sigaction == on_crash)
             sigaction(crashes[i].sig, &dfl, NULL);
     b->crash = NULL;
-    /* Off in the thread that called MPI_Init; from another thread it stays, and so does its memory. */
+    /* Off in the thread that called MPI_Init; from another thread it stays, and so does its
+     * memory. */
     if (c->stack && !sigaltstack(NULL, &is) && is.ss_sp == c->stack && !sigaltstack(&none, NULL))
         munmap(c->stack, STACK_BYTES);
     free(c);

@@ -1,5 +1,5 @@
-/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by transports; where mpiexec reads what
- * this process does. */
+/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by
+ * transports; where mpiexec reads what this process does. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -55,7 +55,8 @@ void boot_page_close(struct boot *b)
 
 enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 }; /* in boot.failed; ever upwards */
 
-static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope, const char *why)
+static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
+                     const char *why)
 {
     if (rank == b->rank || atomic_load_explicit(&set[rank], memory_order_relaxed))
         return;
@@ -71,17 +72,21 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
     d->why[n] = 0;
     d->next = atomic_load_explicit(&b->deaths, memory_order_relaxed);
     /* Release: pairs with the acquire loads of those who walk the list. */
-    while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release, memory_order_relaxed))
+    while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release,
+                                                  memory_order_relaxed))
         ;
-    /* Last, and release: pairs with boot_failed_count(), whose reader then sees the set and the list. */
+    /* Last, and release: pairs with boot_failed_count(), whose reader then sees the set and the
+     * list. */
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
 }
 
 /* Others have found it, too: it may be told. */
 static void host_is_dead(struct boot *b, int where)
 {
-    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d; d = d->next)
-        if (node_map_host(&b->map, d->rank) == where && atomic_load_explicit(&d->scope, memory_order_relaxed) == BOOT_APART)
+    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
+         d = d->next)
+        if (node_map_host(&b->map, d->rank) == where &&
+            atomic_load_explicit(&d->scope, memory_order_relaxed) == BOOT_APART)
             atomic_store_explicit(&d->scope, BOOT_HOST, memory_order_relaxed);
 }
 
@@ -93,7 +98,8 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
         atomic_uchar *fresh = calloc((size_t)b->size, sizeof *fresh);
         if (!fresh)
             return;
-        if (atomic_compare_exchange_strong_explicit(&b->failed, &set, fresh, memory_order_acq_rel, memory_order_acquire))
+        if (atomic_compare_exchange_strong_explicit(&b->failed, &set, fresh, memory_order_acq_rel,
+                                                    memory_order_acquire))
             set = fresh;
         else
             free(fresh);
@@ -119,7 +125,8 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
 
 void boot_burials_free(struct boot *b)
 {
-    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire), *next; d; d = next) {
+    for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire), *next; d;
+         d = next) {
         next = d->next;
         free(d);
     }
@@ -138,7 +145,8 @@ void boot_fail_now(int rank, const char *why)
 int boot_failed_count(void)
 {
     const struct boot *b = proc->boot;
-    int n = (int)atomic_load_explicit(&b->burials, memory_order_acquire); /* pairs with fail_one() */
+    /* pairs with fail_one() */
+    int n = (int)atomic_load_explicit(&b->burials, memory_order_acquire);
     return b->page ? n + (int)atomic_load_explicit(&b->page->dead_count, memory_order_acquire) : n;
 }
 
@@ -159,7 +167,9 @@ int boot_failed(int rank)
 
 const char *boot_failed_why(int rank)
 {
-    for (const struct boot_death *d = atomic_load_explicit(&proc->boot->deaths, memory_order_acquire); d; d = d->next)
+    for (const struct boot_death *d =
+             atomic_load_explicit(&proc->boot->deaths, memory_order_acquire);
+         d; d = d->next)
         if (d->rank == rank)
             return d->why;
     switch (dead_by_page(proc->boot, rank)) {
@@ -188,7 +198,8 @@ int boot_barrier_living(void)
 
 /* mpiexec reads these three words from outside. */
 #define WHERE(field) (offsetof(struct proc, field) - offsetof(struct proc, call))
-_Static_assert(WHERE(wait_what) == offsetof(struct where, wait_what) && WHERE(wait_peer) == offsetof(struct where, wait_peer),
+_Static_assert(WHERE(wait_what) == offsetof(struct where, wait_what) &&
+                   WHERE(wait_peer) == offsetof(struct where, wait_peer),
                "struct proc holds a struct where");
 
 uint64_t boot_where_at(void)
@@ -196,7 +207,8 @@ uint64_t boot_where_at(void)
     return sizeof(void *) == 8 ? (uintptr_t)&proc->call : 0;
 }
 
-/* Hydra with -disable-auto-cleanup tells the survivors of a death by SIGUSR1, of which they would die, too. */
+/* Hydra with -disable-auto-cleanup tells the survivors of a death by SIGUSR1, of which they would
+ * die, too. */
 static void survive(int sig)
 {
     (void)sig;
@@ -214,8 +226,10 @@ void boot_signals_back(const struct boot_signals *had)
     for (int s = 1; s < NSIG; s++) {
         const struct sigaction *was = &had->act[s];
         struct sigaction is;
-        /* Only what is another's now: to say it again would discard a signal that is blocked and pending. */
-        if (was->sa_flags != -1 && !sigaction(s, NULL, &is) && (is.sa_handler != was->sa_handler || is.sa_flags != was->sa_flags))
+        /* Only what is another's now: to say it again would discard a signal that is blocked and
+         * pending. */
+        if (was->sa_flags != -1 && !sigaction(s, NULL, &is) &&
+            (is.sa_handler != was->sa_handler || is.sa_flags != was->sa_flags))
             (void)sigaction(s, was, NULL);
     }
 }

@@ -1,38 +1,55 @@
-/* detector.c - is a process of another host alive?  Asked of its kernel and of a thread that sleeps, never of its user's code.
+/* detector.c - is a process of another host alive? Asked of its kernel and of a thread that sleeps,
+ * never of its user's code.
  *
- *      watching thread of A                                  B
- *      connect ------------------------------------------->  kernel: the port is open   (B lives: computing or stopped)
- *         refused                                            kernel: no such port       (B has ended)
- *         nothing, for MPIR_CVAR_PEER_TIMEOUT                nobody                     (B's host is cut off)
- *      "hello", B's first secret ------------------------->  watching thread of B
- *      B's second secret, whom B holds for dead <----------
+ *   watching thread of A                       B
+ *   connect ---------------------------->      kernel: the port is open
+ *                                              (B is alive: it computes or is stopped)
+ *           refused                            kernel: no such port (B has ended)
+ *           nothing, for MPIR_CVAR_PEER_TIMEOUT
+ *                                              (the host of B is cut off)
+ *   "hello", B's first secret ---------->      watching thread of B
+ *           <----------------------------      B's second secret, and which processes B counts as
+ *                                              failed
  *
- * The thread has a listening socket, at most GUESTS connections of others and PROBES questions of its own; it sleeps in
- * poll(2), without end while nobody asks.  It knows only what it is handed: a rank and that rank's card.
+ * The thread has a listening socket, at most GUESTS connections of others and PROBES questions of
+ * its own. It sleeps in poll(2), without end while no process asks. It knows only what it is given:
+ * a rank and that rank's card.
  *
- *   W1 A stopped process does not answer.  Its connection is kept while the kernel there acknowledges it, or until others need the
- *      place, so that one that is asked again and again, for as long as a debugger holds it, does not fill the queue of its port.
- *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this host (the local address of the
- *      connection) by which some process of another host has answered with its secret.  A firewall kills nobody.  (That messages come from a
- *      host proves nothing: those that reject connections in its name let them through.)
- *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not tried for another host.
- *   W4 An answer names the deaths that B knows of: who waits for B, and not for the dead that made B give up, learns of them.  If
- *      this process is among them the two are dead for each other, and all else that B says is not heard: a host that was cut off
- *      and comes back holds everybody for dead.  Nor does it tell of a silent host for which nobody could vouch that it was not
- *      this one that was cut off (BOOT_APART), but to its own host, which is in the same place.  To vouch is to answer, from a
- *      third host, while the silent one is still asked, and long enough for it to answer, too.
- *   W5 What is silent is a host: all its processes are.  One that is silent while others of its host speak is stopped, and the queue of
- *      its port is full: the kernel refuses for a process that has ended.
- *   W6 Who asks is not turned away: three ends without an answer are a death (SHUT_MAX).  However many ask at once, their connections
- *      wait in the kernel until the question is there, and then for a free place.
- *   W7 Who has never had an answer, a question, nor a message by a network, from any other host cannot tell a firewall from death (W2), and shall
- *      not wait for ever: the process that it waits for is given up after DEAF times the time-out.  After one of these from anybody
+ *   W1 A stopped process does not answer. Its connection is kept while the kernel there
+ *      acknowledges it, or until others need the place. So a process that is asked again and again,
+ *      for as long as a debugger holds it, does not fill the queue of its port.
+ *   W2 A refusal or silence counts only where the network was seen to work: on a way out of this
+ *      host (the local address of the connection) by which some process of another host has
+ *      answered with its secret. A firewall ends no process. (Messages from a host prove nothing:
+ *      those that reject connections in its name let them through.)
+ *   W3 An address that this host has too (a bridge of containers) leads to ourselves and is not
+ *      tried for another host.
+ *   W4 An answer names the failures that B knows of. A process that waits for B, which gave up
+ *      because of another failure, learns of that one. If this process is among them, the two have
+ *      failed for each other, and all else that B reports is ignored: a host that was cut off and
+ *      comes back counts all others as failed. B does not report a silent host if no process could
+ *      vouch that it was not B's own host that was cut off (BOOT_APART). Only its own host, which
+ *      is in the same place, gets that. To vouch is to answer, from a third host, while the silent
+ *      one is still asked, and long enough for it to answer, too.
+ *   W5 What is silent is a host: all its processes are. If one is silent while others of its host
+ *      answer, it is stopped and the queue of its port is full: the kernel refuses for a process
+ *      that has ended.
+ *   W6 A process that asks is not turned away: three ends without an answer are a failure
+ *      (SHUT_MAX). However many ask at once, their connections wait in the kernel until the
+ *      question is there, and then for a free place.
+ *   W7 A process that never had an answer, a question or a message by a network from another host
+ *      cannot tell a firewall from a failure (W2), and shall not wait for ever. The process that it
+ *      waits for is given up after DEAF times the time-out. After one of these from any process
  *      this rule is off: then it is a firewall.
- *   W8 A message that came after the question is an answer: silence counts from there, and no more if nobody has asked since.
- * The thread touches its own record, struct boot's set of deaths (atomic) and nothing else; proc->lock is not its.
+ *   W8 A message that came after the question is an answer. Silence counts from there, and no more
+ *      if no process has asked since.
+ * The thread touches its own record, struct boot's set of failures (atomic) and nothing else;
+ * proc->lock is not its.
  *
- *   detector_addr.c   addresses of this host, the port        detector_ask.c     probes and their lines
- *   detector_serve.c  answers to others                       detector_judge.c   what the lines of a probe mean
+ *   detector_addr.c   addresses of this host, the port
+ *   detector_ask.c    probes and their lines
+ *   detector_serve.c  answers to others
+ *   detector_judge.c  what the lines of a probe mean
  *   detector.c        the thread, its start and end, what other rooms call */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +77,8 @@ static int control(struct watch *w, uint64_t now)
             detector_probe_spoke(w, a.rank, now);
         else if (a.rank >= 0)
             detector_probe_take(w, &a, now);
-    return !atomic_load_explicit(&w->stop, memory_order_acquire); /* pairs with boot_detector_stop() */
+    /* pairs with boot_detector_stop() */
+    return !atomic_load_explicit(&w->stop, memory_order_acquire);
 }
 
 /* This process was stopped, or its machine: nobody could answer meanwhile. */
@@ -122,18 +140,21 @@ static int due(struct watch *w, uint64_t now)
     return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
 }
 
-/* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll skips. */
+/* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll
+ * skips. */
 static void collect(struct watch *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
     *f++ = (struct pollfd){.fd = w->control_fd, .events = POLLIN};
-    *f++ = (struct pollfd){.fd = w->take_at <= now && detector_guest_place(w) ? w->listen_fd : -1, .events = POLLIN};
+    *f++ = (struct pollfd){.fd = w->take_at <= now && detector_guest_place(w) ? w->listen_fd : -1,
+                           .events = POLLIN};
     for (int i = 0; i < GUESTS; i++)
         *f++ = (struct pollfd){.fd = w->guest[i].fd, .events = POLLIN};
     for (int i = 0; i < PROBES; i++)
         for (int k = 0; k < DETECTOR_SPOTS; k++, f++) {
             const struct line *l = &w->probe[i].line[k];
-            *f = (struct pollfd){.fd = w->probe[i].rank < 0 ? -1 : l->fd, .events = l->state == LINE_OPEN ? POLLIN : POLLOUT};
+            *f = (struct pollfd){.fd = w->probe[i].rank < 0 ? -1 : l->fd,
+                                 .events = l->state == LINE_OPEN ? POLLIN : POLLOUT};
         }
 }
 
@@ -146,7 +167,8 @@ static void *detector_run(void *arg)
         w->wake_by = ms < 0 ? UINT64_MAX : now + (uint64_t)ms * MS;
         collect(w, now);
         int n = poll(w->fds, sizeof w->fds / sizeof *w->fds, ms);
-        if (n < 0 && errno != EINTR) /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
+        /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
+        if (n < 0 && errno != EINTR)
             usleep((useconds_t)(AGAIN_NS / 1000));
         if (n < 0) /* stop is looked at in any case */
             w->fds[0].revents = POLLIN;
@@ -174,10 +196,11 @@ static void *detector_run(void *arg)
     }
 }
 
-/* --- life -------------------------------------------------------------------------------------- */
+/* --- life
+ * -------------------------------------------------------------------------------------- */
 
-/* A child without exec() shares our port: it would answer for us after our death.  Once: in its own children the number may be that of
- * another file. */
+/* A child without exec() shares our port: it would answer for us after our death.  Once: in its own
+ * children the number may be that of another file. */
 static void in_child(void)
 {
     struct boot *b = proc->boot;
@@ -238,7 +261,8 @@ static int detector_open(struct watch *w)
 int boot_detector_start(void)
 {
     struct boot *b = proc->boot;
-    if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout || b->map.host_size == b->size)
+    if (b->watch || !b->ops->watched || b->page || !cvar.peer_timeout ||
+        b->map.host_size == b->size)
         return 0;
     struct watch *w = calloc(1, sizeof *w);
     if (!w)
@@ -272,7 +296,8 @@ void boot_detector_stop(void)
     struct watch *w = b->watch;
     if (!w)
         return;
-    /* The end of the pipe would not do: a child of ours may hold it open.  If it is full the thread is about to read it. */
+    /* The end of the pipe would not do: a child of ours may hold it open.  If it is full the thread
+     * is about to read it. */
     const struct ask nothing = {.rank = -1};
     atomic_store_explicit(&w->stop, 1, memory_order_release); /* pairs with control() */
     (void)!write(w->ask_fd, &nothing, sizeof nothing);
@@ -352,7 +377,8 @@ int boot_detector_wait(uint64_t ns)
     const struct watch *w = proc->boot->watch;
     struct pollfd f = {.fd = w ? w->answer_fd : -1, .events = POLLIN};
     uint64_t end = time_now() + ns, now;
-    while (w && !atomic_load_explicit(&w->answered, memory_order_relaxed) && (now = time_now()) < end)
+    while (w && !atomic_load_explicit(&w->answered, memory_order_relaxed) &&
+           (now = time_now()) < end)
         poll(&f, 1, (int)((end - now) / MS) + 1);
     return !w || atomic_load_explicit(&w->answered, memory_order_relaxed);
 }

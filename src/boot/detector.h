@@ -1,5 +1,6 @@
-/* detector.h - what processes that watch each other say, on the wire and in what they publish (private to boot/; detector.c).
- * Fixed widths, host byte order where nothing else is said: all hosts of a job are alike. */
+/* detector.h - what processes that watch each other say, on the wire and in what they publish
+ * (private to boot/; detector.c). Fixed widths, host byte order where nothing else is said: all
+ * hosts of a job are alike. */
 #ifndef BOOT_DETECTOR_H
 #define BOOT_DETECTOR_H
 

@@ -1,4 +1,5 @@
-/* detector_addr.c - the addresses of this host, and the port at which its watching thread is asked. */
+/* detector_addr.c - the addresses of this host, and the port at which its watching thread is
+ * asked. */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -10,7 +11,8 @@
 #include "boot/detector_types.h"
 #include "var/var.h"
 
-static int spot_same(const struct detector_spot *a, const struct detector_spot *b) /* ports are not compared */
+/* ports are not compared */
+static int spot_same(const struct detector_spot *a, const struct detector_spot *b)
 {
     return a->v6 == b->v6 && !memcmp(a->bytes, b->bytes, a->v6 ? 16 : 4);
 }
@@ -74,10 +76,12 @@ static int interface_wanted(const char *name)
 
 static int is_linklocal(const struct detector_spot *s)
 {
-    return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80 : s->bytes[0] == 169 && s->bytes[1] == 254;
+    return s->v6 ? s->bytes[0] == 0xfe && (s->bytes[1] & 0xc0) == 0x80
+                 : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
 
-/* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4 first. */
+/* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4
+ * first. */
 int detector_addresses_find(struct watch *w)
 {
     struct ifaddrs *all;
@@ -92,7 +96,8 @@ int detector_addresses_find(struct watch *w)
             if (w->nown < OWN)
                 w->own[w->nown++] = s;
             /* A loop back leads nowhere, unless somebody wishes it by name. */
-            int out = i->ifa_flags & IFF_UP && (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
+            int out = i->ifa_flags & IFF_UP &&
+                      (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
             if (out && interface_wanted(i->ifa_name) && w->card.spots < DETECTOR_SPOTS)
                 w->card.spot[w->card.spots++] = s;
         }
@@ -120,7 +125,8 @@ int detector_port_open(struct watch *w)
     setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (v6)
         setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-    /* W6: who connects is not accepted before his question is there, which takes his thread as long as he has others to begin. */
+    /* W6: who connects is not accepted before his question is there, which takes his thread as long
+     * as he has others to begin. */
     setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
     if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
         return -errno;

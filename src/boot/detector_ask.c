@@ -1,4 +1,5 @@
-/* detector_ask.c - the watching thread asks: a probe per process, with a line to each of its addresses. */
+/* detector_ask.c - the watching thread asks: a probe per process, with a line to each of its
+ * addresses. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -28,18 +29,20 @@ static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
         }
 }
 
-/* A process of another host has answered with its secret: this host is not cut off.  Of those that have been asked just now it says
- * nothing: the cable may have been pulled between the two. */
+/* A process of another host has answered with its secret: this host is not cut off.  Of those that
+ * have been asked just now it says nothing: the cable may have been pulled between the two. */
 static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++) {
         struct probe *q = &w->probe[i];
-        if (q->rank >= 0 && q->host != p->host && !q->vouched && now - q->host_since >= detector_timeout(w) / 2)
+        if (q->rank >= 0 && q->host != p->host && !q->vouched &&
+            now - q->host_since >= detector_timeout(w) / 2)
             q->vouched = now;
     }
     if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
         w->witness[1] = w->witness[0];
-    w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card}; /* nobody waits for it when it is called */
+    /* nobody waits for it when it is called */
+    w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card};
 }
 
 static void line_close(struct line *l)
@@ -49,7 +52,8 @@ static void line_close(struct line *l)
     l->fd = -1;
 }
 
-/* W2: a way out is known to work from now on.  What was not heard before may have been its fault. */
+/* W2: a way out is known to work from now on.  What was not heard before may have been its
+ * fault. */
 static void way_is_good(struct watch *w, const struct detector_spot *via, uint64_t now)
 {
     if (w->ngood == OWN || detector_spot_among(via, w->good, w->ngood))
@@ -68,7 +72,8 @@ static void way_is_good(struct watch *w, const struct detector_spot *via, uint64
 /* W7 */
 int detector_is_deaf(const struct watch *w)
 {
-    return !atomic_load_explicit(&w->answered, memory_order_relaxed) && !atomic_load_explicit(&w->heard, memory_order_relaxed);
+    return !atomic_load_explicit(&w->answered, memory_order_relaxed) &&
+           !atomic_load_explicit(&w->heard, memory_order_relaxed);
 }
 
 /* Its kernel has taken the question. */
@@ -97,7 +102,8 @@ void detector_line_retry(struct line *l, uint64_t when)
 /* The network's errors that mean that nobody answers. */
 static int is_silence(int err)
 {
-    return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN || err == EHOSTUNREACH;
+    return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN ||
+           err == EHOSTUNREACH;
 }
 
 static void line_fails(struct watch *w, struct probe *p, struct line *l, int err, uint64_t now)
@@ -140,7 +146,8 @@ void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint6
     /* Not before connecting: there it would limit the attempt, which we do ourselves. */
     setsockopt(l->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
     len = sizeof a;
-    if (getsockname(l->fd, (struct sockaddr *)&a, &len) || detector_spot_of((struct sockaddr *)&a, &l->via))
+    if (getsockname(l->fd, (struct sockaddr *)&a, &len) ||
+        detector_spot_of((struct sockaddr *)&a, &l->via))
         l->tried = 0;
     l->state = LINE_CONNECTING;
     l->began = now;
@@ -163,10 +170,13 @@ void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint6
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot mean our host. */
-static int death_is_ours(const struct watch *w, const struct probe *p, const struct detector_obituary *o)
+/* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot
+ * mean our host. */
+static int death_is_ours(const struct watch *w, const struct probe *p,
+                         const struct detector_obituary *o)
 {
-    return (int)o->rank == w->b->rank || (o->scope != BOOT_ONE && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
+    return (int)o->rank == w->b->rank ||
+           (o->scope != BOOT_ONE && !p->near && node_map_host_index(&w->b->map, (int)o->rank) >= 0);
 }
 
 /* W4 */
@@ -184,9 +194,11 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct detector
     for (uint32_t i = 0; i < a->deaths; i++) {
         struct detector_obituary *o = &a->death[i];
         o->why[sizeof o->why - 1] = 0;
-        if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART || (o->scope == BOOT_APART && !p->near))
+        if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART ||
+            (o->scope == BOOT_APART && !p->near))
             continue;
-        /* Of our own host only single processes can have died, and its kernel knows better than who is far away. */
+        /* Of our own host only single processes can have died, and its kernel knows better than who
+         * is far away. */
         if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && o->scope == BOOT_ONE))
             boot_fail_take(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
         else if (o->scope == BOOT_ONE)
@@ -216,7 +228,8 @@ void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint6
             detector_probe_end(p);
             return;
         }
-        /* The rest is on its way; of an end before it the next look tells, since then less will come. */
+        /* The rest is on its way; of an end before it the next look tells, since then less will
+         * come. */
         int had;
         socklen_t len = sizeof had;
         if (!getsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &had, &len) && had < want) {
@@ -276,7 +289,13 @@ void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
         return; /* it will be asked again */
     if (p->rank >= 0)
         detector_probe_end(p);
-    *p = (struct probe){.rank = a->rank, .near = a->near, .card = a->card, .since = now, .asked = now, .host_since = now, .begun = now,
+    *p = (struct probe){.rank = a->rank,
+                        .near = a->near,
+                        .card = a->card,
+                        .since = now,
+                        .asked = now,
+                        .host_since = now,
+                        .begun = now,
                         .proof = a->why == ASK_PROOF};
     p->host = node_map_host(&w->b->map, a->rank);
     p->card.host[sizeof p->card.host - 1] = 0;
@@ -285,12 +304,15 @@ void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
     for (unsigned i = 0; i < DETECTOR_SPOTS; i++) {
         p->line[i].fd = -1;
         p->line[i].again = UINT64_MAX;
-        if (i < p->card.spots && (p->near || !detector_spot_among(&p->card.spot[i], w->own, w->nown))) /* W3 */
+        /* W3 */
+        if (i < p->card.spots &&
+            (p->near || !detector_spot_among(&p->card.spot[i], w->own, w->nown)))
             p->line[i].again = now;
     }
 }
 
-/* The network's own attempts come ever more seldom: after the end of a break they would be too late. */
+/* The network's own attempts come ever more seldom: after the end of a break they would be too
+ * late. */
 int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
 {
     uint64_t fresh = detector_timeout(w) / 8 > SECOND ? detector_timeout(w) / 8 : SECOND;

@@ -1,4 +1,5 @@
-/* detector_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or nothing (W2, W4, W5, W7, W8). */
+/* detector_judge.c - what the lines of a probe mean together: alive, ended, host cut off, or
+ * nothing (W2, W4, W5, W7, W8). */
 #include <arpa/inet.h>
 #include <stdio.h>
 
@@ -17,9 +18,12 @@ static void lines_tell(const struct probe *p, char *text, size_t size)
         inet_ntop(s->v6 ? AF_INET6 : AF_INET, s->bytes, to, sizeof to);
         if (l->via.port)
             inet_ntop(l->via.v6 ? AF_INET6 : AF_INET, l->via.bytes, from, sizeof from);
-        const char *what = l->again == UINT64_MAX ? "an address of this host, too" : l->state == LINE_REFUSED ? "refused" :
-                           l->via.port ? "no answer, from " : "no way there";
-        n += (size_t)snprintf(text + n, size - n, "%s%s port %d (%s%s)", n ? ", " : "", to, ntohs(s->port), what, l->state == LINE_REFUSED ? "" : from);
+        const char *what = l->again == UINT64_MAX     ? "an address of this host, too"
+                           : l->state == LINE_REFUSED ? "refused"
+                           : l->via.port              ? "no answer, from "
+                                                      : "no way there";
+        n += (size_t)snprintf(text + n, size - n, "%s%s port %d (%s%s)", n ? ", " : "", to,
+                              ntohs(s->port), what, l->state == LINE_REFUSED ? "" : from);
     }
 }
 
@@ -30,9 +34,11 @@ static void cannot_ask(struct watch *w, const struct probe *p)
         tried |= p->line[i].again != UINT64_MAX;
     /* One process of the host says it. */
     if (!p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
-        log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); deaths there may go unnoticed",
-                 p->card.host, p->rank, tried ? "no answer to TCP connections has ever come from another host" :
-                                                "this host has all its addresses, too");
+        log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); "
+                 "deaths there may go unnoticed",
+                 p->card.host, p->rank,
+                 tried ? "no answer to TCP connections has ever come from another host"
+                       : "this host has all its addresses, too");
 }
 
 /* W7: nothing was ever heard of any other host. */
@@ -49,11 +55,16 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
     }
     if (!p->proof && now - p->begun > DEAF * detector_timeout(w)) {
         lines_tell(p, tried, sizeof tried);
-        log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it was waited for, and this process has never had "
-                 "a message or an answer from any other host.  Tried by TCP: %s.  Either that host or this one is cut off, or the process has "
-                 "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
-                 "is asked or given up", p->rank, p->card.host, s, DEAF, tried);
-        snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s", p->card.host, s);
+        log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it "
+                 "was waited for, and this process has never had "
+                 "a message or an answer from any other host.  Tried by TCP: %s.  Either that host "
+                 "or this one is cut off, or the process has "
+                 "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are "
+                 "open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
+                 "is asked or given up",
+                 p->rank, p->card.host, s, DEAF, tried);
+        snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s",
+                 p->card.host, s);
         boot_fail_take(w->b, p->rank, BOOT_APART, why);
         detector_probe_end(p);
         return;
@@ -65,19 +76,22 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
         }
 }
 
-/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a way out; one that found none, such
- * as to an IPv6 address from a host that has no IPv6, then says nothing. */
+/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a
+ * way out; one that found none, such as to an IPv6 address from a host that has no IPv6, then says
+ * nothing. */
 static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
 {
     if (l->state == LINE_REFUSED && p->near)
         return 1;
-    return l->tried && (l->via.port ? detector_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
+    return l->tried &&
+           (l->via.port ? detector_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
 /* What the lines of a probe say together. */
 void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
-    int left = 0, lines = 0, refused = 0, doubt = 0; /* doubt: on a way that is not known to work it may yet answer */
+    /* doubt: on a way that is not known to work it may yet answer */
+    int left = 0, lines = 0, refused = 0, doubt = 0;
     char why[BOOT_WHY_MAX];
     if (detector_probe_open(p)) /* W1: it stays, however long it is stopped */
         return;
@@ -89,7 +103,8 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
         /* One that waits for its next try, too; but not one for which this host has no way out. */
-        int open = l->state == LINE_CONNECTING || (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
+        int open = l->state == LINE_CONNECTING ||
+                   (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
         doubt += open && !counts;
     }
     int silent = p->lost || now - p->since > detector_timeout(w);
@@ -105,13 +120,17 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         boot_fail_take(w->b, p->rank, BOOT_ONE, why);
         detector_probe_end(p);
     } else if (host_silent && lines && !p->near) {
-        if (p->vouched && now - p->vouched < detector_timeout(w) / 4) /* only just: it was this host, and the other has not had its chance since */
+        /* only just: it was this host, and the other has not had its chance since */
+        if (p->vouched && now - p->vouched < detector_timeout(w) / 4)
             return;
-        snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host, (long long)w->timeout);
+        snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host,
+                 (long long)w->timeout);
         boot_fail_take(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
         detector_probe_end(p);
     } else if (silent && lines && !p->near && now - p->asked <= detector_timeout(w)) {
-        return; /* W5: others of its host speak.  It is tried on, so that the end of that host is not found a time-out later */
+        /* W5: others of its host speak.  It is tried on, so that the end of that host is not found
+         * a time-out later */
+        return;
     } else if (silent) {
         if (!lines)
             cannot_ask(w, p);
@@ -122,7 +141,8 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
 /* Half of the time has passed without a word: is it that host, or this one?  (W4) */
 void detector_witness_call(struct watch *w, struct probe *p, uint64_t now)
 {
-    if (p->near || p->called || p->vouched || now - p->host_since < detector_timeout(w) / 2 || detector_probe_open(p))
+    if (p->near || p->called || p->vouched || now - p->host_since < detector_timeout(w) / 2 ||
+        detector_probe_open(p))
         return;
     p->called = 1;
     for (int i = 0; i < WITNESSES; i++)

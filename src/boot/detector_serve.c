@@ -1,4 +1,5 @@
-/* detector_serve.c - the watching thread answers other processes: guests, with the deaths that this process knows (W4, W6). */
+/* detector_serve.c - the watching thread answers other processes: guests, with the deaths that this
+ * process knows (W4, W6). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -29,16 +30,19 @@ static void failure_report(const struct boot_death *d, struct detector_obituary 
     memcpy(to->why, d->why, strlen(d->why));
 }
 
-/* Deaths that this process knows, DETECTOR_FAILURES at a time in turn; if whoever asks is among them that one alone (W4). */
+/* Deaths that this process knows, DETECTOR_FAILURES at a time in turn; if whoever asks is among
+ * them that one alone (W4). */
 static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector_obituary *to)
 {
     uint32_t n = 0;
     int near = node_map_host_index(&w->b->map, (int)asker) >= 0;
-    unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire); /* pairs with boot_fail_take() */
+    /* pairs with boot_fail_take() */
+    unsigned at = 0, count = atomic_load_explicit(&w->b->burials, memory_order_acquire);
     if (w->tell_from >= count)
         w->tell_from = 0;
     unsigned next = w->tell_from;
-    for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d; d = d->next, at++) {
+    for (const struct boot_death *d = atomic_load_explicit(&w->b->deaths, memory_order_acquire); d;
+         d = d->next, at++) {
         if ((uint32_t)d->rank == asker) {
             failure_report(d, to);
             return 1;
@@ -63,11 +67,14 @@ void detector_guest_answer(struct watch *w, struct guest *g)
     /* Who does not know the secret is told nothing. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct detector_answer a = {.secret = w->card.answer};
-        if (node_map_host_index(&w->b->map, (int)h.rank) < 0) /* W7: something has come from another host, if no answer */
+        /* W7: something has come from another host, if no answer */
+        if (node_map_host_index(&w->b->map, (int)h.rank) < 0)
             atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
         a.deaths = failures_report(w, h.rank, a.death);
         /* An empty socket takes it whole. */
-        (void)!send(g->fd, &a, offsetof(struct detector_answer, death) + a.deaths * sizeof a.death[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)!send(g->fd, &a,
+                    offsetof(struct detector_answer, death) + a.deaths * sizeof a.death[0],
+                    MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     detector_guest_drop(w, g);
 }
@@ -98,7 +105,8 @@ void detector_guests_take(struct watch *w, uint64_t now)
     for (int i = 0; i < GUESTS && (g = detector_guest_place(w)); i++) {
         int fd = guest_accept(w), want = sizeof(struct detector_hello);
         if (fd < 0) {
-            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of it again at once. */
+            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of
+             * it again at once. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 w->take_at = now + AGAIN_NS;
             detector_spare_take(w);

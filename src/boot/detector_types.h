@@ -1,4 +1,5 @@
-/* detector_types.h - the record of the watching thread (private to boot/; detector.c has the rules W1 to W8). */
+/* detector_types.h - the record of the watching thread (private to boot/; detector.c has the rules
+ * W1 to W8). */
 #ifndef BOOT_DETECTOR_TYPES_H
 #define BOOT_DETECTOR_TYPES_H
 
@@ -13,21 +14,28 @@
 
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
-    PROBES = 32,  /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep their places (W1) */
+    /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep
+     * their places (W1) */
+    PROBES = 32,
     GUESTS = 16,  /* connections of others at a time */
     DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
-    REFUSALS = 2, /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
-    WITNESSES = 2, /* processes of different hosts that have answered: one is not of the host that is silent */
+    /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
+    REFUSALS = 2,
+    /* processes of different hosts that have answered: one is not of the host that is silent */
+    WITNESSES = 2,
     DEAF = 10, /* W7, time-outs */
-    SHUT_MAX = 3, /* connections of a process that end without its answer, until it is not that process */
+    /* connections of a process that end without its answer, until it is not that process */
+    SHUT_MAX = 3,
     STACK = 256 * 1024
 };
 #define MS 1000000u /* ns */
-static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS, SECOND = 1000 * (uint64_t)MS;
+static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS,
+                      SECOND = 1000 * (uint64_t)MS;
 
 struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
     int rank, near;
-    enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why; /* the last is no question: a message came from it */
+    /* the last is no question: a message came from it */
+    enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why;
     struct detector_card card;
 };
 _Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
@@ -49,8 +57,10 @@ struct probe {
     int near, host; /* host: number in the map */
     struct detector_card card;
     struct line line[DETECTOR_SPOTS];
-    uint64_t host_since; /* last sign of life of any process of its host, or the first question (ns) */
-    uint64_t vouched; /* when a third host answered first after half of the time (ns); 0: none has (W4) */
+    /* last sign of life of any process of its host, or the first question (ns) */
+    uint64_t host_since;
+    /* when a third host answered first after half of the time (ns); 0: none has (W4) */
+    uint64_t vouched;
     int called; /* a witness was asked */
     int proof; /* nobody waits for it: asked for the sake of W2 alone */
     int spoke; /* W8: a message came since it was asked last */
@@ -73,16 +83,21 @@ struct watch {
     int answer_fd;         /* readable once `answered` */
     pthread_t thread;
     atomic_int stop; /* the thread is to end */
-    atomic_int proven; /* W2, W4: some process of another host has answered; 0: our process shall ask any */
-    atomic_int answered, heard; /* W7: a process of another host has, ever; a message or question has come from one */
-    atomic_int doubt; /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0: none */
+    /* W2, W4: some process of another host has answered; 0: our process shall ask any */
+    atomic_int proven;
+    /* W7: a process of another host has, ever; a message or question has come from one */
+    atomic_int answered, heard;
+    /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0:
+     * none */
+    atomic_int doubt;
     int64_t timeout; /* seconds */
     /* the thread's */
     int control_fd;
     int spare_fd; /* given up for a guest when no other descriptor is free; -1: given up */
     struct probe probe[PROBES];
     struct guest guest[GUESTS];
-    struct ask witness[WITNESSES]; /* the last that answered, the last of another host before it; rank -1: none */
+    /* the last that answered, the last of another host before it; rank -1: none */
+    struct ask witness[WITNESSES];
     uint64_t wake_by; /* when poll(2) was to end at the latest (ns); UINT64_MAX: any time */
     struct detector_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
@@ -93,7 +108,8 @@ struct watch {
 };
 
 /* detector_addr.c.  -errno, or 0. */
-int detector_spot_among(const struct detector_spot *s, const struct detector_spot *list, unsigned n);
+int detector_spot_among(const struct detector_spot *s, const struct detector_spot *list,
+                        unsigned n);
 int detector_spot_of(const struct sockaddr *a, struct detector_spot *s);
 socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_storage *a);
 int detector_addresses_find(struct watch *w);

@@ -63,7 +63,8 @@ static int nth_rank(const struct node_map *m, int host, int index)
         if (!has_host(b, host))
             continue;
         if (left < b->per)
-            return (int)(index / n * m->period + b->start + (int64_t)(host - b->first) * b->per + left);
+            return (int)(index / n * m->period + b->start + (int64_t)(host - b->first) * b->per +
+                         left);
         left -= b->per;
     }
     return -1;
@@ -96,8 +97,8 @@ static int expect(const char **p, const char *word)
 
 static int parse_block(const char **p, struct node_block *b)
 {
-    if (expect(p, "(") || number(p, 0, &b->first) || expect(p, ",") || number(p, 1, &b->nodes) || expect(p, ",") ||
-        number(p, 1, &b->per) || expect(p, ")"))
+    if (expect(p, "(") || number(p, 0, &b->first) || expect(p, ",") || number(p, 1, &b->nodes) ||
+        expect(p, ",") || number(p, 1, &b->per) || expect(p, ")"))
         return -EINVAL;
     return b->first > INT_MAX - b->nodes ? -EINVAL : 0;
 }
@@ -166,10 +167,12 @@ static int limit_cliques(const struct node_map *m, int cliques)
                 cliques = n;
         }
     }
-    return m->hosts > INT_MAX / cliques ? INT_MAX / m->hosts : cliques; /* numbers of nodes are ints */
+    /* numbers of nodes are ints */
+    return m->hosts > INT_MAX / cliques ? INT_MAX / m->hosts : cliques;
 }
 
-int node_map_init(struct node_map *m, const char *text, int rank, int size, int nolocal, int cliques)
+int node_map_init(struct node_map *m, const char *text, int rank, int size, int nolocal,
+                  int cliques)
 {
     memset(m, 0, sizeof *m);
     m->rank = rank;

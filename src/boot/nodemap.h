@@ -32,11 +32,13 @@ struct node_map {
 
 /* text: "(vector,(first,nodes,per),..)"; NULL: unknown, every rank is its own node.
  * 0; -EINVAL malformed; -ENOMEM. */
-int node_map_init(struct node_map *m, const char *text, int rank, int size, int nolocal, int cliques);
+int node_map_init(struct node_map *m, const char *text, int rank, int size, int nolocal,
+                  int cliques);
 void node_map_free(struct node_map *m);
 
 int node_map_node(const struct node_map *m, int rank);
-int node_map_host(const struct node_map *m, int rank); /* the launcher's number; without a map each rank's own */
+/* the launcher's number; without a map each rank's own */
+int node_map_host(const struct node_map *m, int rank);
 int node_map_local_index(const struct node_map *m, int rank); /* -1 if elsewhere */
 int node_map_local_rank(const struct node_map *m, int index);
 /* The same among the ranks of this host, pretended nodes ignored. */

@@ -21,7 +21,8 @@
 
 _Static_assert(2 * BOOT_PIECE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
 
-enum { ABORT_MS = 100 }; /* between the reason and the request to end the job, where somebody else is the launcher */
+/* between the reason and the request to end the job, where somebody else is the launcher */
+enum { ABORT_MS = 100 };
 
 int pmi1_present(void)
 {
@@ -42,7 +43,8 @@ static int env_int(const char *name, int min, int *out)
     errno = 0;
     long v = text ? strtol(text, &end, 10) : 0;
     if (!text || end == text || *end || errno || v < min || v > INT_MAX) {
-        log_warn("%s=\"%s\" in the environment is not what a launcher sets there", name, text ? text : "(unset)");
+        log_warn("%s=\"%s\" in the environment is not what a launcher sets there", name,
+                 text ? text : "(unset)");
         return -EINVAL;
     }
     *out = (int)v;
@@ -128,15 +130,19 @@ static int read_line(struct pmi_client *c, char line[PMI_LINE_MAX], uint64_t end
     }
 }
 
-/* How long an answer is awaited, in seconds; 0: for ever.  In a job over several hosts the launcher's part here may itself wait for a host
- * that is cut off (Slurm's does in a barrier), and then hears nobody. */
+/* How long an answer is awaited, in seconds; 0: for ever.  In a job over several hosts the
+ * launcher's part here may itself wait for a host that is cut off (Slurm's does in a barrier), and
+ * then hears nobody. */
 static int64_t timeout(int starting)
 {
     const struct boot *b = proc->boot;
-    return starting ? cvar.boot_timeout : !b->page && b->map.host_size != b->size ? cvar.peer_timeout : 0;
+    return starting                                  ? cvar.boot_timeout
+           : !b->page && b->map.host_size != b->size ? cvar.peer_timeout
+                                                     : 0;
 }
 
-/* A line that belongs to no question of now: an answer that was given up, or the end of a barrier begun before. */
+/* A line that belongs to no question of now: an answer that was given up, or the end of a barrier
+ * begun before. */
 static int set_aside(struct pmi_client *c, const char *cmd)
 {
     if (c->late && !strcmp(cmd, c->late)) {
@@ -171,7 +177,8 @@ static int outstanding(struct pmi_client *c)
 }
 
 /* The line cmd=`answer`. */
-static int read_answer(struct pmi_client *c, const char *answer, const char *doing, char text[PMI_LINE_MAX], struct pmi_line *line, uint64_t end)
+static int read_answer(struct pmi_client *c, const char *answer, const char *doing,
+                       char text[PMI_LINE_MAX], struct pmi_line *line, uint64_t end)
 {
     const char *cmd;
     do {
@@ -192,7 +199,8 @@ static int ask(const char *request, const char *answer, const char *doing, char 
 {
     struct pmi_client *c = &proc->boot->pmi;
     int starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
-    int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : timeout(starting); /* others may still compute */
+    /* others may still compute */
+    int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : timeout(starting);
     uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
     int err = outstanding(c); /* its answer would be taken for that to this request */
     if (err)
@@ -204,7 +212,8 @@ static int ask(const char *request, const char *answer, const char *doing, char 
     if (err == -ETIMEDOUT) {
         c->late = answer;
         c->late_until = time_now() + (uint64_t)most * 1000000000u;
-        log_warn("%lld seconds passed while %s (%s)", (long long)most, doing, starting ? "MPIR_CVAR_BOOT_TIMEOUT" : "MPIR_CVAR_PEER_TIMEOUT");
+        log_warn("%lld seconds passed while %s (%s)", (long long)most, doing,
+                 starting ? "MPIR_CVAR_BOOT_TIMEOUT" : "MPIR_CVAR_PEER_TIMEOUT");
     }
     return err;
 }
@@ -217,8 +226,10 @@ static int open_fd(struct pmi_client *c)
     if (err)
         return err;
     if (fcntl(c->fd, F_GETFD) < 0) {
-        log_warn("PMI_FD=%d is not open: something between the launcher and this program closed it, or this is the "
-                 "child of a rank (then unset PMI_FD to run it alone)", c->fd);
+        log_warn("PMI_FD=%d is not open: something between the launcher and this program closed "
+                 "it, or this is the "
+                 "child of a rank (then unset PMI_FD to run it alone)",
+                 c->fd);
         return -EBADF;
     }
     return 0;
@@ -231,7 +242,8 @@ static int pmi1_init(int *rank, int *size, int *appnum)
     char text[PMI_LINE_MAX], request[128];
     struct pmi_line line;
     int err, rc;
-    if ((err = open_fd(c)) || (err = env_int("PMI_RANK", 0, rank)) || (err = env_int("PMI_SIZE", 1, size)))
+    if ((err = open_fd(c)) || (err = env_int("PMI_RANK", 0, rank)) ||
+        (err = env_int("PMI_SIZE", 1, size)))
         return err;
     if (*rank >= *size) {
         log_warn("PMI_RANK=%d is not below PMI_SIZE=%d", *rank, *size);
@@ -240,11 +252,13 @@ static int pmi1_init(int *rank, int *size, int *appnum)
     b->rank = *rank; /* for messages from here on */
     c->ours = b->page != NULL;
     if (c->ours)
-        snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld where=%llx\n", (long)getpid(),
+        snprintf(request, sizeof request,
+                 "cmd=init pmi_version=1 pmi_subversion=1 pid=%ld where=%llx\n", (long)getpid(),
                  (unsigned long long)boot_where_at());
     else
         snprintf(request, sizeof request, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if ((err = ask(request, "response_to_init", "introducing ourselves to the launcher", text, &line)))
+    if ((err = ask(request, "response_to_init", "introducing ourselves to the launcher", text,
+                   &line)))
         return err;
     if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc) {
         log_warn("the launcher does not speak PMI 1.1");
@@ -279,7 +293,8 @@ static int pmi1_put(const char *key, const void *value, size_t len)
         return err;
     if (pmi_line_int(&line, "rc", INT_MIN, INT_MAX, &rc) || rc) {
         const char *msg = pmi_line_get(&line, "msg");
-        log_warn("the launcher did not take the value of key %s: %s", key, msg ? msg : "no reason given");
+        log_warn("the launcher did not take the value of key %s: %s", key,
+                 msg ? msg : "no reason given");
         return -EIO;
     }
     return 0;
@@ -309,7 +324,8 @@ static int pmi1_get(const char *key, void *value, size_t *len)
 {
     struct pmi_client *c = &proc->boot->pmi;
     char text[PMI_VALUE_MAX];
-    /* Who asks takes -ETIMEDOUT for what the launcher could not find in time.  It was not asked for this; an answer may come yet. */
+    /* Who asks takes -ETIMEDOUT for what the launcher could not find in time.  It was not asked for
+     * this; an answer may come yet. */
     if (outstanding(c) == -ETIMEDOUT && time_now() < c->late_until)
         return -EINPROGRESS;
     int err = get_text(key, text, sizeof text);
@@ -320,7 +336,8 @@ static int pmi1_barrier(void)
 {
     char text[PMI_LINE_MAX];
     struct pmi_line line;
-    return ask("cmd=barrier_in\n", "barrier_out", "waiting for all processes of the job to start", text, &line);
+    return ask("cmd=barrier_in\n", "barrier_out", "waiting for all processes of the job to start",
+               text, &line);
 }
 
 static int pmi1_barrier_begin(int *fd)
@@ -328,11 +345,13 @@ static int pmi1_barrier_begin(int *fd)
     static const char in[] = "cmd=barrier_in\n";
     *fd = proc->boot->pmi.fd;
     proc->boot->pmi.barrier = 1;
-    return send_line(&proc->boot->pmi, in, sizeof in - 1, "waiting for all processes of the job to end");
+    return send_line(&proc->boot->pmi, in, sizeof in - 1,
+                     "waiting for all processes of the job to end");
 }
 
-/* What comes is the answer, or a late one to what was asked before.  Whoever tests has peers to serve, and an end of
- * his own: signals come while he looks (Hydra tells of a death by one), and a line may come in pieces. */
+/* What comes is the answer, or a late one to what was asked before.  Whoever tests has peers to
+ * serve, and an end of his own: signals come while he looks (Hydra tells of a death by one), and a
+ * line may come in pieces. */
 static int pmi1_barrier_test(void)
 {
     struct pmi_client *c = &proc->boot->pmi;
@@ -364,7 +383,8 @@ static void pmi1_abort(int code, const char *why)
     if (n > sizeof hex / 2)
         n = sizeof hex / 2;
     if (c->ours) {
-        /* mpiexec prints the reason, so that there is one line, whatever the number of ranks that abort. */
+        /* mpiexec prints the reason, so that there is one line, whatever the number of ranks that
+         * abort. */
         pmi_hex(why ? why : "", n, hex);
         snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
     } else {
@@ -391,7 +411,16 @@ static int pmi1_finalize(void)
 }
 
 const struct boot_ops pmi1_ops = {
-    .name = "pmi1", .init = pmi1_init, .put = pmi1_put, .get = pmi1_get, .barrier = pmi1_barrier,
-    .barrier_begin = pmi1_barrier_begin, .barrier_test = pmi1_barrier_test,
-    .node_map = pmi1_node_map, .job_id = pmi1_job_id, .abort = pmi1_abort, .finalize = pmi1_finalize, .watched = 1,
+    .name = "pmi1",
+    .init = pmi1_init,
+    .put = pmi1_put,
+    .get = pmi1_get,
+    .barrier = pmi1_barrier,
+    .barrier_begin = pmi1_barrier_begin,
+    .barrier_test = pmi1_barrier_test,
+    .node_map = pmi1_node_map,
+    .job_id = pmi1_job_id,
+    .abort = pmi1_abort,
+    .finalize = pmi1_finalize,
+    .watched = 1,
 };

@@ -1,13 +1,16 @@
 /* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix.
  *
- * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx: a program under any other
- * launcher never loads it.  It brings a thread of its own; that thread sees no signals of ours.
+ * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx: a
+ * program under any other launcher never loads it.  It brings a thread of its own; that thread sees
+ * no signals of ours.
  *
- * Values are put for everybody and fetched when asked for: a fence carries none (no PMIX_COLLECT_DATA), so nothing grows with the
- * job.  But under Slurm it does: the servers of 22.05 fetch a far process's second put wrongly or never (doc/design/hosts.md).
- * A get needs to know who put: by the rule of boot.h the first part of a key that is a number is the putter's rank.
- * What waits, waits with poll(2) on a descriptor that the library's thread writes.  A server asks the host that has a value, and where that
- * is cut off never answers, whatever PMIX_TIMEOUT says (Open MPI 4.1): so gets have a time of their own, and are left under way. */
+ * Values are put for everybody and fetched when asked for: a fence carries none (no
+ * PMIX_COLLECT_DATA), so nothing grows with the job.  But under Slurm it does: the servers of 22.05
+ * fetch a far process's second put wrongly or never (doc/design/hosts.md). A get needs to know who
+ * put: by the rule of boot.h the first part of a key that is a number is the putter's rank. What
+ * waits, waits with poll(2) on a descriptor that the library's thread writes.  A server asks the
+ * host that has a value, and where that is cut off never answers, whatever PMIX_TIMEOUT says (Open
+ * MPI 4.1): so gets have a time of their own, and are left under way. */
 #include "config.h"
 
 #include "boot/boot_types.h"
@@ -33,9 +36,10 @@
 #include "base/sched.h"
 #include "var/var.h"
 
-#define PMIX_CALLS(C)                                                                                    \
-    C(PMIx_Init) C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)  \
-    C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
+#define PMIX_CALLS(C)                                                                              \
+    C(PMIx_Init)                                                                                   \
+    C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
+        C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
 
 /* A get under way.  The library's thread writes what came, then `over`. */
 struct fetch {
@@ -61,7 +65,8 @@ struct pmix_client {
     pmix_proc_t me;
     int fd, got;        /* eventfds: a fence, a get has ended */
     pmix_info_t collect, get; /* of the fence and a get that waits */
-    struct fetch *late; /* gets that nobody waits for any more; asked for again they may have come */
+    /* gets that nobody waits for any more; asked for again they may have come */
+    struct fetch *late;
     atomic_int fence;   /* 0 none or under way, 1 it has ended */
     pmix_status_t how;  /* it did; written before `fence` */
 };
@@ -77,8 +82,8 @@ static void wish(pmix_info_t *info, const char *key)
     snprintf(info->key, sizeof info->key, "%s", key);
 }
 
-/* What a get is told: the host that has the value may be cut off, and is held for dead no later by others (MPIR_CVAR_PEER_TIMEOUT).
- * 1: *info is filled in. */
+/* What a get is told: the host that has the value may be cut off, and is held for dead no later by
+ * others (MPIR_CVAR_PEER_TIMEOUT). 1: *info is filled in. */
 static size_t timeout(pmix_info_t *info)
 {
     if (!cvar.peer_timeout)
@@ -101,7 +106,9 @@ static int load(struct pmix_client *c)
 {
     c->so = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!c->so) {
-        log_warn("the launcher speaks PMIx, and its library cannot be loaded (Debian: libpmix2): %s", dlerror());
+        log_warn(
+            "the launcher speaks PMIx, and its library cannot be loaded (Debian: libpmix2): %s",
+            dlerror());
         return -ELIBACC;
     }
 #define PMIX_CALL(name)                                                       \
@@ -152,7 +159,8 @@ static int pmix_init(int *rank, int *size, int *appnum)
         err = trouble("introducing ourselves to the launcher", s);
         goto fail;
     }
-    if ((err = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n)) || n < 1 || n > INT_MAX || c->me.rank >= n) {
+    if ((err = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n)) || n < 1 || n > INT_MAX ||
+        c->me.rank >= n) {
         log_warn("PMIx: rank %u of %u is no place in a job", c->me.rank, n);
         err = -EPROTO;
         goto fail;
@@ -223,13 +231,16 @@ static void fetched(pmix_status_t status, pmix_value_t *v, void *arg)
     int got = f->c->got;
     f->how = status;
     if (status == PMIX_SUCCESS && v) {
-        f->err = v->type != PMIX_BYTE_OBJECT ? -EPROTO : v->data.bo.size > sizeof f->bytes ? -EMSGSIZE : 0;
+        f->err = v->type != PMIX_BYTE_OBJECT         ? -EPROTO
+                 : v->data.bo.size > sizeof f->bytes ? -EMSGSIZE
+                                                     : 0;
         f->len = f->err ? 0 : v->data.bo.size;
         memcpy(f->bytes, f->len ? v->data.bo.bytes : "", f->len);
     } else {
         f->err = status == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -ENOENT;
     }
-    atomic_store_explicit(&f->over, 1, memory_order_release); /* pairs with is_over(); then f may be gone */
+    /* pairs with is_over(); then f may be gone */
+    atomic_store_explicit(&f->over, 1, memory_order_release);
     while (write(got, &one, sizeof one) < 0 && errno == EINTR)
         ;
 }
@@ -288,13 +299,15 @@ static struct fetch *late_take(struct pmix_client *c, int rank, const char *key)
     return NULL;
 }
 
-/* Once MPI runs nobody is kept from serving others by a get: it is waited for this long, then it is under way. */
+/* Once MPI runs nobody is kept from serving others by a get: it is waited for this long, then it is
+ * under way. */
 static const uint64_t MOMENT_NS = 50000000u;
 
 static int pmix_get(const char *key, void *value, size_t *len)
 {
     struct pmix_client *c = client();
-    int rank = boot_key_rank(key), starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
+    int rank = boot_key_rank(key),
+        starting = atomic_load_explicit(&proc->phase, memory_order_relaxed) == PROC_NEW;
     if (rank < 0)
         return -EINVAL;
     uint64_t most = (uint64_t)(starting ? cvar.boot_timeout : cvar.peer_timeout) * 1000000000u;
@@ -331,7 +344,8 @@ static void fence_ended(pmix_status_t status, void *arg)
     struct pmix_client *c = arg;
     uint64_t one = 1;
     c->how = status;
-    /* First, so that who sees the flag finds it to take away: left over, it would wake the next barrier for nothing. */
+    /* First, so that who sees the flag finds it to take away: left over, it would wake the next
+     * barrier for nothing. */
     while (write(c->fd, &one, sizeof one) < 0 && errno == EINTR)
         ;
     atomic_store_explicit(&c->fence, 1, memory_order_release); /* pairs with pmix_barrier_test() */
@@ -345,7 +359,8 @@ static int pmix_barrier_begin(int *fd)
     wish(&c->collect, PMIX_COLLECT_DATA);
     pmix_status_t s = c->PMIx_Commit();
     if (s == PMIX_SUCCESS)
-        s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended, c);
+        s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended,
+                             c);
     if (s == PMIX_OPERATION_SUCCEEDED) { /* done at once, and the function is not called */
         fence_ended(PMIX_SUCCESS, c);
         s = PMIX_SUCCESS;
@@ -375,7 +390,8 @@ static int pmix_barrier(void)
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 1000);
         if (starting && time_now() > end) {
-            log_warn("%lld seconds passed while waiting for all processes of the job to start (MPIR_CVAR_BOOT_TIMEOUT)",
+            log_warn("%lld seconds passed while waiting for all processes of the job to start "
+                     "(MPIR_CVAR_BOOT_TIMEOUT)",
                      (long long)cvar.boot_timeout);
             return -ETIMEDOUT;
         }
@@ -385,8 +401,9 @@ static int pmix_barrier(void)
 
 /* --- node map --------------------------------------------------------------- */
 
-/* Host by host, not rank by rank: asking for what the launcher holds of a far process makes some servers fetch all that it has
- * put, and they fetch once, before it has put anything (Slurm 22.05). */
+/* Host by host, not rank by rank: asking for what the launcher holds of a far process makes some
+ * servers fetch all that it has put, and they fetch once, before it has put anything (Slurm
+ * 22.05). */
 static int pmix_node_numbers(int *node)
 {
     struct pmix_client *c = client();
@@ -397,7 +414,8 @@ static int pmix_node_numbers(int *node)
         return -ENOENT;
     for (int i = 0; i < size; i++)
         node[i] = -1;
-    for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save), host++) {
+    for (char *name = strtok_r(names, ",", &save); name;
+         name = strtok_r(NULL, ",", &save), host++) {
         pmix_proc_t *who = NULL;
         size_t n = 0;
         if (c->PMIx_Resolve_peers(name, c->me.nspace, &who, &n) != PMIX_SUCCESS)
@@ -414,9 +432,18 @@ static int pmix_node_numbers(int *node)
 }
 
 const struct boot_ops pmix_ops = {
-    .name = "pmix", .init = pmix_init, .put = pmix_put, .get = pmix_get, .barrier = pmix_barrier,
-    .barrier_begin = pmix_barrier_begin, .barrier_test = pmix_barrier_test, .node_numbers = pmix_node_numbers,
-    .job_id = pmix_job_id, .abort = pmix_abort, .finalize = pmix_finalize, .watched = 1,
+    .name = "pmix",
+    .init = pmix_init,
+    .put = pmix_put,
+    .get = pmix_get,
+    .barrier = pmix_barrier,
+    .barrier_begin = pmix_barrier_begin,
+    .barrier_test = pmix_barrier_test,
+    .node_numbers = pmix_node_numbers,
+    .job_id = pmix_job_id,
+    .abort = pmix_abort,
+    .finalize = pmix_finalize,
+    .watched = 1,
 };
 
 #else /* without PMIx's headers */
@@ -427,7 +454,8 @@ const struct boot_ops pmix_ops = {
 static int pmix_init(int *rank, int *size, int *appnum)
 {
     (void)rank, (void)size, (void)appnum;
-    log_warn("the launcher speaks PMIx, and this library was built without it (Debian: libpmix-dev); use one that speaks PMI-1, as "
+    log_warn("the launcher speaks PMIx, and this library was built without it (Debian: "
+             "libpmix-dev); use one that speaks PMI-1, as "
              "our mpiexec, mpiexec.hydra or srun --mpi=pmi2");
     return -ENOSYS;
 }

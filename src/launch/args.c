@@ -21,13 +21,16 @@ const char args_help[] =
     "  -genv NAME VALUE, -genvall, -genvnone, -genvlist A,B,..    as above\n"
     "  -gwdir DIR              as above\n"
     "  -l, -prepend-rank       begin each line of output with [rank]\n"
-    "  -outfile-pattern FILE, -errfile-pattern FILE   write output there; %r rank, %h host, %% percent\n"
+    "  -outfile-pattern FILE, -errfile-pattern FILE   write output there; %r rank, %h host, %% "
+    "percent\n"
     "  -timeout SECONDS        end the job after this time (also MPIEXEC_TIMEOUT)\n"
     "  -disable-auto-cleanup   a rank that dies does not end the others\n"
-    "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache numa socket; or none\n"
+    "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache "
+    "numa socket; or none\n"
     "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
     "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE\n"
-    "                          start ranks there; if one is not this host, the job is handed over to\n"
+    "                          start ranks there; if one is not this host, the job is handed over "
+    "to\n"
     "                          an installed launcher: mpiexec.hydra, srun or prterun\n"
     "  -ppn N                  ranks per host (this host only: no effect)\n"
     "  -engine NAME            which of them: hydra, srun or prterun\n"
@@ -37,9 +40,12 @@ const char args_help[] =
     "  --cvars                 list the control variables of the library\n"
     "  -help, --version\n"
     "\n"
-    "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds later; a second one\n"
-    "kills at once.  SIGUSR1 prints what each rank does.  SIGUSR2, SIGTSTP and SIGCONT are passed on.\n"
-    "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong command line.\n";
+    "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds "
+    "later; a second one\n"
+    "kills at once.  SIGUSR1 prints what each rank does.  SIGUSR2, SIGTSTP and SIGCONT are passed "
+    "on.\n"
+    "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong "
+    "command line.\n";
 
 enum opt {
     O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_WDIR,
@@ -53,15 +59,43 @@ static const struct opt_row {
     enum opt opt;
     int values;
 } options[] = {
-    {"n", O_N, 1}, {"np", O_N, 1}, {"env", O_ENV, 2}, {"envall", O_ENVALL, 0}, {"envnone", O_ENVNONE, 0},
-    {"envlist", O_ENVLIST, 1}, {"wdir", O_WDIR, 1}, {"genv", O_GENV, 2}, {"genvall", O_GENVALL, 0},
-    {"genvnone", O_GENVNONE, 0}, {"genvlist", O_GENVLIST, 1}, {"gwdir", O_GWDIR, 1}, {"l", O_LABEL, 0},
-    {"prepend-rank", O_LABEL, 0}, {"outfile-pattern", O_OUTFILE, 1}, {"errfile-pattern", O_ERRFILE, 1},
-    {"timeout", O_TIMEOUT, 1}, {"disable-auto-cleanup", O_NOCLEAN, 0}, {"bind-to", O_BIND, 1}, {"map-by", O_MAP, 1},
-    {"ppn", O_PPN, 1}, {"hosts", O_HOSTS, 1}, {"host", O_HOSTS, 1}, {"f", O_HOSTFILE, 1}, {"hostfile", O_HOSTFILE, 1},
-    {"machinefile", O_HOSTFILE, 1}, {"usize", O_USIZE, 1}, {"engine", O_ENGINE, 1}, {"configfile", O_CONFIG, 1}, {"verbose", O_VERBOSE, 0},
-    {"v", O_VERBOSE, 0}, {"cvars", O_CVARS, 0}, {"help", O_HELP, 0}, {"h", O_HELP, 0}, {"version", O_VERSION, 0},
-    {"V", O_VERSION, 0}, {"info", O_VERSION, 0},
+    {"n", O_N, 1},
+    {"np", O_N, 1},
+    {"env", O_ENV, 2},
+    {"envall", O_ENVALL, 0},
+    {"envnone", O_ENVNONE, 0},
+    {"envlist", O_ENVLIST, 1},
+    {"wdir", O_WDIR, 1},
+    {"genv", O_GENV, 2},
+    {"genvall", O_GENVALL, 0},
+    {"genvnone", O_GENVNONE, 0},
+    {"genvlist", O_GENVLIST, 1},
+    {"gwdir", O_GWDIR, 1},
+    {"l", O_LABEL, 0},
+    {"prepend-rank", O_LABEL, 0},
+    {"outfile-pattern", O_OUTFILE, 1},
+    {"errfile-pattern", O_ERRFILE, 1},
+    {"timeout", O_TIMEOUT, 1},
+    {"disable-auto-cleanup", O_NOCLEAN, 0},
+    {"bind-to", O_BIND, 1},
+    {"map-by", O_MAP, 1},
+    {"ppn", O_PPN, 1},
+    {"hosts", O_HOSTS, 1},
+    {"host", O_HOSTS, 1},
+    {"f", O_HOSTFILE, 1},
+    {"hostfile", O_HOSTFILE, 1},
+    {"machinefile", O_HOSTFILE, 1},
+    {"usize", O_USIZE, 1},
+    {"engine", O_ENGINE, 1},
+    {"configfile", O_CONFIG, 1},
+    {"verbose", O_VERBOSE, 0},
+    {"v", O_VERBOSE, 0},
+    {"cvars", O_CVARS, 0},
+    {"help", O_HELP, 0},
+    {"h", O_HELP, 0},
+    {"version", O_VERSION, 0},
+    {"V", O_VERSION, 0},
+    {"info", O_VERSION, 0},
 };
 
 /* Where the parser is, and where its complaint goes. */
@@ -117,12 +151,14 @@ static int is_here(const char *host)
     return (n == strlen(name) && !strncmp(host, name, n)) || (n == dot && !strncmp(host, name, n));
 }
 
-/* A name that no launcher takes for an option or for several words: it goes on to ssh, in the end. */
+/* A name that no launcher takes for an option or for several words: it goes on to ssh, in the
+ * end. */
 static int good_name(const char *host)
 {
     size_t n = strlen(host);
     return n > 0 && n <= ARGS_HOST_MAX && isalnum((unsigned char)*host) &&
-           strspn(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@%+[]-") == n;
+           strspn(host,
+                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@%+[]-") == n;
 }
 
 /* One host, with an optional :slots. */
@@ -131,7 +167,8 @@ static int add_host(struct parse *p, const char *opt, const char *host)
     struct args *a = p->a;
     size_t n = strlen(host), had = a->hosts ? strlen(a->hosts + a->hosts_at) + a->hosts_at : 0;
     if (!good_name(host) && strcmp(host, "::1")) {
-        snprintf(p->msg, p->len, "-%s: \"%.40s%s\" is no name of a host", opt, host, n > 40 ? ".." : "");
+        snprintf(p->msg, p->len, "-%s: \"%.40s%s\" is no name of a host", opt, host,
+                 n > 40 ? ".." : "");
         return -EINVAL;
     }
     if (had + n + 2 > a->hosts_room) {
@@ -155,7 +192,8 @@ static int add_hosts(struct parse *p, const char *opt, const char *names)
 {
     char *copy = strdup(names), *save = NULL;
     int err = copy ? 0 : -ENOMEM, n = 0;
-    for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err; h = strtok_r(NULL, ", \t\n", &save), n++)
+    for (char *h = copy ? strtok_r(copy, ", \t\n", &save) : NULL; h && !err;
+         h = strtok_r(NULL, ", \t\n", &save), n++)
         err = add_host(p, opt, h);
     if (!err && !n)
         err = complain(p, "-%s: no host is named", opt, NULL);
@@ -163,7 +201,8 @@ static int add_hosts(struct parse *p, const char *opt, const char *names)
     return err;
 }
 
-/* The text of a file, to be freed.  Its end is looked for within ARGS_FILE_MAX bytes: a device may have none. */
+/* The text of a file, to be freed.  Its end is looked for within ARGS_FILE_MAX bytes: a device may
+ * have none. */
 static int load_text(struct parse *p, const char *opt, const char *file, char **out)
 {
     FILE *f = fopen(file, "re");
@@ -242,7 +281,8 @@ static struct env_spec *block_env(struct block *b)
     return b->env;
 }
 
-static int env_set(struct parse *p, struct env_spec *e, const char *opt, const char *name, const char *value)
+static int env_set(struct parse *p, struct env_spec *e, const char *opt, const char *name,
+                   const char *value)
 {
     if (!e)
         return -ENOMEM;
@@ -333,7 +373,8 @@ static int parse_option(struct parse *p, struct block *b)
     }
     for (; got < o->values; got++) {
         if (!*p->word)
-            return complain(p, "option %s needs %s", word, o->values == 2 ? "a name and a value" : "a value");
+            return complain(p, "option %s needs %s", word,
+                            o->values == 2 ? "a name and a value" : "a value");
         v[got] = *p->word++;
     }
     return apply(p, b, o, v);
@@ -354,9 +395,12 @@ static int parse_block(struct parse *p)
             return err;
         b = &p->a->block[had]; /* a configuration file may have moved the array */
     }
-    if (p->a->nblocks > had + 1) /* the file brought the blocks; this one was only a place for the option */
-        return *p->word ? complain(p, "-configfile does not go with the program %s on the command line", *p->word, NULL)
-                        : 0;
+    /* the file brought the blocks; this one was only a place for the option */
+    if (p->a->nblocks > had + 1)
+        return *p->word
+                   ? complain(p, "-configfile does not go with the program %s on the command line",
+                              *p->word, NULL)
+                   : 0;
     if (!*p->word || !strcmp(*p->word, ":"))
         return complain(p, "no program is named (mpiexec -help shows how)", "", NULL);
     if (!**p->word)
@@ -374,8 +418,8 @@ static int parse_block(struct parse *p)
 
 /* --- configuration file ------------------------------------------------------------- */
 
-/* Cut text into words, in place; quotes keep blanks together, # starts a comment, each line that holds
- * something is a block. */
+/* Cut text into words, in place; quotes keep blanks together, # starts a comment, each line that
+ * holds something is a block. */
 static int cut_words(struct parse *p, char *text, char **words)
 {
     static char colon[] = ":";
@@ -422,7 +466,8 @@ static int read_config(struct parse *p, const char *file)
     int err = load_text(p, "configfile", file, &a->words_text);
     if (err)
         return err;
-    /* Every word has at least one character and one blank; a colon is added for each word at most. */
+    /* Every word has at least one character and one blank; a colon is added for each word at
+     * most. */
     a->words = calloc(strlen(a->words_text) + 2, sizeof *a->words);
     if (!a->words)
         return -ENOMEM;

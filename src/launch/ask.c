@@ -1,4 +1,5 @@
-/* ask.c - SIGUSR1 and -timeout: what each rank does, read from outside, so that nothing of the rank's is disturbed. */
+/* ask.c - SIGUSR1 and -timeout: what each rank does, read from outside, so that nothing of the
+ * rank's is disturbed. */
 #include "launch/ask.h"
 
 #include <errno.h>
@@ -16,12 +17,14 @@ enum { WORD_MAX = 200, PAGE = 4096 /* or a multiple: a read up to its end crosse
 /* Bytes of process `pid` at `at`.  0 or -errno. */
 static int read_bytes(pid_t pid, uint64_t at, void *to, size_t n)
 {
-    struct iovec here = {.iov_base = to, .iov_len = n}, there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
+    struct iovec here = {.iov_base = to, .iov_len = n},
+                 there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
     ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
     return got == (ssize_t)n ? 0 : got < 0 ? -errno : -EFAULT;
 }
 
-/* The string at `at`: cut at WORD_MAX and at a page that is not there.  A rank may be any program: what is not printable is a '?'. */
+/* The string at `at`: cut at WORD_MAX and at a page that is not there.  A rank may be any program:
+ * what is not printable is a '?'. */
 static int read_word(pid_t pid, const char *at, char word[WORD_MAX])
 {
     size_t have = 0, from = (size_t)(uintptr_t)at;
@@ -46,7 +49,8 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len)
 {
     struct where w;
     char call[WORD_MAX] = "", what[WORD_MAX] = "", peer[32] = "";
-    int err = sizeof(void *) == 8 ? read_bytes(pid, at, &w, sizeof w) : -ENOSYS; /* a rank's pointers have 8 bytes */
+    /* a rank's pointers have 8 bytes */
+    int err = sizeof(void *) == 8 ? read_bytes(pid, at, &w, sizeof w) : -ENOSYS;
     if (!err && w.call)
         err = read_word(pid, w.call, call);
     if (!err && w.wait_what)
@@ -55,7 +59,8 @@ int ask_text(pid_t pid, uint64_t at, int rank, char *text, size_t len)
         return err;
     if (*what && w.wait_peer >= 0)
         snprintf(peer, sizeof peer, " (rank %d)", w.wait_peer);
-    snprintf(text, len, "rank %d: %s%s%s%s%s", rank, *call ? "in " : "outside MPI", call, *what ? ", waiting for " : "", what, peer);
+    snprintf(text, len, "rank %d: %s%s%s%s%s", rank, *call ? "in " : "outside MPI", call,
+             *what ? ", waiting for " : "", what, peer);
     return 0;
 }
 
@@ -78,16 +83,19 @@ static void ask_one(struct job *j, int rank, pid_t pid)
 {
     char text[512], line[520];
     const char *how = pmi_initialized(j->pmi, rank) ? NULL
-                      : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize" : "has not called MPI_Init";
+                      : pmi_finalized(j->pmi, rank) ? "has called MPI_Finalize"
+                                                    : "has not called MPI_Init";
     uint64_t at = pmi_where(j->pmi, rank);
-    /* The process id and the address are what the rank says: only a process of this rank is read. */
+    /* The process id and the address are what the rank says: only a process of this rank is
+     * read. */
     if (!how && (!at || !job_owns(j, rank, pid)))
         how = "does not say what it does";
     int err = how ? 0 : ask_text(pid, at, rank, text, sizeof text);
     if (how) {
         job_say(j, "rank %d (pid %ld) %s", rank, (long)pid, how);
     } else if (err) {
-        job_say(j, "rank %d (pid %ld): its memory cannot be read to see what it does: %s", rank, (long)pid, strerror(-err));
+        job_say(j, "rank %d (pid %ld): its memory cannot be read to see what it does: %s", rank,
+                (long)pid, strerror(-err));
     } else {
         snprintf(line, sizeof line, "%s\n", text);
         sink_line(j->err, line);

@@ -9,7 +9,8 @@
 
 enum { SEGMENTS_MAX = 64, DYNAMIC_MAX = 65536, NOTE_MAX = 4096 };
 
-/* Every place in the file is read with pread and bounds: the file may change or be no honest one. */
+/* Every place in the file is read with pread and bounds: the file may change or be no honest
+ * one. */
 struct image {
     int fd;
     ElfW(Ehdr) head;
@@ -112,12 +113,14 @@ static int read_dynamic(const struct image *m, const ElfW(Phdr) *s, struct elf *
     return err;
 }
 
-/* Does the note segment hold our note?  Names and descriptions are padded to the alignment of the segment. */
+/* Does the note segment hold our note?  Names and descriptions are padded to the alignment of the
+ * segment. */
 static int has_note(const struct image *m, const ElfW(Phdr) *s)
 {
     static const char owner[] = "Windrose";
     char text[NOTE_MAX];
-    size_t n = s->p_filesz < sizeof text ? s->p_filesz : sizeof text, at = 0, pad = s->p_align == 8 ? 7 : 3;
+    size_t n = s->p_filesz < sizeof text ? s->p_filesz : sizeof text, at = 0,
+           pad = s->p_align == 8 ? 7 : 3;
     if (read_all(m->fd, text, n, s->p_offset))
         return 0;
     while (n - at >= sizeof(ElfW(Nhdr))) {

@@ -12,7 +12,8 @@ struct elf {
     char *need[ELF_NEEDED_MAX]; /* as written */
 };
 
-/* Read the file behind fd.  0; -ENOEXEC: no ELF file that the loader of this machine takes; another -errno. */
+/* Read the file behind fd.  0; -ENOEXEC: no ELF file that the loader of this machine takes; another
+ * -errno. */
 int elf_read(struct elf *e, int fd);
 void elf_free(struct elf *e);
 

@@ -73,7 +73,9 @@ static void refuse(struct words *w, enum engine e, int given, const char *option
 {
     if (!given || w->failed)
         return;
-    snprintf(w->msg, w->len, "%s cannot be handed on to %s, which is to start this job on several hosts", option, commands[e]);
+    snprintf(w->msg, w->len,
+             "%s cannot be handed on to %s, which is to start this job on several hosts", option,
+             commands[e]);
     w->failed = 1;
 }
 
@@ -150,7 +152,8 @@ static int count_hosts(const char *hosts)
     return n;
 }
 
-/* Which variables go along; those to be set are given as NAME=VALUE, which must not hold a comma. */
+/* Which variables go along; those to be set are given as NAME=VALUE, which must not hold a
+ * comma. */
 static void srun_env(struct words *w, const struct env_spec *e)
 {
     if (!e || (e->mode == ENV_UNSET && !e->n))
@@ -160,7 +163,8 @@ static void srun_env(struct words *w, const struct env_spec *e)
     const char *first = e->mode == ENV_NONE ? "NONE" : e->mode == ENV_LIST ? e->list : "ALL";
     at += (size_t)snprintf(text, sizeof text, "--export=%s", first);
     for (int i = 0; i < e->n && at < sizeof text; i++) {
-        refuse(w, ENGINE_SRUN, strchr(e->value[i], ',') != NULL, "a variable whose value has a comma");
+        refuse(w, ENGINE_SRUN, strchr(e->value[i], ',') != NULL,
+               "a variable whose value has a comma");
         at += (size_t)snprintf(text + at, sizeof text - at, ",%s=%s", e->name[i], e->value[i]);
     }
     refuse(w, ENGINE_SRUN, at >= sizeof text, "so much environment");
@@ -205,7 +209,8 @@ static void prte_env(struct words *w, const struct env_spec *e)
     refuse(w, ENGINE_PRTERUN, e->mode == ENV_NONE, "-envnone");
     if (e->mode == ENV_LIST) {
         char *copy = strdup(e->list), *save = NULL;
-        for (char *n = copy ? strtok_r(copy, ",", &save) : NULL; n; n = strtok_r(NULL, ",", &save)) {
+        for (char *n = copy ? strtok_r(copy, ",", &save) : NULL; n;
+             n = strtok_r(NULL, ",", &save)) {
             add(w, "-x");
             add(w, "%s", n);
         }
@@ -253,7 +258,8 @@ static void prterun(struct words *w, const struct args *a, const char *hosts)
 
 char **engine_words(enum engine e, const struct args *a, const char *hosts, char *msg, size_t len)
 {
-    static void (*const build[ENGINES])(struct words *, const struct args *, const char *) = {hydra, srun, prterun};
+    static void (*const build[ENGINES])(struct words *, const struct args *,
+                                        const char *) = {hydra, srun, prterun};
     struct words w = {.msg = msg, .len = len};
     snprintf(msg, len, "out of memory");
     add(&w, "%s", commands[e]);
@@ -272,7 +278,9 @@ static int in_path(const char *command)
     char file[4096];
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
-        if ((size_t)snprintf(file, sizeof file, "%.*s/%s", (int)n, n ? p : ".", command) < sizeof file && !access(file, X_OK))
+        if ((size_t)snprintf(file, sizeof file, "%.*s/%s", (int)n, n ? p : ".", command) <
+                sizeof file &&
+            !access(file, X_OK))
             return 1;
         p += n + (p[n] == ':');
     }
@@ -310,7 +318,8 @@ int engine_exec(const struct args *a)
     if (err == -EINVAL)
         fprintf(stderr, "mpiexec: -engine %s: it is hydra, srun or prterun\n", a->engine);
     else if (err)
-        fprintf(stderr, "mpiexec: the job is for several hosts, and none of the programs that could start it is installed: "
+        fprintf(stderr, "mpiexec: the job is for several hosts, and none of the programs that "
+                        "could start it is installed: "
                         "mpiexec.hydra (Debian: mpich), srun (slurm-client), prterun (prrte)\n");
     if (err)
         return STATUS_FAILED;

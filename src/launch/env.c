@@ -14,9 +14,10 @@ static int is_called(const char *var, const char *name, size_t n)
 /* Variables of a launcher: one that runs around us must not be taken for ours. */
 static int launchers_own(const char *var)
 {
-    static const char *const names[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID", "PMI_SPAWNED",
-                                        "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "WINDROSE_JOB_FD",
-                                        "WINDROSE_JOB", "WINDROSE_TTY", "MPIEXEC_TIMEOUT"};
+    static const char *const names[] = {
+        "PMI_FD",       "PMI_RANK",        "PMI_SIZE",        "PMI_PORT",        "PMI_ID",
+        "PMI_SPAWNED",  "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "WINDROSE_JOB_FD",
+        "WINDROSE_JOB", "WINDROSE_TTY",    "MPIEXEC_TIMEOUT"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_called(var, names[i], strlen(names[i])))
             return 1;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long an unfinished line may rest: on a terminal it is likely a prompt; elsewhere a program that prints a line
- * in pieces should not be cut by another's. */
+/* How long an unfinished line may rest: on a terminal it is likely a prompt; elsewhere a program
+ * that prints a line in pieces should not be cut by another's. */
 #define TTY_TIMEOUT 100000000u    /* ns */
 #define FILE_TIMEOUT 2000000000u  /* ns */
 
@@ -121,7 +121,8 @@ int stream_done(const struct stream *t)
     return t->fd < 0 && !t->have;
 }
 
-/* Whether c ends a line here: on a terminal a carriage return does too, so that progress bars move. */
+/* Whether c ends a line here: on a terminal a carriage return does too, so that progress bars
+ * move. */
 static int ends_line(const struct sink *s, char c)
 {
     return c == '\n' || (c == '\r' && s->tty);
@@ -149,7 +150,8 @@ static int may_write(struct stream *t, uint64_t now)
     return 1;
 }
 
-/* Give the first n bytes to the sink, as far as it has room; labels come before line starts.  Bytes given. */
+/* Give the first n bytes to the sink, as far as it has room; labels come before line starts.  Bytes
+ * given. */
 static size_t give(struct stream *t, size_t n)
 {
     struct sink *s = t->sink;

@@ -29,7 +29,8 @@ void job_say(struct job *j, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
     va_end(ap);
-    /* One line whatever a rank or a file name brought: nothing in it moves the cursor or starts another. */
+    /* One line whatever a rank or a file name brought: nothing in it moves the cursor or starts
+     * another. */
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';
@@ -112,7 +113,8 @@ static void on_reply(void *arg, int rank, const char *line, size_t len)
     struct rank *r = &j->rank[rank];
     if (r->pmi_fd < 0)
         return;
-    char *bigger = r->pmi_have + len > PMI_BACKLOG_MAX ? NULL : realloc(r->pmi_out, r->pmi_have + len);
+    char *bigger = r->pmi_have + len > PMI_BACKLOG_MAX ? NULL
+                                                       : realloc(r->pmi_out, r->pmi_have + len);
     if (!bigger) {
         pmi_hang_up(r);
         return;
@@ -132,7 +134,8 @@ pid_t job_rank_pid(const struct job *j, int rank)
 
 int job_owns(const struct job *j, int rank, pid_t pid)
 {
-    return pid == j->rank[rank].pid || getpgid(pid) == j->rank[rank].shown || strays_has(j->name, pid);
+    return pid == j->rank[rank].pid || getpgid(pid) == j->rank[rank].shown ||
+           strays_has(j->name, pid);
 }
 
 static void drain(struct stream *t)
@@ -147,15 +150,16 @@ static void drain(struct stream *t)
 
 static void on_exit_of(struct job *j, int rank, int ws);
 
-/* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED says so; MPI_ERR_IN_STATUS, that some request
- * failed, perhaps for this. */
+/* Does a rank give up with this code because another has died?  MPIX_ERR_PROC_FAILED says so;
+ * MPI_ERR_IN_STATUS, that some request failed, perhaps for this. */
 static int tells_of_death(int code)
 {
     enum { PROC_FAILED = 101, IN_STATUS = 17 };
     return code == PROC_FAILED || code == IN_STATUS;
 }
 
-/* Has a rank ended in a way of its own?  Several may notice a death and exit before the kernel tells of the dead one. */
+/* Has a rank ended in a way of its own?  Several may notice a death and exit before the kernel
+ * tells of the dead one. */
 static int ended_by_itself(pid_t pid)
 {
     siginfo_t s = {0};
@@ -164,8 +168,8 @@ static int ended_by_itself(pid_t pid)
     return s.si_code != CLD_EXITED || !tells_of_death(s.si_status);
 }
 
-/* A rank gives up because another has died: its memory goes a moment before the kernel tells us, and the report should
- * name who died, not who noticed. */
+/* A rank gives up because another has died: its memory goes a moment before the kernel tells us,
+ * and the report should name who died, not who noticed. */
 static void hear_of_death(struct job *j, int noticed_by)
 {
     enum { TURNS = 500 }; /* of 1 ms */
@@ -174,7 +178,8 @@ static void hear_of_death(struct job *j, int noticed_by)
         for (int r = 0; r < j->size && j->phase == JOB_RUNNING; r++) {
             int ws;
             /* In the end any: one may have had such a status of its own. */
-            if (r != noticed_by && j->rank[r].pid > 0 && (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
+            if (r != noticed_by && j->rank[r].pid > 0 &&
+                (turn == TURNS - 1 || ended_by_itself(j->rank[r].pid)) &&
                 waitpid(j->rank[r].pid, &ws, WNOHANG) > 0)
                 on_exit_of(j, r, ws);
         }
@@ -187,7 +192,8 @@ static void on_abort(void *arg, int rank, int code, const char *why)
 {
     struct job *j = arg;
     char text[64];
-    if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) { /* others' aborts come from within */
+    if (j->phase == JOB_RUNNING && tells_of_death(code) && !j->ended && !j->hearing) {
+        /* others' aborts come from within */
         j->hearing = 1;
         hear_of_death(j, rank);
         j->hearing = 0;
@@ -202,8 +208,8 @@ static void on_abort(void *arg, int rank, int code, const char *why)
     *text = 0;
     if (j->live > 1)
         snprintf(text, sizeof text, "; ending the other %d", j->live - 1);
-    job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank, (long)job_rank_pid(j, rank), code,
-            *why ? ": " : "", why, text);
+    job_say(j, "rank %d (pid %ld) aborted the job with code %d%s%s%s", rank,
+            (long)job_rank_pid(j, rank), code, *why ? ": " : "", why, text);
     job_end(j, status, SIGTERM, JOB_GRACE_MS);
 }
 
@@ -229,8 +235,12 @@ static int appnum(void *arg, int rank)
 
 int job_pmi_new(struct job *j)
 {
-    struct pmi_host host = {.reply = on_reply, .aborted = on_abort, .broken = on_broken, .appnum = appnum,
-                            .stranger = on_stranger, .arg = j};
+    struct pmi_host host = {.reply = on_reply,
+                            .aborted = on_abort,
+                            .broken = on_broken,
+                            .appnum = appnum,
+                            .stranger = on_stranger,
+                            .arg = j};
     int universe = j->args->universe ? j->args->universe : j->size;
     return pmi_server_new(&j->pmi, j->size, universe, j->name, &host);
 }
@@ -244,13 +254,17 @@ static void check_stuck(struct job *j)
     while (!j->rank[r].exited)
         r++;
     int status = WEXITSTATUS(j->rank[r].wait_status);
-    job_say(j, "rank %d ended with status %d %s, while %d rank%s wait%s for it in MPI_Init or MPI_Finalize; ending them",
-            r, status, pmi_finalized(j->pmi, r) ? "after MPI_Finalize" : "without calling MPI_Init", pmi_waiting(j->pmi),
-            pmi_waiting(j->pmi) == 1 ? "" : "s", pmi_waiting(j->pmi) == 1 ? "s" : "");
+    job_say(j,
+            "rank %d ended with status %d %s, while %d rank%s wait%s for it in MPI_Init or "
+            "MPI_Finalize; ending them",
+            r, status, pmi_finalized(j->pmi, r) ? "after MPI_Finalize" : "without calling MPI_Init",
+            pmi_waiting(j->pmi), pmi_waiting(j->pmi) == 1 ? "" : "s",
+            pmi_waiting(j->pmi) == 1 ? "s" : "");
     job_end(j, status ? status : 1, SIGTERM, JOB_GRACE_MS);
 }
 
-/* With -disable-auto-cleanup: who has ended before MPI_Init is missed by ranks that do call it, and by no others (`mpiexec -n 4 hostname`). */
+/* With -disable-auto-cleanup: who has ended before MPI_Init is missed by ranks that do call it, and
+ * by no others (`mpiexec -n 4 hostname`). */
 static void tell_absent(struct job *j)
 {
     char text[64];
@@ -262,7 +276,8 @@ static void tell_absent(struct job *j)
             continue;
         k->absent = 0;
         int sig = WIFSIGNALED(k->wait_status) ? WTERMSIG(k->wait_status) : 0;
-        job_say(j, "rank %d (pid %ld) %s %d before MPI_Init%s", r, (long)k->shown, sig ? "was killed by signal" : "exited with status",
+        job_say(j, "rank %d (pid %ld) %s %d before MPI_Init%s", r, (long)k->shown,
+                sig ? "was killed by signal" : "exited with status",
                 sig ? sig : WEXITSTATUS(k->wait_status), others(j, text));
     }
     j->absent = 0;
@@ -310,7 +325,9 @@ static void on_death(struct job *j, int rank, int status, const char *how)
         return;
     job_say(j, "rank %d (pid %ld) %s%s", rank, (long)job_rank_pid(j, rank), how, others(j, text));
     if (j->args->no_cleanup)
-        mark_dead(j, rank, pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) ? JOB_DIED : JOB_NEVER_CAME);
+        mark_dead(j, rank,
+                  pmi_initialized(j->pmi, rank) || pmi_finalized(j->pmi, rank) ? JOB_DIED
+                                                                               : JOB_NEVER_CAME);
     else
         job_end(j, status, SIGTERM, JOB_GRACE_MS);
 }
@@ -318,7 +335,8 @@ static void on_death(struct job *j, int rank, int status, const char *how)
 /* The reader of its output went away, which ended it: nothing to report, as in a shell. */
 static int broken_pipe(const struct rank *r, int sig)
 {
-    return sig == SIGPIPE && ((r->out.sink && r->out.sink->broken) || (r->err.sink && r->err.sink->broken));
+    return sig == SIGPIPE &&
+           ((r->out.sink && r->out.sink->broken) || (r->err.sink && r->err.sink->broken));
 }
 
 static void on_exit_of(struct job *j, int rank, int ws)
@@ -339,7 +357,8 @@ static void on_exit_of(struct job *j, int rank, int ws)
         j->status = status;
     if (sig && !broken_pipe(r, sig))
         snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s", sig, strsignal(sig),
-                 WCOREDUMP(ws) ? ", core dumped" : "", pmi_finalized(j->pmi, rank) ? " after MPI_Finalize" : "");
+                 WCOREDUMP(ws) ? ", core dumped" : "",
+                 pmi_finalized(j->pmi, rank) ? " after MPI_Finalize" : "");
     else if (open_end)
         snprintf(how, sizeof how, "exited with status %d without calling MPI_Finalize", status);
     if (*how) {
@@ -389,7 +408,8 @@ void job_report_readable(struct job *j)
             continue;
         const struct block *b = &j->args->block[j->rank[f.rank].block];
         const char *dir = f.step == SPAWN_GWDIR || !b->wdir ? j->args->gwdir : b->wdir;
-        job_say(j, "rank %d cannot %s %s: %s", f.rank, what[f.step == SPAWN_GWDIR ? SPAWN_DIR : f.step],
+        job_say(j, "rank %d cannot %s %s: %s", f.rank,
+                what[f.step == SPAWN_GWDIR ? SPAWN_DIR : f.step],
                 f.step == SPAWN_DIR || f.step == SPAWN_GWDIR ? dir : b->argv[0], strerror(f.err));
         job_end(j, f.err == ENOENT ? 127 : 126, SIGTERM, JOB_GRACE_MS);
     }
@@ -405,7 +425,8 @@ void job_signal(struct job *j, int sig)
         break;
     case SIGUSR1:
         ask_all(j);
-        ask_pass_on(j, sig); /* the library does not use it under mpiexec: who catches it has a use of its own */
+        /* the library does not use it under mpiexec: who catches it has a use of its own */
+        ask_pass_on(j, sig);
         break;
     case SIGUSR2:
         for (int r = 0; r < j->size; r++)
@@ -425,7 +446,8 @@ void job_signal(struct job *j, int sig)
             job_kill(j);
             break;
         }
-        job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live, j->live == 1 ? "" : "s");
+        job_say(j, "received signal %d (%s); ending %d rank%s", sig, strsignal(sig), j->live,
+                j->live == 1 ? "" : "s");
         job_end(j, 128 + sig, sig, JOB_SIGNAL_GRACE_MS);
     }
 }
@@ -433,8 +455,8 @@ void job_signal(struct job *j, int sig)
 void job_tick(struct job *j, uint64_t now)
 {
     if (j->timeout_at && now >= j->timeout_at && j->phase == JOB_RUNNING) {
-        job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout, j->live,
-                j->live == 1 ? "" : "s");
+        job_say(j, "time-out: the job has run for %g seconds; ending %d rank%s", j->args->timeout,
+                j->live, j->live == 1 ? "" : "s");
         ask_all(j); /* what it hangs in is what the user wants to know */
         job_end(j, 255, SIGTERM, JOB_GRACE_MS);
     }

@@ -1,7 +1,9 @@
 /* job.h - a running job: its ranks, who ended how, and what follows from it.
  *
- *        RUNNING ---- a rank dies, aborts, time is up, a signal ----> ENDING ---- grace over ----> KILLED
- *           \________________ all ranks ended ______________________________________________________/
+ *        RUNNING ---- a rank dies, aborts, time is up, a signal ----> ENDING ---- grace over ---->
+ *        KILLED
+ *           \________________ all ranks ended
+ *           ______________________________________________________/
  *
  *   J1  One cause is printed, the first; what the ranks do after ENDING began is its consequence.
  *   J2  status is the largest of the ranks' that ended while RUNNING, and of the cause.

@@ -1,4 +1,5 @@
-/* ldcache.h - the loader's cache, /etc/ld.so.cache: names of libraries and the files they stand for. */
+/* ldcache.h - the loader's cache, /etc/ld.so.cache: names of libraries and the files they stand
+ * for. */
 #ifndef LAUNCH_LDCACHE_H
 #define LAUNCH_LDCACHE_H
 

@@ -14,7 +14,8 @@
 #define MS 1000000u /* ns */
 
 enum {
-    QUIET_MS = 1000,     /* silence after which output kept open by a rank's left-over child is given up */
+    /* silence after which output kept open by a rank's left-over child is given up */
+    QUIET_MS = 1000,
     FLUSH_MS = 2000,     /* time for a slow reader to take the last output of a job that failed */
     TTY_LOOK_MS = 500,   /* how often to see whether we are in the foreground again */
 };
@@ -118,7 +119,8 @@ static void tell_broken(struct job *j)
     }
 }
 
-/* Pass on what may be passed on, and see when the next line is due.  1: output is still under way. */
+/* Pass on what may be passed on, and see when the next line is due.  1: output is still under
+ * way. */
 static int push_output(struct job *j, uint64_t now, uint64_t *due)
 {
     int under_way = 0;
@@ -156,7 +158,8 @@ static void wind_up(struct job *j, uint64_t now, int active)
     int sinks_full = 0;
     for (int i = 0; i < j->nsinks; i++)
         sinks_full |= j->sinks[i]->have != 0;
-    if (active || sinks_full || !j->leave_at) { /* a reader may take its time; a left-over child may not */
+    if (active || sinks_full || !j->leave_at) {
+        /* a reader may take its time; a left-over child may not */
         j->leave_at = now + (uint64_t)QUIET_MS * MS;
         return;
     }
@@ -203,7 +206,8 @@ int job_run(struct job *j)
             if (leave && now >= leave && now >= j->leave_at)
                 break;
         } else if (j->leave_at && now >= j->leave_at) {
-            job_say(j, "%d killed process%s not ended by the kernel", j->live, j->live == 1 ? " is" : "es are");
+            job_say(j, "%d killed process%s not ended by the kernel", j->live,
+                    j->live == 1 ? " is" : "es are");
             break;
         }
         collect(j, &s);

@@ -20,8 +20,8 @@ enum { STATUS_USAGE = 255 };
 
 extern char **environ;
 
-/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their numbers.  For reading only: what
- * is written to one fails, as it would to a closed descriptor. */
+/* Standard descriptors that we were started without become /dev/null, so that no pipe gets their
+ * numbers.  For reading only: what is written to one fails, as it would to a closed descriptor. */
 static int fill_standard(void)
 {
     int fd;
@@ -40,7 +40,8 @@ static void print_default(const struct cvar_info *c)
     else if (c->kind == CVAR_BOOL)
         printf("boolean, default %s", c->def ? "1 (yes)" : "0 (no)");
     else
-        printf("integer, default %lld, from %lld to %lld", (long long)c->def, (long long)c->min, (long long)c->max);
+        printf("integer, default %lld, from %lld to %lld", (long long)c->def, (long long)c->min,
+               (long long)c->max);
 }
 
 static int print_cvars(void)
@@ -49,9 +50,11 @@ static int print_cvars(void)
         const struct cvar_info *c = &cvar_table[i];
         printf("%s\n    ", c->name);
         print_default(c);
-        printf("%s\n    %s\n", c->scope == CVAR_GLOBAL_EQ ? "; the same on all ranks" : "", c->text);
+        printf("%s\n    %s\n", c->scope == CVAR_GLOBAL_EQ ? "; the same on all ranks" : "",
+               c->text);
     }
-    printf("\nSet them in the environment, or for one job with -genv NAME VALUE.  The prefixes MPICH_ and MPIR_PARAM_ are\n"
+    printf("\nSet them in the environment, or for one job with -genv NAME VALUE.  The prefixes "
+           "MPICH_ and MPIR_PARAM_ are\n"
            "taken for MPIR_CVAR_; integers may end in K, M or G.\n");
     return 0;
 }
@@ -73,7 +76,8 @@ static int timeout_from_environment(struct args *a)
     return 0;
 }
 
-/* A job on several hosts, by another launcher.  The program is looked at here: hosts of a job have the same files. */
+/* A job on several hosts, by another launcher.  The program is looked at here: hosts of a job have
+ * the same files. */
 static int run_far(const struct args *a)
 {
     char line[2048];

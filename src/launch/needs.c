@@ -42,8 +42,8 @@ static const char *base_of(const char *path)
 
 int needs_is_mpi(const char *name)
 {
-    static const char *const stem[] = {"libmpi", "libmpich", "libmpi_abi", "libmpi_mt", "libmpi_gnu", "libmpi_cray",
-                                       "libmpi_intel"};
+    static const char *const stem[] = {"libmpi",     "libmpich",    "libmpi_abi",  "libmpi_mt",
+                                       "libmpi_gnu", "libmpi_cray", "libmpi_intel"};
     for (size_t i = 0; i < sizeof stem / sizeof *stem; i++) {
         size_t n = strlen(stem[i]);
         if (strncmp(name, stem[i], n))
@@ -59,7 +59,8 @@ int needs_is_mpi(const char *name)
 
 /* --- one file ------------------------------------------------------------------------------- */
 
-/* Take the file as the next object.  0; -ENOENT: it is not there or no library, the loader looks further. */
+/* Take the file as the next object.  0; -ENOENT: it is not there or no library, the loader looks
+ * further. */
 static int load(struct walk *w, const char *path, const char *name, int parent, int fixed)
 {
     struct stat st;
@@ -124,8 +125,10 @@ static void origin_of(const struct walk *w, const struct object *o, char out[PAT
         snprintf(out, PATH_MAX, "%.*s", slash > real ? (int)(slash - real) : 1, real);
 }
 
-/* Fill in $ORIGIN.  0; -ENOENT: another word, or it does not fit; then the loader's place is not known. */
-static int expand(struct walk *w, const struct object *o, const char *dir, size_t n, char out[PATH_MAX])
+/* Fill in $ORIGIN.  0; -ENOENT: another word, or it does not fit; then the loader's place is not
+ * known. */
+static int expand(struct walk *w, const struct object *o, const char *dir, size_t n,
+                  char out[PATH_MAX])
 {
     size_t at = 0;
     char origin[PATH_MAX] = "";
@@ -152,9 +155,10 @@ static int expand(struct walk *w, const struct object *o, const char *dir, size_
     return at < PATH_MAX - 1 ? 0 : -ENOENT;
 }
 
-/* Look in a list of folders, which end at any character of `ends`; an empty one is where the program starts. */
-static int in_list(struct walk *w, int by, const struct object *owner, const char *list, const char *ends, const char *name,
-                   int fixed)
+/* Look in a list of folders, which end at any character of `ends`; an empty one is where the
+ * program starts. */
+static int in_list(struct walk *w, int by, const struct object *owner, const char *list,
+                   const char *ends, const char *name, int fixed)
 {
     char dir[PATH_MAX], path[2 * PATH_MAX];
     for (const char *d = list; d;) {
@@ -186,9 +190,11 @@ static int in_rpaths(struct walk *w, int by, const char *name)
 static int in_system(struct walk *w, int by, const char *name)
 {
 #if defined __x86_64__
-    static const char dirs[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+    static const char dirs[] =
+        "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
 #elif defined __aarch64__
-    static const char dirs[] = "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+    static const char dirs[] =
+        "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
 #else
     static const char dirs[] = "/lib64:/usr/lib64:/lib:/usr/lib";
 #endif
@@ -259,7 +265,8 @@ static int judge(const struct walk *w, struct needs_mpi *n)
         if (o->elf.windrose || n->other || needs_one(&o->elf, needs_is_mpi))
             continue;
         n->open_mpi = needs_one(&o->elf, is_open_mpi) != NULL;
-        n->swappable = !n->open_mpi && !o->fixed && is_mpich_abi(o->elf.soname ? o->elf.soname : base_of(o->path));
+        n->swappable = !n->open_mpi && !o->fixed &&
+                       is_mpich_abi(o->elf.soname ? o->elf.soname : base_of(o->path));
         n->other = strdup(o->path);
         if (o->parent > 0)
             n->by = strdup(base_of(w->object[o->parent]->path));

@@ -18,8 +18,8 @@ extern char **environ;
 
 /* --- the line ------------------------------------------------------------------------------- */
 
-/* The installation may have been moved: BINDIR and LIBDIR lie under one prefix, which is another root then.  In the build tree
- * the libraries are in .libs. */
+/* The installation may have been moved: BINDIR and LIBDIR lie under one prefix, which is another
+ * root then.  In the build tree the libraries are in .libs. */
 static void own_folders(char bin[PATH_MAX], char lib[PATH_MAX])
 {
     static const char bindir[] = BINDIR, libdir[] = LIBDIR;
@@ -54,13 +54,15 @@ static void describe(char *line, size_t len, const char *program, const struct n
     if (n->by)
         snprintf(by, sizeof by, ", which %s needs", n->by);
     int at = snprintf(line, len, "%s loads another MPI library, %s%s%s%s: ", program, n->other, by,
-                      n->own ? ", beside this one" : "", n->open_mpi && !n->own ? ", with which each rank runs alone" : "");
+                      n->own ? ", beside this one" : "",
+                      n->open_mpi && !n->own ? ", with which each rank runs alone" : "");
     if (at < 0 || (size_t)at >= len)
         return;
     if (n->swappable)
         snprintf(line + at, len - (size_t)at, "put %s first in LD_LIBRARY_PATH", lib);
     else
-        snprintf(line + at, len - (size_t)at, "build %s with %s/mpicc", n->by ? n->by : program, bin);
+        snprintf(line + at, len - (size_t)at, "build %s with %s/mpicc", n->by ? n->by : program,
+                 bin);
 }
 
 /* --- what the program's file needs ------------------------------------------------------------ */
@@ -79,8 +81,8 @@ static int start_folder(const struct args *a, const struct block *b)
 /* Commands that start the program that is named behind their own options. */
 static int starts_another(const char *command)
 {
-    static const char *const name[] = {"env", "nice", "numactl", "setarch", "stdbuf", "strace", "taskset", "time", "timeout",
-                                       "valgrind"};
+    static const char *const name[] = {"env",    "nice",    "numactl", "setarch", "stdbuf",
+                                       "strace", "taskset", "time",    "timeout", "valgrind"};
     const char *slash = strrchr(command, '/');
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
         if (!strcmp(slash ? slash + 1 : command, name[i]))
@@ -88,8 +90,8 @@ static int starts_another(const char *command)
     return 0;
 }
 
-/* The program behind such a command: the first word that is one.  NULL: none, or the command changes where its libraries are
- * looked for. */
+/* The program behind such a command: the first word that is one.  NULL: none, or the command
+ * changes where its libraries are looked for. */
 static char *behind(int dir, char *const *argv)
 {
     for (char *const *w = argv + 1; *w; w++) {
@@ -103,7 +105,8 @@ static char *behind(int dir, char *const *argv)
 }
 
 /* `late`: nothing contradicts, so what the loader may do otherwise, and what env starts, counts. */
-static int look(char *line, size_t len, const struct args *a, const struct block *b, char *const *env, int late)
+static int look(char *line, size_t len, const struct args *a, const struct block *b,
+                char *const *env, int late)
 {
     struct env e = {0};
     struct needs_mpi n = {0};
@@ -113,7 +116,8 @@ static int look(char *line, size_t len, const struct args *a, const struct block
     if (w.dir == -1 || env_of_block(&e, a, b, env))
         goto out;
     w.libpath = env_find(&e, "LD_LIBRARY_PATH");
-    file = late && starts_another(b->argv[0]) ? behind(w.dir, b->argv) : needs_program(w.dir, b->argv[0]);
+    file = late && starts_another(b->argv[0]) ? behind(w.dir, b->argv)
+                                              : needs_program(w.dir, b->argv[0]);
     if (file && !needs_look(&n, &w, file) && n.other && (late || !n.unsure)) {
         describe(line, len, late ? file : b->argv[0], &n);
         found = 1;
@@ -159,10 +163,12 @@ void other_at_start(struct job *j, char *const *env)
 void other_at_end(struct job *j)
 {
     char line[1900];
-    if (j->other_said || j->phase != JOB_RUNNING || pmi_met(j->pmi) || !look_all(line, sizeof line, j->args, environ, 1))
+    if (j->other_said || j->phase != JOB_RUNNING || pmi_met(j->pmi) ||
+        !look_all(line, sizeof line, j->args, environ, 1))
         return;
     j->other_said = 1;
-    job_say(j, "%d rank%s ended and none joined the job: %s", j->size, j->size == 1 ? "" : "s", line);
+    job_say(j, "%d rank%s ended and none joined the job: %s", j->size, j->size == 1 ? "" : "s",
+            line);
 }
 
 /* --- what a process has mapped ---------------------------------------------------------------- */
@@ -179,7 +185,8 @@ static int is_other(const char *file, struct needs_mpi *n)
         for (int i = 0; i < e.needs; i++)
             other &= !needs_is_mpi(e.need[i]);
         n->own |= e.windrose;
-        n->swappable = e.soname && (!strcmp(e.soname, "libmpi.so.12") || !strcmp(e.soname, "libmpich.so.12"));
+        n->swappable = e.soname &&
+                       (!strcmp(e.soname, "libmpi.so.12") || !strcmp(e.soname, "libmpich.so.12"));
         elf_free(&e);
     }
     close(fd);

@@ -2,7 +2,8 @@
  *
  *   at start     by what its file needs, where that is certain
  *   at MPI_Init  a rank joins, and not as this library does: by what it has mapped
- *   at the end   no rank joined: by what the file needs, or the file that a command like env was to start */
+ *   at the end   no rank joined: by what the file needs, or the file that a command like env was to
+ *   start */
 #ifndef LAUNCH_OTHER_H
 #define LAUNCH_OTHER_H
 
@@ -12,7 +13,8 @@
 
 struct job;
 
-/* 1, and the line without "mpiexec: ", when a program of the job certainly loads another MPI library. */
+/* 1, and the line without "mpiexec: ", when a program of the job certainly loads another MPI
+ * library. */
 int other_text(char *line, size_t len, const struct args *a, char *const *env);
 void other_at_start(struct job *j, char *const *env); /* the ranks have been started */
 void other_joined(struct job *j);

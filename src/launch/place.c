@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int kind_of(const char *option, const char *text, size_t n, enum topo_kind *kind, char *msg, size_t len)
+static int kind_of(const char *option, const char *text, size_t n, enum topo_kind *kind, char *msg,
+                   size_t len)
 {
     char name[32];
     int k = -1;
@@ -15,8 +16,10 @@ static int kind_of(const char *option, const char *text, size_t n, enum topo_kin
         k = topo_kind_of(name);
     }
     if (k < 0) {
-        snprintf(msg, len, "-%s %s: known are hwthread, core, l1cache, l2cache, l3cache, numa, socket, machine%s", option,
-                 text, strcmp(option, "bind-to") ? "" : " and none");
+        snprintf(
+            msg, len,
+            "-%s %s: known are hwthread, core, l1cache, l2cache, l3cache, numa, socket, machine%s",
+            option, text, strcmp(option, "bind-to") ? "" : " and none");
         return -EINVAL;
     }
     *kind = (enum topo_kind)k;
@@ -35,7 +38,8 @@ int place_parse(struct place *p, const char *bind, const char *map, char *msg, s
             errno = 0;
             long v = strtol(bind + n + 1, &end, 10);
             if (end == bind + n + 1 || *end || errno || v < 1 || v > 65536) {
-                snprintf(msg, len, "-bind-to %s: a number from 1 to 65536 is needed after the colon", bind);
+                snprintf(msg, len,
+                         "-bind-to %s: a number from 1 to 65536 is needed after the colon", bind);
                 return -EINVAL;
             }
             p->count = (int)v;
@@ -45,14 +49,16 @@ int place_parse(struct place *p, const char *bind, const char *map, char *msg, s
     p->map = p->bind;
     if (map && kind_of("map-by", map, strlen(map), &p->map, msg, len))
         return -EINVAL;
-    if (map && !p->bound && !bind) { /* dealing out means nothing without a binding: bind to what is dealt */
+    if (map && !p->bound && !bind) {
+        /* dealing out means nothing without a binding: bind to what is dealt */
         p->bind = p->map;
         p->bound = 1;
     }
     return 0;
 }
 
-/* Add `count` of the n objects listed in index[] (NULL: all of the machine), the turn-th lot of them. */
+/* Add `count` of the n objects listed in index[] (NULL: all of the machine), the turn-th lot of
+ * them. */
 static int add_lot(const struct place *p, const struct topo *t, const int *index, int n, int turn,
                    struct topo_set *set)
 {
@@ -66,11 +72,13 @@ static int add_lot(const struct place *p, const struct topo *t, const int *index
     return 0;
 }
 
-int place_rank(const struct place *p, const struct topo *t, int rank, struct topo_set *set, char *msg, size_t len)
+int place_rank(const struct place *p, const struct topo *t, int rank, struct topo_set *set,
+               char *msg, size_t len)
 {
     int nbind = topo_count(t, p->bind), nmap = topo_count(t, p->map);
     if (!nbind || !nmap) {
-        snprintf(msg, len, "-%s: hwloc knows no such object on this machine", nbind ? "map-by" : "bind-to");
+        snprintf(msg, len, "-%s: hwloc knows no such object on this machine",
+                 nbind ? "map-by" : "bind-to");
         return -ENOENT;
     }
     if (p->map == p->bind)

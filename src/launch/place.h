@@ -4,7 +4,8 @@
  *
  *     2 sockets of 2 cores     -bind-to core                    ranks 0 1 | 2 3
  *                              -bind-to core -map-by socket     ranks 0 2 | 1 3
- *                              -bind-to socket                  ranks 0 2 .. | 1 3 ..   (both cores)
+ *                              -bind-to socket                  ranks 0 2 .. | 1 3 ..   (both
+ *                              cores)
  *
  * When the objects run out the next rank begins again at the first, sharing it. */
 #ifndef LAUNCH_PLACE_H
@@ -22,8 +23,9 @@ struct place {
 
 /* Understand the two options (NULL: not given).  0 or -EINVAL with one line in msg. */
 int place_parse(struct place *p, const char *bind, const char *map, char *msg, size_t len);
-/* The processors of a rank into *set ({0} at first).  0; -ENOENT with a line in msg when the machine has no such
- * object; -ENOMEM. */
-int place_rank(const struct place *p, const struct topo *t, int rank, struct topo_set *set, char *msg, size_t len);
+/* The processors of a rank into *set ({0} at first).  0; -ENOENT with a line in msg when the
+ * machine has no such object; -ENOMEM. */
+int place_rank(const struct place *p, const struct topo *t, int rank, struct topo_set *set,
+               char *msg, size_t len);
 
 #endif

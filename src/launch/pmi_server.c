@@ -17,7 +17,8 @@ enum rank_state { NOT_YET, INITIALIZED, FINALIZED };
 struct pmi_rank {
     enum rank_state state;
     int in_barrier, gone;
-    int ahead; /* asked for the next barrier without waiting for the end of this one; once more is dropped */
+    /* asked for the next barrier without waiting for the end of this one; once more is dropped */
+    int ahead;
     int multi; /* inside mcmd=.. endcmd */
     int deaf;  /* broke the rules: nothing more is read from it */
     pid_t pid;
@@ -37,7 +38,8 @@ struct pmi_server {
     struct pmi_rank *rank;
 };
 
-static void say(struct pmi_server *s, int rank, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct pmi_server *s, int rank, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static void say(struct pmi_server *s, int rank, const char *fmt, ...)
 {
@@ -105,8 +107,8 @@ static void on_init(struct pmi_server *s, int rank, const struct pmi_line *l)
 
 static void on_maxes(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    say(s, rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d rc=0\n", PMI_KVS_MAX, PMI_KEY_MAX,
-        PMI_VALUE_MAX);
+    say(s, rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d rc=0\n", PMI_KVS_MAX,
+        PMI_KEY_MAX, PMI_VALUE_MAX);
 }
 
 static void on_appnum(struct pmi_server *s, int rank, const struct pmi_line *l)
@@ -126,7 +128,8 @@ static void on_kvsname(struct pmi_server *s, int rank, const struct pmi_line *l)
 
 static void on_put(struct pmi_server *s, int rank, const struct pmi_line *l)
 {
-    const char *name = pmi_line_get(l, "kvsname"), *key = pmi_line_get(l, "key"), *value = pmi_line_get(l, "value");
+    const char *name = pmi_line_get(l, "kvsname"), *key = pmi_line_get(l, "key"),
+               *value = pmi_line_get(l, "value");
     const char *msg = NULL;
     if (!name || strcmp(name, s->job))
         msg = "unknown_kvsname";
@@ -181,7 +184,8 @@ static void on_abort(struct pmi_server *s, int rank, const struct pmi_line *l)
     s->host.aborted(s->host.arg, rank, code, why);
 }
 
-/* Things this server does not do (starting more ranks, names): a plain refusal, so that the client goes on. */
+/* Things this server does not do (starting more ranks, names): a plain refusal, so that the client
+ * goes on. */
 static void refuse(struct pmi_server *s, int rank, const char *answer)
 {
     say(s, rank, "cmd=%s rc=-1 msg=not_supported info=not_supported\n", answer);
@@ -206,9 +210,18 @@ static const struct {
     const char *cmd;
     void (*fn)(struct pmi_server *, int, const struct pmi_line *);
 } commands[] = {
-    {"init", on_init}, {"get_maxes", on_maxes}, {"get_appnum", on_appnum}, {"get_universe_size", on_universe},
-    {"get_my_kvsname", on_kvsname}, {"put", on_put}, {"get", on_get}, {"barrier_in", on_barrier},
-    {"finalize", on_finalize}, {"abort", on_abort}, {"publish_name", on_publish}, {"unpublish_name", on_unpublish},
+    {"init", on_init},
+    {"get_maxes", on_maxes},
+    {"get_appnum", on_appnum},
+    {"get_universe_size", on_universe},
+    {"get_my_kvsname", on_kvsname},
+    {"put", on_put},
+    {"get", on_get},
+    {"barrier_in", on_barrier},
+    {"finalize", on_finalize},
+    {"abort", on_abort},
+    {"publish_name", on_publish},
+    {"unpublish_name", on_unpublish},
     {"lookup_name", on_lookup},
 };
 
@@ -269,7 +282,8 @@ void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len)
 
 /* --- life --------------------------------------------------------------------------- */
 
-int pmi_server_new(struct pmi_server **out, int size, int universe, const char *job, const struct pmi_host *host)
+int pmi_server_new(struct pmi_server **out, int size, int universe, const char *job,
+                   const struct pmi_host *host)
 {
     char mapping[64];
     struct pmi_server *s = calloc(1, sizeof *s);
@@ -281,7 +295,8 @@ int pmi_server_new(struct pmi_server **out, int size, int universe, const char *
     s->universe = universe;
     snprintf(s->job, sizeof s->job, "%s", job);
     snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", size);
-    if (!(s->rank = calloc((size_t)size, sizeof *s->rank)) || kvs_put(&s->kvs, "PMI_process_mapping", mapping)) {
+    if (!(s->rank = calloc((size_t)size, sizeof *s->rank)) ||
+        kvs_put(&s->kvs, "PMI_process_mapping", mapping)) {
         pmi_server_free(s);
         return -ENOMEM;
     }

@@ -13,16 +13,20 @@
 
 struct pmi_host {
     void (*reply)(void *arg, int rank, const char *line, size_t len);
-    void (*aborted)(void *arg, int rank, int code, const char *why); /* why: "" when none was sent */
-    void (*broken)(void *arg, int rank, const char *how);            /* it does not speak PMI: hang up */
+    /* why: "" when none was sent */
+    void (*aborted)(void *arg, int rank, int code, const char *why);
+    /* it does not speak PMI: hang up */
+    void (*broken)(void *arg, int rank, const char *how);
     int (*appnum)(void *arg, int rank);
-    void (*stranger)(void *arg, int rank); /* it joined without a pid, which this library sends; NULL: not asked */
+    /* it joined without a pid, which this library sends; NULL: not asked */
+    void (*stranger)(void *arg, int rank);
     void *arg;
 };
 
 struct pmi_server;
 
-int pmi_server_new(struct pmi_server **s, int size, int universe, const char *job, const struct pmi_host *host);
+int pmi_server_new(struct pmi_server **s, int size, int universe, const char *job,
+                   const struct pmi_host *host);
 void pmi_server_free(struct pmi_server *s);
 
 void pmi_feed(struct pmi_server *s, int rank, const char *bytes, size_t len);
@@ -32,7 +36,8 @@ int pmi_initialized(const struct pmi_server *s, int rank); /* and not finalized 
 int pmi_finalized(const struct pmi_server *s, int rank);
 int pmi_met(const struct pmi_server *s);             /* some rank has called MPI_Init, ever */
 pid_t pmi_pid(const struct pmi_server *s, int rank); /* 0: it did not say */
-uint64_t pmi_where(const struct pmi_server *s, int rank); /* address of its struct where; 0: it did not say */
+/* address of its struct where; 0: it did not say */
+uint64_t pmi_where(const struct pmi_server *s, int rank);
 int pmi_waiting(const struct pmi_server *s);         /* ranks in the barrier */
 /* The rank has ended.  go_on = 1: the others' barriers count it as arrived from now on. */
 void pmi_gone(struct pmi_server *s, int rank, int go_on);

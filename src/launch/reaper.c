@@ -133,7 +133,8 @@ int reaper_start(struct reaper *w, int size, const char *job, char **argv)
     memset(w, 0, sizeof *w);
     w->size = size;
     w->pipe = -1;
-    void *p = mmap(NULL, (size_t)size * sizeof *w->group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, (size_t)size * sizeof *w->group, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return -errno;
     w->group = p;

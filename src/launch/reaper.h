@@ -18,16 +18,18 @@ struct reaper {
     pid_t pid;
     int pipe;
     int size;
-    _Atomic(pid_t) *group; /* shared with the child, which reads it when mpiexec is dead; 0: none, or over */
+    /* shared with the child, which reads it when mpiexec is dead; 0: none, or over */
+    _Atomic(pid_t) *group;
 };
 
-/* argv: the words mpiexec was started with, which the child overwrites in its own copy, so that whoever kills
- * mpiexec by its command line spares it.  0 or -errno. */
+/* argv: the words mpiexec was started with, which the child overwrites in its own copy, so that
+ * whoever kills mpiexec by its command line spares it.  0 or -errno. */
 int reaper_start(struct reaper *w, int size, const char *job, char **argv);
 void reaper_note(struct reaper *w, int rank, pid_t group);
 void reaper_stop(struct reaper *w);
 
-/* Kill every process, but `spare`, that carries WINDROSE_JOB=job in its environment.  How many there were. */
+/* Kill every process, but `spare`, that carries WINDROSE_JOB=job in its environment.  How many
+ * there were. */
 int strays_kill(const char *job, pid_t spare);
 int strays_has(const char *job, pid_t pid); /* whether this process carries it */
 

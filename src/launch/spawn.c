@@ -21,7 +21,8 @@ static void give_up(const struct spawn *s, enum spawn_step step)
 
 static void default_signals(void)
 {
-    /* SIGINT and SIGQUIT: a shell that starts mpiexec in the background ignores them, but we pass them on. */
+    /* SIGINT and SIGQUIT: a shell that starts mpiexec in the background ignores them, but we pass
+     * them on. */
     static const int changed[] = {SIGPIPE, SIGCHLD, SIGINT, SIGQUIT};
     sigset_t none;
     sigemptyset(&none);
@@ -49,7 +50,8 @@ static void child(const struct spawn *s, pid_t parent)
         give_up(s, SPAWN_GWDIR);
     if (s->wdir && chdir(s->wdir))
         give_up(s, SPAWN_DIR);
-    if (s->cpus && sched_setaffinity(0, s->cpus->words * sizeof *s->cpus->word, (cpu_set_t *)s->cpus->word))
+    if (s->cpus &&
+        sched_setaffinity(0, s->cpus->words * sizeof *s->cpus->word, (cpu_set_t *)s->cpus->word))
         give_up(s, SPAWN_BIND);
     default_signals();
     execvpe(s->argv[0], s->argv, s->env);

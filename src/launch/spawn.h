@@ -17,7 +17,8 @@ struct spawn {
     const struct topo_set *cpus; /* NULL: anywhere */
     int in, out, err;            /* become 0, 1, 2 */
     int keep[2];                 /* stay open under their own numbers */
-    int report;                  /* a struct spawn_failure is written here when there will be no program */
+    /* a struct spawn_failure is written here when there will be no program */
+    int report;
     struct rlimit files;         /* limit on descriptors to give back */
 };
 

@@ -42,7 +42,8 @@ static int cannot(struct job *j, const char *what, int err)
 
 static int take_signals(struct job *j)
 {
-    static const int ours[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    static const int ours[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                               SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
@@ -84,9 +85,13 @@ static int make_page(struct job *j)
     char path[64];
     struct rlimit file;
     /* Beyond that the kernel kills instead of refusing. */
-    if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur != RLIM_INFINITY && bytes > file.rlim_cur) {
-        job_say(j, "the limit of file sizes (RLIMIT_FSIZE, ulimit -f), which holds for shared memory, too, is %llu bytes; the "
-                "page of the job takes %zu", (unsigned long long)file.rlim_cur, bytes);
+    if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur != RLIM_INFINITY &&
+        bytes > file.rlim_cur) {
+        job_say(j,
+                "the limit of file sizes (RLIMIT_FSIZE, ulimit -f), which holds for shared memory, "
+                "too, is %llu bytes; the "
+                "page of the job takes %zu",
+                (unsigned long long)file.rlim_cur, bytes);
         return -EFBIG;
     }
     int fd = memfd_create("windrose-job", MFD_CLOEXEC);
@@ -128,9 +133,11 @@ static int own_sinks(struct job *j)
     struct stat o, e;
     if (!(j->out = new_sink(j, 1)))
         return -ENOMEM;
-    /* One place for both (a terminal, 2>&1): one sink, so that lines of the two are not torn by each other. */
+    /* One place for both (a terminal, 2>&1): one sink, so that lines of the two are not torn by
+     * each other. */
     int same = !fstat(1, &o) && !fstat(2, &e) && o.st_dev == e.st_dev && o.st_ino == e.st_ino &&
-               (fcntl(1, F_GETFL) & O_ACCMODE) == (fcntl(2, F_GETFL) & O_ACCMODE); /* one may have been closed (main.c) */
+               (fcntl(1, F_GETFL) & O_ACCMODE) ==
+                   (fcntl(2, F_GETFL) & O_ACCMODE); /* one may have been closed (main.c) */
     j->err = same ? j->out : new_sink(j, 2);
     return j->err ? 0 : -ENOMEM;
 }
@@ -168,7 +175,8 @@ static struct sink *file_sink(struct job *j, const char *pattern, int rank)
         return NULL;
     }
     for (int i = 0; i < j->nsinks; i++)
-        if (!fstat(j->sinks[i]->fd, &have) && have.st_dev == st.st_dev && have.st_ino == st.st_ino) {
+        if (!fstat(j->sinks[i]->fd, &have) && have.st_dev == st.st_dev &&
+            have.st_ino == st.st_ino) {
             close(fd);
             return j->sinks[i];
         }
@@ -188,9 +196,9 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
     if (j->err->tty)
         strcat(tty, "2");
     int err = env_put(e, JOB_ENV, j->name) | env_put_int(e, JOB_PAGE_ENV, j->page_fd) |
-              env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) | env_put_int(e, "PMI_RANK", rank) |
-              env_put_int(e, "PMI_SIZE", j->size) | env_put_int(e, "MPI_LOCALRANKID", rank) |
-              env_put_int(e, "MPI_LOCALNRANKS", j->size);
+              env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) |
+              env_put_int(e, "PMI_RANK", rank) | env_put_int(e, "PMI_SIZE", j->size) |
+              env_put_int(e, "MPI_LOCALRANKID", rank) | env_put_int(e, "MPI_LOCALNRANKS", j->size);
     return err ? -ENOMEM : 0;
 }
 
@@ -205,7 +213,8 @@ static int rank_pipes(struct job *j, struct rank *r, int rank, struct spawn *sp)
     struct sink *eto = a->errfile ? file_sink(j, a->errfile, rank) : j->err;
     if (!to || !eto)
         return -EIO;
-    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi))
+    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi))
         return -errno;
     fcntl(out[0], F_SETFL, O_NONBLOCK); /* ours only: the rank's end is another open file */
     fcntl(err[0], F_SETFL, O_NONBLOCK);
@@ -224,8 +233,14 @@ static int start_rank(struct job *j, struct start *s, int rank)
     const struct block *b = &j->args->block[r->block];
     struct topo_set cpus = {0};
     char msg[256] = "";
-    struct spawn sp = {.rank = rank, .argv = b->argv, .gwdir = j->args->gwdir, .wdir = b->wdir, .files = s->files,
-                       .in = rank ? s->in_rest : s->in_first, .keep = {-1, j->page_fd}, .report = s->report};
+    struct spawn sp = {.rank = rank,
+                       .argv = b->argv,
+                       .gwdir = j->args->gwdir,
+                       .wdir = b->wdir,
+                       .files = s->files,
+                       .in = rank ? s->in_rest : s->in_first,
+                       .keep = {-1, j->page_fd},
+                       .report = s->report};
     if (s->place.bound) {
         if (place_rank(&s->place, s->topo, rank, &cpus, msg, sizeof msg)) {
             job_say(j, "%s", msg);
@@ -250,7 +265,8 @@ static int start_rank(struct job *j, struct start *s, int rank)
     reaper_note(&j->reaper, rank, pid);
     if (j->args->verbose) {
         topo_set_text(&cpus, msg, sizeof msg);
-        job_say(j, "rank %d: %s, pid %ld, processors %s", rank, b->argv[0], (long)pid, *msg ? msg : "any");
+        job_say(j, "rank %d: %s, pid %ld, processors %s", rank, b->argv[0], (long)pid,
+                *msg ? msg : "any");
     }
     topo_set_free(&cpus);
     return 0;
@@ -258,8 +274,8 @@ static int start_rank(struct job *j, struct start *s, int rank)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* Rank 0 gets our standard input itself unless it is a terminal, which only the foreground group may read:
- * then we read it and pass it on. */
+/* Rank 0 gets our standard input itself unless it is a terminal, which only the foreground group
+ * may read: then we read it and pass it on. */
 static int share_input(struct job *j, struct start *s)
 {
     int fd[2];
@@ -309,7 +325,8 @@ static int prepare(struct job *j, struct start *s)
     if ((err = raise_limit(j, s)))
         return err;
     gethostname(host, sizeof host - 1);
-    snprintf(j->name, sizeof j->name, "job_%.64s_%ld_%016llx", host, (long)getpid(), (unsigned long long)random_bits());
+    snprintf(j->name, sizeof j->name, "job_%.64s_%ld_%016llx", host, (long)getpid(),
+             (unsigned long long)random_bits());
     if (!(j->rank = calloc((size_t)j->size, sizeof *j->rank)))
         return cannot(j, "start", -ENOMEM);
     for (int r = 0; r < j->size; r++)
@@ -332,7 +349,8 @@ int job_start(struct job *j, const struct args *a, char *const *env)
     if (own_sinks(j))
         return STATUS_USAGE;
     int err = prepare(j, &s);
-    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) || (err = reaper_start(&j->reaper, j->size, j->name, a->argv))))
+    if (!err && (pipe2(report, O_CLOEXEC) || (err = take_signals(j)) ||
+                 (err = reaper_start(&j->reaper, j->size, j->name, a->argv))))
         err = cannot(j, "start", err ? err : -errno);
     if (!err) {
         fcntl(report[0], F_SETFL, O_NONBLOCK);

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 
-/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call.  Lists that have to be cut go in PIECES. */
+/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call.  Lists that have to be
+ * cut go in PIECES. */
 enum { PIECES = 128, CALL_PIECES = 1024 };
 static const size_t CALL_MAX = (size_t)1 << 30; /* bytes */
 
@@ -13,7 +14,8 @@ struct cursor {
 };
 
 /* Fill at most PIECES pieces of at most `max` bytes from c; the bytes are returned. */
-static size_t cursor_peek(const struct cursor *c, size_t max, struct iovec *out, unsigned long *count)
+static size_t cursor_peek(const struct cursor *c, size_t max, struct iovec *out,
+                          unsigned long *count)
 {
     size_t sum = 0, off = c->off;
     *count = 0;
@@ -41,7 +43,8 @@ static void cursor_advance(struct cursor *c, size_t bytes)
     c->off += bytes;
 }
 
-typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *,
+                      unsigned long, unsigned long);
 
 static int failed(ssize_t done)
 {
@@ -97,13 +100,15 @@ static int transfer(vm_fn *fn, int host_index, struct cursor local, struct curso
     }
 }
 
-int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote)
+int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal,
+                 const struct iovec *remote, size_t nremote)
 {
     return transfer(process_vm_readv, host_index, (struct cursor){local, nlocal, 0},
                     (struct cursor){remote, nremote, 0});
 }
 
-int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote)
+int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal,
+                  const struct iovec *remote, size_t nremote)
 {
     return transfer(process_vm_writev, host_index, (struct cursor){local, nlocal, 0},
                     (struct cursor){remote, nremote, 0});

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A control group answers an allocation beyond its limit with the OOM killer, not with an error, so the limits
- * are read before.  Files that are missing or unreadable tell nothing and limit nothing. */
+/* A control group answers an allocation beyond its limit with the OOM killer, not with an error, so
+ * the limits are read before.  Files that are missing or unreadable tell nothing and limit
+ * nothing. */
 
 /* First number in a file; `none` if there is none ("max") or no such file. */
 static size_t read_number(const char *path, size_t none)
@@ -39,9 +40,10 @@ static size_t read_field(const char *path, const char *name, size_t unit)
 struct layout { /* of one version of control groups */
     const char *root, *limit, *used, *stat, *cache;
 };
-static const struct layout v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-                                 "memory.stat", "total_inactive_file"};
-static const struct layout v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "memory.stat", "inactive_file"};
+static const struct layout v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                 "memory.usage_in_bytes", "memory.stat", "total_inactive_file"};
+static const struct layout v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "memory.stat",
+                                 "inactive_file"};
 
 /* What one group leaves: limit - used, and the file cache that can be dropped. */
 static size_t group_left(const struct layout *v, const char *dir)
@@ -99,7 +101,8 @@ static size_t cgroup_left(void)
 
 size_t mem_available(void)
 {
-    size_t ram = read_field("/proc/meminfo", "MemAvailable", 1024) + read_field("/proc/meminfo", "SwapFree", 1024);
+    size_t ram = read_field("/proc/meminfo", "MemAvailable", 1024) +
+                 read_field("/proc/meminfo", "SwapFree", 1024);
     size_t left = cgroup_left();
     if (ram && ram < left)
         left = ram;

@@ -36,59 +36,68 @@ struct mem_key {
     uint64_t seg_id; /* random, part of the memfd's name: a reused pid or descriptor is refused */
 };
 
-/* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers are complete
- * after the next one (am_init).  0 or -errno. */
+/* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
+ * are complete after the next one (am_init).  0 or -errno. */
 int mem_init(void);
 int mem_host_index(void); /* of this process */
 void mem_finalize(void);
 
-/* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this process's NUMA
- * node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
+/* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this
+ * process's NUMA node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
  * MEM_NO_RESERVE: mem_segment_reserve() does that, each process for its part.
- * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be found.
- * MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last barrier, the last slot).
- * MEM_LARGE, by itself: of the large pages that the administrator set aside, `size` in whole ones; -ENOMEM: too few. */
+ * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be
+ * found. MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last
+ * barrier, the last slot). MEM_LARGE, by itself: of the large pages that the administrator set
+ * aside, `size` in whole ones; -ENOMEM: too few. */
 enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
-/* Its mapping here goes to an address that is a multiple of `align` (bytes, a power of two), before anybody knows the one it had.
- * 0, or -errno: it stays where it is. */
+/* Its mapping here goes to an address that is a multiple of `align` (bytes, a power of two), before
+ * anybody knows the one it had. 0, or -errno: it stays where it is. */
 int mem_segment_align(struct mem_segment *seg, size_t align);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
-/* -EFBIG if a segment of so many bytes is beyond the limit of file sizes (mem_segment_create: -ENOMEM), else 0. */
+/* -EFBIG if a segment of so many bytes is beyond the limit of file sizes (mem_segment_create:
+ * -ENOMEM), else 0. */
 int mem_file_limit(size_t size);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
-/* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the owner is gone. */
+/* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the
+ * owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
-/* The same; a segment that this process has attached so already is mapped once for all.  mem_segment_drop() ends one use.
- * Such a mapping is never moved. */
+/* The same; a segment that this process has attached so already is mapped once for all.
+ * mem_segment_drop() ends one use. Such a mapping is never moved. */
 int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg);
-/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has few), unless the segment
- * may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves afterwards. */
+/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has
+ * few), unless the segment may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves
+ * afterwards. */
 void mem_segment_shut(struct mem_segment *seg);
-/* Unmap; the memory goes when the last one drops it.  An owner keeps some of what it drops for its next segments
- * (MPIR_CVAR_MEM_KEEP), since getting pages from the system costs far more than a copy of the same size. */
+/* Unmap; the memory goes when the last one drops it.  An owner keeps some of what it drops for its
+ * next segments (MPIR_CVAR_MEM_KEEP), since getting pages from the system costs far more than a
+ * copy of the same size. */
 void mem_segment_drop(struct mem_segment *seg);
 /* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
  * Lets MPI_Win_create on MPI_Alloc_mem memory become mapped. */
 struct mem_segment *mem_segment_of(const void *p, size_t len);
 
 /* --- blocks of shared memory (arena.c) ------------------------------------------
- * A block of at least `size` bytes (0 is 1) inside a segment that mem_segment_of() finds, aligned to `align` (bytes, a
- * power of two, at least 64), in constant time and, once its pages are there, without a system call.  Its contents are
- * undefined; pages come when touched.  NULL: too large, no peer on the host, after a failure, or no memory: take other memory. */
+ * A block of at least `size` bytes (0 is 1) inside a segment that mem_segment_of() finds, aligned
+ * to `align` (bytes, a power of two, at least 64), in constant time and, once its pages are there,
+ * without a system call.  Its contents are undefined; pages come when touched.  NULL: too large, no
+ * peer on the host, after a failure, or no memory: take other memory. */
 void *mem_arena_alloc(size_t size, size_t align);
-int mem_arena_free(void *p); /* 1: it was a block.  0: it is no address that mem_arena_alloc() gave. */
+/* 1: it was a block.  0: it is no address that mem_arena_alloc() gave. */
+int mem_arena_free(void *p);
 
 /* --- private memory that becomes a segment where it is --------------------------
- * Move the pages of [p, p+len) into a segment at their address, contents and all; mem_segment_of() finds it.  Only private
- * anonymous memory, and only where no others have data on its pages: -EINVAL.  -ENOMEM and the like: as it was.
- * The caller holds it.  What other threads store there meanwhile may be lost (doc/design/mem.md M10). */
+ * Move the pages of [p, p+len) into a segment at their address, contents and all; mem_segment_of()
+ * finds it.  Only private anonymous memory, and only where no others have data on its pages:
+ * -EINVAL.  -ENOMEM and the like: as it was. The caller holds it.  What other threads store there
+ * meanwhile may be lost (doc/design/mem.md M10). */
 int mem_move(void *p, size_t len, struct mem_segment **seg);
 /* One more holder of the moved memory that overlaps [p, p+len).  NULL: none does. */
 struct mem_segment *mem_move_hold(const void *p, size_t len);
-/* The last holder brings it back into private memory.  It stays as it is where that cannot be had, where the user has changed the
- * mapping, and after a death, when a peer may be in its epoch still.  NULL does nothing. */
+/* The last holder brings it back into private memory.  It stays as it is where that cannot be had,
+ * where the user has changed the mapping, and after a death, when a peer may be in its epoch still.
+ *  NULL does nothing. */
 void mem_move_back(struct mem_segment *seg);
 
 /* --- wake-up ----------------------------------------------------------------
@@ -100,25 +109,33 @@ void mem_wake_self(void); /* from another thread of this process; always writes 
 void mem_wake_arm(void);    /* harmless when armed */
 void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */
 int mem_wake_fd(void);
-/* Empty the descriptor.  How many wake-ups of this user's processes were in it; those of others are counted and dropped
- * (doc/design/mem.md M8b). */
+/* Empty the descriptor.  How many wake-ups of this user's processes were in it; those of others are
+ * counted and dropped (doc/design/mem.md M8b). */
 int mem_wake_heard(void);
 
 /* --- attention ----------------------------------------------------------------
- * How soon this process would answer a message.  Who sends because of it says so (mem_ask), and the process that stops
- * waiting learns that a message may be under way, so that it can look once more before it computes. */
-enum mem_attention { MEM_BUSY, /* outside MPI, or not waiting */ MEM_WAITS, /* yields or sleeps in a wait */ MEM_SPINS };
+ * How soon this process would answer a message.  Who sends because of it says so (mem_ask), and the
+ * process that stops waiting learns that a message may be under way, so that it can look once more
+ * before it computes. */
+enum mem_attention {
+    MEM_BUSY,
+    /* outside MPI, or not waiting */ MEM_WAITS,
+    /* yields or sleeps in a wait */ MEM_SPINS
+};
 int mem_attend(enum mem_attention now); /* has a peer asked since the last call? */
 enum mem_attention mem_attention(int host_index);
 enum mem_attention mem_ask(int host_index); /* the same, and leave word: a message comes */
 
 /* --- CMA ----------------------------------------------------------------------
- * Bytes between this process's `local` and `remote` of the process with host index i; both lists hold the same
- * number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */
-int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
-int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal, const struct iovec *remote, size_t nremote);
+ * Bytes between this process's `local` and `remote` of the process with host index i; both lists
+ * hold the same number of bytes.  0; -EPERM refused; -EFAULT a bad address; -ESRCH gone. */
+int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal,
+                 const struct iovec *remote, size_t nremote);
+int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal,
+                  const struct iovec *remote, size_t nremote);
 pid_t mem_pid(int host_index); /* 0 until that process has passed mem_init() */
-/* A word in shared memory holds its holder's host index + 1: is that process dead?  Asks the kernel, too, and tells boot/. */
+/* A word in shared memory holds its holder's host index + 1: is that process dead?  Asks the
+ * kernel, too, and tells boot/. */
 int mem_holder_died(unsigned word);
 
 #endif

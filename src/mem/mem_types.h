@@ -35,10 +35,11 @@ struct mem_arenas {
     struct map used;                 /* address -> block */
 };
 
-/* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch lines in
- * pairs: its neighbour is written once and read on the slow path only).
- * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm); a waker that has
- * written the descriptor moves 2k+1 to 2k+2, so that others need not write too, and can never clear a later arm. */
+/* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch
+ * lines in pairs: its neighbour is written once and read on the slow path only).
+ * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm); a
+ * waker that has written the descriptor moves 2k+1 to 2k+2, so that others need not write too, and
+ * can never clear a later arm. */
 struct mem_record {
     _Alignas(128) atomic_uint sleeping;
     _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
@@ -53,7 +54,8 @@ struct mem {
     int count, index; /* processes on the host; this one */
     int wake_fd;
     uid_t uid; /* whose wake-ups count */
-    int spare_fd;      /* given up for the moment of an attach when the process has no other (M8a); -1: none */
+    /* given up for the moment of an attach when the process has no other (M8a); -1: none */
+    int spare_fd;
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */
     size_t nsegs, room;
@@ -70,10 +72,13 @@ size_t mem_available(void);
 /* segment.c */
 void mem_cached_free(struct mem *m); /* give back what is kept for later */
 size_t mem_page(void);             /* bytes */
-int mem_may_take(size_t size);     /* may so many bytes be asked for, so that the kernel refuses and does not kill? */
-void mem_segment_rebase(struct mem_segment *seg, void *base); /* own segment: its mapping is at `base` now */
+/* may so many bytes be asked for, so that the kernel refuses and does not kill? */
+int mem_may_take(size_t size);
+/* own segment: its mapping is at `base` now */
+void mem_segment_rebase(struct mem_segment *seg, void *base);
 void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for what is mapped */
-struct mem_segment *mem_moved_near(const void *p, size_t len); /* some segment with `moved` that overlaps, or NULL */
+/* some segment with `moved` that overlaps, or NULL */
+struct mem_segment *mem_moved_near(const void *p, size_t len);
 
 void mem_arenas_free(struct mem *m); /* arena.c */
 void mem_spare_fill(struct mem *m); /* get the reserve (back) */

@@ -1,10 +1,12 @@
 /* move.c - a private buffer goes into a segment, and back, at its address.
  *
- *   the buffer   |== private ==|          copy          |== segment ==|   one mremap puts the segment
+ *   the buffer   |== private ==|          copy          |== segment ==|   one mremap puts the
+ *   segment
  *                                ------------------->                     where the buffer was
  *
- * Only pages on which nobody but the buffer's owner has data are moved: what another thread stores on them between
- * the copy and the mremap is lost, and the owner knows that the buffer becomes a window, others do not. */
+ * Only pages on which nobody but the buffer's owner has data are moved: what another thread stores
+ * on them between the copy and the mremap is lost, and the owner knows that the buffer becomes a
+ * window, others do not. */
 #include "mem/mem_types.h"
 
 #include <errno.h>
@@ -37,7 +39,8 @@ static int mapping_of(uintptr_t at, struct mapping *m)
     while (f && !found && getline(&line, &room, f) > 0) {
         unsigned long from, to;
         int end = 0;
-        if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %n", &from, &to, m->mode, &m->inode, &end) != 4)
+        if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %n", &from, &to, m->mode, &m->inode, &end) !=
+            4)
             continue;
         m->from = from;
         m->to = to;
@@ -50,9 +53,10 @@ static int mapping_of(uintptr_t at, struct mapping *m)
     return found;
 }
 
-/* Whether [at, at+len) is one block of the C library that it mapped by itself: the pages [from, to) are the block's, though the
- * kernel has joined its mapping with the neighbours'.  The GNU library has two words before such a block, which begins its
- * first page: 0 (what alignment skipped), and the bytes mapped with bit 1 set.  Whatever else is there says no. */
+/* Whether [at, at+len) is one block of the C library that it mapped by itself: the pages [from, to)
+ * are the block's, though the kernel has joined its mapping with the neighbours'.  The GNU library
+ * has two words before such a block, which begins its first page: 0 (what alignment skipped), and
+ * the bytes mapped with bit 1 set.  Whatever else is there says no. */
 static int is_block(uintptr_t at, uintptr_t from, uintptr_t to)
 {
 #ifdef __GLIBC__
@@ -61,8 +65,10 @@ static int is_block(uintptr_t at, uintptr_t from, uintptr_t to)
         return 0;
     const size_t *head = (const size_t *)from;
     size_t mapped = head[1] & ~(size_t)7;
-    /* Its end: the page of the buffer's last byte, or a page more for the library's own rounding. */
-    return head[0] == 0 && (head[1] & 7) == 2 && (from + mapped == to || from + mapped == to + page);
+    /* Its end: the page of the buffer's last byte, or a page more for the library's own
+     * rounding. */
+    return head[0] == 0 && (head[1] & 7) == 2 &&
+           (from + mapped == to || from + mapped == to + page);
 #else
     (void)at, (void)from, (void)to;
     return 0;
@@ -74,7 +80,8 @@ enum { HEADER = 64 }; /* bytes of an allocator before a block that begins a mapp
 static int may_move(uintptr_t at, size_t len, uintptr_t from, uintptr_t to)
 {
     struct mapping m;
-    if (!mapping_of(at, &m) || strcmp(m.mode, "rw-p") != 0 || m.inode || m.named || from < m.from || to > m.to)
+    if (!mapping_of(at, &m) || strcmp(m.mode, "rw-p") != 0 || m.inode || m.named || from < m.from ||
+        to > m.to)
         return 0;
     int first = at == from || (from == m.from && at - from <= HEADER);
     int last = at + len == to || to == m.to;
@@ -83,14 +90,17 @@ static int may_move(uintptr_t at, size_t len, uintptr_t from, uintptr_t to)
 
 /* --- there and back ----------------------------------------------------------------- */
 
-/* The mapping at `with` takes the place of the one at `at`, in one system call: no thread ever finds nothing there. */
+/* The mapping at `with` takes the place of the one at `at`, in one system call: no thread ever
+ * finds nothing there. */
 static int take_place(void *with, void *at, size_t size)
 {
     if (mremap(with, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at)
         return 0;
     int err = -errno;
-    /* The system may have run out of memory after it had removed what was there; the contents are at `with` still. */
-    void *again = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    /* The system may have run out of memory after it had removed what was there; the contents are
+     * at `with` still. */
+    void *again = mmap(at, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (again == at)
         memcpy(at, with, size);
     else if (again != MAP_FAILED)
@@ -134,20 +144,22 @@ struct mem_segment *mem_move_hold(const void *p, size_t len)
     return s;
 }
 
-/* The user may have changed the mapping, or removed it: then what is at the address is not ours to replace. */
+/* The user may have changed the mapping, or removed it: then what is at the address is not ours to
+ * replace. */
 static int is_there(const struct mem_segment *s)
 {
     struct mapping m;
     struct stat st;
     uintptr_t from = (uintptr_t)s->base;
-    return fstat(s->fd, &st) == 0 && mapping_of(from, &m) && m.from == from && m.to == from + s->size &&
-           !strcmp(m.mode, "rw-s") && m.inode == (unsigned long)st.st_ino;
+    return fstat(s->fd, &st) == 0 && mapping_of(from, &m) && m.from == from &&
+           m.to == from + s->size && !strcmp(m.mode, "rw-s") && m.inode == (unsigned long)st.st_ino;
 }
 
 enum { STEP = 16 << 20 }; /* bytes */
 
-/* The pages [off, off+n) come back, by way of `own`; then the segment's are given up.  So private memory is never needed for more
- * than a step: the kernel does not refuse it when there is none left, it kills. */
+/* The pages [off, off+n) come back, by way of `own`; then the segment's are given up.  So private
+ * memory is never needed for more than a step: the kernel does not refuse it when there is none
+ * left, it kills. */
 static int step_back(struct mem_segment *s, char *own, size_t off, size_t n)
 {
     char *at = (char *)s->base + off;
@@ -166,7 +178,8 @@ void mem_move_back(struct mem_segment *s)
         return;
     char *own = MAP_FAILED;
     size_t done = 0, n;
-    if (!boot_failed_count() && is_there(s)) /* one piece of address space, so that the steps become one mapping again */
+    /* one piece of address space, so that the steps become one mapping again */
+    if (!boot_failed_count() && is_there(s))
         own = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (; own != MAP_FAILED && done < s->size; done += n) {
         n = s->size - done < STEP ? s->size - done : STEP;
@@ -175,5 +188,6 @@ void mem_move_back(struct mem_segment *s)
     }
     if (own != MAP_FAILED && done < s->size)
         munmap(own + done, s->size - done);
-    mem_segment_forget(s); /* what is not back lies in the memfd, as before, until the user unmaps it */
+    /* what is not back lies in the memfd, as before, until the user unmaps it */
+    mem_segment_forget(s);
 }

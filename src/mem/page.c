@@ -19,7 +19,8 @@ struct page_key {
     int err; /* why there is none */
 };
 
-/* The launcher may have called one host what are containers, or several machines behind one name. */
+/* The launcher may have called one host what are containers, or several machines behind one
+ * name. */
 static int same_host(const struct boot_host *first)
 {
     struct boot_host here;
@@ -29,8 +30,10 @@ static int same_host(const struct boot_host *first)
     const char *differs = boot_host_differs(first, &here);
     if (!differs)
         return 0;
-    log_warn("the launcher says that ranks %d and %d share a host, but they have different %s (containers?); with "
-             "MPIR_CVAR_HOST_MAP=exchange the processes find out themselves", boot_host_rank(0), boot_rank(), differs);
+    log_warn("the launcher says that ranks %d and %d share a host, but they have different %s "
+             "(containers?); with "
+             "MPIR_CVAR_HOST_MAP=exchange the processes find out themselves",
+             boot_host_rank(0), boot_rank(), differs);
     return -EPROTO;
 }
 
@@ -61,7 +64,8 @@ static int page_open(struct mem *m)
     if (err)
         return err;
     if (len == sizeof k && k.err) {
-        log_warn("rank %d could not make the memory that the processes of this host share", boot_host_rank(0));
+        log_warn("rank %d could not make the memory that the processes of this host share",
+                 boot_host_rank(0));
         return k.err;
     }
     if (len != sizeof k || k.key.size < (size_t)m->count * sizeof(struct mem_record))
@@ -112,8 +116,9 @@ void mem_finalize(void)
     proc->mem = NULL;
 }
 
-/* Nobody may have told of a death: who waits for such a word asks nobody, and holds no lock that would.  The kernel knows; processes of a
- * host have their numbers in common (boot_host_differs()).  A number in use again hides the death, no more. */
+/* Nobody may have told of a death: who waits for such a word asks nobody, and holds no lock that
+ * would.  The kernel knows; processes of a host have their numbers in common (boot_host_differs()).
+ *  A number in use again hides the death, no more. */
 int mem_holder_died(unsigned word)
 {
     int index = (int)word - 1, rank = boot_host_rank(index);

@@ -17,12 +17,18 @@
 #include "var/var.h"
 
 enum {
-    ASK_FROM = 4 << 20,   /* bytes; below this reading the limits costs more than the memory */
+    ASK_FROM = 4 << 20,    /* bytes; below this reading the limits costs more than the memory */
     KEEP_FROM = 256 << 10, /* bytes; smaller segments are not worth a descriptor */
-    KEEP_FDS = 128,       /* segments of this process with an open descriptor, at most, that are kept */
-    POPULATE = 1 << 20,   /* bytes; larger ones may be touched in part only, and a page mapped in advance costs 2 us and more */
-    RESERVE_STEP = 64 << 20, /* bytes reserved by one system call, which a signal undoes as a whole: fewer each time, down to */
-    RESERVE_LEAST = 64 << 10 /* ... what takes less time than lies between any two signals of a timer */
+    /* segments of this process with an open descriptor, at most, that are kept */
+    KEEP_FDS = 128,
+    /* bytes; larger ones may be touched in part only, and a page mapped in advance costs 2 us and
+     * more */
+    POPULATE = 1 << 20,
+    /* bytes reserved by one system call, which a signal undoes as a whole: fewer each time, down
+     * to */
+    RESERVE_STEP = 64 << 20,
+    /* ... what takes less time than lies between any two signals of a timer */
+    RESERVE_LEAST = 64 << 10
 };
 
 size_t mem_page(void)
@@ -148,7 +154,8 @@ int mem_may_take(size_t size)
 static int file_too_large(size_t size)
 {
     struct rlimit file;
-    return getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && size > file.rlim_cur;
+    return getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY &&
+           size > file.rlim_cur;
 }
 
 int mem_file_limit(size_t size)
@@ -157,7 +164,8 @@ int mem_file_limit(size_t size)
     return file_too_large((size + page - 1) / page * page) ? -EFBIG : 0;
 }
 
-/* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of refusing. */
+/* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of
+ * refusing. */
 static int may_take(size_t size, unsigned flags)
 {
     if (file_too_large(size))
@@ -171,7 +179,8 @@ static int memfd_open(size_t *size, unsigned flags, uint64_t seg_id)
     char name[40];
     struct stat st;
     seg_name(seg_id, name, sizeof name);
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | (flags & MEM_LARGE ? MFD_HUGETLB : 0));
+    int fd = memfd_create(name,
+                          MFD_CLOEXEC | MFD_ALLOW_SEALING | (flags & MEM_LARGE ? MFD_HUGETLB : 0));
     if (fd < 0)
         return flags & MEM_LARGE ? -ENOMEM : -errno;
     int err = fstat(fd, &st) ? -errno : 0;
@@ -195,7 +204,8 @@ static int memfd_open(size_t *size, unsigned flags, uint64_t seg_id)
 
 static int seg_map(struct mem_seg *s, int fd, int populate)
 {
-    void *base = mmap(NULL, s->key.size, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), fd, 0);
+    void *base = mmap(NULL, s->key.size, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | (populate ? MAP_POPULATE : 0), fd, 0);
     if (base == MAP_FAILED)
         return -errno;
     s->pub.base = base;
@@ -204,8 +214,9 @@ static int seg_map(struct mem_seg *s, int fd, int populate)
 }
 
 /* --- kept for later -----------------------------------------------------------------
- * Programs free and make windows of the same size over and over (a global array per step), and the system takes
- * 5 to 20 us for each page that comes and goes.  Peers that had the old segment mapped have ended their last epoch on it. */
+ * Programs free and make windows of the same size over and over (a global array per step), and the
+ * system takes 5 to 20 us for each page that comes and goes.  Peers that had the old segment mapped
+ * have ended their last epoch on it. */
 
 static void seg_free(struct mem_seg *s)
 {
@@ -229,11 +240,12 @@ void mem_cached_free(struct mem *m)
         seg_free(cached_take(m, 0));
 }
 
-/* After a death epochs may end, and memory be freed, while living peers are still in theirs: what they store late must
- * not come into the next owner's memory. */
+/* After a death epochs may end, and memory be freed, while living peers are still in theirs: what
+ * they store late must not come into the next owner's memory. */
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
-    return m && s->pub.owner && !boot_failed_count() && !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
+    return m && s->pub.owner && !boot_failed_count() &&
+           !(s->flags & (MEM_NO_RESERVE | MEM_ONCE | MEM_LARGE)) && s->pub.size >= KEEP_FROM &&
            s->pub.size <= (size_t)cvar.mem_keep && m->nsegs + (size_t)m->nkept < KEEP_FDS;
 }
 
@@ -245,7 +257,8 @@ static void cached_add(struct mem *m, struct mem_seg *s)
     m->kept_bytes += s->pub.size;
 }
 
-/* One of this size again, the last one dropped.  NULL: none, or its pages are not all there and cannot be had. */
+/* One of this size again, the last one dropped.  NULL: none, or its pages are not all there and
+ * cannot be had. */
 static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
 {
     int i = m && !(flags & (MEM_NO_RESERVE | MEM_LARGE)) ? m->nkept - 1 : -1;
@@ -255,7 +268,8 @@ static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
         return NULL;
     struct mem_seg *s = cached_take(m, i);
     int need = !(flags & MEM_LAZY) && !s->reserved;
-    if ((need && (!may_take(size, flags) || fallocate_all(s->pub.fd, 0, size) != 0)) || seg_enter(m, s) != 0) {
+    if ((need && (!may_take(size, flags) || fallocate_all(s->pub.fd, 0, size) != 0)) ||
+        seg_enter(m, s) != 0) {
         seg_free(s);
         return NULL;
     }
@@ -279,7 +293,8 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
     s->pub.owner = 1;
     uint64_t seg_id = random_bits();
     int err = s->pub.fd = memfd_open(&size, flags, seg_id);
-    s->key = (struct mem_key){.pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id};
+    s->key = (struct mem_key){
+        .pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id};
     if (err < 0)
         goto fail;
     err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);
@@ -340,8 +355,9 @@ static int link_matches(const char *link, uint64_t seg_id)
     return strncmp(target, want, strlen(want)) ? -ESTALE : 0;
 }
 
-/* A program may use up its descriptors before it talks to a peer for the first time, and the peer waits for an answer: an attach
- * needs one for a moment only, so one is held for it.  A file of its own, which helps against a full table of the system, too. */
+/* A program may use up its descriptors before it talks to a peer for the first time, and the peer
+ * waits for an answer: an attach needs one for a moment only, so one is held for it.  A file of its
+ * own, which helps against a full table of the system, too. */
 void mem_spare_fill(struct mem *m)
 {
     if (m && m->spare_fd < 0)
@@ -366,8 +382,9 @@ static void close_again(int fd)
     mem_spare_fill(proc->mem);
 }
 
-/* The owner's memfd, opened through /proc; to be closed by close_again().  Looked at before (opening a stranger's pipe or device may have side
- * effects) and after (the number may have been given to another file in between). */
+/* The owner's memfd, opened through /proc; to be closed by close_again().  Looked at before
+ * (opening a stranger's pipe or device may have side effects) and after (the number may have been
+ * given to another file in between). */
 static int key_open(const struct mem_key *key)
 {
     char path[64], own[64];
@@ -377,7 +394,9 @@ static int key_open(const struct mem_key *key)
         return err;
     int fd = open_anyway(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE : errno == EACCES ? EPERM : errno);
+        return -(errno == ENOENT || errno == ESRCH || errno == ENXIO ? ESTALE
+                 : errno == EACCES                                   ? EPERM
+                                                                     : errno);
     struct stat st;
     snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
     err = link_matches(own, key->seg_id);
@@ -436,7 +455,8 @@ int mem_segment_align(struct mem_segment *seg, size_t align)
     if (all == MAP_FAILED)
         return -errno;
     size_t before = -(uintptr_t)all & (align - 1), behind = room - before - seg->size;
-    if (mremap(seg->base, seg->size, seg->size, MREMAP_MAYMOVE | MREMAP_FIXED, all + before) == MAP_FAILED) {
+    if (mremap(seg->base, seg->size, seg->size, MREMAP_MAYMOVE | MREMAP_FIXED, all + before) ==
+        MAP_FAILED) {
         int err = -errno;
         munmap(all, room);
         return err;

@@ -17,7 +17,8 @@
 static socklen_t wake_name(uint64_t wake, struct sockaddr_un *a)
 {
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "windrose.%016llx", (unsigned long long)wake);
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "windrose.%016llx",
+                     (unsigned long long)wake);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -31,7 +32,8 @@ int mem_wake_open(void)
     m->uid = getuid();
     m->wake_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     /* Credentials before the name: nobody can send without them. */
-    if (m->wake_fd < 0 || setsockopt(m->wake_fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
+    if (m->wake_fd < 0 ||
+        setsockopt(m->wake_fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
         bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
         return -errno;
     /* Release pairs with the acquire in mem_pid() and wake_write(). */
@@ -53,7 +55,8 @@ static void wake_write(struct mem_record *r)
         return;
     socklen_t len = wake_name(r->wake, &a);
     /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it is gone. */
-    while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a, len) < 0 &&
+    while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a,
+                  len) < 0 &&
            errno == EINTR)
         ;
 }
@@ -67,7 +70,8 @@ void mem_wake(int host_index)
     if (!(turn & 1))
         return;
     wake_write(r);
-    atomic_compare_exchange_strong_explicit(&r->sleeping, &turn, turn + 1, memory_order_relaxed, memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&r->sleeping, &turn, turn + 1, memory_order_relaxed,
+                                            memory_order_relaxed);
 }
 
 void mem_wake_self(void)
@@ -80,24 +84,28 @@ void mem_wake_arm(void)
     struct mem *m = proc->mem;
     if (!(m->turn & 1))
         m->turn++;
-    /* Also when armed already: a waker may have taken the mark since.  Pairs with the fence in mem_wake(). */
+    /* Also when armed already: a waker may have taken the mark since.  Pairs with the fence in
+     * mem_wake(). */
     atomic_store_explicit(&m->record[m->index].sleeping, m->turn, memory_order_relaxed);
     fence_full();
 }
 
-/* One datagram.  1: of a process of this user; 0: of another; -1: none is there.  The buffer has room for the sender's
- * credentials alone, so that descriptors which a stranger attaches are closed by the kernel. */
+/* One datagram.  1: of a process of this user; 0: of another; -1: none is there.  The buffer has
+ * room for the sender's credentials alone, so that descriptors which a stranger attaches are closed
+ * by the kernel. */
 static int wake_read(const struct mem *m)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
     char junk;
     struct iovec v = {.iov_base = &junk, .iov_len = 1};
-    struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr h = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     if (recvmsg(m->wake_fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
         return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&h);
     struct ucred from;
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS || c->cmsg_len < CMSG_LEN(sizeof from))
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
+        c->cmsg_len < CMSG_LEN(sizeof from))
         return 0;
     memcpy(&from, CMSG_DATA(c), sizeof from);
     return from.uid == m->uid;
@@ -141,7 +149,9 @@ int mem_attend(enum mem_attention now)
 
 enum mem_attention mem_attention(int host_index)
 {
-    return (enum mem_attention)(atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed) & ~ASKED);
+    return (enum mem_attention)(
+        atomic_load_explicit(&proc->mem->record[host_index].attends, memory_order_relaxed) &
+        ~ASKED);
 }
 
 enum mem_attention mem_ask(int host_index)
@@ -149,7 +159,8 @@ enum mem_attention mem_ask(int host_index)
     atomic_int *a = &proc->mem->record[host_index].attends;
     int seen = atomic_load_explicit(a, memory_order_relaxed);
     while (seen != MEM_BUSY && !(seen & ASKED) &&
-           !atomic_compare_exchange_weak_explicit(a, &seen, seen | ASKED, memory_order_acq_rel, memory_order_relaxed))
+           !atomic_compare_exchange_weak_explicit(a, &seen, seen | ASKED, memory_order_acq_rel,
+                                                  memory_order_relaxed))
         ;
     return (enum mem_attention)(seen & ~ASKED);
 }

@@ -17,25 +17,39 @@
 
 /* Idle polls that spin at full speed. */
 enum { RELAX_FROM = 64 };
-/* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers within it. */
+/* The spin budget never falls below this (polls, about 1 us): a peer that runs beside us answers
+ * within it. */
 enum { SPIN_MIN = 32 };
-/* Looks at a network are system calls, over tcp 0.3 to 0.5 us each: the whole budget is a millisecond of them.  The kernel may have put the one waited for on this
- * very core: after so many of them it is let run, if it is there. */
+/* Looks at a network are system calls, over tcp 0.3 to 0.5 us each: the whole budget is a
+ * millisecond of them.  The kernel may have put the one waited for on this very core: after so many
+ * of them it is let run, if it is there. */
 enum { SPIN_GLIMPSE = 256 };
-/* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice to somebody who computes. */
+/* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice
+ * to somebody who computes. */
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
-/* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it runs again. */
+/* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it
+ * runs again. */
 enum { SLEEP_SHORT_NS = 60000 };
-/* A look that took between these (ns) and found nothing has done something for a peer; one of more was without the core. */
-enum { SERVED_MIN = 2000, SERVED_MAX = 50000, SERVED_LOOKS = 4 /* so many, and it is no interrupt */ };
+/* A look that took between these (ns) and found nothing has done something for a peer; one of more
+ * was without the core. */
+enum {
+    SERVED_MIN = 2000,
+    SERVED_MAX = 50000,
+    SERVED_LOOKS = 4 /* so many, and it is no interrupt */
+};
 /* At most 2^this waits go to sleep without a yield before one tries again. */
 enum { SKIP_MAX = 6 };
 /* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
 enum { SLEEP_MAX_MS = 200 };
-/* Where there is nothing to sleep on, a sleep lasts 1 ms, twice as long each time, this long at most. */
-enum { BACKOFF_MAX_MS = 8, BACKOFF_DOUBLES = 3, BACKOFF_AFTER = 16 /* turns that gave way, of who waits where cores are few */ };
-/* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in waits or tests of any length, as
- * often; turns without a sleep until the clock is looked at. */
+/* Where there is nothing to sleep on, a sleep lasts 1 ms, twice as long each time, this long at
+ * most. */
+enum {
+    BACKOFF_MAX_MS = 8,
+    BACKOFF_DOUBLES = 3,
+    BACKOFF_AFTER = 16 /* turns that gave way, of who waits where cores are few */
+};
+/* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in
+ * waits or tests of any length, as often; turns without a sleep until the clock is looked at. */
 static const uint64_t STALL_NS = 1000000000u;
 enum { STALL_TURNS = 1024 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
@@ -49,7 +63,8 @@ int progress_init(void)
     list_init(&p->hooks);
     list_init(&p->sources);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    /* A progress thread is woken where no core is free: then it is a process more, as long as others spin. */
+    /* A progress thread is woken where no core is free: then it is a process more, as long as
+     * others spin. */
     p->crowded = boot_host_processes() * (cvar.async_progress ? 2 : 1) > (cores > 0 ? cores : 1);
     /* With more processes than cores every spin delays the one waited for. */
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
@@ -161,11 +176,13 @@ static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
     p->on_long();
 }
 
-/* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL), such as the progress thread, which
- * serves others from MPI_Init to MPI_Finalize, misses nobody.
- * Waits that end soon and tests that find something prove nothing: what came may be from others than the one that is missed, such as
- * a manager's work from all workers but the dead.  So there is a question once a second even then. */
-static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what, int peer)
+/* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL),
+ * such as the progress thread, which serves others from MPI_Init to MPI_Finalize, misses nobody.
+ * Waits that end soon and tests that find something prove nothing: what came may be from others
+ * than the one that is missed, such as a manager's work from all workers but the dead.  So there is
+ * a question once a second even then. */
+static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what,
+                                             int peer)
 {
     if ((!p->on_stall && !p->on_long) || sched || !what)
         return;
@@ -190,8 +207,8 @@ static int is_turn_to_look(struct progress *p)
     return __builtin_expect(++p->turns % STALL_TURNS == 0, 0);
 }
 
-/* Others have had the lock, and noted calls of their own.  The progress thread is in no call: what it found noted is another
- * thread's, which may have left it. */
+/* Others have had the lock, and noted calls of their own.  The progress thread is in no call: what
+ * it found noted is another thread's, which may have left it. */
 static void note_again(const char *call)
 {
     const struct progress *p = proc->progress;
@@ -207,7 +224,8 @@ static void retake(unsigned depth, const char *call)
     note_again(call);
 }
 
-/* Let other threads and processes run; returns with the lock as it was.  ns without the core; the lock is waited for besides. */
+/* Let other threads and processes run; returns with the lock as it was.  ns without the core; the
+ * lock is waited for besides. */
 static uint64_t step_aside(int idle)
 {
     const char *call = proc->call;
@@ -222,7 +240,8 @@ static uint64_t step_aside(int idle)
     return away;
 }
 
-/* A turn that was to sleep and did not.  In fairness: a thread that waits for the lock has it before this one has it again. */
+/* A turn that was to sleep and did not.  In fairness: a thread that waits for the lock has it
+ * before this one has it again. */
 static void give_way(void)
 {
     const char *call = proc->call;
@@ -234,7 +253,8 @@ static void give_way(void)
         step_aside(1);
 }
 
-/* What arming the descriptors has shown.  BLIND: something that is to be polled has no descriptor, or not now. */
+/* What arming the descriptors has shown.  BLIND: something that is to be polled has no descriptor,
+ * or not now. */
 enum armed { NEWS, MAY_SLEEP, BLIND };
 
 static enum armed arm_all(struct progress *p, int *nfds)
@@ -267,8 +287,9 @@ static enum armed arm_all(struct progress *p, int *nfds)
     return is;
 }
 
-/* Whether nothing but wake-ups by other users' processes ended a sleep.  They are no news.  All the same the caller looks once:
- * their datagrams may have filled the queue, so that a peer's did not fit. */
+/* Whether nothing but wake-ups by other users' processes ended a sleep.  They are no news.  All the
+ * same the caller looks once: their datagrams may have filled the queue, so that a peer's did not
+ * fit. */
 static int only_strangers(const struct pollfd *fds, int nfds)
 {
     for (int i = 0; i < nfds; i++) /* the first is the wake-up's, which tp/shm names again */
@@ -277,7 +298,8 @@ static int only_strangers(const struct pollfd *fds, int nfds)
     return !mem_wake_heard();
 }
 
-/* Sleep on the descriptors, without the lock.  ns until one woke us; 0: none did, or another thread, which has seen to its news. */
+/* Sleep on the descriptors, without the lock.  ns until one woke us; 0: none did, or another
+ * thread, which has seen to its news. */
 static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 {
     struct pollfd *fds = p->fds; /* only the poller touches it */
@@ -297,18 +319,20 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
     return slept;
 }
 
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the condition.  Where something has no
- * descriptor, a thread that dozes looks again after backoff_ms; for the others (0) a turn is as it was, and no thread follows one that dozes.
- * 1: the condition was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
-static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg, int max_ms, int backoff_ms, uint64_t *slept)
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the
+ * condition.  Where something has no descriptor, a thread that dozes looks again after backoff_ms;
+ * for the others (0) a turn is as it was, and no thread follows one that dozes. 1: the condition
+ * was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
+static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg,
+                                      int max_ms, int backoff_ms, uint64_t *slept)
 {
     int met = 0, nfds = 0;
     *slept = 0;
     p->polls += PROGRESS_SLEEP;
     if (p->poller && !(p->blind && !backoff_ms)) {
         p->followers++;
-        lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire), &proc->lock,
-                       (uint64_t)max_ms * 1000000u);
+        lock_cond_wait(&p->cond, atomic_load_explicit(&p->cond.seq, memory_order_acquire),
+                       &proc->lock, (uint64_t)max_ms * 1000000u);
         p->followers--;
         return 0;
     }
@@ -317,9 +341,11 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
         return 0;
     }
     p->poller = 1;
-    /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings news. */
+    /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings
+     * news. */
     mem_wake_arm();
-    /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes us. */
+    /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes
+     * us. */
     enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
     p->blind = is == BLIND;
     int ms = !p->blind || max_ms < backoff_ms ? max_ms : backoff_ms, sleeps = is != NEWS && ms > 0;
@@ -334,8 +360,8 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
     return met;
 }
 
-/* How long the next sleep may be.  While a hook is active its work may wait for room at a peer, of which nobody
- * tells: look again soon, then ever later. */
+/* How long the next sleep may be.  While a hook is active its work may wait for room at a peer, of
+ * which nobody tells: look again soon, then ever later. */
 static int sleep_ms(const struct progress *p, int fruitless)
 {
     if (p->hooks.next->next == &p->hooks || list_empty(&p->hooks))
@@ -344,8 +370,9 @@ static int sleep_ms(const struct progress *p, int fruitless)
     return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
 }
 
-/* Where there is nothing to sleep on: sleep no longer than the wait lasted already; 0: keep looking.  Nobody waits for what the progress
- * thread (what: NULL) finds as for an answer, and where cores are few somebody else needs this one. */
+/* Where there is nothing to sleep on: sleep no longer than the wait lasted already; 0: keep
+ * looking.  Nobody waits for what the progress thread (what: NULL) finds as for an answer, and
+ * where cores are few somebody else needs this one. */
 static int backoff_ms(const struct progress *p, const char *what, int fruitless)
 {
     if (what && (!p->crowded || fruitless < BACKOFF_AFTER))
@@ -361,8 +388,10 @@ static int backoff_ms(const struct progress *p, const char *what, int fruitless)
  *   a yield comes back at once       nobody wants this core: spin longer
  *   a sleep is a short one           it cost more than spinning would have: spin longer
  *   others ran during the yield      they may be the ones waited for: spin less
- *   and for a whole slice            they compute: a sleeper that is woken gets the core sooner than one that
- *                                    yielded, so sleep at once in the next waits, ever more of them */
+ *   and for a whole slice            they compute: a sleeper that is woken gets the core sooner
+ *   than one that
+ *                                    yielded, so sleep at once in the next waits, ever more of
+ *                                    them */
 static void spin_longer(struct progress *p)
 {
     p->spin = 2 * p->spin < p->spin_max ? 2 * p->spin : p->spin_max;
@@ -374,9 +403,11 @@ static void spin_less(struct progress *p)
     p->spin = p->spin / 2 > least ? p->spin / 2 : least;
 }
 
-/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here may tell nobody (libfabric): no look finds anything, and who puts
- * there one after the other would meet a sleeper every so often.  But it takes its time: the system calls of such a look are 5 us, those of one
- * that finds nothing 0.3.  Where cores are few others need this one, and nobody waits for what the progress thread does. */
+/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here
+ * may tell nobody (libfabric): no look finds anything, and who puts there one after the other would
+ * meet a sleeper every so often.  But it takes its time: the system calls of such a look are 5 us,
+ * those of one that finds nothing 0.3.  Where cores are few others need this one, and nobody waits
+ * for what the progress thread does. */
 static int poll_timed(struct progress *p, int *served)
 {
     uint64_t before = time_now();
@@ -404,8 +435,8 @@ static int yield_measured(struct progress *p)
     return ns >= YIELD_EMPTY;
 }
 
-/* Tell host peers how soon messages to this process are answered.  At the end, when somebody has sent because of it, look for what
- * is under way: it would wait until the next call. */
+/* Tell host peers how soon messages to this process are answered.  At the end, when somebody has
+ * sent because of it, look for what is under way: it would wait until the next call. */
 static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
 {
     enum { LAST_LOOKS = 16 }; /* about 1 us, a message's way */
@@ -415,7 +446,8 @@ static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
     return is;
 }
 
-int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer, uint64_t timeout_ns)
+int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int peer,
+                      uint64_t timeout_ns)
 {
     struct progress *p = proc->progress;
     WR_ASSERT_DEBUG(!p->polling);
@@ -424,8 +456,10 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int fruitless = 0, err = 0, yields = 0, served = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
-    progress_glance(); /* first: nothing that happens here may come between the condition and its caller */
-    /* A condition that held is never asked again: it may have done something, such as sent a message. */
+    /* first: nothing that happens here may come between the condition and its caller */
+    progress_glance();
+    /* A condition that held is never asked again: it may have done something, such as sent a
+     * message. */
     int met = cond(arg);
     enum mem_attention attends = MEM_BUSY;
     while (!met) {
@@ -438,7 +472,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             break;
         }
         int timed = what && !sched && p->networks && idle > p->spin / 2 && idle <= p->spin;
-        /* Without a call: each function that is left after a system call under it costs 10 ns (ucx.md). */
+        /* Without a call: each function that is left after a system call under it costs 10 ns
+         * (ucx.md). */
         if ((timed ? poll_timed(p, &served) : poll_once(p)) > 0) {
             idle = 0;
             yields = 0;
@@ -460,7 +495,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
         } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
-            if (p->networks && idle && idle % SPIN_GLIMPSE == 0 && !p->skips_left && cvar.progress_yield)
+            if (p->networks && idle && idle % SPIN_GLIMPSE == 0 && !p->skips_left &&
+                cvar.progress_yield)
                 yields += yield_measured(p);
             if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
                 cpu_relax();
@@ -475,8 +511,8 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             uint64_t slept;
             int backoff = backoff_ms(p, what, fruitless);
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), backoff, &slept);
-            /* News, though none for this process perhaps: a network that does a peer's put or get here may tell nobody, and
-             * the next may follow at once. */
+            /* News, though none for this process perhaps: a network that does a peer's put or get
+             * here may tell nobody, and the next may follow at once. */
             if (slept)
                 idle = yields = fruitless = served = 0;
             if (slept && slept < SLEEP_SHORT_NS)

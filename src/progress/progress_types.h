@@ -16,9 +16,11 @@ struct progress {
     int nsources, networks;
     int polling;           /* a pass is under way */
     uint64_t polls;        /* passes so far, and PROGRESS_SLEEP for each sleep */
-    int crowded;           /* more processes on this host than cores, their progress threads counted */
+    /* more processes on this host than cores, their progress threads counted */
+    int crowded;
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
-    int skip, skips_left;  /* waits that sleep without a yield: log2 of the last lot; still to come */
+    /* waits that sleep without a yield: log2 of the last lot; still to come */
+    int skip, skips_left;
     int test_idle;         /* fruitless progress_test() calls in a row */
     unsigned glances;      /* progress_glance() */
     int poller;            /* a thread polls the descriptors, or is about to */
@@ -31,12 +33,14 @@ struct progress {
     uint64_t long_ns, long_looked; /* its time; when it was last called (ns) */
     unsigned turns;        /* of all waits and tests: the clock is looked at every so many */
     uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */
-    uint64_t test_since;   /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */
+    /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */
+    uint64_t test_since;
     struct pollfd *fds;    /* the poller's */
     int fds_room;
     pthread_t async;       /* the asynchronous progress thread, while async_on */
     int async_on, async_stop;
-    pthread_t server;      /* that thread's own name, while serves; it is set before it first gives the lock up */
+    /* that thread's own name, while serves; it is set before it first gives the lock up */
+    pthread_t server;
     int serves;
 };
 

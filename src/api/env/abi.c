@@ -10,8 +10,8 @@
 static const struct {
     unsigned owner_bytes, text_bytes, type;
     char owner[12], text[16];
-} note __attribute__((section(".note.windrose"), aligned(4), used)) = {sizeof "Windrose", sizeof note.text, 1, "Windrose",
-                                                                      WINDROSE_VERSION};
+} note __attribute__((section(".note.windrose"), aligned(4), used)) = {
+    sizeof "Windrose", sizeof note.text, 1, "Windrose", WINDROSE_VERSION};
 
 /* Only the addresses count. */
 extern int MPIR_C_MPI_UNWEIGHTED, MPIR_C_MPI_WEIGHTS_EMPTY;

@@ -77,8 +77,8 @@ void rma_win_granted(struct rma_win *w, enum win_state s)
 
 /* --- CLEANUP_OPS_{TARGET,WIN}: the elements of complete operations are given back ----------
  *
- * Only the issued part of a list is walked.  Target elements stay for the rest of the epoch (lazy deallocation);
- * sync/evict.c and the end of the epoch free them. */
+ * Only the issued part of a list is walked.  Target elements stay for the rest of the epoch (lazy
+ * deallocation); sync/evict.c and the end of the epoch free them. */
 
 int rma_cleanup_target(struct rma_target *t)
 {

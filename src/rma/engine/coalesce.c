@@ -10,15 +10,16 @@
  *
  * For the rest of this room a coalesced packet is one operation: its element is queued, sent, sent
  * again with a LOCK, and freed as any other. Invariants: what is packed for sending takes no more
- * operations (rma_coalesce_seal); nor does what a synchronization is to end, nor what is not last in
- * its queue. There are COALESCE_BUFFERS buffers; without a free one, each operation gets an element. */
+ * operations (rma_coalesce_seal); nor does what a synchronization is to end, nor what is not last
+ * in its queue. There are COALESCE_BUFFERS buffers; without a free one, each operation gets an
+ * element. */
 #include "rma/engine/engine_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { COALESCE_BYTES = 16384, COALESCE_BUFFERS = 64, COALESCE_FEW = 8 }; /* bytes of a buffer; buffers; operations
-                                                           * that a packet must have room for */
+/* bytes of a buffer; buffers; operations that a packet must have room for */
+enum { COALESCE_BYTES = 16384, COALESCE_BUFFERS = 64, COALESCE_FEW = 8 };
 enum { WAIT_NS = 5000000 }; /* wait for a buffer, before operations get elements instead */
 
 struct coalesce_buffer {
@@ -44,7 +45,8 @@ static inline void entry_make(struct rma_op *op, const struct rma_args *a, size_
 
 static inline int alike(const struct rma_op *op, const struct rma_args *a)
 {
-    return op->a.ttype == a->ttype && op->a.tcount == a->tcount && op->a.op == a->op && op->kind == a->kind;
+    return op->a.ttype == a->ttype && op->a.tcount == a->tcount && op->a.op == a->op &&
+           op->kind == a->kind;
 }
 
 /* The data lie at the origin as in the packet, and at the target as they came. */
@@ -62,7 +64,8 @@ static inline int append(struct rma_win *w, const struct rma_args *a, size_t *by
 {
     struct rma_target *t = w->table.recent;
     if (!t || t->rank != a->rank) {
-        t = w->table.ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank) : NULL;
+        t = w->table.ntargets && a->rank >= 0 && a->rank < w->size ? rma_target_find(w, a->rank)
+                                                                   : NULL;
         if (!t)
             return 0;
         w->table.recent = t;
@@ -70,7 +73,8 @@ static inline int append(struct rma_win *w, const struct rma_args *a, size_t *by
     struct rma_op *op = t->coalesced;
     if (t->lone == RMA_LONE_SOON && !op)
         return (*bytes = rma_native_soon(t, a)) != 0;
-    if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved || (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+    if (!op || !alike(op, a) || !plain(a) || rma_coalesce_full(op) || w->starved ||
+        (a->disp < 0 && w->flavor != MPI_WIN_FLAVOR_DYNAMIC))
         return 0;
     *bytes = op->each_bytes;
     entry_make(op, a, op->each_bytes);
@@ -82,11 +86,19 @@ int rma_coalesce_append(struct rma_win *w, const struct rma_args *a, size_t *byt
     return append(w, a, bytes);
 }
 
-int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n, struct dt_type *type, struct dt_op *op, const void *origin)
+int rma_near_coalesce(struct rma_win_near *near, int rank, MPI_Aint disp, int n,
+                      struct dt_type *type, struct dt_op *op, const void *origin)
 {
     struct rma_win *w = (struct rma_win *)near;
-    const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT, .rank = rank, .origin = origin, .ocount = n, .otype = type,
-                               .disp = disp, .tcount = n, .ttype = type, .op = op};
+    const struct rma_args a = {.kind = op ? RMA_ACC : RMA_PUT,
+                               .rank = rank,
+                               .origin = origin,
+                               .ocount = n,
+                               .otype = type,
+                               .disp = disp,
+                               .tcount = n,
+                               .ttype = type,
+                               .op = op};
     size_t bytes;
     if (!append(w, &a, &bytes))
         return 0;
@@ -117,13 +129,15 @@ static char *buffer_take(struct rma *r)
 static int dry(const struct rma_target *t)
 {
     const struct rma *r = rma_self();
-    return r->coalesce_buffers >= r->coalesce_buffers_max && !r->coalesce_idle && t->queued && !list_empty(&t->ready);
+    return r->coalesce_buffers >= r->coalesce_buffers_max && !r->coalesce_idle && t->queued &&
+           !list_empty(&t->ready);
 }
 
 int rma_coalesce_behind(const struct rma_target *t, const struct rma_args *a)
 {
     const struct rma_op *last = LIST_OBJ(t->ops.prev, struct rma_op, link);
-    return dry(t) && last->coalesced && alike(last, a) && plain(a) && !t->w->starved && !t->sync && !(t->flags & TARGET_DRAIN);
+    return dry(t) && last->coalesced && alike(last, a) && plain(a) && !t->w->starved && !t->sync &&
+           !(t->flags & TARGET_DRAIN);
 }
 
 static int over(void *arg)
@@ -141,7 +155,8 @@ void rma_coalesce_wait(struct rma_target *t)
 void rma_coalesce_free(struct rma_op *op)
 {
     struct rma *r = rma_self();
-    struct coalesce_buffer *b = (struct coalesce_buffer *)(op->coalesced - offsetof(struct coalesce_buffer, bytes));
+    struct coalesce_buffer *b = (struct coalesce_buffer *)(op->coalesced -
+                                                           offsetof(struct coalesce_buffer, bytes));
     rma_coalesce_seal(op);
     b->next = r->coalesce_idle;
     r->coalesce_idle = b;
@@ -164,7 +179,8 @@ static size_t room_for(const struct rma_target *t, const struct rma_op *before, 
     size_t room = t->gather < COALESCE_BYTES ? t->gather : COALESCE_BYTES;
     size_t packet = t->packet - 2 * sizeof(struct rma_hdr);
     room = room < packet ? room : packet;
-    size_t shared = before->coalesced ? 0 : (t->queued - 1) * (sizeof(struct rma_hdr) + rma_pad(bytes));
+    size_t shared = before->coalesced ? 0
+                                      : (t->queued - 1) * (sizeof(struct rma_hdr) + rma_pad(bytes));
     return room > shared ? room - shared : 0;
 }
 
@@ -173,13 +189,15 @@ void rma_coalesce_open(struct rma_target *t, struct rma_op *op)
     const struct rma_op *before = LIST_OBJ(op->link.prev, struct rma_op, link);
     const struct dt_type *e = op->a.ttype;
     size_t step = sizeof(uint64_t) + rma_pad(op->bytes);
-    if (!t->gather || !t->ordered || t->queued < 2 || op->req || op->flags || (op->kind != RMA_PUT && op->kind != RMA_ACC) ||
-        !alike(before, &op->a) || !plain(&op->a))
+    if (!t->gather || !t->ordered || t->queued < 2 || op->req || op->flags ||
+        (op->kind != RMA_PUT && op->kind != RMA_ACC) || !alike(before, &op->a) || !plain(&op->a))
         return;
-    if ((!before->coalesced && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold || t->w->starved || t->sync ||
+    if ((!before->coalesced && t->queued <= (unsigned)cvar.rma_hold) || !cvar.rma_hold ||
+        t->w->starved || t->sync ||
         t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED | TARGET_NEAR))
         return;
-    if (!(e->flags & DT_PREDEFINED) || !rma_coalesce_type(e) || rma_route(t, op) == RMA_ROUTE_NATIVE)
+    if (!(e->flags & DT_PREDEFINED) || !rma_coalesce_type(e) ||
+        rma_route(t, op) == RMA_ROUTE_NATIVE)
         return;
     size_t room = room_for(t, before, op->bytes);
     if (room < COALESCE_FEW * step || (op->coalesced = buffer_take(rma_self())) == NULL)

@@ -7,7 +7,8 @@
  *
  *   ownership  a queued operation belongs to its target until rma_op_finish(); a struct rma_resp
  *              lives on the stack of the waiting thread
- *   blocking   nothing here waits but rma_coalesce_wait(); what finds no room stays where it is, and
+ *   blocking   nothing here waits but rma_coalesce_wait(); what finds no room stays where it is,
+ *   and
  *              the target stays ready (R4)
  *   lock       all under proc->lock; handlers and the hook call it too
  *   errors     of an operation: in its request, or t->err, which the next synchronization returns;
@@ -18,9 +19,10 @@
 
 #include "rma/near/direct.h"
 
-/* --- queue.c ------------------------------------------------------------------------------------------ */
+/* --- queue.c ---------------------------------------------------------------------------------- */
 /* Makes op of `a`, which moves `bytes` bytes, and appends it to t's queue. */
-void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes);
+void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
+                    const struct rma_args *a, size_t bytes);
 /* Determine what of t is due after one more operation, then send it. direct: it is near. */
 enum { BEHIND = 1024, MANY = 64 }; /* operations that wait for one target (count) */
 void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int direct);
@@ -36,7 +38,7 @@ void rma_op_finish(struct rma_op *op);
  * of an evicted element may be under way. */
 int rma_overtakes(const struct rma_win *w, const struct rma_near *n);
 
-/* --- coalesce.c ----------------------------------------------------------------------------------------- */
+/* --- coalesce.c ------------------------------------------------------------------------------- */
 void rma_coalesce_init(struct rma *r);
 void rma_coalesce_finalize(struct rma *r);
 /* Append an operation to the open coalesced packet of its target. 1: done, *bytes of data; 0: not
@@ -51,10 +53,12 @@ void rma_coalesce_wait(struct rma_target *t);
 /* Elements of this type lie in memory as in a coalesced packet, without gaps. */
 static inline int rma_coalesce_type(const struct dt_type *t)
 {
-    return (t->flags & DT_CONTIG) && t->true_lb == 0 && t->basic == t && t->elem.bytes == t->elem.stride;
+    return (t->flags & DT_CONTIG) && t->true_lb == 0 && t->basic == t &&
+           t->elem.bytes == t->elem.stride;
 }
 
-/* --- issue.c, sync_flags.c -------------------------------------------------------------------------------- */
+/* --- issue.c, sync_flags.c
+ * -------------------------------------------------------------------------------- */
 int rma_issue_target(struct rma_target *t); /* number of packets sent */
 int rma_issue_win(struct rma_win *w);
 /* Does the state permit to send anything of t? */
@@ -64,7 +68,7 @@ void rma_target_sync(struct rma_target *t, unsigned sync, uint32_t token);
 /* Send a LOCK alone: 1 sent, 0 no room now. */
 int rma_lock_send(struct rma_target *t);
 
-/* --- advance.c ---------------------------------------------------------------------------------------------- */
+/* --- advance.c -------------------------------------------------------------------------------- */
 /* Something may be sent for t / the window has work: activate the hook. */
 void rma_ready(struct rma_target *t);
 void rma_win_active(struct rma_win *w);
@@ -79,7 +83,8 @@ int rma_poll_win(struct rma_win *w); /* polls, then sends what is due: events */
 int rma_cleanup_target(struct rma_target *t); /* operations freed */
 int rma_cleanup_win(struct rma_win *w);
 
-/* --- token.c: answers to DONE and UNLOCK ---------------------------------------------------------------------- */
+/* --- token.c: answers to DONE and UNLOCK
+ * ---------------------------------------------------------------------- */
 void rma_resp_open(struct rma_win *w, struct rma_resp *r, int rank);
 void rma_resp_close(struct rma_resp *r);
 /* The answer to a token came from `rank` (cls: MPI error class or 0), or none is needed. */
@@ -88,7 +93,7 @@ void rma_token_done(struct rma_win *w, int rank, uint32_t token, int err);
 enum rma_asked { RMA_ASKED_NOBODY, RMA_ASKED, RMA_ASKED_ALONE };
 enum rma_asked rma_token_asked(const struct rma_win *w, int rank, uint32_t token);
 
-/* --- failure.c ---------------------------------------------------------------------------------------------------- */
+/* --- failure.c -------------------------------------------------------------------------------- */
 void rma_target_peer_failed(struct rma_target *t);
 /* A packet for t could not leave (-errno). Either t is dead, or it lives and there is no way to it;
  * the error is chosen accordingly. */
@@ -96,7 +101,8 @@ void rma_target_fail(struct rma_target *t, int err);
 void rma_resps_fail(struct rma_win *w, int rank, int owes, int may, int err);
 void rma_stop_counting(struct rma_win *w, int err);
 
-/* --- native.c, pull_origin.c ----------------------------------------------------------------------------------------- */
+/* --- native.c, pull_origin.c
+ * ----------------------------------------------------------------------------------------- */
 void rma_native_open(struct rma_win *w, unsigned acc_hints);  /* register the window's memory */
 void rma_native_free(struct rma *r);
 /* Has everything done natively on t reached it? 1: yes, 0: not yet (a completion makes t ready),
@@ -105,9 +111,10 @@ int rma_native_settle(struct rma_target *t);
 void rma_native_fail(struct rma_target *t);
 /* The transport by which that process would pull `bytes` bytes of data, and put results. NULL:
  * none, or it is not faster. */
-struct tp *rma_pull_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps);
+struct tp *rma_pull_network(int world, int data, int results, size_t bytes,
+                            const struct tp_ops **ops, struct tp_caps *caps);
 
-/* --- handlers ------------------------------------------------------------------------------------------------------------ */
+/* --- handlers --------------------------------------------------------------------------------- */
 int rma_on_key_ask(int src, const void *msg, size_t len);
 int rma_on_key(int src, const void *msg, size_t len);
 int rma_on_pulled(int src, const void *msg, size_t len);

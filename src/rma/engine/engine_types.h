@@ -46,7 +46,8 @@ int rma_route_atomic(const struct rma_key *k, const struct rma_op *op);
 /* request the key if op could use it */
 void rma_native_want(struct rma_target *t, const struct rma_op *op);
 /* Send a packet with data of op as its last piece, zero-copy if possible (R13): as am_request(). */
-int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies);
+int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov,
+                      int n, unsigned replies);
 int rma_native_send(struct rma_target *t, struct rma_op *op); /* one piece: 0, AM_AGAIN, -errno */
 /* R14. Bytes of a short put that has left by the network; 0: take the usual path. */
 size_t rma_native_soon(struct rma_target *t, const struct rma_args *a);

@@ -168,8 +168,9 @@ static void packet_next(struct packet *p, struct rma_target *t, int lock, unsign
     size_t cap = lock ? t->packet - sizeof t->w->passive.age : t->packet;
     struct rma_op *op = op_at(t->next);
     p->ops = 0;
-    if (lock && (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || rma_whole_bytes(op, cap) == SIZE_MAX ||
-                 op->bytes > (size_t)cvar.rma_lock_piggyback))
+    if (lock &&
+        (!cvar.rma_hold || (t->flags & TARGET_REFUSED) || rma_whole_bytes(op, cap) == SIZE_MAX ||
+         op->bytes > (size_t)cvar.rma_lock_piggyback))
         return;
     p->most_replies = t->most_replies;
     /* After a put there may be accumulates that must wait: R9. */
@@ -234,7 +235,8 @@ struct tail {
 static struct tail tail_flags(struct rma_target *t, struct packet *p, int lock)
 {
     const struct rma_op *first = op_at(t->next);
-    struct tail x = {.ends = p->ops == t->queued && (p->ops > 1 || first->sent + p->part == first->bytes)};
+    struct tail x = {.ends = p->ops == t->queued &&
+                             (p->ops > 1 || first->sent + p->part == first->bytes)};
     x.piggybacks = x.ends && t->sync && rma_may_piggyback(t);
     if (x.piggybacks) {
         x.sync = rma_sync_flags(t, p->dirty || rma_unanswered(t));
@@ -326,7 +328,9 @@ static void run_direct(struct rma_target *t)
     struct rma_near *n = rma_near_of(t->w, t->rank);
     /* R4: it may wait for a stripe, and other threads look at this window meanwhile */
     rma_ready(t);
-    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t) ? rma_direct(t->w, n, &op->a, op->bytes, 0) : -1;
+    int err = n && !rma_overtakes(t->w, n) && rma_nothing_under_way(t)
+                  ? rma_direct(t->w, n, &op->a, op->bytes, 0)
+                  : -1;
     if (err == -1) { /* not reachable: by message */
         op->flags &= (uint8_t)~OP_DIRECT;
         return;
@@ -424,7 +428,8 @@ int rma_issue_win(struct rma_win *w)
         } else {
             idle++;
         }
-        int settled = s == STEP_SENT && !t->queued && !t->sync && !(t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED));
+        int settled = s == STEP_SENT && !t->queued && !t->sync &&
+                      !(t->flags & (TARGET_DRAIN | TARGET_REFUSED | TARGET_FAILED));
         if (s != STEP_NOTHING && !settled)
             rma_ready(t); /* unless the step has made it ready */
     }

@@ -3,8 +3,9 @@
  *
  *   origin: wants native --KEY_ASK--> target: reg, pack
  *           key in w->native.keys <---KEY---
- *           piece, piece ... --put, get, atomic of the transport--> memory, without the target's CPU
- *           flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave (R8)
+ *           piece, piece ... --put, get, atomic of the transport--> memory, without the target's
+ *           CPU flush of the transport --> confirmed: only now DONE, UNLOCK or COMPLETE may leave
+ *           (R8)
  *
  * Nothing waits for a key: earlier operations go by message. A record per call stands between the
  * transport and the operation, which may be freed when the transport answers (its target failed).
@@ -61,7 +62,8 @@ void rma_native_open(struct rma_win *w, unsigned acc_hints)
             w->native.acc = 1;
         if (min != SIZE_MAX && (!w->native.min || min < w->native.min))
             w->native.min = min ? min : 1;
-        if (!w->bytes || !w->base || ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
+        if (!w->bytes || !w->base ||
+            ops->reg(tp, w->base, (size_t)w->bytes, 0, TP_MAY_READ | TP_MAY_WRITE, &g->mem))
             continue;
         g->tp = tp;
         g->ops = ops;
@@ -82,7 +84,8 @@ void rma_native_free(struct rma *r)
 void rma_native_want(struct rma_target *t, const struct rma_op *op)
 {
     struct rma_win *w = t->w;
-    if (t->flags & TARGET_NEAR || op->coalesced || (op->elem ? !w->native.acc : !w->native.min || op->bytes < w->native.min))
+    if (t->flags & TARGET_NEAR || op->coalesced ||
+        (op->elem ? !w->native.acc : !w->native.min || op->bytes < w->native.min))
         return;
     struct rma_key *k = rma_key_of(t, 1);
     if (!k || k->state != KEY_NEW || !(op->elem ? rma_route_atomic(k, op)
@@ -146,7 +149,8 @@ int rma_on_key(int src, const void *msg, size_t len)
     memcpy(&d, (const char *)msg + sizeof h, sizeof d);
     if (!d.len || d.len != h.len - sizeof d || d.unit == 0 || d.size > INT64_MAX ||
         strncmp(d.transport, k->ops->name, sizeof d.transport) != 0 ||
-        k->ops->import(k->tp, (unsigned)src, (const char *)msg + sizeof h + sizeof d, d.len, &k->far))
+        k->ops->import(k->tp, (unsigned)src, (const char *)msg + sizeof h + sizeof d, d.len,
+                       &k->far))
         return 0;
     k->size = d.size;
     k->unit = d.unit;
@@ -194,7 +198,8 @@ static struct rma_op *op_of(const struct rma_native *x)
 static void go_on(struct rma_target *t)
 {
     rma_cleanup_target(t);
-    if (t->sync || (t->flags & TARGET_FAILED) || rma_target_due(t)) /* with sync it is usually due */
+    /* with sync it is usually due */
+    if (t->sync || (t->flags & TARGET_FAILED) || rma_target_due(t))
         rma_ready(t);
     progress_signal();
 }
@@ -203,7 +208,8 @@ static int error_of(struct rma_target *t, int err)
 {
     if (err == -ENOTCONN || boot_failed(t->world))
         return rma_failed_error(t->w, t->rank);
-    return err_make(MPI_ERR_OTHER, "%s: native access to rank %d of %s: %s", rma_call(), t->rank, rma_win_text(t->w), strerror(-err));
+    return err_make(MPI_ERR_OTHER, "%s: native access to rank %d of %s: %s", rma_call(), t->rank,
+                    rma_win_text(t->w), strerror(-err));
 }
 
 static void piece_done(struct tp_done *d, int err)
@@ -247,14 +253,16 @@ static void zcopy_done(struct tp_done *d, int err)
         op->zcopies--;
         t->zcopies--;
         if (err && !op->err)
-            op->err = err == -ENOTCONN || boot_failed(t->world) ? rma_failed_error(t->w, t->rank) : rma_cut_error(t->w, t->rank, err);
+            op->err = err == -ENOTCONN || boot_failed(t->world) ? rma_failed_error(t->w, t->rank)
+                                                                : rma_cut_error(t->w, t->rank, err);
         rma_op_settle(op);
         go_on(t);
     }
     record_put(r, x);
 }
 
-int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov, int n, unsigned replies)
+int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const struct iovec *iov,
+                      int n, unsigned replies)
 {
     struct rma_native *x = record_get(rma_self());
     if (!x)
@@ -270,7 +278,8 @@ int rma_zcopy_request(struct rma_target *t, struct rma_op *op, int type, const s
     return 0;
 }
 
-/* --- pieces by the network ---------------------------------------------------------------------- */
+/* --- pieces by the network
+ * ---------------------------------------------------------------------- */
 
 /* The next stretch of op that is one block at both ends; *off: its offset in the target's
  * window. */
@@ -283,8 +292,9 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
         len = k->most;
     if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, len, &far, 1, &len))
         return 0;
-    if (op->kind == RMA_PUT ? !dt_iov(a->otype, (size_t)a->ocount, a->origin, op->sent, len, &mine, 1, &len)
-                            : !dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, len, &mine, 1, &len))
+    if (op->kind == RMA_PUT
+            ? !dt_iov(a->otype, (size_t)a->ocount, a->origin, op->sent, len, &mine, 1, &len)
+            : !dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, len, &mine, 1, &len))
         return 0;
     *here = mine.iov_base;
     *off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
@@ -293,7 +303,8 @@ static size_t stretch(const struct rma_key *k, const struct rma_op *op, void **h
 
 /* Handles the transport's result for a piece of op: whether it was taken, and is counted. The data
  * of a piece are here when it is complete: now, or in piece_done. */
-static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_native *x, int err, int answers)
+static int handed_over(struct rma_target *t, struct rma_op *op, struct rma_native *x, int err,
+                       int answers)
 {
     uint64_t bytes = x->bytes;
     if (err != TP_PENDING)
@@ -324,7 +335,8 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
     struct iovec far, result = {NULL, 0};
     if (!dt_iov(a->ttype, (size_t)a->tcount, NULL, op->sent, e, &far, 1, &len) || len != e ||
         (op->flags & OP_ANSWERS &&
-         (!dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, e, &result, 1, &len) || len != e)))
+         (!dt_iov(a->rtype, (size_t)a->rcount, a->result, op->sent, e, &result, 1, &len) ||
+          len != e)))
         return -ENOTSUP;
     if (!(op->flags & OP_NO_DATA))
         dt_pack(a->otype, (size_t)a->ocount, a->origin, op->sent, &operand, e);
@@ -333,8 +345,12 @@ static int atomic_send(struct rma_target *t, struct rma_op *op)
         return -ENOMEM;
     *x = record_of(op, piece_done);
     x->bytes = e;
-    const struct tp_atomic atom = {.op = a->op ? a->op->obj.handle : MPI_OP_NULL, .type = e == 8 ? 3 : 2, .n = 1,
-                                   .operand = &operand, .compare = a->compare, .result = result.iov_base};
+    const struct tp_atomic atom = {.op = a->op ? a->op->obj.handle : MPI_OP_NULL,
+                                   .type = e == 8 ? 3 : 2,
+                                   .n = 1,
+                                   .operand = &operand,
+                                   .compare = a->compare,
+                                   .result = result.iov_base};
     uint64_t off = (uint64_t)a->disp * k->unit + (uint64_t)(intptr_t)far.iov_base;
     int err = k->ops->atomic(k->tp, k->far, off, &atom, &x->d);
     err = handed_over(t, op, x, err, op->flags & OP_ANSWERS);
@@ -374,7 +390,8 @@ int rma_native_send(struct rma_target *t, struct rma_op *op)
     err = handed_over(t, op, x, err, !put);
     if (err)
         return err;
-    int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE && t->nops == 1 && !t->native_out;
+    int alone = put && len == op->bytes && len <= k->put_inline && t->sync == RMA_F_DONE &&
+                t->nops == 1 && !t->native_out;
     if (!alone)
         t->lone = 0;
     else if (t->lone < RMA_LONE_SOON)
@@ -391,15 +408,19 @@ size_t rma_native_soon(struct rma_target *t, const struct rma_args *a)
     const struct rma_key *k = t->key;
     size_t bytes;
     uint64_t off;
-    if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am || a->otype != a->ttype || a->ocount != a->tcount ||
-        !(a->ttype->flags & DT_PREDEFINED) || !dt_is_block(a->ttype, (size_t)a->tcount))
+    if (a->kind != RMA_PUT || !k || k->state != KEY_READY || !k->lone_put || k->then_am ||
+        a->otype != a->ttype || a->ocount != a->tcount || !(a->ttype->flags & DT_PREDEFINED) ||
+        !dt_is_block(a->ttype, (size_t)a->tcount))
         return 0;
     /* It is the first since a flush and nothing is to leave before it. All that needs the usual
      * path takes it. */
-    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks || t->closing || rma_may_issue(t) != ADMIT_ISSUE ||
-        t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN) || t->w->starved || !cvar.rma_hold || cvar.rma_delay)
+    if (t->nops || t->native_out || t->natives || t->sync || t->tokens_out || t->acks ||
+        t->closing || rma_may_issue(t) != ADMIT_ISSUE ||
+        t->flags & (TARGET_FAILED | TARGET_DIRTY | TARGET_REFUSED | TARGET_DRAIN) ||
+        t->w->starved || !cvar.rma_hold || cvar.rma_delay)
         return 0;
-    if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes || bytes > k->put_inline ||
+    if (a->tcount <= 0 || dt_total(a->ttype, (size_t)a->tcount, &bytes) || !bytes ||
+        bytes > k->put_inline ||
         rma_offset((uint64_t)a->disp, k->unit, 0, (int64_t)bytes, k->size, &off) ||
         k->ops->put(k->tp, k->far, off, dt_start(a->otype, a->origin), bytes, NULL, NULL) != 0)
         return 0;
@@ -443,7 +464,8 @@ int rma_native_settle(struct rma_target *t)
         struct rma_native *x = record_get(r);
         if (!x)
             return AM_AGAIN;
-        *x = (struct rma_native){.d.fn = flush_done, .win = t->w->id, .rank = t->rank, .flush = ++r->flushes};
+        *x = (struct rma_native){
+            .d.fn = flush_done, .win = t->w->id, .rank = t->rank, .flush = ++r->flushes};
         t->flushing = t->native_out;
         t->flush = x->flush;
         int err = t->key->ops->flush(t->key->tp, (unsigned)t->world, &x->d);

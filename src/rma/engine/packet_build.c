@@ -43,7 +43,8 @@ static size_t whole(const struct rma_op *op, size_t room, struct dt_type **elem,
         return SIZE_MAX;
     *elem = e;
     size_t data = op->kind == RMA_CAS ? 2 * op->bytes : has_data(op) ? op->bytes : 0;
-    size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0, most = back > data ? back : data;
+    size_t back = op->flags & OP_ANSWERS ? op->bytes + sizeof(struct rma_fault) : 0,
+           most = back > data ? back : data;
     return most <= room - sizeof(struct rma_hdr) ? data : SIZE_MAX;
 }
 
@@ -56,8 +57,9 @@ size_t rma_whole_bytes(const struct rma_op *op, size_t room)
 
 static enum rma_packet packet_type(const struct rma_op *op)
 {
-    static const uint8_t of[] = {[RMA_PUT] = RMA_PKT_PUT,   [RMA_GET] = RMA_PKT_GET,  [RMA_ACC] = RMA_PKT_ACC,
-                                 [RMA_GACC] = RMA_PKT_GACC, [RMA_FOP] = RMA_PKT_GACC, [RMA_CAS] = RMA_PKT_CAS};
+    static const uint8_t of[] = {
+        [RMA_PUT] = RMA_PKT_PUT,   [RMA_GET] = RMA_PKT_GET,  [RMA_ACC] = RMA_PKT_ACC,
+        [RMA_GACC] = RMA_PKT_GACC, [RMA_FOP] = RMA_PKT_GACC, [RMA_CAS] = RMA_PKT_CAS};
     return of[op->kind];
 }
 
@@ -127,29 +129,34 @@ static void data_piece(struct packet *p, struct rma_op *op, char *scratch)
 }
 
 /* Blocks of the target layout for this part, at most `max`; fills p->part. */
-static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_run *run, size_t max, size_t len)
+static unsigned make_runs(const struct rma_op *op, struct packet *p, struct rma_run *run,
+                          size_t max, size_t len)
 {
     struct iovec v[64];
     size_t n = 0, done = 0;
     /* Elements of a pair type may have gaps inside: one run each, which gives the element's
      * start. */
-    size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes : 0;
+    size_t step = op->elem && op->elem->elem.bytes != op->elem->elem.stride ? op->elem->elem.bytes
+                                                                            : 0;
     while (n < max && done < len) {
         size_t got = 0, ask = step ? step : len - done;
         /* a whole element, however many blocks it has */
         size_t room = max - n < 64 && !step ? max - n : 64;
-        size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room, &got);
+        size_t k = dt_iov(op->a.ttype, (size_t)op->a.tcount, NULL, op->sent + done, ask, v, room,
+                          &got);
         if (!k)
             break;
         for (size_t i = 0; i < (step ? 1 : k); i++)
-            run[n++] = (struct rma_run){(int64_t)(intptr_t)v[i].iov_base, step ? step : v[i].iov_len};
+            run[n++] = (struct rma_run){(int64_t)(intptr_t)v[i].iov_base,
+                                        step ? step : v[i].iov_len};
         done += got;
     }
     p->part = done;
     return (unsigned)n;
 }
 
-static void part_runs(struct packet *p, const struct rma_op *op, size_t room, size_t len, char **scratch)
+static void part_runs(struct packet *p, const struct rma_op *op, size_t room, size_t len,
+                      char **scratch)
 {
     size_t max = room / (4 * sizeof(struct rma_run)), most = room - max * sizeof(struct rma_run);
     size_t unit = op->elem ? op->elem->elem.bytes : 1;
@@ -168,7 +175,8 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 {
     size_t count, flat_len, len = op->bytes - op->sent;
     size_t room = cap - sizeof p->h - sizeof p->e;
-    _Static_assert(sizeof p->e >= sizeof(struct rma_fault), "the answer to a part has room for a fault behind as many data");
+    _Static_assert(sizeof p->e >= sizeof(struct rma_fault),
+                   "the answer to a part has room for a fault behind as many data");
     struct dt_type *e = rma_simple_elem(op, &count);
     size_t unit = op->elem ? op->elem->elem.bytes : e ? e->elem.bytes : 1;
     p->h.len = sizeof p->e;
@@ -204,7 +212,8 @@ static void part_ext(struct packet *p, struct rma_op *op, size_t cap, char *scra
 static int is_unsure(const struct rma_op *op)
 {
     struct rma_target *t = op->t;
-    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_in(t->w, SET_PSCW) && !rma_route_certain(t, op);
+    return !t->unsure && !(op->flags & OP_ANSWERS) && rma_in(t->w, SET_PSCW) &&
+           !rma_route_certain(t, op);
 }
 
 void rma_packet_op(struct packet *p, struct rma_op *op, size_t cap)
@@ -257,7 +266,8 @@ static size_t batch_append(struct packet *p, struct rma_op *op, char *out, size_
     size_t count, data = whole(op, cap, &e, &count);
     if (data == SIZE_MAX || (brings && p->replies + 1 >= p->most_replies) || op->flags & OP_DIRECT)
         return 0;
-    if ((!op->coalesced && !is_small(op)) || sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
+    if ((!op->coalesced && !is_small(op)) ||
+        sizeof p->h + at + sizeof(struct rma_hdr) + rma_pad(data) > cap)
         return 0;
     struct rma_hdr *h = (struct rma_hdr *)(out + at);
     op_header(op->t, op, h);
@@ -284,7 +294,8 @@ void rma_packet_batch(struct packet *p, struct rma_target *t, unsigned n, size_t
     size_t at = batch_resume(p, t, n), more;
     struct list *l = at ? had->last->next : t->next;
     *had = (struct rma_packed){.t = t, .first = op_at(t->next)->id};
-    for (; l != &t->ops && p->ops < n && (more = batch_append(p, op_at(l), out, at, cap)) != 0; l = l->next)
+    for (; l != &t->ops && p->ops < n && (more = batch_append(p, op_at(l), out, at, cap)) != 0;
+         l = l->next)
         at += more;
     if (p->ops < 2)
         return;

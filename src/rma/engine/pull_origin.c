@@ -28,7 +28,8 @@ size_t rma_pull_least(void)
     return min ? min : 1;
 }
 
-struct tp *rma_pull_network(int world, int data, int results, size_t bytes, const struct tp_ops **ops, struct tp_caps *caps)
+struct tp *rma_pull_network(int world, int data, int results, size_t bytes,
+                            const struct tp_ops **ops, struct tp_caps *caps)
 {
     struct tp *tp = am_tp(world, ops, caps);
     if (!tp || !(*ops)->import || (results && !(caps->flags & TP_PUT)))
@@ -82,7 +83,9 @@ static int fits(const struct rma_target *t, const struct rma_op *op)
 static const struct dt_type *moved(const struct rma_op *op)
 {
     const struct dt_type *t = op->elem ? op->elem : op->a.ttype;
-    return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride ? t : dt_find(MPI_BYTE);
+    return t->flags & DT_PREDEFINED && t->basic == t && t->elem.bytes == t->elem.stride
+               ? t
+               : dt_find(MPI_BYTE);
 }
 
 void rma_pull_over(struct rma_target *t)
@@ -104,7 +107,8 @@ static int keys_of(struct rma_offer *o, const struct rma_op *op)
     const struct rma_args *a = &op->a;
     size_t n = KEYS;
     if (has_data(op)) {
-        if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ, &o->data) ||
+        if (o->ops->reg(o->tp, dt_start(a->otype, a->origin), op->bytes, 0, TP_MAY_READ,
+                        &o->data) ||
             o->ops->pack(o->tp, o->data, o->keys, &n))
             return 0;
         o->d.key = (uint32_t)n;
@@ -129,7 +133,8 @@ static int offered(struct rma_target *t, const struct rma_op *op)
         WR_ASSERT(t->offer->op == op->id);
         return 1;
     }
-    if (!fits(t, op) || !(tp = rma_pull_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
+    if (!fits(t, op) ||
+        !(tp = rma_pull_network(t->world, has_data(op), has_result(op), op->bytes, &ops, &caps)))
         return 0;
     struct rma_offer *o = t->offer = calloc(1, sizeof *o);
     if (!o)
@@ -139,7 +144,8 @@ static int offered(struct rma_target *t, const struct rma_op *op)
     o->op = op->id;
     o->d.count = op->bytes / moved(op)->elem.bytes;
     memcpy(o->d.transport, ops->name, strnlen(ops->name, sizeof o->d.transport));
-    if (keys_of(o, op) && sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
+    if (keys_of(o, op) &&
+        sizeof(struct rma_hdr) + sizeof o->d + o->d.key + o->d.result <= t->packet)
         return 1;
     rma_pull_over(t);
     return 0;

@@ -50,7 +50,8 @@ void rma_op_finish(struct rma_op *op)
     rma_op_free(w, op);
 }
 
-void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, const struct rma_args *a, size_t bytes)
+void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op,
+                    const struct rma_args *a, size_t bytes)
 {
     op->t = t;
     op->kind = (uint8_t)a->kind;
@@ -80,8 +81,10 @@ void rma_op_enqueue(struct rma_win *w, struct rma_target *t, struct rma_op *op, 
 static int is_over_limit(const struct rma_win *w, const struct rma_target *t, size_t bytes)
 {
     const struct rma_quota *own = &w->table.op_quota, *all = &rma_self()->op_quota;
-    const struct rma_op *before = t->queued > 1 ? LIST_OBJ(t->ops.prev->prev, struct rma_op, link) : NULL;
-    if (before && before->coalesced && (rma_coalesce_full(before) || !rma_is_small(t, before->bytes)))
+    const struct rma_op *before = t->queued > 1 ? LIST_OBJ(t->ops.prev->prev, struct rma_op, link)
+                                                : NULL;
+    if (before && before->coalesced &&
+        (rma_coalesce_full(before) || !rma_is_small(t, before->bytes)))
         return 1;
     if (t->queued <= (unsigned)cvar.rma_hold)
         return 0;
@@ -90,7 +93,8 @@ static int is_over_limit(const struct rma_win *w, const struct rma_target *t, si
            2 * (own->free + all->free) < own->size + all->size;
 }
 
-/* --- what is held back -------------------------------------------------------------------------- */
+/* --- what is held back
+ * -------------------------------------------------------------------------- */
 
 /* It ages (R15) where others may look for it before the epoch ends: in passive epochs. */
 static void hold(struct rma_target *t)
@@ -136,7 +140,8 @@ void rma_queue_age(struct rma_win *w)
     w->held = oldest;
 }
 
-/* Something has left it: what had to be drained, or filled more than a packet, is gone or small now. */
+/* Something has left it: what had to be drained, or filled more than a packet, is gone or small
+ * now. */
 void rma_queue_shorter(struct rma_target *t)
 {
     if (!t->queued) {
@@ -144,7 +149,8 @@ void rma_queue_shorter(struct rma_target *t)
         t->held = 0;
         return;
     }
-    if (t->flags & TARGET_OVER_LIMIT && t->queued == 1 && rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
+    if (t->flags & TARGET_OVER_LIMIT && t->queued == 1 &&
+        rma_is_small(t, LIST_OBJ(t->ops.prev, struct rma_op, link)->bytes)) {
         t->flags &= (uint8_t)~TARGET_OVER_LIMIT;
         t->held = 0; /* the tail is young */
     }
@@ -158,7 +164,8 @@ void rma_queue_kick(struct rma_win *w, struct rma_target *t, size_t bytes, int d
         t->flags |= TARGET_DRAIN;
     else if (!cvar.rma_delay && (is_over_limit(w, t, bytes) || !rma_is_small(t, bytes)))
         t->flags |= TARGET_OVER_LIMIT;
-    if (!(t->flags & (TARGET_DRAIN | TARGET_OVER_LIMIT | TARGET_REFUSED)) && !t->sync && !w->starved && !direct) {
+    if (!(t->flags & (TARGET_DRAIN | TARGET_OVER_LIMIT | TARGET_REFUSED)) && !t->sync &&
+        !w->starved && !direct) {
         hold(t);
         return;
     }

@@ -4,13 +4,14 @@
  * One place decides (issue.c), when the operation leaves the queue. So queue, states and pools do
  * not depend on routes.
  *
- *   accumulates        by message if the processor makes them atomic, as near and own ones. Natively
- *                      if they have few, aligned elements, of a type and operation that the network's
- *                      atomics support (rma_atomics). If the window keeps order, a native one goes
- *                      alone: after what went by message is done, with nothing queued behind it
+ *   accumulates        by message if the processor makes them atomic, as near and own ones;
+ *                      natively if they have few, aligned elements, of a type and operation that
+ *                      the network's atomics support (rma_atomics). If the window keeps order, a
+ *                      native one goes alone: after what went by message is done, with nothing
+ *                      queued behind it
  *   put, get           natively if the key is known, the target's window has the bytes, and each
- *                      piece has the length that the transport wants, or a flush follows a lone one.
- *                      Shorter ones share packets and carry LOCK, DONE and UNLOCK.
+ *                      piece has the length that the transport wants, or a flush follows a lone
+ *                      one. Shorter ones share packets and carry LOCK, DONE and UNLOCK.
  *   out of range       by message: the target's answer is the error, the same as ever */
 #include "rma/engine/engine_types.h"
 
@@ -31,13 +32,15 @@ int rma_route_pays(const struct rma_op *op, size_t min)
  * too. */
 static int lone(const struct rma_target *t, const struct rma_op *op)
 {
-    return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE && t->queued == 1 &&
-           !(t->flags & TARGET_DIRTY) && !t->tokens_out && !t->acks && rma_route_pays(op, op->bytes);
+    return (op->kind == RMA_PUT ? t->key->lone_put : t->key->lone_get) && t->sync == RMA_F_DONE &&
+           t->queued == 1 && !(t->flags & TARGET_DIRTY) && !t->tokens_out && !t->acks &&
+           rma_route_pays(op, op->bytes);
 }
 
 int rma_route_moves(const struct rma_target *t, const struct rma_op *op)
 {
-    return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) || lone(t, op);
+    return rma_route_pays(op, op->kind == RMA_PUT ? t->key->put_min : t->key->get_min) ||
+           lone(t, op);
 }
 
 /* Up to so many elements. With more, one message is faster than one call of the network per
@@ -47,9 +50,12 @@ enum { ATOMIC_MOST = 8 };
 int rma_route_atomic(const struct rma_key *k, const struct rma_op *op)
 {
     size_t e = op->elem->elem.bytes;
-    if (!k->atomics || op->flags & OP_BY_AM || !acc_type_atomic(op->elem) || (e != 4 && e != 8) || op->bytes > ATOMIC_MOST * e)
+    if (!k->atomics || op->flags & OP_BY_AM || !acc_type_atomic(op->elem) || (e != 4 && e != 8) ||
+        op->bytes > ATOMIC_MOST * e)
         return 0;
-    enum rma_atomic how = op->kind == RMA_CAS ? RMA_ATOMIC_CAS : op->kind == RMA_ACC ? RMA_ATOMIC_PLAIN : RMA_ATOMIC_FETCH;
+    enum rma_atomic how = op->kind == RMA_CAS   ? RMA_ATOMIC_CAS
+                          : op->kind == RMA_ACC ? RMA_ATOMIC_PLAIN
+                                                : RMA_ATOMIC_FETCH;
     if (op->elem->elem.kind == DT_FLOAT && op->aop != DT_REPLACE && op->aop != DT_NO_OP)
         return 0;
     return k->atomics->ok[e == 8][how] >> op->aop & 1;

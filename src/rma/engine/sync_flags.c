@@ -26,7 +26,8 @@ void rma_put_sync(struct rma_hdr *h, unsigned flags, uint32_t token, unsigned *r
     rma_self()->packed.t = NULL; /* h may be in there, and other headers may come behind it */
     h->flags |= (uint16_t)flags;
     h->token = token;
-    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) && !(h->flags & RMA_F_ACK))
+    if ((flags & (RMA_F_DONE | RMA_F_UNLOCK)) && !rma_brings_data(h->type) &&
+        !(h->flags & RMA_F_ACK))
         ++*replies;
 }
 
@@ -60,7 +61,8 @@ void rma_sync_left(struct rma_target *t, unsigned flags)
  * way, not even a part of the same operation. */
 int rma_may_piggyback(const struct rma_target *t)
 {
-    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) && !t->natives && !t->native_out;
+    return cvar.rma_hold > 0 && (t->ordered || (t->ops.next == t->next && !op_at(t->next)->sent)) &&
+           !t->natives && !t->native_out;
 }
 
 /* --- asked early ----------------------------------------------------------------------------- */
@@ -69,7 +71,8 @@ int rma_may_piggyback(const struct rma_target *t)
  * flushes came like that before and no answer is under way, the last packet asks at once (R12). */
 int rma_asks_early(const struct rma_target *t, const struct packet *p)
 {
-    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered || !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
+    if (!t->w->asks_early || t->w->starved || t->sync || t->tokens_out || !t->ordered ||
+        !p->dirty || p->h.flags & RMA_F_ACK || !rma_may_piggyback(t))
         return 0;
     /* It never waits for room for an early answer: the holder of that room may need this packet. */
     return rma_in(t->w, SET_PASSIVE) && am_replies_free(t->world) > p->replies;
@@ -139,7 +142,8 @@ static void get_to_tail(struct rma_target *t)
     for (struct list *l = t->ops.prev; l != t->next->prev; l = l->prev) {
         struct rma_op *op = op_at(l);
         /* its target pulls it: it stays first */
-        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) || (t->offer && l == t->next))
+        if (op->kind != RMA_GET || op->sent || (op->flags & OP_DIRECT) ||
+            (t->offer && l == t->next))
             continue;
         if (l == t->next)
             t->next = l->next;

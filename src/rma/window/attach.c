@@ -47,7 +47,8 @@ static int detach_empty(struct rma_win *w, uint64_t addr)
             w->mem.empties[i] = w->mem.empties[--w->mem.nempties];
             return MPI_SUCCESS;
         }
-    return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(), (void *)(uintptr_t)addr);
+    return err_make(MPI_ERR_RMA_ATTACH, "%s: no attached region begins at %p", rma_call(),
+                    (void *)(uintptr_t)addr);
 }
 
 int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
@@ -58,16 +59,18 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
     if (size < 0)
         return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)size);
     if (!base && size)
-        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)size);
-    if ((uint64_t)size > UINT64_MAX - addr)
-        return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) goes beyond the end of memory", rma_call(), base,
+        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(),
                         (long long)size);
+    if ((uint64_t)size > UINT64_MAX - addr)
+        return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) goes beyond the end of memory",
+                        rma_call(), base, (long long)size);
     if (!size)
         return attach_empty(w, addr);
     unsigned i = rma_region_above(w, addr);
     if ((i > 0 && w->mem.regions[i - 1].base + w->mem.regions[i - 1].size > addr) ||
         (i < w->mem.nregions && addr + (uint64_t)size > w->mem.regions[i].base))
-        return err_make(MPI_ERR_RMA_ATTACH, "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
+        return err_make(MPI_ERR_RMA_ATTACH,
+                        "%s: [%p, +%lld) overlaps memory that is attached already", rma_call(),
                         base, (long long)size);
     if (w->mem.nregions == w->mem.regions_room) {
         unsigned room = w->mem.regions_room ? 2 * w->mem.regions_room : 16;
@@ -77,8 +80,10 @@ int rma_win_attach(struct rma_win *w, void *base, MPI_Aint size)
         w->mem.regions = more;
         w->mem.regions_room = room;
     }
-    memmove(w->mem.regions + i + 1, w->mem.regions + i, (w->mem.nregions - i) * sizeof *w->mem.regions);
-    w->mem.regions[i] = (struct rma_attached){addr, (uint64_t)size, mem_move_hold(base, (size_t)size)};
+    memmove(w->mem.regions + i + 1, w->mem.regions + i,
+            (w->mem.nregions - i) * sizeof *w->mem.regions);
+    w->mem.regions[i] = (struct rma_attached){addr, (uint64_t)size,
+                                              mem_move_hold(base, (size_t)size)};
     w->mem.nregions++;
     regions_publish(w);
     return MPI_SUCCESS;
@@ -93,7 +98,8 @@ int rma_win_detach(struct rma_win *w, const void *base)
     if (i == 0 || w->mem.regions[i - 1].base != addr)
         return detach_empty(w, addr);
     mem_move_back(w->mem.regions[i - 1].moved);
-    memmove(w->mem.regions + i - 1, w->mem.regions + i, (w->mem.nregions - i) * sizeof *w->mem.regions);
+    memmove(w->mem.regions + i - 1, w->mem.regions + i,
+            (w->mem.nregions - i) * sizeof *w->mem.regions);
     w->mem.nregions--;
     w->mem.detached++;
     regions_publish(w);

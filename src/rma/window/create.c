@@ -24,12 +24,14 @@ struct plan { /* what a creation call asks for */
 static int plan_check(const struct plan *p)
 {
     if (p->size < 0)
-        return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(), (long long)p->size);
+        return err_make(MPI_ERR_SIZE, "%s: size is %lld, less than 0", rma_call(),
+                        (long long)p->size);
     if (p->disp_unit <= 0)
-        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive", rma_call(),
-                        (long long)p->disp_unit);
+        return err_make(MPI_ERR_DISP, "%s: displacement unit is %lld; it must be positive",
+                        rma_call(), (long long)p->disp_unit);
     if (p->flavor == MPI_WIN_FLAVOR_CREATE && !p->base && p->size)
-        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(), (long long)p->size);
+        return err_make(MPI_ERR_BASE, "%s: base is NULL and size %lld", rma_call(),
+                        (long long)p->size);
     return MPI_SUCCESS;
 }
 
@@ -43,7 +45,8 @@ static struct rma_win *win_blank(const struct plan *p)
         w->near.obj.handle = 0;
     else
         return NULL;
-    _Static_assert(offsetof(struct rma_win, near.obj) == 0, "what follows is cleared, the handle stays 0");
+    _Static_assert(offsetof(struct rma_win, near.obj) == 0,
+                   "what follows is cleared, the handle stays 0");
     memset((char *)w + sizeof w->near.obj, 0, sizeof *w - sizeof w->near.obj);
     w->flavor = (uint8_t)p->flavor;
     w->shown = p->flavor == MPI_WIN_FLAVOR_SHARED;
@@ -114,7 +117,7 @@ void rma_win_drop(struct rma_win *w)
     r->spare = w;
 }
 
-/* --- creation ------------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------------- */
 
 /* What everybody learns from everybody, in one exchange. */
 struct agreed {
@@ -122,8 +125,8 @@ struct agreed {
     uint64_t kept; /* the node segment that all can use again, or 0 */
 };
 
-/* This process's part that may fail alone; then everybody learns of it.  c: the user's communicator, whose
- * collectives are likely to run through shared memory already. */
+/* This process's part that may fail alone; then everybody learns of it.  c: the user's
+ * communicator, whose collectives are likely to run through shared memory already. */
 static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, struct agreed *out)
 {
     int err = plan_check(p);
@@ -139,7 +142,8 @@ static int local_part(struct rma_win *w, const struct plan *p, struct comm *c, s
         err = err_make(MPI_ERR_RMA_SHARED, "%s: %d of %d processes are on other nodes", rma_call(),
                        w->size - (int)w->nears, w->size);
     int64_t kept = err ? 0 : (int64_t)rma_node_offer(w);
-    int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept, align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */};
+    int64_t v[5] = {err ? err_class(err) : 0, p->size, kept, -kept,
+                    align > RMA_PAGE ? (int64_t)align : 0 /* a page, as ever */};
     int e = coll_allreduce_i64(v, 5, COLL_MAX, c);
     w->mem.align = v[4] ? (size_t)v[4] : RMA_PAGE;
     out->most = (uint64_t)v[1];
@@ -215,8 +219,8 @@ int rma_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *i
     return make(&p, c, out);
 }
 
-int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
-                     struct rma_win **out)
+int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                     void *base_out, struct rma_win **out)
 {
     struct plan p = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
@@ -225,8 +229,8 @@ int rma_win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struc
     return err;
 }
 
-int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c, void *base_out,
-                            struct rma_win **out)
+int rma_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *c,
+                            void *base_out, struct rma_win **out)
 {
     struct plan p = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info};
     int err = make(&p, c, out);
@@ -241,7 +245,7 @@ int rma_win_create_dynamic(struct info *info, struct comm *c, struct rma_win **o
     return make(&p, c, out);
 }
 
-/* --- end --------------------------------------------------------------------------------------------- */
+/* --- end -------------------------------------------------------------------------------------- */
 
 /* Over several nodes; not for ever when a member is dead, since the others may not come either. */
 static void last_barrier(struct rma_win *w)
@@ -256,7 +260,8 @@ static void last_barrier(struct rma_win *w)
 int rma_win_free(struct rma_win *w)
 {
     if (!rma_in(w, SET_FREE_MAY) || w->expo != EXPO_NONE)
-        return err_make(MPI_ERR_RMA_SYNC, "%s: an epoch is open on %s: %s", rma_call(), rma_win_text(w),
+        return err_make(MPI_ERR_RMA_SYNC, "%s: an epoch is open on %s: %s", rma_call(),
+                        rma_win_text(w),
                         w->expo != EXPO_NONE ? "call MPI_Win_wait first" : rma_end_first(w));
     int err = attr_delete_all(OBJ_WIN, w->near.obj.handle, &w->attrs);
     if (err)

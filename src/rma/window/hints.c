@@ -36,7 +36,8 @@ static int is_ordering(const char *v)
     if (!strcasecmp(v, "none"))
         return 1;
     for (;; v += 4) {
-        if (strncasecmp(v, "rar", 3) && strncasecmp(v, "raw", 3) && strncasecmp(v, "war", 3) && strncasecmp(v, "waw", 3))
+        if (strncasecmp(v, "rar", 3) && strncasecmp(v, "raw", 3) && strncasecmp(v, "war", 3) &&
+            strncasecmp(v, "waw", 3))
             return 0;
         if (v[3] != ',')
             return v[3] == '\0';

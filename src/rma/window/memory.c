@@ -19,7 +19,8 @@ static int is_shown(const void *base, size_t bytes)
         if (at < to && from < at + (uint64_t)w->bytes)
             return 1;
         for (unsigned i = 0; i < w->mem.nregions; i++)
-            if (w->mem.regions[i].base < to && from < w->mem.regions[i].base + w->mem.regions[i].size)
+            if (w->mem.regions[i].base < to &&
+                from < w->mem.regions[i].base + w->mem.regions[i].size)
                 return 1;
     }
     return 0;
@@ -45,8 +46,10 @@ static void memory_move(struct rma_win *w)
  * there. */
 static int memory_reserve(struct rma_win *w)
 {
-    struct mem_segment *s = w->nears > 1 && w->bytes ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
-    if (!s || s->fd < 0 || mem_segment_reserve(s, (size_t)((char *)w->base - (char *)s->base), (size_t)w->bytes) == 0)
+    struct mem_segment *s = w->nears > 1 && w->bytes ? mem_segment_of(w->base, (size_t)w->bytes)
+                                                     : NULL;
+    if (!s || s->fd < 0 ||
+        mem_segment_reserve(s, (size_t)((char *)w->base - (char *)s->base), (size_t)w->bytes) == 0)
         return MPI_SUCCESS;
     return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory", rma_call(), (long long)w->bytes);
 }
@@ -83,10 +86,11 @@ int rma_memory_make(struct rma_win *w)
     }
     /* There is no near peer, or no shared memory is left: peers use CMA or messages. */
     if ((uint64_t)w->bytes < (uint64_t)PTRDIFF_MAX - w->mem.align)
-        w->mem.heap = calloc(1, (size_t)w->bytes + w->mem.align); /* its pages are allocated at the first
-                                                           * touch */
+        /* its pages are allocated at the first touch */
+        w->mem.heap = calloc(1, (size_t)w->bytes + w->mem.align);
     if (!w->mem.heap)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(), (long long)w->bytes, w->mem.align);
+        return err_make(MPI_ERR_NO_MEM, "%s: no %lld bytes of memory, aligned to %zu", rma_call(),
+                        (long long)w->bytes, w->mem.align);
     w->base = (char *)w->mem.heap + (-(uintptr_t)w->mem.heap & (w->mem.align - 1));
     return MPI_SUCCESS;
 }
@@ -128,8 +132,9 @@ int rma_node_shared(struct rma_win *w, int noncontig)
     uint64_t total = part_offset(w, w->nears, noncontig);
     int err = 0;
     if (total > INT64_MAX) /* all members find the same */
-        return err_make(MPI_ERR_NO_MEM, "%s: no memory for what %u processes want together: more than %lld bytes", rma_call(),
-                        w->nears, (long long)INT64_MAX);
+        return err_make(MPI_ERR_NO_MEM,
+                        "%s: no memory for what %u processes want together: more than %lld bytes",
+                        rma_call(), w->nears, (long long)INT64_MAX);
     if (me == 0 && total) {
         err = mem_segment_create(total, MEM_NO_RESERVE, &w->mem.made);
         if (!err)
@@ -147,8 +152,8 @@ int rma_node_shared(struct rma_win *w, int noncontig)
     if (!err && w->bytes)
         err = mem_segment_reserve(w->mem.made, off, (size_t)w->bytes);
     if (err)
-        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s", rma_call(),
-                        (unsigned long long)total, w->mem.align, strerror(-err));
+        return err_make(MPI_ERR_NO_MEM, "%s: no %llu bytes of shared memory, aligned to %zu: %s",
+                        rma_call(), (unsigned long long)total, w->mem.align, strerror(-err));
     w->base = w->mem.made && w->bytes ? (char *)w->mem.made->base + off : NULL;
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];

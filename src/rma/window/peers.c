@@ -22,7 +22,8 @@ int rma_node_find(struct rma_win *w)
     for (int i = 0; i < on_node; i++) {
         int world = boot_local_rank(i), rank = rankmap_find(w->map, world);
         if (rank >= 0)
-            w->near.near[n++] = (struct rma_near){.rank = rank, .host_index = boot_host_index(world)};
+            w->near.near[n++] = (struct rma_near){.rank = rank,
+                                                  .host_index = boot_host_index(world)};
     }
     qsort(w->near.near, n, sizeof *w->near.near, rma_near_by_rank);
     w->nears = n;
@@ -88,7 +89,8 @@ void rma_node_record(struct rma_win *w)
     atomic_store_explicit(&p->version, 0, memory_order_relaxed);
     atomic_store_explicit(&p->nregions, 0, memory_order_relaxed);
     p->overflow = 0;
-    struct mem_segment *seg = w->bytes && !w->node.area ? mem_segment_of(w->base, (size_t)w->bytes) : NULL;
+    struct mem_segment *seg = w->bytes && !w->node.area ? mem_segment_of(w->base, (size_t)w->bytes)
+                                                        : NULL;
     if (seg && seg->fd >= 0) {
         mem_segment_key(seg, &p->key);
         p->key_off = (uint64_t)((char *)w->base - (char *)seg->base);
@@ -97,14 +99,16 @@ void rma_node_record(struct rma_win *w)
     ((int32_t *)(uintptr_t)w->node.n.host_index)[w->node.n.me] = p->host_index;
 }
 
-/* --- everybody's memory ---------------------------------------------------------------------------- */
+/* --- everybody's memory
+ * ---------------------------------------------------------------------------- */
 
 /* Tested with the first window: what the system allows between two processes does not change. */
 static int cma_works(const struct rma_near *n)
 {
     struct rma *room = rma_self();
     uint64_t seg_id = 0;
-    struct iovec l = {&seg_id, sizeof seg_id}, r = {(void *)(uintptr_t)n->peer->seg_id_at, sizeof seg_id};
+    struct iovec l = {&seg_id, sizeof seg_id},
+                 r = {(void *)(uintptr_t)n->peer->seg_id_at, sizeof seg_id};
     if (!cvar.rma_cma)
         return 0;
     if (room->cma_known && room->cma_known[n->host_index])
@@ -158,7 +162,9 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
     rma_node_barrier(w); /* all records are there */
     for (unsigned i = 0; i < w->nears; i++)
         if (rma_peer_of(w, i)->error)
-            return err ? err : err_make(rma_peer_of(w, i)->error, "%s failed on another process", rma_call());
+            return err ? err
+                       : err_make(rma_peer_of(w, i)->error, "%s failed on another process",
+                                  rma_call());
     for (unsigned i = 0; i < w->nears; i++) {
         struct rma_near *n = &w->near.near[i];
         near_attach(w, n);
@@ -166,7 +172,8 @@ int rma_node_attach(struct rma_win *w, unsigned acc_hints, int err)
         n->me = (uint64_t)mem_host_index() + 1;
     }
     rma_node_barrier(w); /* all have tried */
-    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC && atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
+    if (w->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
+        atomic_load_explicit(&p->unmapped, memory_order_relaxed) == 0)
         acc_hints |= ACC_ALL_MAPPED;
     else
         boxes_attach(w);

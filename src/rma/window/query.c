@@ -1,13 +1,15 @@
 /* query.c - queries of a window. */
 #include "rma/window/window_types.h"
 
-int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *base_out)
+int rma_win_shared_query(struct rma_win *w, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                         void *base_out)
 {
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return err_make(MPI_ERR_RMA_FLAVOR, "%s: %s is dynamic: it has no memory of its own", rma_call(),
-                        rma_win_text(w));
+        return err_make(MPI_ERR_RMA_FLAVOR, "%s: %s is dynamic: it has no memory of its own",
+                        rma_call(), rma_win_text(w));
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->size))
-        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(), rank, w->size - 1);
+        return err_make(MPI_ERR_RANK, "%s: rank %d is not in the window (0 to %d)", rma_call(),
+                        rank, w->size - 1);
     const struct rma_near *n = rank == MPI_PROC_NULL ? NULL : rma_near_of(w, rank);
     for (unsigned i = 0; rank == MPI_PROC_NULL && i < w->nears && !n; i++)
         if (w->near.near[i].kind == RMA_NEAR_MAPPED && w->near.near[i].size > 0)

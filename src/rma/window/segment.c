@@ -101,7 +101,8 @@ static int page_share(struct rma_win *w, size_t bytes)
     if (err)
         return err;
     if (!key.size)
-        return err_make(MPI_ERR_NO_MEM, "%s: rank %d could not make the segment of the window", rma_call(), leader);
+        return err_make(MPI_ERR_NO_MEM, "%s: rank %d could not make the segment of the window",
+                        rma_call(), leader);
     err = mem_segment_attach(&key, &w->node.seg);
     if (err)
         return err_from_errno(err, "segment of a window");
@@ -212,7 +213,8 @@ static void own_clear(struct rma_win *w, const struct layout *l)
     unsigned me = w->node.n.me;
     memset(page + l->locks + me * l->lock_bytes, 0, l->lock_bytes);
     memset(page + l->accs + me * l->acc_bytes, 0, l->acc_bytes);
-    memset(page + l->pairs + me * w->nears * sizeof(struct shmpair), 0, w->nears * sizeof(struct shmpair));
+    memset(page + l->pairs + me * w->nears * sizeof(struct shmpair), 0,
+           w->nears * sizeof(struct shmpair));
     if (l->part)
         memset(page + l->area + me * l->part, 0, l->part);
 }
@@ -250,7 +252,8 @@ int rma_node_open(struct rma_win *w, uint64_t most_bytes, uint64_t kept)
     rma_peer_of(w, me)->stripes = stripes;
     shmlock_init(w->near.near[me].lockword, w->nears, me);
     /* Without the user's data. */
-    rma_count(w, PVAR_RMA_WIN_BYTES, (l.total - w->nears * l.part) / w->nears + w->nears * sizeof *w->near.near);
+    rma_count(w, PVAR_RMA_WIN_BYTES,
+              (l.total - w->nears * l.part) / w->nears + w->nears * sizeof *w->near.near);
     return MPI_SUCCESS;
 }
 

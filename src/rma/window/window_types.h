@@ -16,7 +16,8 @@ unsigned rma_acc_hints(const struct rma_win *w);
 
 /* --- memory.c: MPI error codes ---- */
 int rma_memory_make(struct rma_win *w);
-int rma_node_shared(struct rma_win *w, int noncontig); /* MPI_Win_allocate_shared: the one segment */
+/* MPI_Win_allocate_shared: the one segment */
+int rma_node_shared(struct rma_win *w, int noncontig);
 
 /* --- segment.c: collective over the members on this node ---- */
 uint64_t rma_node_offer(struct rma_win *w); /* names a segment for reuse, if all name the same */

@@ -1,5 +1,5 @@
-/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link would come into every program, and jobs
- * on one host have no use for them. */
+/* load.c - libfabric is opened when a job wants it, never linked: its providers and what these link
+ * would come into every program, and jobs on one host have no use for them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,18 +12,23 @@
 #include "tp/ofi/ofi.h"
 #include "var/var.h"
 
-static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT", *const buffer_size = "FI_OFI_RXM_BUFFER_SIZE";
+static const char *const library = "libfabric.so.1", *const eager_limit = "FI_OFI_RXM_EAGER_LIMIT",
+                         *const buffer_size = "FI_OFI_RXM_BUFFER_SIZE";
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
-static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"}, {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)}};
+static const struct var_env settings[] = {{"FI_OFI_RXM_MSG_RX_SIZE", "128"},
+                                          {"FI_OFI_RXM_EAGER_LIMIT", TEXT(OFI_EAGER)}};
 
 /* The least version whose objects have all that we use. */
 static const uint32_t api_version = FI_VERSION(1, 11);
 
-/* Settings of ofi_rxm, which has no other place for them; read once, when the library is opened, and what the user has set stays.
- *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our buffer and puts them into the
- *                receiver's; over verbs it must be the size of ofi_rxm's own buffers, so where there are cards it is left alone.
- *                Processes whose limits differ do not get a connection, so it is part of the variant (ofi_variant).
+/* Settings of ofi_rxm, which has no other place for them; read once, when the library is opened,
+ * and what the user has set stays.
+ *   EAGER_LIMIT  bytes of a message that is sent without asking first.  tcp takes them from our
+ *   buffer and puts them into the
+ *                receiver's; over verbs it must be the size of ofi_rxm's own buffers, so where
+ *                there are cards it is left alone. Processes whose limits differ do not get a
+ *                connection, so it is part of the variant (ofi_variant).
  *   MSG_RX_SIZE  buffers of 16 KiB that wait for messages: 4096 by itself, 52 MB of every process
  * A program that has brought libfabric with it may have used it, and then they are read no more. */
 static void settings_make(void)
@@ -65,8 +70,9 @@ int ofi_load(struct ofi_lib *lib)
         void *to;
         const char *name;
     } wanted[] = {
-        {&lib->getinfo, "fi_getinfo"}, {&lib->freeinfo, "fi_freeinfo"}, {&lib->dupinfo, "fi_dupinfo"},
-        {&lib->fabric, "fi_fabric"},   {&lib->strerror, "fi_strerror"}, {&lib->version, "fi_version"},
+        {&lib->getinfo, "fi_getinfo"},   {&lib->freeinfo, "fi_freeinfo"},
+        {&lib->dupinfo, "fi_dupinfo"},   {&lib->fabric, "fi_fabric"},
+        {&lib->strerror, "fi_strerror"}, {&lib->version, "fi_version"},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *f = dlsym(lib->so, wanted[i].name);
@@ -77,8 +83,8 @@ int ofi_load(struct ofi_lib *lib)
         memcpy(wanted[i].to, &f, sizeof f);
     }
     if (FI_VERSION_LT(lib->version(), api_version)) {
-        log_warn("transport ofi: %s is version %u.%u, older than 1.11", library, FI_MAJOR(lib->version()),
-                 FI_MINOR(lib->version()));
+        log_warn("transport ofi: %s is version %u.%u, older than 1.11", library,
+                 FI_MAJOR(lib->version()), FI_MINOR(lib->version()));
         return -ENOTSUP;
     }
     return 0;
@@ -103,7 +109,8 @@ static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *prov
     h->ep_attr->type = FI_EP_RDM;
     h->tx_attr->msg_order = FI_ORDER_SAS;
     h->rx_attr->msg_order = FI_ORDER_SAS;
-    h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
+                              FI_MR_ENDPOINT;
     h->domain_attr->threading = FI_THREAD_DOMAIN; /* one thread at a time, proc->lock */
     h->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
@@ -115,7 +122,8 @@ static struct fi_info *hints_make(struct ofi *o, uint64_t caps, const char *prov
     return h;
 }
 
-/* Providers that lead to this host only: never chosen where none is named, since then the job spans hosts. */
+/* Providers that lead to this host only: never chosen where none is named, since then the job spans
+ * hosts. */
 static int host_only(const struct fi_info *i)
 {
     return !strcmp(i->fabric_attr->prov_name, "shm") || i->domain_attr->caps == FI_LOCAL_COMM;
@@ -138,8 +146,9 @@ static int ask(struct ofi *o, uint64_t caps, const char *provider)
     return o->info ? 0 : -FI_ENODATA;
 }
 
-/* Ask for the same with longer injects: ofi_rxm promises 64 bytes unasked, and a message that is not injected costs a system call
- * here, and one more for its completion.  A provider that cannot stays as it is. */
+/* Ask for the same with longer injects: ofi_rxm promises 64 bytes unasked, and a message that is
+ * not injected costs a system call here, and one more for its completion.  A provider that cannot
+ * stays as it is. */
 static void inject_more(struct ofi *o)
 {
     struct fi_info *list = NULL, *h = o->lib.dupinfo(o->info);
@@ -152,7 +161,8 @@ static void inject_more(struct ofi *o)
         struct fi_info *more = NULL;
         for (const struct fi_info *i = list; i && !more; i = i->next)
             if (!strcmp(i->fabric_attr->prov_name, o->info->fabric_attr->prov_name) &&
-                !strcmp(i->domain_attr->name, o->info->domain_attr->name) && i->caps == o->info->caps)
+                !strcmp(i->domain_attr->name, o->info->domain_attr->name) &&
+                i->caps == o->info->caps)
                 more = o->lib.dupinfo(i);
         if (more) {
             o->lib.freeinfo(o->info);
@@ -163,12 +173,14 @@ static void inject_more(struct ofi *o)
     o->lib.freeinfo(h);
 }
 
-/* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets, each of which an event wakes whether somebody sleeps or not: 0.2 to 0.3 us
- * of a put and flush, both ends together.  By FI_WAIT_POLLFD only who sleeps is in their way.  Its descriptors in 1.17 are the sets,
- * which stay the same; a connection's is inside.  Later ones have another tcp, earlier ones were not tried. */
+/* One descriptor for the queue of ofi_rxm is an epoll set of epoll sets, each of which an event
+ * wakes whether somebody sleeps or not: 0.2 to 0.3 us of a put and flush, both ends together.  By
+ * FI_WAIT_POLLFD only who sleeps is in their way.  Its descriptors in 1.17 are the sets, which stay
+ * the same; a connection's is inside.  Later ones have another tcp, earlier ones were not tried. */
 enum fi_wait_obj ofi_wait_obj(const struct ofi *o)
 {
-    int fixed = !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") && o->lib.version() == FI_VERSION(1, 17);
+    int fixed = !strcmp(o->info->fabric_attr->prov_name, "tcp;ofi_rxm") &&
+                o->lib.version() == FI_VERSION(1, 17);
     return fixed ? FI_WAIT_POLLFD : FI_WAIT_FD;
 }
 
@@ -208,18 +220,21 @@ static void names_of_providers(struct ofi *o, char *text, size_t len)
     o->lib.freeinfo(list);
 }
 
-/* What providers promise and do not keep; found by the contract test, told in doc/design/tp-ofi.md. */
+/* What providers promise and do not keep; found by the contract test, told in
+ * doc/design/tp-ofi.md. */
 static const struct quirk {
     const char *provider;
     uint64_t without; /* capabilities not to be used */
     int quiet;        /* nothing may be asked (O7) */
 } quirks[] = {
-    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for crash the target; a message
-     * that comes amid puts or gets damages them, and rma/ and p2p/ send messages all the time.  It has no connections that
-     * could break. */
+    /* Long messages of several senders are mixed up in one buffer; atomics that are not waited for
+     * crash the target; a message that comes amid puts or gets damages them, and rma/ and p2p/ send
+     * messages all the time.  It has no connections that could break. */
     {"udp;ofi_rxd", FI_MULTI_RECV | FI_RMA | FI_ATOMIC, 1},
-    {"tcp;ofi_rxm", FI_MULTI_RECV, 0}, /* what comes while none is posted is put into the next ones at wrong places */
-    {"shm", FI_ATOMIC, 0},          /* a compare-and-swap issued while an add is under way damages memory */
+    /* what comes while none is posted is put into the next ones at wrong places */
+    {"tcp;ofi_rxm", FI_MULTI_RECV, 0},
+    /* a compare-and-swap issued while an add is under way damages memory */
+    {"shm", FI_ATOMIC, 0},
 };
 
 static void heed_quirks(struct ofi *o)
@@ -231,8 +246,8 @@ static void heed_quirks(struct ofi *o)
         }
 }
 
-/* The shm provider names its memory by the process id, and refuses to open where a dead process of the same number left
- * its own behind: give it a name that nobody had. */
+/* The shm provider names its memory by the process id, and refuses to open where a dead process of
+ * the same number left its own behind: give it a name that nobody had. */
 static int rename_shm(struct fi_info *i)
 {
     char name[64];
@@ -248,12 +263,17 @@ static int rename_shm(struct fi_info *i)
     return 0;
 }
 
-/* The provider with most of what we can use.  Receive buffers for many messages are worth more than put and get here. */
+/* The provider with most of what we can use.  Receive buffers for many messages are worth more than
+ * put and get here. */
 int ofi_choose(struct ofi *o)
 {
     static const uint64_t wishes[] = {
-        FI_MSG | FI_MULTI_RECV | FI_RMA | FI_ATOMIC, FI_MSG | FI_MULTI_RECV | FI_RMA, FI_MSG | FI_MULTI_RECV,
-        FI_MSG | FI_RMA | FI_ATOMIC,                 FI_MSG | FI_RMA,                 FI_MSG,
+        FI_MSG | FI_MULTI_RECV | FI_RMA | FI_ATOMIC,
+        FI_MSG | FI_MULTI_RECV | FI_RMA,
+        FI_MSG | FI_MULTI_RECV,
+        FI_MSG | FI_RMA | FI_ATOMIC,
+        FI_MSG | FI_RMA,
+        FI_MSG,
     };
     char wanted[128] = "";
     unsigned long eager = 0;
@@ -264,8 +284,10 @@ int ofi_choose(struct ofi *o)
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes && !o->info; i++)
         err = ask(o, wishes[i], named);
     if (o->info && eager && ofi_eager(o) != eager) {
-        log_warn("transport ofi: ofi_rxm sends packets of up to %zu bytes at once here, and %lu at rank 0: such processes do not get a "
-                 "connection; FI_OFI_RXM_EAGER_LIMIT=%d on all of them makes them alike", ofi_eager(o), eager, OFI_EAGER_MIN);
+        log_warn("transport ofi: ofi_rxm sends packets of up to %zu bytes at once here, and %lu at "
+                 "rank 0: such processes do not get a "
+                 "connection; FI_OFI_RXM_EAGER_LIMIT=%d on all of them makes them alike",
+                 ofi_eager(o), eager, OFI_EAGER_MIN);
         return -EPROTO;
     }
     if (o->info) {
@@ -277,8 +299,10 @@ int ofi_choose(struct ofi *o)
     names_of_providers(o, names, sizeof names);
     if (*named)
         log_warn("transport ofi: %s%s: no such provider is usable (%s); libfabric has: %s",
-                 o->env.variant ? "provider " : "MPIR_CVAR_OFI_PROVIDER=", named, o->lib.strerror(-err), *names ? names : "none");
+                 o->env.variant ? "provider " : "MPIR_CVAR_OFI_PROVIDER=", named,
+                 o->lib.strerror(-err), *names ? names : "none");
     else
-        log_warn("transport ofi: libfabric knows no provider between hosts (%s)", o->lib.strerror(-err));
+        log_warn("transport ofi: libfabric knows no provider between hosts (%s)",
+                 o->lib.strerror(-err));
     return -ENODEV;
 }

@@ -12,7 +12,8 @@
 
 /* A peer that has not heard us is looked at once in this time (ns). */
 static const uint64_t LOOK_NS = 1000000000u;
-/* How long the first message to a peer waits for what a connection needs here, and how often it is tried (ns). */
+/* How long the first message to a peer waits for what a connection needs here, and how often it is
+ * tried (ns). */
 static const uint64_t LACK_NS = 10000000000u, LACK_RETRY_NS = 10000000u;
 /* Looks at a broken one that may not know: it is told at each until it is held for dead. */
 enum { TELL_LOOKS = 8 };
@@ -73,17 +74,24 @@ static void send_put(struct ofi *o, struct ofi_send *m)
 /* --- send --------------------------------------------------------------------------- */
 
 /* Whatever leaves tells the peer how much of its requests was taken. */
-static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind, size_t len)
+static void wire_fill(struct ofi *o, struct ofi_peer *p, struct ofi_wire *w, enum ofi_packet kind,
+                      size_t len)
 {
-    *w = (struct ofi_wire){.key = p->key, .src = o->rank, .taken = p->taken, .len = (uint16_t)len,
-                           .len_high = (uint8_t)(len >> 16), .seq = p->seq, .got = p->got, .kind = (uint8_t)kind};
+    *w = (struct ofi_wire){.key = p->key,
+                           .src = o->rank,
+                           .taken = p->taken,
+                           .len = (uint16_t)len,
+                           .len_high = (uint8_t)(len >> 16),
+                           .seq = p->seq,
+                           .got = p->got,
+                           .kind = (uint8_t)kind};
     p->told = p->taken;
     list_del(&p->in_owing);
 }
 
 /* Its header and its first n pieces; the end of them. */
-static char *packet_begin(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
-                          size_t len)
+static char *packet_begin(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind,
+                          const struct iovec *iov, int n, size_t len)
 {
     struct ofi_wire w;
     wire_fill(o, p, &w, kind, len);
@@ -92,8 +100,8 @@ static char *packet_begin(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_
     return to + sizeof w + tp_iov_bytes(iov, n);
 }
 
-static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind, const struct iovec *iov, int n,
-                        size_t len)
+static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_packet kind,
+                        const struct iovec *iov, int n, size_t len)
 {
     char *end = packet_begin(o, p, to, kind, iov, n, len);
     memset(end, 0, wire_bytes(len) - sizeof(struct ofi_wire) - len);
@@ -102,7 +110,10 @@ static void packet_fill(struct ofi *o, struct ofi_peer *p, char *to, enum ofi_pa
 static ssize_t post_zcopy(struct ofi *o, struct ofi_send *m)
 {
     static const uint64_t zeros;
-    struct iovec v[OFI_ZCOPY_IOV] = {{m->bytes, m->head}, m->kept, {(void *)(uintptr_t)&zeros, m->len - m->head - m->kept.iov_len}};
+    struct iovec v[OFI_ZCOPY_IOV] = {
+        {m->bytes, m->head},
+        m->kept,
+        {(void *)(uintptr_t)&zeros, m->len - m->head - m->kept.iov_len}};
     return fi_sendv(o->ep, v, NULL, v[2].iov_len ? 3 : 2, m->peer->addr, &m->op.ctx);
 }
 
@@ -117,7 +128,8 @@ static ssize_t post(struct ofi *o, struct ofi_send *m)
         return err;
     }
     ssize_t err = m->kept.iov_base ? post_zcopy(o, m)
-                                   : fi_send(o->ep, m->bytes, m->len, m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
+                                   : fi_send(o->ep, m->bytes, m->len,
+                                             m->mr ? fi_mr_desc(m->mr) : NULL, p->addr, &m->op.ctx);
     if (!err) {
         list_del(&m->op.link);
         list_push(&o->flying, &m->op.link);
@@ -131,7 +143,8 @@ int ofi_is_shortage(ssize_t err)
     return err == -FI_ENOMEM || err == -EMFILE || err == -ENFILE || err == -ENOBUFS;
 }
 
-/* Nothing has left for p, and there is no descriptor, say, for a connection: that is weather for a while.  1: wait. */
+/* Nothing has left for p, and there is no descriptor, say, for a connection: that is weather for a
+ * while.  1: wait. */
 static int lacks(struct ofi_peer *p, ssize_t err)
 {
     if (p->reached || !ofi_is_shortage(err))
@@ -177,7 +190,8 @@ static int queue_run(struct ofi *o, struct ofi_peer *p)
     return events;
 }
 
-/* A message has its number, and its way to go.  The clock is asked once a second for a peer: it leaves the list at a look only. */
+/* A message has its number, and its way to go.  The clock is asked once a second for a peer: it
+ * leaves the list at a look only. */
 static void numbered(struct ofi *o, struct ofi_peer *p)
 {
     p->seq++;
@@ -190,8 +204,8 @@ static void numbered(struct ofi *o, struct ofi_peer *p)
     list_push(&o->unheard, &p->in_unheard);
 }
 
-/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be the one to try again; while the rooms
- * are opened nobody sleeps. */
+/* Something waits for the provider now.  Another thread may sleep on its descriptors alone, and be
+ * the one to try again; while the rooms are opened nobody sleeps. */
 static void wake_sleeper(void)
 {
     if (proc->threaded && proc->mem)
@@ -213,7 +227,8 @@ static void enqueue_made(struct ofi *o, struct ofi_peer *p, struct ofi_send *m)
 }
 
 /* Copy a message, and send it or let it wait.  0 or -ENOMEM. */
-static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
+static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov,
+                   int n, size_t len)
 {
     struct ofi_send *m = send_get(o, wire_bytes(len));
     if (!m)
@@ -225,12 +240,16 @@ static int enqueue(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, cons
     return 0;
 }
 
-/* The same of a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0: not so. */
-static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len,
-                        struct tp_done *d)
+/* The same of a long message whose last piece stays where it is until d->fn.  TP_PENDING, or 0: not
+ * so. */
+static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
+                         const struct iovec *iov, int n, size_t len, struct tp_done *d)
 {
     size_t head = sizeof(struct ofi_wire) + len - iov[n - 1].iov_len;
-    struct ofi_send *m = o->am_zcopy_min && iov[n - 1].iov_len >= o->am_zcopy_min && head <= OFI_SMALL ? send_get(o, head) : NULL;
+    struct ofi_send *m = o->am_zcopy_min && iov[n - 1].iov_len >= o->am_zcopy_min &&
+                                 head <= OFI_SMALL
+                             ? send_get(o, head)
+                             : NULL;
     if (!m)
         return 0;
     m->peer = p;
@@ -243,9 +262,10 @@ static int enqueue_zcopy(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind
     return TP_PENDING;
 }
 
-/* Short packets go without a buffer of ours.  0: gone; -FI_EAGAIN: not now, or not so; or another error, which shows again when
- * the packet is tried as one of the queue. */
-static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, const struct iovec *iov, int n, size_t len)
+/* Short packets go without a buffer of ours.  0: gone; -FI_EAGAIN: not now, or not so; or another
+ * error, which shows again when the packet is tried as one of the queue. */
+static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind,
+                      const struct iovec *iov, int n, size_t len)
 {
     _Alignas(8) char packet[OFI_SMALL];
     size_t bytes = wire_bytes(len);
@@ -266,7 +286,8 @@ static ssize_t inject(struct ofi *o, struct ofi_peer *p, enum ofi_packet kind, c
     return err;
 }
 
-int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n, struct tp_done *d)
+int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *iov, int n,
+           struct tp_done *d)
 {
     struct ofi *o = (struct ofi *)tp;
     size_t len = tp_iov_bytes(iov, n);
@@ -285,7 +306,8 @@ int ofi_am(struct tp *tp, unsigned peer, enum tp_class cls, const struct iovec *
         return TP_AGAIN;
     if (d)
         pending = enqueue_zcopy(o, p, (enum ofi_packet)cls, iov, n, len, d);
-    if (!pending && inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 && enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
+    if (!pending && inject(o, p, (enum ofi_packet)cls, iov, n, len) != 0 &&
+        enqueue(o, p, (enum ofi_packet)cls, iov, n, len) != 0)
         return TP_AGAIN;
     if (cls == TP_REQUEST)
         p->sent += wire;
@@ -328,7 +350,8 @@ void ofi_send_done(struct ofi *o, struct ofi_send *m, int err)
 void ofi_queue_drop(struct ofi *o, struct ofi_peer *p)
 {
     while (!list_empty(&p->queue))
-        send_over(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link), ofi_is_shortage(p->broken) ? p->broken : -ENOTCONN);
+        send_over(o, LIST_OBJ(p->queue.next, struct ofi_send, op.link),
+                  ofi_is_shortage(p->broken) ? p->broken : -ENOTCONN);
     list_del(&p->in_queue);
     list_del(&p->in_owing);
 }
@@ -362,7 +385,8 @@ static int tell(struct ofi *o, struct ofi_peer *p)
 static void took(struct ofi *o, struct ofi_peer *p, size_t wire)
 {
     p->taken += (uint32_t)wire;
-    /* While less than this is untold the peer has room for a message: OFI_WINDOW is more than four of them. */
+    /* While less than this is untold the peer has room for a message: OFI_WINDOW is more than four
+     * of them. */
     if (p->taken - p->told >= OFI_WINDOW / 2)
         tell(o, p);
 }
@@ -377,8 +401,8 @@ void ofi_look_now(struct ofi *o, struct ofi_peer *p)
     list_push_front(&o->unheard, &p->in_unheard);
 }
 
-/* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  A process that computes or is stopped finds few of them.
- * 1: asked. */
+/* Ask how far it has come: at the looks 1, 2, 4, 8, 16, then at every 16th.  A process that
+ * computes or is stopped finds few of them. 1: asked. */
 static int ask(struct ofi *o, struct ofi_peer *p)
 {
     struct ofi_address a;
@@ -407,7 +431,8 @@ static int look_at(struct ofi *o, struct ofi_peer *p, int *events)
     }
     if (p->heard == p->seq && p->acked == p->sent)
         return 0;
-    if ((int16_t)(uint16_t)(p->heard - p->mark_seq) >= 0 && (int32_t)(p->acked - p->mark_sent) >= 0) {
+    if ((int16_t)(uint16_t)(p->heard - p->mark_seq) >= 0 &&
+        (int32_t)(p->acked - p->mark_sent) >= 0) {
         p->looks = 0;
         p->mark_seq = p->seq;
         p->mark_sent = p->sent;
@@ -436,12 +461,15 @@ int ofi_look(struct ofi *o)
 
 /* --- receive -------------------------------------------------------------------------- */
 
-/* Keep a request that was refused, or that comes behind one; no more of them than the window lets an honest sender have (O2). */
+/* Keep a request that was refused, or that comes behind one; no more of them than the window lets
+ * an honest sender have (O2). */
 static void hold(struct ofi *o, struct ofi_peer *p, const void *msg, size_t len)
 {
     if (p->held_wire + wire_bytes(len) > OFI_WINDOW) {
         if (!o->warned++)
-            log_warn("transport ofi: rank %u sends requests beyond its window; they are dropped, others are not reported", p->rank);
+            log_warn("transport ofi: rank %u sends requests beyond its window; they are dropped, "
+                     "others are not reported",
+                     p->rank);
         return;
     }
     struct ofi_held *h = malloc(sizeof *h + len);
@@ -456,7 +484,8 @@ static void hold(struct ofi *o, struct ofi_peer *p, const void *msg, size_t len)
     list_push(&p->held, &h->link);
 }
 
-static void on_message(struct ofi *o, struct ofi_peer *p, enum tp_class cls, const void *msg, size_t len)
+static void on_message(struct ofi *o, struct ofi_peer *p, enum tp_class cls, const void *msg,
+                       size_t len)
 {
     if (cls == TP_REPLY) {
         o->env.recv(o->env.up, p->rank, cls, msg, len);
@@ -480,24 +509,30 @@ static const char *bad(const struct ofi *o, const struct ofi_wire *w, size_t len
     return NULL;
 }
 
-/* The provider lost something on the way here, or turned it round: what comes now must not be taken in its place. */
+/* The provider lost something on the way here, or turned it round: what comes now must not be taken
+ * in its place. */
 static void on_gap(struct ofi *o, struct ofi_peer *p)
 {
     if (!o->warned_gap++)
-        log_warn("transport ofi: messages of rank %u were lost on the way: its connection broke (%u operations failed here "
-                 "without a name); others are not reported", p->rank, o->nameless);
+        log_warn("transport ofi: messages of rank %u were lost on the way: its connection broke "
+                 "(%u operations failed here "
+                 "without a name); others are not reported",
+                 p->rank, o->nameless);
     p->gap = 1;
     ofi_peer_lost(o, p, -ECONNRESET);
 }
 
-/* It has a number that was here already: no message is missing for it.  ofi_rxm tells once more of a packet that it still has in a buffer, where
- * somebody makes a connection and writes zeros into it (tp-ofi.md, "Strangers"). */
+/* It has a number that was here already: no message is missing for it.  ofi_rxm tells once more of
+ * a packet that it still has in a buffer, where somebody makes a connection and writes zeros into
+ * it (tp-ofi.md, "Strangers"). */
 static int came_again(struct ofi *o, const struct ofi_peer *p, uint16_t seq)
 {
     if ((int16_t)(uint16_t)(seq - p->got) >= 0)
         return 0;
     if (!o->warned++)
-        log_warn("transport ofi: a packet of rank %u came again; it is dropped, others are not reported", p->rank);
+        log_warn(
+            "transport ofi: a packet of rank %u came again; it is dropped, others are not reported",
+            p->rank);
     return 1;
 }
 
@@ -508,12 +543,15 @@ void ofi_deliver(struct ofi *o, const void *packet, size_t len)
     const char *why = bad(o, &w, len);
     if (why) {
         if (!o->warned++)
-            log_warn("transport ofi: a packet of %zu bytes %s; it is dropped, others are not reported", len, why);
+            log_warn(
+                "transport ofi: a packet of %zu bytes %s; it is dropped, others are not reported",
+                len, why);
         return;
     }
     const char *msg = (const char *)packet + sizeof w;
     size_t bytes = ofi_wire_len(&w);
-    if ((uintptr_t)msg & 7) /* only behind a packet whose length was wrong, or in a provider's own buffer */
+    /* only behind a packet whose length was wrong, or in a provider's own buffer */
+    if ((uintptr_t)msg & 7)
         msg = memcpy(o->scratch, msg, bytes);
     struct ofi_peer *p = ofi_peer_make(o, w.src);
     if (!p)
@@ -550,10 +588,15 @@ void ofi_recv_post(struct ofi *o, struct ofi_recv *r)
 {
     struct iovec v = {r->bytes, r->size};
     void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
-    struct fi_msg m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &r->op.ctx};
+    struct fi_msg m = {.msg_iov = &v,
+                       .desc = &desc,
+                       .iov_count = 1,
+                       .addr = FI_ADDR_UNSPEC,
+                       .context = &r->op.ctx};
     ssize_t err = fi_recvmsg(o->ep, &m, FI_COMPLETION | (o->multi ? FI_MULTI_RECV : 0));
     if (err && err != -FI_EAGAIN)
-        log_fatal("transport ofi: a receive buffer cannot be posted: %s", o->lib.strerror((int)-err));
+        log_fatal("transport ofi: a receive buffer cannot be posted: %s",
+                  o->lib.strerror((int)-err));
     int waited = !list_empty(&r->op.link);
     list_del(&r->op.link);
     if (err)
@@ -566,7 +609,8 @@ int ofi_recv_start(struct ofi *o)
 {
     size_t least = wire_max(o), each = o->multi ? OFI_BUFFER_BYTES : least;
     int n = o->multi ? OFI_BUFFERS : OFI_SINGLES;
-    if (o->multi && fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least) != 0) {
+    if (o->multi &&
+        fi_setopt(&o->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least) != 0) {
         /* It keeps to a measure of its own: one message each, then. */
         o->multi = 0;
         each = least;
@@ -626,7 +670,8 @@ int ofi_msg_progress(struct ofi *o)
         events += queue_run(o, LIST_OBJ(l, struct ofi_peer, in_queue));
     }
     /* Once round: who cannot be told is put at the end again. */
-    for (struct list *l = o->owing.next, *last = o->owing.prev, *next, *at = NULL; l != &o->owing && at != last; l = next) {
+    for (struct list *l = o->owing.next, *last = o->owing.prev, *next, *at = NULL;
+         l != &o->owing && at != last; l = next) {
         struct ofi_peer *p = LIST_OBJ(l, struct ofi_peer, in_owing);
         next = l->next;
         at = l;
@@ -635,7 +680,8 @@ int ofi_msg_progress(struct ofi *o)
         else if (list_empty(&p->queue))
             events += tell(o, p);
     }
-    for (struct list *l = o->holders.next, *next; l != &o->holders && events < OFI_BUDGET; l = next) {
+    for (struct list *l = o->holders.next, *next; l != &o->holders && events < OFI_BUDGET;
+         l = next) {
         next = l->next;
         events += offer_held(o, LIST_OBJ(l, struct ofi_peer, in_holders), OFI_BUDGET - events);
     }

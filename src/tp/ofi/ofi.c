@@ -41,8 +41,8 @@ struct ofi_peer *ofi_peer_make(struct ofi *o, unsigned rank)
         return NULL;
     p->rank = rank;
     p->sleeper = o->nfds ? -1 : boot_host_index((int)rank);
-    struct list *all[] = {&p->queue, &p->held, &p->puts, &p->flushes, &p->in_queue, &p->in_holders, &p->in_owing,
-                          &p->in_lost, &p->in_unheard};
+    struct list *all[] = {&p->queue,      &p->held,     &p->puts,    &p->flushes,   &p->in_queue,
+                          &p->in_holders, &p->in_owing, &p->in_lost, &p->in_unheard};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         list_init(all[i]);
     if (map_put(&o->peers, rank, p) != 0) {
@@ -70,8 +70,10 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     if (len != offsetof(struct ofi_address, name) + a.len)
         return -EPROTO;
     if (a.provider != ofi_hash(o->info->fabric_attr->prov_name)) {
-        log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER must be the same "
-                 "everywhere", p->rank, o->info->fabric_attr->prov_name);
+        log_warn("rank %u does not use provider %s as this process does: MPIR_CVAR_OFI_PROVIDER "
+                 "must be the same "
+                 "everywhere",
+                 p->rank, o->info->fabric_attr->prov_name);
         return -EPROTO;
     }
     int n = fi_av_insert(o->av, a.name, 1, &p->addr, 0, NULL);
@@ -82,8 +84,8 @@ int ofi_peer_learn(struct ofi *o, struct ofi_peer *p, const void *addr, size_t l
     return 0;
 }
 
-/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by progress.  Whether it is dead is found
- * out by am/. */
+/* Nothing can be sent to it any more.  Called from anywhere: what waits for it is dropped by
+ * progress.  Whether it is dead is found out by am/. */
 void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
 {
     if (p->broken)
@@ -96,7 +98,8 @@ void ofi_peer_lost(struct ofi *o, struct ofi_peer *p, int err)
         ofi_look_now(o, p);
 }
 
-/* Somebody died.  That it did was found by the launcher or the watch, perhaps; what waits for it here goes. */
+/* Somebody died.  That it did was found by the launcher or the watch, perhaps; what waits for it
+ * here goes. */
 static void fail_peer(struct ofi *o)
 {
     size_t cursor = 0;
@@ -154,7 +157,8 @@ static void ofi_close(struct tp *tp)
 {
     struct ofi *o = (struct ofi *)tp;
     size_t cursor = 0;
-    /* tp-ofi.md, "What providers do not keep": it would crash.  Nobody makes progress any more, so it touches nothing. */
+    /* tp-ofi.md, "What providers do not keep": it would crash.  Nobody makes progress any more, so
+     * it touches nothing. */
     if (has_left(o) && boot_failed_count())
         return;
     if (o->ep) /* first: it stops using our memory */
@@ -207,7 +211,8 @@ int ofi_local_reg(struct ofi *o, void *base, size_t len, struct fid_mr **mr)
     *mr = NULL;
     if (!o->reg_local)
         return 0;
-    int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0, random_bits(), 0, mr, NULL);
+    int err = fi_mr_reg(o->domain, base, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
+                        random_bits(), 0, mr, NULL);
     if (err)
         return ofi_err(err);
     if (o->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
@@ -251,14 +256,16 @@ static int pollfds_of(struct ofi *o, struct pollfd *fds, uint64_t *as_of)
     return err ? err : (int)w.nfds;
 }
 
-/* Of n descriptors, or an error, as_of changes: each but libfabric's first is one.  Two are its own. */
+/* Of n descriptors, or an error, as_of changes: each but libfabric's first is one.  Two are its
+ * own. */
 static int pollfds_whole(int n, uint64_t as_of)
 {
     return n >= POLLFDS_OWN && (uint64_t)n == as_of + 1;
 }
 
-/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when somebody waits by it, so that is done once;
- * nothing can come yet.  Its milliseconds are whole ones, so the first may be over before it waits. */
+/* The descriptors of FI_WAIT_POLLFD.  libfabric puts those that were added since on its list when
+ * somebody waits by it, so that is done once; nothing can come yet.  Its milliseconds are whole
+ * ones, so the first may be over before it waits. */
 static int pollfds_learn(struct ofi *o)
 {
     enum { TRIES = 4 };
@@ -278,7 +285,8 @@ static int pollfds_learn(struct ofi *o)
             return -FI_ENOSYS;
         o->fd[i] = fds[i].fd;
     }
-    /* Its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would wake who sleeps, by FI_WAIT_FD neither. */
+    /* Its own, and none of the provider's (FI_OFI_RXM_DEF_TCP_WAIT_OBJ=pollfd): no message would
+     * wake who sleeps, by FI_WAIT_FD neither. */
     o->nfds = n > POLLFDS_OWN ? n : 0;
     return 0;
 }
@@ -306,7 +314,8 @@ static int objects_open(struct ofi *o)
         o->reason = "endpoint";
         if ((err = fi_endpoint(o->domain, o->info, &o->ep, NULL)))
             return err;
-        if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) || (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
+        if ((err = fi_ep_bind(o->ep, &o->av->fid, 0)) ||
+            (err = fi_ep_bind(o->ep, &o->cq->fid, FI_TRANSMIT | FI_RECV)))
             return err;
         if ((err = fi_enable(o->ep)) || o->wait != FI_WAIT_POLLFD || pollfds_learn(o) == 0)
             return err;
@@ -319,8 +328,9 @@ static int objects_open(struct ofi *o)
 
 static int open_all(struct ofi *o, struct tp_caps *caps)
 {
-    /* Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others for themselves as soon as they
-     * are loaded, card or not.  (The provider shm does so later, for its files, and calls whoever was there.) */
+    /* Libraries that libfabric brings along (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and
+     * others for themselves as soon as they are loaded, card or not.  (The provider shm does so
+     * later, for its files, and calls whoever was there.) */
     struct boot_signals had;
     boot_signals_are(&had);
     int err = ofi_load(&o->lib);
@@ -333,25 +343,30 @@ static int open_all(struct ofi *o, struct tp_caps *caps)
     o->virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     o->multi = (i->caps & FI_MULTI_RECV) != 0;
     o->inject = i->tx_attr->inject_size;
-    size_t most = i->ep_attr->max_msg_size - sizeof(struct ofi_wire), at_once = ofi_eager(o) - OFI_AM_ROOM;
+    size_t most = i->ep_attr->max_msg_size - sizeof(struct ofi_wire),
+           at_once = ofi_eager(o) - OFI_AM_ROOM;
     at_once = at_once < OFI_EAGER - OFI_AM_ROOM ? at_once : OFI_EAGER - OFI_AM_ROOM;
     o->am_max = (most < at_once ? most : at_once) & ~(size_t)7;
     err = objects_open(o);
     if (err) {
-        log_warn("transport ofi, provider %s: the %s does not open: %s", i->fabric_attr->prov_name, o->reason,
-                 o->lib.strerror(-err));
+        log_warn("transport ofi, provider %s: the %s does not open: %s", i->fabric_attr->prov_name,
+                 o->reason, o->lib.strerror(-err));
         return ofi_err(err) == TP_AGAIN ? -EIO : ofi_err(err);
     }
     o->flags = i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS ? TP_AM_ORDERED : 0;
     if (o->nfds)
         o->flags |= TP_WAIT_FD;
-    /* The kernel's, a card's or memory's affair from then on; ofi_rxd and sockets send by the sender's later calls. */
+    /* The kernel's, a card's or memory's affair from then on; ofi_rxd and sockets send by the
+     * sender's later calls. */
     const char *provider = i->fabric_attr->prov_name;
     if (strstr(provider, ";ofi_rxm") || !strcmp(provider, "shm"))
         o->flags |= TP_AM_LEAVES;
     if (strstr(provider, ";ofi_rxm") && !o->reg_local && i->tx_attr->iov_limit >= OFI_ZCOPY_IOV)
         o->am_zcopy_min = OFI_ZCOPY;
-    *caps = (struct tp_caps){.flags = o->flags, .am_max = o->am_max, .am_zcopy_min = o->am_zcopy_min, .gather = OFI_GATHER,
+    *caps = (struct tp_caps){.flags = o->flags,
+                             .am_max = o->am_max,
+                             .am_zcopy_min = o->am_zcopy_min,
+                             .gather = OFI_GATHER,
                              .replies = OFI_REPLIES};
     ofi_rma_caps(o, caps);
     o->flags = caps->flags;
@@ -420,8 +435,9 @@ static void ofi_describe(struct tp *tp, char *text, size_t len)
     const struct ofi *o = (const struct ofi *)tp;
     const struct fi_info *i = o->info;
     uint32_t v = o->lib.version();
-    snprintf(text, len, "libfabric %u.%u, provider %s, %s %s", FI_MAJOR(v), FI_MINOR(v), i->fabric_attr->prov_name,
-             i->fabric_attr->name ? i->fabric_attr->name : "", i->domain_attr->name ? i->domain_attr->name : "");
+    snprintf(text, len, "libfabric %u.%u, provider %s, %s %s", FI_MAJOR(v), FI_MINOR(v),
+             i->fabric_attr->prov_name, i->fabric_attr->name ? i->fabric_attr->name : "",
+             i->domain_attr->name ? i->domain_attr->name : "");
 }
 
 static void ofi_variant(struct tp *tp, char *text, size_t len)
@@ -450,16 +466,19 @@ static void complete(struct ofi *o, const struct fi_cq_data_entry *e, int err)
     }
 }
 
-/* What was under way when a connection broke comes back as cancelled; the provider's code tells that it was for this. */
+/* What was under way when a connection broke comes back as cancelled; the provider's code tells
+ * that it was for this. */
 static int why_failed(const struct fi_cq_err_entry *e)
 {
-    if (e->err == FI_ECANCELED && (e->prov_errno == ENOTCONN || e->prov_errno == ECONNRESET || e->prov_errno == EPIPE))
+    if (e->err == FI_ECANCELED &&
+        (e->prov_errno == ENOTCONN || e->prov_errno == ECONNRESET || e->prov_errno == EPIPE))
         return -ENOTCONN;
     int err = ofi_err(-e->err);
     return err == TP_AGAIN ? -EIO : err;
 }
 
-/* One operation failed.  Its peer, where it is known, is dealt with; a broken receive buffer is posted again. */
+/* One operation failed.  Its peer, where it is known, is dealt with; a broken receive buffer is
+ * posted again. */
 static void complain(struct ofi *o)
 {
     struct fi_cq_err_entry e = {0};
@@ -467,9 +486,11 @@ static void complain(struct ofi *o)
         return;
     /* An inject: to whom it went shows when that peer is asked (O7). */
     o->nameless += !e.op_context;
-    if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) && boot_failed_count() == 0 && !o->warned_failed++)
-        log_warn("transport ofi: an operation failed: %s (provider's code %d); more are not reported",
-                 o->lib.strerror(e.err), e.prov_errno);
+    if (!(e.op_context && ((struct ofi_op *)e.op_context)->kind == OFI_OP_SEND) &&
+        boot_failed_count() == 0 && !o->warned_failed++)
+        log_warn(
+            "transport ofi: an operation failed: %s (provider's code %d); more are not reported",
+            o->lib.strerror(e.err), e.prov_errno);
     struct fi_cq_data_entry d = {.op_context = e.op_context, .flags = e.flags};
     complete(o, &d, why_failed(&e));
 }
@@ -488,7 +509,8 @@ static int ofi_progress(struct tp *tp)
         o->deaths = boot_failed_count();
         fail_peer(o);
     }
-    if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) || !list_empty(&o->unposted))
+    if (!list_empty(&o->holders) || !list_empty(&o->queuing) || !list_empty(&o->owing) ||
+        !list_empty(&o->unposted))
         events = ofi_msg_progress(o);
     if (!list_empty(&o->unheard) && ++o->turns % OFI_TURNS == 0)
         events += ofi_look(o);
@@ -561,8 +583,25 @@ static int ofi_fds(struct tp *tp, int *fd)
 }
 
 const struct tp_ops tp_ofi_ops = {
-    .name = "ofi", .open = ofi_open, .address = ofi_address, .connect = ofi_connect, .close = ofi_close,
-    .am = ofi_am, .reg = ofi_reg, .pack = ofi_pack, .dereg = ofi_dereg, .import = ofi_import, .drop = ofi_drop,
-    .put = ofi_put, .get = ofi_get, .atomic = ofi_atomic, .atomic_ok = ofi_atomic_ok, .flush = ofi_flush,
-    .progress = ofi_progress, .fd = ofi_fd, .fds = ofi_fds, .describe = ofi_describe, .variant = ofi_variant,
+    .name = "ofi",
+    .open = ofi_open,
+    .address = ofi_address,
+    .connect = ofi_connect,
+    .close = ofi_close,
+    .am = ofi_am,
+    .reg = ofi_reg,
+    .pack = ofi_pack,
+    .dereg = ofi_dereg,
+    .import = ofi_import,
+    .drop = ofi_drop,
+    .put = ofi_put,
+    .get = ofi_get,
+    .atomic = ofi_atomic,
+    .atomic_ok = ofi_atomic_ok,
+    .flush = ofi_flush,
+    .progress = ofi_progress,
+    .fd = ofi_fd,
+    .fds = ofi_fds,
+    .describe = ofi_describe,
+    .variant = ofi_variant,
 };

@@ -1,7 +1,7 @@
 /* rma.c - memory and one-sided operations over libfabric.
  *
- * Every put and atomic is asked for with FI_DELIVERY_COMPLETE: its completion says that the target's memory has changed,
- * so a flush waits for completions and sends nothing. */
+ * Every put and atomic is asked for with FI_DELIVERY_COMPLETE: its completion says that the
+ * target's memory has changed, so a flush waits for completions and sends nothing. */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -33,9 +33,18 @@ static const struct {
     int op;
     enum fi_op fi;
 } ops[] = {
-    {MPI_SUM, FI_SUM},   {MPI_PROD, FI_PROD}, {MPI_MIN, FI_MIN},   {MPI_MAX, FI_MAX},
-    {MPI_LAND, FI_LAND}, {MPI_LOR, FI_LOR},   {MPI_LXOR, FI_LXOR}, {MPI_BAND, FI_BAND},
-    {MPI_BOR, FI_BOR},   {MPI_BXOR, FI_BXOR}, {MPI_REPLACE, FI_ATOMIC_WRITE}, {MPI_NO_OP, FI_ATOMIC_READ},
+    {MPI_SUM, FI_SUM},
+    {MPI_PROD, FI_PROD},
+    {MPI_MIN, FI_MIN},
+    {MPI_MAX, FI_MAX},
+    {MPI_LAND, FI_LAND},
+    {MPI_LOR, FI_LOR},
+    {MPI_LXOR, FI_LXOR},
+    {MPI_BAND, FI_BAND},
+    {MPI_BOR, FI_BOR},
+    {MPI_BXOR, FI_BXOR},
+    {MPI_REPLACE, FI_ATOMIC_WRITE},
+    {MPI_NO_OP, FI_ATOMIC_READ},
 };
 
 /* libfabric's operation, -1 where it has none. */
@@ -53,7 +62,10 @@ static int fi_type_of(int type)
     static const enum fi_datatype uints[] = {FI_UINT8, FI_UINT16, FI_UINT32, FI_UINT64};
     int log2 = type & 15;
     if (type & 32)
-        return log2 == 2 ? (int)FI_FLOAT : log2 == 3 ? (int)FI_DOUBLE : log2 == 4 ? (int)FI_LONG_DOUBLE : -1;
+        return log2 == 2   ? (int)FI_FLOAT
+               : log2 == 3 ? (int)FI_DOUBLE
+               : log2 == 4 ? (int)FI_LONG_DOUBLE
+                           : -1;
     return log2 > 3 ? -1 : (int)(type & 16 ? sints[log2] : uints[log2]);
 }
 
@@ -83,8 +95,10 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
         return;
     caps->flags |= TP_PUT | TP_GET;
     caps->put_inline = OFI_PUT_INLINE;
-    caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size : SIZE_MAX / 2;
-    /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves by itself needs nobody at the target. */
+    caps->rma_max = i->ep_attr->max_msg_size < SIZE_MAX / 2 ? i->ep_attr->max_msg_size
+                                                            : SIZE_MAX / 2;
+    /* tp.md "When native pays": measured over tcp;ofi_rxm.  A provider that moves by itself needs
+     * nobody at the target. */
     int alone = i->domain_attr->data_progress == FI_PROGRESS_AUTO;
     caps->put_min = alone ? 256 : 4096;
     caps->get_min = alone ? 256 : 512;
@@ -104,7 +118,8 @@ void ofi_rma_caps(struct ofi *o, struct tp_caps *caps)
     if (!caps->atomic_sizes)
         return;
     caps->flags |= TP_ATOMIC;
-    if (!strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm")) /* tp-ofi.md, "Whose atomics": looked at, not promised */
+    /* tp-ofi.md, "Whose atomics": looked at, not promised */
+    if (!strcmp(i->fabric_attr->prov_name, "tcp;ofi_rxm"))
         caps->flags |= TP_CPU_COHERENT;
 }
 
@@ -121,7 +136,8 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
         return -ENOMEM;
     m->base = base;
     m->len = len;
-    uint64_t rights = (access & TP_MAY_READ ? FI_REMOTE_READ : 0) | (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
+    uint64_t rights = (access & TP_MAY_READ ? FI_REMOTE_READ : 0) |
+                      (access & TP_MAY_WRITE ? FI_REMOTE_WRITE : 0);
     if (access != TP_MAY_READ)
         rights |= FI_READ | FI_WRITE;
     /* Keys that nobody can guess, where we may choose them (not with FI_MR_PROV_KEY). */
@@ -146,7 +162,8 @@ int ofi_reg(struct tp *tp, void *base, size_t len, int space, int access, struct
 int ofi_pack(struct tp *tp, struct tp_mem *mem, void *key, size_t *len)
 {
     struct ofi *o = (struct ofi *)tp;
-    struct ofi_key k = {o->virt_addr ? (uint64_t)(uintptr_t)mem->base : 0, fi_mr_key(mem->mr), mem->len};
+    struct ofi_key k = {o->virt_addr ? (uint64_t)(uintptr_t)mem->base : 0, fi_mr_key(mem->mr),
+                        mem->len};
     if (*len < sizeof k)
         return -EMSGSIZE;
     memcpy(key, &k, sizeof k);
@@ -214,9 +231,9 @@ static void rma_put(struct ofi *o, struct ofi_rma *r)
     list_push_front(&o->rma_pool, &r->op.link);
 }
 
-/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits for it, and must not say that all
- * is well when something never left.  What was to be read can be had in another way: the peer is lost only where the provider
- * says so. */
+/* The provider answered: remember what it took.  `changes`: the target's memory, so a flush waits
+ * for it, and must not say that all is well when something never left.  What was to be read can be
+ * had in another way: the peer is lost only where the provider says so. */
 static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
 {
     if (!err || err == -FI_EAGAIN)
@@ -225,7 +242,8 @@ static int issued(struct ofi *o, struct ofi_rma *r, ssize_t err, int changes)
         struct ofi_peer *p = r->peer;
         rma_put(o, r);
         int ours = ofi_err((int)err);
-        if (ours == -ENOTCONN || (changes && ours != TP_AGAIN && ours != -EINVAL && ours != -EMSGSIZE))
+        if (ours == -ENOTCONN ||
+            (changes && ours != TP_AGAIN && ours != -EINVAL && ours != -EMSGSIZE))
             ofi_peer_lost(o, p, ours);
         return ours;
     }
@@ -243,8 +261,8 @@ static int check(const struct tp_far *far, uint64_t off, size_t len)
     return off > far->key.len || len > far->key.len - off ? -ERANGE : 0;
 }
 
-int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len, struct tp_mem *smem,
-            struct tp_done *d)
+int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, size_t len,
+            struct tp_mem *smem, struct tp_done *d)
 {
     struct ofi *o = (struct ofi *)tp;
     int err = check(far, off, len), small = len <= OFI_PUT_INLINE;
@@ -259,13 +277,18 @@ int ofi_put(struct tp *tp, struct tp_far *far, uint64_t off, const void *src, si
     void *desc = mr ? fi_mr_desc(mr) : NULL;
     struct iovec v = {(void *)(uintptr_t)src, len};
     struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
-    struct fi_msg_rma m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
-                           .rma_iov_count = 1, .context = &r->op.ctx};
+    struct fi_msg_rma m = {.msg_iov = &v,
+                           .desc = &desc,
+                           .iov_count = 1,
+                           .addr = far->peer->addr,
+                           .rma_iov = &rv,
+                           .rma_iov_count = 1,
+                           .context = &r->op.ctx};
     return issued(o, r, fi_writemsg(o->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION), 1);
 }
 
-int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len, struct tp_mem *dmem,
-            struct tp_done *d)
+int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t len,
+            struct tp_mem *dmem, struct tp_done *d)
 {
     struct ofi *o = (struct ofi *)tp;
     int err = check(far, off, len);
@@ -277,12 +300,18 @@ int ofi_get(struct tp *tp, struct tp_far *far, uint64_t off, void *dst, size_t l
     void *desc = dmem ? fi_mr_desc(dmem->mr) : NULL;
     struct iovec v = {dst, len};
     struct fi_rma_iov rv = {far->key.addr + off, len, far->key.key};
-    struct fi_msg_rma m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
-                           .rma_iov_count = 1, .context = &r->op.ctx};
+    struct fi_msg_rma m = {.msg_iov = &v,
+                           .desc = &desc,
+                           .iov_count = 1,
+                           .addr = far->peer->addr,
+                           .rma_iov = &rv,
+                           .rma_iov_count = 1,
+                           .context = &r->op.ctx};
     return issued(o, r, fi_readmsg(o->ep, &m, FI_COMPLETION), 0);
 }
 
-int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a, struct tp_done *d)
+int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_atomic *a,
+               struct tp_done *d)
 {
     struct ofi *o = (struct ofi *)tp;
     size_t len = a->n << (a->type & 15);
@@ -301,13 +330,20 @@ int ofi_atomic(struct tp *tp, struct tp_far *far, uint64_t off, const struct tp_
     r->result = a->result;
     r->len = len;
     void *desc = r->mr ? fi_mr_desc(r->mr) : NULL;
-    struct fi_ioc v = {r->bytes.atom[0], a->n}, cv = {r->bytes.atom[1], a->n}, ov = {r->bytes.atom[2], a->n};
+    struct fi_ioc v = {r->bytes.atom[0], a->n}, cv = {r->bytes.atom[1], a->n},
+                  ov = {r->bytes.atom[2], a->n};
     struct fi_rma_ioc rv = {far->key.addr + off, a->n, far->key.key};
-    struct fi_msg_atomic m = {.msg_iov = &v, .desc = &desc, .iov_count = 1, .addr = far->peer->addr, .rma_iov = &rv,
-                              .rma_iov_count = 1, .datatype = (enum fi_datatype)fi_type_of(a->type),
-                              .op = fetch == 2 ? FI_CSWAP : (enum fi_op)fi_op_of(a->op), .context = &r->op.ctx};
+    struct fi_msg_atomic m = {.msg_iov = &v,
+                              .desc = &desc,
+                              .iov_count = 1,
+                              .addr = far->peer->addr,
+                              .rma_iov = &rv,
+                              .rma_iov_count = 1,
+                              .datatype = (enum fi_datatype)fi_type_of(a->type),
+                              .op = fetch == 2 ? FI_CSWAP : (enum fi_op)fi_op_of(a->op),
+                              .context = &r->op.ctx};
     uint64_t flags = FI_DELIVERY_COMPLETE | FI_COMPLETION;
-    ssize_t said = fetch == 2   ? fi_compare_atomicmsg(o->ep, &m, &cv, &desc, 1, &ov, &desc, 1, flags)
+    ssize_t said = fetch == 2 ? fi_compare_atomicmsg(o->ep, &m, &cv, &desc, 1, &ov, &desc, 1, flags)
                    : fetch == 1 ? fi_fetch_atomicmsg(o->ep, &m, &ov, &desc, 1, flags)
                                 : fi_atomicmsg(o->ep, &m, flags);
     return issued(o, r, said, 1);
@@ -338,7 +374,8 @@ void ofi_rma_done(struct ofi *o, struct ofi_op *op, int err)
     if (r->result && !err)
         memcpy(r->result, r->bytes.atom[2], r->len);
     rma_put(o, r);
-    /* Nobody is told of it, and whose flush asks next is not known: none to this peer may say that all is well. */
+    /* Nobody is told of it, and whose flush asks next is not known: none to this peer may say that
+     * all is well. */
     if (err && put && !d)
         ofi_peer_lost(o, p, err);
     if (d)
@@ -367,7 +404,8 @@ int ofi_flush(struct tp *tp, unsigned peer, struct tp_done *d)
     return TP_PENDING;
 }
 
-/* The peer is gone.  What the provider still has comes back from it, with an error; who flushes need not wait. */
+/* The peer is gone.  What the provider still has comes back from it, with an error; who flushes
+ * need not wait. */
 void ofi_rma_lost(struct ofi *o, struct ofi_peer *p)
 {
     (void)o;

@@ -1,0 +1,39 @@
+/* limits.h - sizes and counts of tp/ofi (part of ofi.h). */
+#ifndef TP_OFI_LIMITS_H
+#define TP_OFI_LIMITS_H
+
+#include "tp/tp_types.h"
+
+/* bytes of a packet that ofi_rxm over tcp shall send at once: 64 KiB of data and their headers */
+#define OFI_EAGER 69632
+enum {
+    OFI_EAGER_MIN = 16384,      /* what it, and others, send so by themselves */
+    OFI_AM_ROOM = 64,           /* of these bytes, for headers of ours and theirs */
+    OFI_GATHER = 16384,         /* caps.gather (bytes) */
+    OFI_WINDOW = 262144,        /* bytes, O2 */
+    OFI_REPLIES = 256,          /* count; O2 does not bound them, am/ does */
+    OFI_BUFFERS = 4,            /* receive buffers posted where many messages fit into one ... */
+    OFI_BUFFER_BYTES = 1048576, /* ... of this size */
+    /* receive buffers posted where each takes one message: long ones go round in half a MiB, half a
+     * core's cache */
+    OFI_SINGLES = 8,
+    OFI_NAME_MAX = 256, /* bytes of an endpoint's name */
+    /* bytes of a piece that is sent from where it lies: a copy of fewer costs less than its
+     * completion */
+    OFI_ZCOPY = 16384,
+    OFI_ZCOPY_IOV = 3, /* ... our header, that piece, what fills its last word */
+    /* bytes, wire included: what is asked for, where the provider has less */
+    OFI_INJECT = 4096,
+    /* bytes, wire included: send buffers come in this size and that of the longest */
+    OFI_SMALL = 512,
+    OFI_POOL = 256,        /* short send buffers kept for later */
+    OFI_POOL_BIG = 32,     /* and long ones */
+    OFI_PUT_INLINE = 1024, /* bytes of a put that are copied */
+    OFI_ATOMIC = 256,      /* bytes of one operand of an atomic, at most */
+    OFI_BUDGET = 64,       /* completions handled by one progress() */
+    OFI_FDS = TP_FDS - 1,  /* descriptors of the queue; one more is the timer's */
+    /* calls of progress() between looks at the clock, while a peer has not answered */
+    OFI_TURNS = 8
+};
+
+#endif
