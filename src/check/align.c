@@ -72,7 +72,7 @@ static void comm_gone(struct comm *c)
     c->check = NULL;
     c->misaligned = NULL;
     a->comm = NULL;
-    if (!proc->check || a->judge != boot_rank() || a->finals == a->size - 1)
+    if (!proc->check || a->judge != boot_rank() || (a->finals == a->size - 1 && !a->look))
         align_drop(a);
 }
 
@@ -245,7 +245,7 @@ static void freed(struct comm *c, const struct align_call *call, const void *sit
         history_add(&a->h, call, site, (uint32_t)cvar.coll_check_ring);
     close_record(a, ALIGN_FREED);
     if (a->judge != boot_rank())
-        judge_send_ring(a, 0);
+        judge_send_ring(a, RING_ACK); /* MPI_Finalize waits for the answer */
     else
         judge_look(a, 0);
 }
@@ -298,7 +298,7 @@ void check_ending(void)
         struct align *a = list[i];
         close_record(a, ALIGN_FINALIZED);
         if (a->comm && a->judge != boot_rank())
-            judge_send_ring(a, 1);
+            judge_send_ring(a, RING_ACK);
         else
             judge_look(a, 0);
     }

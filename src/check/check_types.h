@@ -88,6 +88,8 @@ struct align_text {
 void text_call(const struct align_entry *e, char *buf, size_t len);
 /* "0,2-5" of a sorted list. */
 void text_ranks(const int *ranks, int n, char *buf, size_t len);
+/* It shows call k, or has ended before it. */
+int has_its_say(const struct align_view *v, uint32_t k);
 /* The verdict about call k of the n views; site(id): text of a place. */
 void text_verdict(const struct align_view *v, int n, uint32_t k, const char *name,
                   void (*site)(uint64_t id, char *buf, size_t len), struct align_text *out);
@@ -162,7 +164,9 @@ void align_drop(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
 /* judge.c */
 int judge_init(void);
-void judge_send_ring(struct align *a, int wants_ack);
+/* What the judge is to do with a ring, besides. */
+enum ring_wish { RING_ONLY, RING_ACK, RING_EXPLAIN /* an error: compare all members' */ };
+void judge_send_ring(struct align *a, enum ring_wish wish);
 void judge_stall(void);        /* a wait lasts */
 void judge_look(struct align *a, int now); /* compare what is here; now: no delay */
 void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */

@@ -19,8 +19,8 @@
 #include "obj/err.h"
 #include "var/var.h"
 
-static const uint64_t GATHER_NS = 100000000u;  /* for the rings of the others */
-static const uint64_t EXPLAIN_NS = 300000000u; /* an error waits so long for a verdict */
+static const uint64_t GATHER_NS = 500000000u;  /* at most, for the rings of all others */
+static const uint64_t EXPLAIN_NS = 1000000000u; /* an error waits so long for a verdict */
 static const uint64_t ABORT_NS = 300000000u;   /* what hangs elsewhere ends so long after it */
 
 struct ring_msg {
@@ -28,7 +28,7 @@ struct ring_msg {
     int32_t rank, between, size, world;
     uint32_t calls;
     uint16_t n;
-    uint8_t final, soft, wants_ack, unused[7];
+    uint8_t final, soft, wish, unused[7];
     char name[64], path[160];
 };
 _Static_assert(sizeof(struct ring_msg) % 8 == 0, "entries follow, aligned");
@@ -39,11 +39,11 @@ struct word_msg {
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-void judge_send_ring(struct align *a, int wants_ack)
+void judge_send_ring(struct align *a, enum ring_wish wish)
 {
     struct ring_msg m = {.key = a->key, .rank = a->rank, .between = a->between, .size = a->size,
                          .world = boot_rank(), .calls = a->h.calls, .final = (uint8_t)a->final,
-                         .soft = (uint8_t)a->h.soft, .wants_ack = (uint8_t)wants_ack};
+                         .soft = (uint8_t)a->h.soft, .wish = (uint8_t)wish};
     size_t max = am_max(a->judge), room = max > sizeof m ? (max - sizeof m) / sizeof *a->h.ring : 0;
     uint32_t n = room < a->h.room ? (uint32_t)room : a->h.room;
     struct align_entry *e = n ? malloc(n * sizeof *e) : NULL;
@@ -54,7 +54,7 @@ void judge_send_ring(struct align *a, int wants_ack)
         e[i].site = site_portable(e[i].site);
     snprintf(m.name, sizeof m.name, "%s", a->name);
     if (max >= sizeof m) {
-        proc->check->acks += (unsigned)wants_ack;
+        proc->check->acks += wish == RING_ACK;
         a->sent = a->h.calls + 1;
         post_send(a->judge, ALIGN_RING, &m, sizeof m, e, m.n * sizeof *e);
     }
@@ -175,6 +175,14 @@ static void pronounce(struct align *a, const struct align_view *v, int n, uint32
     free(t);
 }
 
+static int all_said(const struct align *a, const struct align_view *v, int n, uint32_t k)
+{
+    int said = 0;
+    for (int i = 0; i < n; i++)
+        said += has_its_say(&v[i], k);
+    return said == a->size;
+}
+
 void judge_look(struct align *a, int now)
 {
     struct check *k = proc->check;
@@ -188,7 +196,7 @@ void judge_look(struct align *a, int now)
         return;
     struct align_view *v = all_views(a, &n, &e);
     uint32_t differs = v ? first_difference(v, n) : 0;
-    if (differs && (now || (a->look && time_now() >= a->look))) {
+    if (differs && (now || all_said(a, v, n, differs))) {
         k->pending -= a->look != 0;
         a->look = 0;
         pronounce(a, v, n, differs);
@@ -241,7 +249,7 @@ static int on_ring(int src, const void *msg, size_t len)
         am_malformed(src, "a ring of collective calls");
         return 0;
     }
-    if (m.wants_ack)
+    if (m.wish == RING_ACK)
         send_word(src, ALIGN_ACK, m.key);
     m.name[sizeof m.name - 1] = m.path[sizeof m.path - 1] = 0;
     struct align *a = align_find(m.key, 1);
@@ -257,6 +265,8 @@ static int on_ring(int src, const void *msg, size_t len)
     if (a->verdict)
         post_send(src, ALIGN_VERDICT, &(struct word_msg){m.key}, sizeof(struct word_msg),
                   a->verdict, strlen(a->verdict) + 1);
+    if (m.wish == RING_EXPLAIN && !a->verdict) /* this process may not have come so far */
+        to_all(a, ALIGN_ASK, NULL, 0);
     judge_look(a, 0);
     if (a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look)
         align_drop(a);
@@ -279,7 +289,7 @@ static int on_ask(int src, const void *msg, size_t len)
     memcpy(&m, msg, sizeof m);
     struct align *a = align_find(m.key, 0);
     if (a && a->judge == src)
-        judge_send_ring(a, 0);
+        judge_send_ring(a, RING_ONLY);
     return 0;
 }
 
@@ -313,7 +323,7 @@ void judge_stall(void)
         if (a->judge == boot_rank() || a->judge < 0)
             judge_look(a, 0);
         else if (a->comm && !a->verdict && a->sent != a->h.calls + 1 && ++sent)
-            judge_send_ring(a, 0);
+            judge_send_ring(a, RING_ONLY);
     }
 }
 
@@ -329,7 +339,7 @@ void judge_explain(struct align *a)
     if (a->judge == boot_rank())
         to_all(a, ALIGN_ASK, NULL, 0);
     else
-        judge_send_ring(a, 0);
+        judge_send_ring(a, RING_EXPLAIN);
     progress_wait_for(has_verdict, a, "the comparison of collective calls", -1, EXPLAIN_NS);
 }
 

@@ -147,8 +147,7 @@ struct alike {
     int ended;                  /* it made fewer calls and makes no more */
 };
 
-/* It shows call k, or has ended before it. */
-static int has_its_say(const struct align_view *v, uint32_t k)
+int has_its_say(const struct align_view *v, uint32_t k)
 {
     return view_at(v, k) || (v->calls < k && v->final);
 }
