@@ -20,9 +20,10 @@ struct blame {
 static struct blame blame(struct request *r)
 {
     struct blame b = {0};
-    b.is_file = r->kind == REQUEST_IO;
-    if (r->error && r->ops->blame)
+    if (r->error && r->ops->blame) {
+        b.is_file = r->kind == REQUEST_IO;
         b.of_win = r->ops->blame(r, &b.win, &b.win_name);
+    }
     if (!b.of_win)
         b.comm = comm_ref(r->comm ? r->comm : proc->obj->world);
     return b;
