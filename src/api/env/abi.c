@@ -13,12 +13,20 @@ static const struct {
 } note __attribute__((section(".note.windrose"), aligned(4), used)) = {
     sizeof "Windrose", sizeof note.text, 1, "Windrose", WINDROSE_VERSION};
 
-/* Only the addresses count. */
-extern int MPIR_C_MPI_UNWEIGHTED, MPIR_C_MPI_WEIGHTS_EMPTY;
-__attribute__((visibility("default"))) int MPIR_C_MPI_UNWEIGHTED;
-__attribute__((visibility("default"))) int MPIR_C_MPI_WEIGHTS_EMPTY;
-int *const MPI_UNWEIGHTED = &MPIR_C_MPI_UNWEIGHTED;
-int *const MPI_WEIGHTS_EMPTY = &MPIR_C_MPI_WEIGHTS_EMPTY;
+/* Only the addresses count.  Fortran's mpi_f08 passes on the values of the MPIR_C_ pointers. */
+static int unweighted, weights_empty;
+int *const MPI_UNWEIGHTED = &unweighted;
+int *const MPI_WEIGHTS_EMPTY = &weights_empty;
+extern int *MPIR_C_MPI_UNWEIGHTED, *MPIR_C_MPI_WEIGHTS_EMPTY;
+__attribute__((visibility("default"))) int *MPIR_C_MPI_UNWEIGHTED;
+__attribute__((visibility("default"))) int *MPIR_C_MPI_WEIGHTS_EMPTY;
+
+/* libmpichfort has variables of these names, too, which hold nothing: the loader's choice is set. */
+__attribute__((constructor)) static void set_for_fortran(void)
+{
+    MPIR_C_MPI_UNWEIGHTED = MPI_UNWEIGHTED;
+    MPIR_C_MPI_WEIGHTS_EMPTY = MPI_WEIGHTS_EMPTY;
+}
 
 struct MPIR_T_pvar_handle_s {
     int unused;
