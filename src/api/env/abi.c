@@ -21,7 +21,7 @@ extern int *MPIR_C_MPI_UNWEIGHTED, *MPIR_C_MPI_WEIGHTS_EMPTY;
 __attribute__((visibility("default"))) int *MPIR_C_MPI_UNWEIGHTED;
 __attribute__((visibility("default"))) int *MPIR_C_MPI_WEIGHTS_EMPTY;
 
-/* libmpichfort has variables of these names, too, which hold nothing: the loader's choice is set. */
+/* libmpichfort has variables of these names, too, which are empty: the loader's choice is set. */
 __attribute__((constructor)) static void set_for_fortran(void)
 {
     MPIR_C_MPI_UNWEIGHTED = MPI_UNWEIGHTED;
