@@ -1,9 +1,9 @@
 /* var.h - control variables (CVAR) and performance variables (PVAR).
  *
  * CVARs are read once, by var_init(), from the environment, and then read as plain
- * cvar.<field>; nothing else reads the environment.  The prefixes MPIR_CVAR_, MPICH_ and MPIR_PARAM_
- * name the same variable.  A value that is no number or out of range ends MPI_Init with a
- * message naming variable, value and range.
+ * cvar.<field>; nothing else reads the environment.  The prefixes MPIR_CVAR_, MPICH_ and
+ * MPIR_PARAM_ name the same variable.  A value that is no number or out of range ends MPI_Init with
+ * a message naming variable, value and range.
  *
  * PVARs are counters inside the records of their rooms (base/atomic.h counter_add); rooms
  * tell where they are by pvar_bind().  MPI_T reads them through here. */
@@ -51,10 +51,11 @@ struct var_env {
 };
 unsigned var_env_on(const struct var_env *list, int n);
 void var_env_off(const struct var_env *list, int n, unsigned set);
-/* Whether the program has more rights than its user (set-user-ID, set-group-ID, file capabilities). */
+/* Whether the program has more rights than its user (set-user-ID, set-group-ID, file
+ * capabilities). */
 int var_privileged(void);
-/* A variable of the environment; NULL: not set, or the program is privileged.  Then the environment, which is the user's,
- * decides nothing here. */
+/* A variable of the environment; NULL: not set, or the program is privileged.  Then the
+ * environment, which is the user's, decides nothing here. */
 const char *var_env_get(const char *name);
 /* The variable is set, and is not read because the program is privileged. */
 int var_env_refused(const char *name);

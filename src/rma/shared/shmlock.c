@@ -27,19 +27,21 @@ static _Atomic(uint64_t) *clock_of(struct shmlock *l)
 
 uint64_t shmlock_clock(const struct shmlock *l)
 {
-    return atomic_load_explicit(clock_of((struct shmlock *)(uintptr_t)l), memory_order_acquire); /* pairs with writer_key() */
+    /* pairs with writer_key() */
+    return atomic_load_explicit(clock_of((struct shmlock *)(uintptr_t)l), memory_order_acquire);
 }
 
 void shmlock_clock_raise(struct shmlock *l, uint64_t age)
 {
     _Atomic(uint64_t) *c = clock_of(l);
     uint64_t now = atomic_load_explicit(c, memory_order_acquire); /* pairs with writer_key() */
-    while (now < age && !atomic_compare_exchange_weak_explicit(c, &now, age, memory_order_acq_rel, memory_order_acquire))
+    while (now < age && !atomic_compare_exchange_weak_explicit(c, &now, age, memory_order_acq_rel,
+                                                               memory_order_acquire))
         ;
 }
 
-/* Q or F is set before: who has an age that is not below this one's has seen the bit, and holds nothing by the fast way
- * that this one waits for.  Release pairs with shmlock_clock(). */
+/* Q or F is set before: who has an age that is not below this one's has seen the bit, and holds
+ * nothing by the fast way that this one waits for.  Release pairs with shmlock_clock(). */
 static uint32_t writer_key(struct shmlock *l)
 {
     return (uint32_t)(2 * (atomic_fetch_add_explicit(clock_of(l), 1, memory_order_acq_rel) + 1));
@@ -69,12 +71,14 @@ void shmlock_guard_take(struct shmlock *l, const struct shmnode *n)
     for (unsigned turn = 0;; turn++) {
         unsigned seen = 0;
         /* Acquire pairs with the release in shmlock_guard_give(). */
-        if (atomic_compare_exchange_weak_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
+        if (atomic_compare_exchange_weak_explicit(&l->guard, &seen, me, memory_order_acquire,
+                                                  memory_order_relaxed)) {
             sched_point();
             return;
         }
         if (seen && shm_failed_look(turn) && mem_holder_died(seen) &&
-            atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire, memory_order_relaxed)) {
+            atomic_compare_exchange_strong_explicit(&l->guard, &seen, me, memory_order_acquire,
+                                                    memory_order_relaxed)) {
             shmlock_repair(l, n);
             return;
         }
@@ -99,7 +103,8 @@ static int admit(struct shmlock *l, int type, unsigned who)
         if ((w & (W | C)) || (type == SHMLOCK_EXCLUSIVE && (w & COUNT)))
             return 0;
         unsigned next = type == SHMLOCK_EXCLUSIVE ? w | W | who : w + 1;
-        if (atomic_compare_exchange_weak_explicit(&l->word, &w, next, memory_order_acq_rel, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&l->word, &w, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
             return 1;
     }
 }
@@ -119,7 +124,8 @@ static void counted(struct shmlock *l)
     atomic_fetch_add_explicit(&l->grants, 1, memory_order_relaxed);
 }
 
-/* Grant the head of the near queue if the lock admits it.  Release pairs with the acquire in shmlock_poll(). */
+/* Grant the head of the near queue if the lock admits it.  Release pairs with the acquire in
+ * shmlock_poll(). */
 static int grant_head(struct shmlock *l, const struct shmnode *n, int *type_out)
 {
     unsigned p = l->seat[l->head % l->peers].ring;
@@ -175,7 +181,8 @@ static int near_wait(struct shmlock *l, const struct shmnode *n)
     return 0;
 }
 
-/* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler takes the lock. */
+/* Under the guard: let in whoever's turn it is.  Far requests are only told: the target's handler
+ * takes the lock. */
 void shmlock_pump(struct shmlock *l, const struct shmnode *n)
 {
     int type = 0;
@@ -217,7 +224,8 @@ static int seats_dead(const struct shmlock *l, const struct shmnode *n)
     if (by >= 0 && peer_dead(n, (unsigned)by))
         return 1;
     for (unsigned p = 0; p < n->peers; p++)
-        if (atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) != SEAT_NONE && peer_dead(n, p))
+        if (atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) != SEAT_NONE &&
+            peer_dead(n, p))
             return 1;
     return 0;
 }
@@ -234,8 +242,9 @@ static int death_new(struct shmlock *l, const struct shmnode *n)
 
 /* --- near side ------------------------------------------------------------------------ */
 
-/* Without the guard: only while nobody waits.  The first look is the exchange itself: a look before it would fetch the
- * line twice, once to read and once to write.  Acquire pairs with the release of those who left. */
+/* Without the guard: only while nobody waits.  The first look is the exchange itself: a look before
+ * it would fetch the line twice, once to read and once to write.  Acquire pairs with the release of
+ * those who left. */
 static inline int try_exclusive(struct shmlock *l, const struct shmnode *n)
 {
     unsigned w = 0;
@@ -266,15 +275,17 @@ int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type ty
     return type == SHMLOCK_EXCLUSIVE ? try_exclusive(l, n) : try_shared(l, n);
 }
 
-/* Short of queueing: a place in the queue costs a grant by the leaver, four lines that travel, where the word alone is
- * one.  So for some microseconds, ever more rarely, look whether it is free; whoever queued first keeps all others off. */
+/* Short of queueing: a place in the queue costs a grant by the leaver, four lines that travel,
+ * where the word alone is one.  So for some microseconds, ever more rarely, look whether it is
+ * free; whoever queued first keeps all others off. */
 static int spin(struct shmlock *l, const struct shmnode *n, enum shmlock_type type)
 {
     enum { LOOKS = 12, LONGEST = 32 };
     unsigned busy = type == SHMLOCK_EXCLUSIVE ? W | COUNT : W;
     if (sched) /* nobody moves while one spins */
         return 0;
-    for (unsigned look = 0, turns = 1; look < LOOKS; look++, turns = turns < LONGEST ? 2 * turns : LONGEST) {
+    for (unsigned look = 0, turns = 1; look < LOOKS;
+         look++, turns = turns < LONGEST ? 2 * turns : LONGEST) {
         for (unsigned i = 0; i < turns; i++)
             cpu_relax();
         unsigned w = atomic_load_explicit(&l->word, memory_order_relaxed);
@@ -299,7 +310,8 @@ int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
     return shmlock_enter_aged(l, n, type, SHMLOCK_NOW);
 }
 
-int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age)
+int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type,
+                       uint64_t age)
 {
     if (shmlock_try(l, n, type) || spin(l, n, type))
         return 1;
@@ -307,16 +319,19 @@ int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_
         shmlock_fail(l, n);
     shmlock_guard_take(l, n);
     (void)death_new(l, n); /* what a known one has left is put right below */
-    /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the key: writer_key(). */
+    /* acq_rel: from here on leavers see Q, and their earlier leave is seen by pump().  Before the
+     * key: writer_key(). */
     atomic_fetch_or_explicit(&l->word, Q, memory_order_acq_rel);
     l->seat[n->me].key = key_of(l, type, age);
     shmlock_queue(l, n->me);
-    atomic_store_explicit(&l->seat[n->me].state, type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
+    atomic_store_explicit(&l->seat[n->me].state,
+                          type == SHMLOCK_EXCLUSIVE ? SEAT_WAIT_EXCLUSIVE : SEAT_WAIT_SHARED,
                           memory_order_relaxed);
     sched_point(); /* the holder may leave before pump() looks */
     shmlock_pump(l, n);
     shmlock_guard_give(l);
-    return granted(l, n, atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire)); /* as in shmlock_poll() */
+    /* as in shmlock_poll() */
+    return granted(l, n, atomic_load_explicit(&l->seat[n->me].state, memory_order_acquire));
 }
 
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n)
@@ -325,7 +340,8 @@ int shmlock_holder(const struct shmlock *l, const struct shmnode *n)
     if (by >= 0)
         return by != (int)n->me ? by : -1;
     for (unsigned p = 0; p < n->peers; p++)
-        if (p != n->me && atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_GRANTED_SHARED)
+        if (p != n->me &&
+            atomic_load_explicit(&l->seat[p].state, memory_order_relaxed) == SEAT_GRANTED_SHARED)
             return (int)p;
     return -1;
 }
@@ -356,10 +372,13 @@ int shmlock_held(const struct shmlock *l, const struct shmnode *n)
 {
     if (shmlock_writer(atomic_load_explicit(&l->word, memory_order_relaxed)) == (int)n->me)
         return SHMLOCK_EXCLUSIVE;
-    return atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed) == SEAT_GRANTED_SHARED ? SHMLOCK_SHARED : 0;
+    return atomic_load_explicit(&l->seat[n->me].state, memory_order_relaxed) == SEAT_GRANTED_SHARED
+               ? SHMLOCK_SHARED
+               : 0;
 }
 
-/* The word is given back: the next in line is let in.  1: one waited; its key is drawn, as it was under the guard. */
+/* The word is given back: the next in line is let in.  1: one waited; its key is drawn, as it was
+ * under the guard. */
 static int let_in(struct shmlock *l, const struct shmnode *n, unsigned old)
 {
     if (!(old & (Q | F)))
@@ -390,7 +409,8 @@ int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type 
 
 /* --- far side: the target only ----------------------------------------------------------- */
 
-int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, uint64_t join)
+int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first,
+                    uint64_t join)
 {
     int in = 0;
     shmlock_guard_take(l, n);
@@ -398,7 +418,8 @@ int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_typ
         uint32_t key = shmlock_reader_key(l, join - 1);
         first = first && (queue_empty(l) || shmlock_before(key, head_key(l)));
     } else {
-        first = first && (queue_empty(l) || (l->far_type && shmlock_before(l->far_key, head_key(l))));
+        first = first &&
+                (queue_empty(l) || (l->far_type && shmlock_before(l->far_key, head_key(l))));
     }
     if (first && (in = admit(l, type, 0)) != 0) {
         l->far_readers += type == SHMLOCK_SHARED;
@@ -412,7 +433,8 @@ int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_t
 {
     shmlock_guard_take(l, n); /* word and count together */
     l->far_readers -= type == SHMLOCK_SHARED;
-    unsigned old = atomic_fetch_sub_explicit(&l->word, type == SHMLOCK_EXCLUSIVE ? W : 1, memory_order_acq_rel);
+    unsigned old = atomic_fetch_sub_explicit(&l->word, type == SHMLOCK_EXCLUSIVE ? W : 1,
+                                             memory_order_acq_rel);
     sched_point(); /* near processes may enter before the handler is through */
     if (old & (Q | F))
         shmlock_pump(l, n);
@@ -420,7 +442,8 @@ int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_t
     return (old & (Q | F)) != 0;
 }
 
-uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age)
+uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type,
+                         uint64_t age)
 {
     shmlock_guard_take(l, n);
     sched_point(); /* a near process may enter or leave before F is there */

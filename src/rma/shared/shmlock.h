@@ -1,27 +1,30 @@
-/* shmlock.h - synchronization words of a window in the node segment.
+/* shmlock.h - synchronization words of a window in the node segment (private to rma/).
  *
  *   struct shmlock   one per near target: the window lock of MPI_Win_lock, reader-writer, FIFO
- *   struct shmpair   one per (poster, starter) of the node: posts and completes; delegate.c has a word in it
+ *   struct shmpair   one per (poster, starter) of the node: posts and completes; delegate.c has a
+ *                    word in it
  *   struct shmbar    one per window and node: the fence among node peers
  *
- * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in the window.  Words are changed
- * by CPU atomics only; nobody needs the help of the target.  Everything here returns at once (shmlock_enter: soon); the caller waits by
- * progress_wait() on a condition built from the *_poll functions.  Whoever makes such a condition true
- * calls mem_wake(host index of the waiter), so sleeping waiters look again.
+ * Processes are "peers" 0..n-1: the members of the window on this node, in order of their rank in
+ * the window. Words are changed by CPU atomics only; no call needs the help of the target.
+ * Everything here returns at once (shmlock_enter: soon). The caller waits by progress_wait() on a
+ * condition built from the *_poll functions. The process that makes such a condition true calls
+ * mem_wake(host index of the waiter), so sleeping waiters look again.
  *
- * Death.  Words record their owners by peer.  A poll function that finds what it waits for held by (or expected
- * from) a process that boot_failed() reports returns -EOWNERDEAD; it looks only when boot_failed_count() != 0.
- * A lock is taken from a holder that died: all who wait for it then, near and far, are told so once, and the
- * next to ask gets it.  Where the target itself died nobody gets what he would have to wait for.
- * Readers beyond the bound of the target's list are counted and not named: when one of these may have died (doubt), writers are
- * told so, each time, until the count is 0 again.
- * The internal guard of a lock (a few instructions long) records its holder too and is taken over when that one is dead;
- * the lock is repaired then (shmlock_repair.c).
- * A guard is waited for by spinning and then thread_pause(); it is never held across a wait of any kind, so handlers may take it.
+ * Failures. Words record their owners by peer. If the word is held by (or expected from) a process
+ * that boot_failed() reports, a poll function returns -EOWNERDEAD; it looks only when
+ * boot_failed_count() != 0. A lock is taken from a holder that failed. All that wait for it then,
+ * near and far, get the error once, and the next to ask gets the lock. If the target itself failed,
+ * no process gets a lock that it would have to wait for. Readers beyond the bound of the target's
+ * list are counted and not named. If one of these may have failed (doubt), each writer gets the
+ * error until the count is 0 again.
+ * The internal guard of a lock (a few instructions long) records its holder too. It is taken over
+ * when that one has failed; the lock is repaired then (shmlock_repair.c). A guard is waited for by
+ * spinning and then thread_pause(). It is never held across a wait of any kind, so handlers may
+ * take it.
  *
- * One process asks for a given lock at most once at a time (MPI forbids a second lock of one target), so a
- * queue of n places never overflows, and "peer" names the request.
- * private to rma/ */
+ * One process asks for a given lock at most once at a time (MPI forbids a second lock of one
+ * target). So a queue of n places never overflows, and "peer" names the request. */
 #ifndef RMA_SHMLOCK_H
 #define RMA_SHMLOCK_H
 
@@ -38,22 +41,29 @@ struct shmnode {
 };
 
 /* --- window lock ----------------------------------------------------------------
- * word   W writer | count of readers, near and far together | Q near peers are queued | F far requests wait
+ * word   W writer | count of readers, near and far together | Q near peers are queued | F far
+ * requests wait
  *
- *   near  shmlock_enter --1--> held                      (one compare-and-swap when nobody holds or waits)
- *              \----------0--> queued, FIFO --(shmlock_poll == 1)--> held --shmlock_leave--> free, next in line granted
+ *   near  shmlock_enter --1--> held                      (one compare-and-swap when nobody holds or
+ *   waits)
+ *              \----------0--> queued, FIFO --(shmlock_poll == 1)--> held --shmlock_leave--> free,
+ *              next in line granted
  *   far   the target's handler: shmlock_far_try --1--> held --shmlock_far_leave-->
- *              \----------0--> the request waits in the target's lockq; F stays set while it is not empty
+ *              \----------0--> the request waits in the target's lockq; F stays set while it is not
+ *              empty
  *
- * Order.  Requests that wait have keys, near and far ones together, and the least is served first (rma.md 5.3).  A writer's key is
- * drawn from a clock when it is queued.  A reader's is its age, or the clock when it is queued: it stands before the writers that are
- * younger, which it passes, and behind the others.  Readers that follow each other enter together.  While F is
- * set newcomers queue instead of entering; when the first of all is a far request the lock is left reserved for it and the TARGET
- * is woken, whose hook calls shmlock_far_try.  While no far process holds or waits, a target that computes costs nobody anything.
- * A far try never takes a place in the near queue and never spins for the lock itself. */
+ * Order.  Requests that wait have keys, near and far ones together, and the least is served first
+ * (rma.md 5.3).  A writer's key is drawn from a clock when it is queued.  A reader's is its age, or
+ * the clock when it is queued: it stands before the writers that are younger, which it passes, and
+ * behind the others.  Readers that follow each other enter together. While F is set newcomers queue
+ * instead of entering; when the first of all is a far request the lock is left reserved for it and
+ * the TARGET is woken, whose hook calls shmlock_far_try.  While no far process holds or waits, a
+ * target that computes costs nobody anything. A far try never takes a place in the near queue and
+ * never spins for the lock itself. */
 enum shmlock_type { SHMLOCK_SHARED = 1, SHMLOCK_EXCLUSIVE = 2 };
 
-/* Turns of a wait for a word that its holder keeps for a few instructions, until mem_holder_died() is asked. */
+/* Turns of a wait for a word that its holder keeps for a few instructions, until mem_holder_died()
+ * is asked. */
 #ifndef SHM_FAILED_LOOK /* test/litmus/guard has another value */
 #define SHM_FAILED_LOOK 4096
 #endif
@@ -74,29 +84,37 @@ void shmlock_init(struct shmlock *l, unsigned peers, unsigned owner);
 int shmlock_enter(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* The same, of a reader that is of that age. */
 #define SHMLOCK_NOW UINT64_MAX
-int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age);
+int shmlock_enter_aged(struct shmlock *l, const struct shmnode *n, enum shmlock_type type,
+                       uint64_t age);
 /* Ask, but hold no place: 1 held, 0 not.  Not while this process is queued. */
 int shmlock_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
-/* 1: granted since.  0: still queued.  -EOWNERDEAD, once: a holder or the target died; the request is withdrawn. */
+/* 1: granted since.  0: still queued.  -EOWNERDEAD, once: a holder or the target died; the request
+ * is withdrawn. */
 int shmlock_poll(struct shmlock *l, const struct shmnode *n);
 /* Peer for whom the caller waits (a holder), or -1: for traces. */
 int shmlock_holder(const struct shmlock *l, const struct shmnode *n);
-/* Release what this process holds; wakes whoever is next.  1: one waited, and the clock has counted it. */
+/* Release what this process holds; wakes whoever is next.  1: one waited, and the clock has counted
+ * it. */
 int shmlock_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
 /* What this process holds: 0, SHMLOCK_SHARED or SHMLOCK_EXCLUSIVE. */
 int shmlock_held(const struct shmlock *l, const struct shmnode *n);
 
 /* Far side; called by the target only (handlers and hook), under its proc->lock.
- * `first`: no far request that waits stands before this one.  `join`: 0, or the age of a reader that is not queued, plus 1.
- * 1: held. 0: not; nothing remembered. */
-int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first, uint64_t join);
-int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type); /* as shmlock_leave() */
-/* Key of a far request that is about to be queued; then tell near newcomers which of them is the first (type 0: none waits). */
-uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, uint64_t age);
+ * `first`: no far request that waits stands before this one.  `join`: 0, or the age of a reader
+ * that is not queued, plus 1. 1: held. 0: not; nothing remembered. */
+int shmlock_far_try(struct shmlock *l, const struct shmnode *n, enum shmlock_type type, int first,
+                    uint64_t join);
+/* as shmlock_leave() */
+int shmlock_far_leave(struct shmlock *l, const struct shmnode *n, enum shmlock_type type);
+/* Key of a far request that is about to be queued; then tell near newcomers which of them is the
+ * first (type 0: none waits). */
+uint32_t shmlock_far_key(struct shmlock *l, const struct shmnode *n, enum shmlock_type type,
+                         uint64_t age);
 void shmlock_far_waiting(struct shmlock *l, const struct shmnode *n, int type, uint32_t key);
 
-/* The clock of the window on this node: writers that had to queue.  The locks of a window lie one behind the other by owner, and have
- * one clock.  No process of the node has an age above it: one told from elsewhere raises it first. */
+/* The clock of the window on this node: writers that had to queue.  The locks of a window lie one
+ * behind the other by owner, and have one clock.  No process of the node has an age above it: one
+ * told from elsewhere raises it first. */
 uint64_t shmlock_clock(const struct shmlock *l);
 void shmlock_clock_raise(struct shmlock *l, uint64_t age);
 /* Key of a reader of that age, SHMLOCK_NOW: that comes now. */
@@ -113,7 +131,8 @@ uint32_t shmlock_grants(const struct shmlock *l);
 void shmlock_fail(struct shmlock *l, const struct shmnode *n);
 /* The target: a far holder died and is about to be taken off; the near ones that wait are told. */
 void shmlock_break(struct shmlock *l, const struct shmnode *n);
-/* The target: a reader may have died that cannot be named, or (0) none such is left.  Wakes near waiters. */
+/* The target: a reader may have died that cannot be named, or (0) none such is left.  Wakes near
+ * waiters. */
 void shmlock_doubt(struct shmlock *l, const struct shmnode *n, int on);
 /* 1: readers hold it, and one of them may be such a one. */
 int shmlock_doubtful(const struct shmlock *l);
@@ -121,8 +140,9 @@ int shmlock_doubtful(const struct shmlock *l);
 unsigned shmlock_broken(const struct shmlock *l);
 
 /* --- post / start / complete / wait ------------------------------------------------
- * pair[poster * peers + starter]: four counters and a word, each written by one process only, so that a post meant for a later
- * start never satisfies an earlier one. The counters wrap around; only differences count. */
+ * pair[poster * peers + starter]: four counters and a word, each written by one process only, so
+ * that a post meant for a later start never satisfies an earlier one. The counters wrap around;
+ * only differences count. */
 #ifndef SHMPAIR_ALIGN /* bytes; by test/perf/layouts, as above */
 #define SHMPAIR_ALIGN 4
 #endif
@@ -130,14 +150,20 @@ unsigned shmlock_broken(const struct shmlock *l);
 #define SHMPAIR_SPLIT 4
 #endif
 struct shmpair {
-    _Alignas(SHMPAIR_ALIGN) atomic_uint posts; /* by the poster: MPI_Win_post calls naming this starter */
-    atomic_uint waits;                         /* by the poster: completes used up                       */
-    atomic_uint read;                          /* by the poster: the starter's question that it found taken back last (delegate.c) */
-    _Alignas(SHMPAIR_SPLIT) atomic_uint starts; /* by the starter: posts used up                          */
-    atomic_uint completes;                     /* by the starter: MPI_Win_complete calls                 */
+    /* by the poster: MPI_Win_post calls naming this starter */
+    _Alignas(SHMPAIR_ALIGN) atomic_uint posts;
+    /* by the poster: completes used up                       */
+    atomic_uint waits;
+    /* by the poster: the starter's question that it found taken back last (delegate.c) */
+    atomic_uint read;
+    /* by the starter: posts used up                          */
+    _Alignas(SHMPAIR_SPLIT) atomic_uint starts;
+    /* by the starter: MPI_Win_complete calls                 */
+    atomic_uint completes;
 };
 
-/* Poster (this process is `n->me`): expose to `starter`.  Full fence before the store (MEM_SYNC of MPI_Win_post); wakes it. */
+/* Poster (this process is `n->me`): expose to `starter`.  Full fence before the store (MEM_SYNC of
+ * MPI_Win_post); wakes it. */
 void shmpair_post(struct shmpair *pairs, const struct shmnode *n, unsigned starter);
 /* Starter: use up one post of `poster`.  1 done, 0 none there yet, -EOWNERDEAD.  Acquire. */
 int shmpair_start(struct shmpair *pairs, const struct shmnode *n, unsigned poster);
@@ -147,8 +173,9 @@ void shmpair_complete(struct shmpair *pairs, const struct shmnode *n, unsigned p
 int shmpair_wait(struct shmpair *pairs, const struct shmnode *n, unsigned starter);
 
 /* --- fence ------------------------------------------------------------------------
- * Arrivals are numbered 1, 2, 3...; a process arrives for number k only after it saw k-2 done, so at most two are
- * outstanding and four counters suffice.  The last to arrive publishes `done` and wakes the sleepers. */
+ * Arrivals are numbered 1, 2, 3...; a process arrives for number k only after it saw k-2 done, so
+ * at most two are outstanding and four counters suffice.  The last to arrive publishes `done` and
+ * wakes the sleepers. */
 struct shmbar {
     _Alignas(64) atomic_uint count[4];
     _Alignas(64) atomic_uint done; /* number of the last barrier that all have reached */
@@ -157,7 +184,8 @@ struct shmbar {
 
 /* Arrive for barrier `number` (nonblocking).  Full fence first (MEM_SYNC).  */
 void shmbar_arrive(struct shmbar *b, const struct shmnode *n, unsigned number);
-/* 1: all have arrived for it (acquire; the caller adds its full fence).  0: not yet.  -EOWNERDEAD. */
+/* 1: all have arrived for it (acquire; the caller adds its full fence).  0: not yet.
+ * -EOWNERDEAD. */
 int shmbar_poll(struct shmbar *b, const struct shmnode *n, unsigned number);
 
 #endif
