@@ -247,7 +247,7 @@ static void freed(struct comm *c, const struct align_call *call, const void *sit
     if (a->judge != boot_rank())
         judge_send_ring(a, RING_ACK); /* MPI_Finalize waits for the answer */
     else
-        judge_look(a, 0);
+        judge_look(a, LOOK_EARLY);
 }
 
 void check_freed(struct comm *c, const void *site, enum check_call call)
@@ -300,7 +300,7 @@ void check_ending(void)
         if (a->comm && a->judge != boot_rank())
             judge_send_ring(a, RING_ACK);
         else
-            judge_look(a, 0);
+            judge_look(a, LOOK_EARLY);
     }
     free(list);
     /* an answer says that the ring has come: the judge compares before it ends */
@@ -316,7 +316,7 @@ void check_ended(void)
     struct align **list = all(k, &n);
     for (size_t i = 0; i < n; i++)
         if (list[i]->judge == boot_rank() || list[i]->judge < 0)
-            judge_look(list[i], 1);
+            judge_look(list[i], LOOK_LAST);
     free(list);
     if (k->abort_at) /* no call is left that could return it: it is the job's exit status */
         boot_abort(MPI_ERR_NOT_SAME, k->abort_why);

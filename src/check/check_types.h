@@ -127,6 +127,7 @@ struct align {
     uint32_t sent;         /* calls + 1 of the last ring sent to the judge */
     struct list others;
     uint64_t look;         /* judge: when to give the verdict (ns); 0: no difference is known */
+    int asked_again;       /* ... and whether all were asked for their rings a second time */
     char name[64];
     char *verdict;         /* the brief text; NULL: none */
 };
@@ -168,7 +169,10 @@ int judge_init(void);
 enum ring_wish { RING_ONLY, RING_ACK, RING_EXPLAIN /* an error: compare all members' */ };
 void judge_send_ring(struct align *a, enum ring_wish wish);
 void judge_stall(void);        /* a wait lasts */
-void judge_look(struct align *a, int now); /* compare what is here; now: no delay */
+/* Compare what is here. A verdict waits until all members' rings are, or the time for them is over,
+ * or no more can come. */
+enum judge_when { LOOK_EARLY, LOOK_DUE, LOOK_LAST };
+void judge_look(struct align *a, enum judge_when now);
 void judge_explain(struct align *a);       /* behind an error: ask all, wait a moment */
 void judge_later(struct check *k);         /* the hook has work */
 void judge_verdict(struct align *a, const char *brief); /* it is known here */

@@ -19,7 +19,7 @@
 #include "obj/err.h"
 #include "var/var.h"
 
-static const uint64_t GATHER_NS = 500000000u;  /* at most, for the rings of all others */
+static const uint64_t GATHER_NS = 300000000u;  /* at most twice, for the rings of all others */
 static const uint64_t EXPLAIN_NS = 1000000000u; /* an error waits so long for a verdict */
 static const uint64_t ABORT_NS = 300000000u;   /* what hangs elsewhere ends so long after it */
 
@@ -183,7 +183,7 @@ static int all_said(const struct align *a, const struct align_view *v, int n, ui
     return said == a->size;
 }
 
-void judge_look(struct align *a, int now)
+void judge_look(struct align *a, enum judge_when now)
 {
     struct check *k = proc->check;
     struct align_entry *e;
@@ -196,7 +196,11 @@ void judge_look(struct align *a, int now)
         return;
     struct align_view *v = all_views(a, &n, &e);
     uint32_t differs = v ? first_difference(v, n) : 0;
-    if (differs && (now || all_said(a, v, n, differs))) {
+    if (differs && now == LOOK_DUE && !all_said(a, v, n, differs) && !a->asked_again) {
+        a->asked_again = 1; /* who answered before it came to this call */
+        a->look = time_now() + GATHER_NS;
+        to_all(a, ALIGN_ASK, NULL, 0);
+    } else if (differs && (now != LOOK_EARLY || all_said(a, v, n, differs))) {
         k->pending -= a->look != 0;
         a->look = 0;
         pronounce(a, v, n, differs);
@@ -267,7 +271,7 @@ static int on_ring(int src, const void *msg, size_t len)
                   a->verdict, strlen(a->verdict) + 1);
     if (m.wish == RING_EXPLAIN && !a->verdict) /* this process may not have come so far */
         to_all(a, ALIGN_ASK, NULL, 0);
-    judge_look(a, 0);
+    judge_look(a, LOOK_EARLY);
     if (a->final && !a->comm && a->rank >= 0 && a->finals == a->size - 1 && !a->look)
         align_drop(a);
     return 0;
@@ -321,7 +325,7 @@ void judge_stall(void)
     for (struct map_entry *e; sent < STALL_RINGS && (e = map_next(&k->aligns, &at)) != NULL;) {
         struct align *a = e->value;
         if (a->judge == boot_rank() || a->judge < 0)
-            judge_look(a, 0);
+            judge_look(a, LOOK_EARLY);
         else if (a->comm && !a->verdict && a->sent != a->h.calls + 1 && ++sent)
             judge_send_ring(a, RING_ONLY);
     }
@@ -354,7 +358,7 @@ static int hook(void *arg)
     for (struct map_entry *e; k->pending && (e = map_next(&k->aligns, &at)) != NULL;) {
         struct align *a = e->value;
         if (a->look && now >= a->look) {
-            judge_look(a, 1);
+            judge_look(a, LOOK_DUE);
             events++;
         }
     }
