@@ -1,4 +1,5 @@
 #include "launch/args.h"
+#include "launch/dialect.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,50 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const char args_help[] =
-    "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...\n"
-    "\n"
-    "For one program of the line (each block between colons has its own):\n"
-    "  -n N, -np N             ranks to start (default 1)\n"
-    "  -env NAME VALUE         set an environment variable\n"
-    "  -envall, -envnone       pass all (default) or nothing of mpiexec's environment\n"
-    "  -envlist A,B,..         pass only these variables\n"
-    "  -wdir DIR               start in this directory\n"
-    "For all:\n"
-    "  -genv NAME VALUE, -genvall, -genvnone, -genvlist A,B,..    as above\n"
-    "  -gwdir DIR              as above\n"
-    "  -l, -prepend-rank       begin each line of output with [rank]\n"
-    "  -outfile-pattern FILE, -errfile-pattern FILE   write output there; %r rank, %h host, %% "
-    "percent\n"
-    "  -timeout SECONDS        end the job after this time (also MPIEXEC_TIMEOUT)\n"
-    "  -disable-auto-cleanup   a rank that dies does not end the others\n"
-    "  -bind-to TYPE[:N]       bind each rank to N (1) of: hwthread core l1cache l2cache l3cache "
-    "numa socket; or none\n"
-    "  -map-by TYPE            deal ranks out over these in turn (default: the type of -bind-to)\n"
-    "  -hosts A,B, -host A, -f FILE, -hostfile FILE, -machinefile FILE\n"
-    "                          start ranks there; if one is not this host, the job is handed over "
-    "to\n"
-    "                          an installed launcher: mpiexec.hydra, srun or prterun\n"
-    "  -ppn N                  ranks per host (this host only: no effect)\n"
-    "  -engine NAME            which of them: hydra, srun or prterun\n"
-    "  -usize N                universe size (default: ranks started)\n"
-    "  -configfile FILE        read the command line from a file, one block per line\n"
-    "  -verbose                say where each rank was started\n"
-    "  --cvars                 list the control variables of the library\n"
-    "  -help, --version\n"
-    "\n"
-    "Signals: SIGINT, SIGTERM, SIGHUP and SIGQUIT go to all ranks, which are killed 5 seconds "
-    "later; a second one\n"
-    "kills at once.  SIGUSR1 prints what each rank does.  SIGUSR2, SIGTSTP and SIGCONT are passed "
-    "on.\n"
-    "Exit status: the largest of the ranks' (128+N for signal N); 255 for a time-out or a wrong "
-    "command line.\n";
-
 enum opt {
     O_N, O_ENV, O_ENVALL, O_ENVNONE, O_ENVLIST, O_WDIR,
     O_GENV, O_GENVALL, O_GENVNONE, O_GENVLIST, O_GWDIR,
     O_LABEL, O_OUTFILE, O_ERRFILE, O_TIMEOUT, O_NOCLEAN, O_BIND, O_MAP, O_PPN, O_HOSTS, O_HOSTFILE,
-    O_USIZE, O_ENGINE, O_CONFIG, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
+    O_USIZE, O_ENGINE, O_CONFIG, O_X, O_VERBOSE, O_CVARS, O_HELP, O_VERSION,
 };
 
 static const struct opt_row {
@@ -88,6 +50,7 @@ static const struct opt_row {
     {"usize", O_USIZE, 1},
     {"engine", O_ENGINE, 1},
     {"configfile", O_CONFIG, 1},
+    {"x", O_X, 1},
     {"verbose", O_VERBOSE, 0},
     {"v", O_VERBOSE, 0},
     {"cvars", O_CVARS, 0},
@@ -295,6 +258,30 @@ static int env_set(struct parse *p, struct env_spec *e, const char *opt, const c
     return 0;
 }
 
+/* NAME=VALUE in one word. */
+static int env_word(struct parse *p, struct env_spec *e, const char *opt, const char *word)
+{
+    struct args *a = p->a;
+    char *name = strdup(word);
+    if (!name || a->ncopies == ARGS_ENV_MAX) {
+        free(name);
+        return name ? complain(p, "-%s %s: too many variables are set", opt, word) : -ENOMEM;
+    }
+    a->copies[a->ncopies++] = name;
+    name[strcspn(name, "=")] = 0;
+    return env_set(p, e, opt, name, word + strlen(name) + 1);
+}
+
+/* Open MPI's -x NAME[=VALUE].  All of the environment is passed unless another option says
+ * otherwise. */
+static int set_x(struct parse *p, struct env_spec *e, const char *word)
+{
+    if (strchr(word, '='))
+        return env_word(p, e, "x", word);
+    const char *value = getenv(word);
+    return value ? env_set(p, e, "x", word, value) : 0;
+}
+
 static int env_mode(struct env_spec *e, enum env_mode mode, const char *list)
 {
     if (!e)
@@ -332,8 +319,9 @@ static int apply(struct parse *p, struct block *b, const struct opt_row *o, cons
             return complain(p, "-timeout %s: a number of seconds above 0 is needed", v[0], NULL);
         break;
     case O_NOCLEAN: a->no_cleanup = 1; break;
-    case O_BIND: a->bind = v[0]; break;
-    case O_MAP: a->map = v[0]; break;
+    case O_BIND: a->bind = dialect_bind(v[0]); break;
+    case O_MAP: a->map = dialect_map(v[0], a->map_text, sizeof a->map_text); break;
+    case O_X: return set_x(p, block_env(b), v[0]);
     case O_PPN: return count_of(p, o->name, v[0], ARGS_RANKS_MAX, &a->ppn);
     case O_HOSTS: return add_hosts(p, o->name, v[0]);
     case O_HOSTFILE: return read_hostfile(p, o->name, v[0]);
@@ -356,6 +344,40 @@ static const struct opt_row *find_option(const char *name, size_t n)
     return NULL;
 }
 
+static int unknown(struct parse *p, const char *word, const char *name, size_t n)
+{
+    const char *names[sizeof options / sizeof *options];
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        names[i] = options[i].name;
+    const char *near = dialect_nearest(name, n, names, sizeof names / sizeof *names);
+    return near ? complain(p, "unknown option %s; did you mean -%s? (mpiexec -help lists them)",
+                           word, near)
+                : complain(p, "unknown option %s (mpiexec -help lists them)", word, NULL);
+}
+
+/* An option of another launcher; given: its value behind =, or NULL. */
+static int parse_dialect(struct parse *p, struct block *b, const struct dialect_row *d,
+                         const char *word, const char *given)
+{
+    const char *v[2] = {given, NULL};
+    if (given && d->values != 1)
+        return complain(p, "option %s takes no =value", word, NULL);
+    for (int got = given != NULL; got < d->values; got++) {
+        if (!*p->word)
+            return complain(p, "option %s needs %s", word,
+                            d->values == 2 ? "a name and a value" : "a value");
+        v[got] = *p->word++;
+    }
+    if (d->value)
+        v[0] = d->value;
+    if (d->own)
+        return apply(p, b, find_option(d->own, strlen(d->own)), v);
+    struct args *a = p->a;
+    size_t had = strlen(a->idle);
+    snprintf(a->idle + had, sizeof a->idle - had, "%s%s", had ? ", " : "", word);
+    return 0;
+}
+
 /* The option at p->word, which is moved past it and its values. */
 static int parse_option(struct parse *p, struct block *b)
 {
@@ -363,8 +385,11 @@ static int parse_option(struct parse *p, struct block *b)
     const char *name = word + (word[1] == '-' ? 2 : 1);
     size_t n = strcspn(name, "=");
     const struct opt_row *o = find_option(name, n);
+    const struct dialect_row *d = o ? NULL : dialect_find(name, n);
+    if (!o && d)
+        return parse_dialect(p, b, d, word, name[n] ? name + n + 1 : NULL);
     if (!o)
-        return complain(p, "unknown option %s (mpiexec -help lists them)", word, NULL);
+        return unknown(p, word, name, n);
     int got = 0;
     if (name[n] == '=') {
         if (o->values != 1)
@@ -376,6 +401,8 @@ static int parse_option(struct parse *p, struct block *b)
             return complain(p, "option %s needs %s", word,
                             o->values == 2 ? "a name and a value" : "a value");
         v[got] = *p->word++;
+        if (o->values == 2 && got == 0 && strchr(v[0], '=')) /* Hydra's second form */
+            return env_word(p, o->opt == O_ENV ? block_env(b) : &p->a->genv, o->name, v[0]);
     }
     return apply(p, b, o, v);
 }
@@ -526,6 +553,8 @@ void args_free(struct args *a)
     for (int i = 0; i < a->nblocks; i++)
         free(a->block[i].env);
     free(a->block);
+    for (int i = 0; i < a->ncopies; i++)
+        free(a->copies[i]);
     free(a->hosts);
     free(a->words);
     free(a->words_text);

@@ -51,6 +51,10 @@ struct args {
     double timeout;       /* seconds, 0: none */
     const char *bind, *map;       /* as written, or NULL */
     const char *outfile, *errfile; /* patterns, or NULL */
+    char map_text[32];    /* what map points to where a part of the word counts */
+    char idle[256];       /* options without effect, as written, with commas; cut */
+    char *copies[ARGS_ENV_MAX]; /* names of -genv NAME=VALUE, to be freed */
+    int ncopies;
     char *words_text;     /* -configfile: what its words point into */
     char **words;
 };

@@ -199,6 +199,12 @@ static int rank_env(struct job *j, struct start *s, int rank, int pmi_fd)
               env_put(e, "WINDROSE_TTY", tty) | env_put_int(e, "PMI_FD", pmi_fd) |
               env_put_int(e, "PMI_RANK", rank) | env_put_int(e, "PMI_SIZE", j->size) |
               env_put_int(e, "MPI_LOCALRANKID", rank) | env_put_int(e, "MPI_LOCALNRANKS", j->size);
+    /* Scripts choose a GPU by these. */
+    err |= env_put_int(e, "OMPI_COMM_WORLD_RANK", rank) |
+           env_put_int(e, "OMPI_COMM_WORLD_SIZE", j->size) |
+           env_put_int(e, "OMPI_COMM_WORLD_LOCAL_RANK", rank) |
+           env_put_int(e, "OMPI_COMM_WORLD_LOCAL_SIZE", j->size) |
+           env_put_int(e, "OMPI_COMM_WORLD_NODE_RANK", rank);
     return err ? -ENOMEM : 0;
 }
 

@@ -2,6 +2,7 @@
 
 Suite *suite_args(void);
 Suite *suite_ask(void);
+Suite *suite_dialect(void);
 Suite *suite_elf(void);
 Suite *suite_engine(void);
 Suite *suite_env(void);
@@ -15,7 +16,7 @@ Suite *suite_pmi_server(void);
 int main(void)
 {
     Suite *(*const suites[])(void) = {
-        suite_args, suite_ask, suite_elf, suite_engine, suite_env, suite_io,
+        suite_args, suite_ask, suite_dialect, suite_elf, suite_engine, suite_env, suite_io,
         suite_kvs, suite_ldcache, suite_needs, suite_place, suite_pmi_server};
     return unit_run(suites, sizeof suites / sizeof *suites);
 }

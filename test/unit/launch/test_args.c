@@ -141,7 +141,7 @@ START_TEST(mistakes)
         "-env=A x",
         "-env A",
         "-env ' 1 x",
-        "-env A=B 1 x",
+        "-env =B 1 x",
         "-timeout 0 x",
         "-timeout -1 x",
         "-timeout x x",
