@@ -28,7 +28,7 @@ static int single_init(int *rank, int *size, int *appnum)
     return 0;
 }
 
-/* Nobody else is there, but a process may read what it put itself. */
+/* There are no other processes, but a process may read what it put itself. */
 struct boot_value {
     struct boot_value *next;
     size_t len;
@@ -111,7 +111,7 @@ const struct boot_ops singleton_ops = {
 
 /* --- life ------------------------------------------------------------------- */
 
-/* The map of a launcher that tells of each process apart. */
+/* The map of a launcher that describes each process by itself. */
 static int ask_numbers(const struct boot *b, char **text)
 {
     int *number = malloc((size_t)b->size * sizeof *number);
@@ -147,7 +147,7 @@ static int load_map(struct boot *b)
     return err;
 }
 
-/* A privileged program trusts no launcher that the environment names: a launcher decides whose
+/* A privileged program trusts no launcher that the environment names: a launcher decides which
  * memory it maps. */
 static void remark_privileged(void)
 {
@@ -242,10 +242,10 @@ const char *boot_job_id(void)
 
 /* --- services ----------------------------------------------------------------- */
 
-/* A value of less than BOOT_PIECE_MAX bytes is one piece, under its key.  Of a longer one each
- * piece but the last holds BOOT_PIECE_MAX - 1 bytes of it and one of filling: by its length one
- * knows that another follows, under "key.N".  So no piece but that of an empty value is empty,
- * which launchers would not carry. */
+/* A value of less than BOOT_PIECE_MAX bytes is one piece, under its key.  Each piece of a longer
+ * one but the last holds BOOT_PIECE_MAX - 1 bytes of it and one byte of filling.  That length means
+ * that another piece follows, under "key.N".  So only the piece of an empty value is empty:
+ * launchers do not carry empty values. */
 static void piece_name(char name[PMI_KEY_MAX], const char *key, int i)
 {
     int n = i ? snprintf(name, PMI_KEY_MAX, "%s.%d", key, i)
@@ -327,7 +327,7 @@ int boot_barrier_test(void)
 
 int boot_barrier_for(uint64_t ns)
 {
-    enum { LOOK_MS = 100 }; /* also for a launcher whose descriptor tells nothing */
+    enum { LOOK_MS = 100 }; /* also for a launcher whose descriptor reports nothing */
     const struct boot_ops *ops = proc->boot->ops;
     int fd, done, err;
     if (!ops->barrier_begin || !ops->barrier_test)
@@ -345,8 +345,8 @@ int boot_barrier_for(uint64_t ns)
 
 void boot_abort(int code, const char *why)
 {
-    /* What the program printed before it gave up should be seen; but a lock on stdout may be held
-     * by whoever called us (a signal handler), so only try. */
+    /* What the program printed before it gave up should be seen.  But the caller may hold a lock on
+     * stdout (a signal handler), so only try. */
     if (!ftrylockfile(stdout)) {
         fflush(stdout);
         funlockfile(stdout);

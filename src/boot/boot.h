@@ -4,10 +4,12 @@
  *   Open MPI's mpirun, prterun, srun --mpi=pmix        PMIx through libpmix
  *   none                                               singleton: rank 0 of 1
  *
- * The simulator installs its own boot_ops. Used during start and end. No room stores large keys:
- * am/ publishes one address per process and reads those of peers it talks to.
- * Node map: which world rank is on which node, O(1) memory if ranks are laid out in blocks or round
- * robin. NOLOCAL and NUM_CLIQUES are applied here, so no other room knows of them:
+ * The simulator installs its own boot_ops.  Most calls come during start and end.  No room stores
+ * large values: am/ publishes one address per process and reads those of peers it talks to.
+ * Start at boot_init() in boot.c.
+ *
+ * Node map: which world rank is on which node, in O(1) memory if ranks are laid out in blocks or
+ * round robin.  NOLOCAL and NUM_CLIQUES are applied here, so that no other room depends on them:
  *   node  what rma, p2p and coll call near (boot_same_node, boot_local_*): a host, or a pretended
  *         part of it
  *   host  the machine itself, whatever is pretended (boot_host_*): rings, wake-ups and page sharing
@@ -19,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of one value, before the wire's own encoding: as the rooms above see it, and as boot_ops
- * carry it.  Longer values travel in pieces (boot.c). */
+/* Bytes of one value, before the wire's own encoding, for callers and for boot_ops.  Longer values
+ * travel in pieces (boot.c). */
 enum { BOOT_VALUE_MAX = 4096, BOOT_PIECE_MAX = 384 };
 
 struct boot_ops { /* all return 0 or -errno */
@@ -43,9 +45,9 @@ struct boot_ops { /* all return 0 or -errno */
     int watched;
 };
 
-/* Connect to the launcher; fills rank, size, node map.  The first thing MPI_Init does after
- * var_init. 0 or -errno; the cause has then been printed, in one line, with all that is known about
- * it. Until proc->phase is PROC_INIT no answer is awaited longer than MPIR_CVAR_BOOT_TIMEOUT. */
+/* Connect to the launcher; fills rank, size, node map.  MPI_Init calls it first after var_init. 0
+ * or -errno; the cause has then been printed, in one line.  Until proc->phase is PROC_INIT no wait
+ * for an answer is longer than MPIR_CVAR_BOOT_TIMEOUT. */
 int boot_init(const struct boot_ops *forced /* NULL: find out */);
 int boot_finalize(void);
 
@@ -55,26 +57,26 @@ int boot_appnum(void); /* index of the MPMD block, -1 unknown */
 /* Unique text for the job, equal on all its processes, different between jobs on a host. */
 const char *boot_job_id(void);
 
-/* The first part of a key (parts are parted by dots) that is a number is the rank of the process
- * that puts it: there are launchers that look for a value only where they are told to. */
+/* Keys have parts, separated by dots.  The first part that is a number is the rank of the process
+ * that puts the key: some launchers look for a value only at a process that the caller names. */
 int boot_put(const char *key, const void *value, size_t len);
-/* Value put under key by anybody before the last barrier.  -ENOENT if none; once MPI runs
- * -EINPROGRESS: not yet, ask again, and -ETIMEDOUT: for longer than MPIR_CVAR_PEER_TIMEOUT the
- * launcher has not brought it. */
+/* Value that any process put under key before the last barrier. -ENOENT if none.  Once MPI runs:
+ * -EINPROGRESS if it has not come yet, ask again; -ETIMEDOUT if the launcher has not brought it
+ * within MPIR_CVAR_PEER_TIMEOUT. */
 int boot_get(const char *key, void *value, size_t *len);
-/* Another process has exchanged names of hosts (MPIR_CVAR_HOST_MAP), and this one has not: then
- * keys are missed. */
+/* Another process has exchanged names of hosts (MPIR_CVAR_HOST_MAP), and this one has not.  Then
+ * keys are missing. */
 int boot_host_exchanged_elsewhere(void);
 /* All processes.  -ETIMEDOUT (during MPI_Init) when some did not come; printed as in boot_init. */
 int boot_barrier(void);
-/* The same for whoever must serve others meanwhile: begin it once, then ask until the answer is not
- * 0. 1: all that live have come; -errno.  *fd becomes readable when there is news; -1: there is
- * none to sleep on. */
+/* The same for a process that must serve others meanwhile: begin it once, then test until the
+ * answer is not 0. 1: all processes that live have come; -errno. *fd becomes readable when there is
+ * news; -1: there is no descriptor to sleep on. */
 int boot_barrier_begin(int *fd);
 int boot_barrier_test(void);
 
-/* All processes, waiting no longer than that (ns).  -ETIMEDOUT, with which the barrier stays begun:
- * no other may follow. */
+/* All processes, waiting at most `ns`. -ETIMEDOUT: the barrier stays begun, and no other may
+ * follow. */
 int boot_barrier_for(uint64_t ns);
 
 /* End the whole job with exit status `code`; `why` is one line for the user.  Does not return. */
@@ -88,13 +90,14 @@ int boot_same_node(int rank);           /* with this process */
 int boot_local_size(void);              /* processes on this node */
 int boot_local_index(int rank);         /* of a rank on this node; -1 if elsewhere */
 int boot_local_rank(int index);         /* world rank of a local index */
-/* The same for the host: pretended nodes ignored.  Host indexes follow world rank order. */
+/* The same for the host, which ignores pretended nodes.  Host indexes follow world rank order. */
 int boot_host_processes(void);          /* processes of the job on this host */
 int boot_host_index(int rank);          /* of a rank on this host; -1 if elsewhere */
 int boot_host_rank(int index);          /* world rank of a host index */
 
 /* What processes must have in common to reach each other's memory and sockets: the kernel and these
- * namespaces (0: the kernel does not tell).  Containers share the first and not the others. */
+ * namespaces (0: the kernel does not report one).  Containers share the first and not the
+ * others. */
 struct boot_host {
     uint64_t kernel, net, pid, user;
 };
@@ -103,62 +106,61 @@ int boot_host_here(struct boot_host *h); /* 0; -EMFILE, -ENFILE: no descriptor t
 const char *boot_host_differs(const struct boot_host *a, const struct boot_host *b);
 
 /* --- death ------------------------------------------------------------------
- * 1 if `rank` is dead: the launcher said so (a look at one byte of a page shared with our mpiexec;
- * only with -disable-auto-cleanup, else the job ends), or it was found by the watch, or a transport
- * lost it. For ever. */
+ * 1 if `rank` has failed, for ever.  Either the launcher reported it, or the watch found it, or a
+ * transport lost it.  The launcher's report costs a look at one byte of a page that our mpiexec
+ * shares (only with -disable-auto-cleanup, else the job ends). */
 int boot_failed(int rank);
-/* Number of dead ranks so far: cheap test before looking at each. */
+/* Number of failed ranks so far: a cheap test before the caller looks at each. */
 int boot_failed_count(void);
-/* How its death is known, for messages: "its process on h2 has ended".  Valid until
+/* How its failure is known, for messages: "its process on h2 has ended".  Valid until
  * boot_finalize(). */
 enum { BOOT_WHY_MAX = 112 };
 const char *boot_failed_why(int rank);
-/* The process whose death became known last; -1: none. */
+/* The process whose failure became known last; -1: none. */
 int boot_failed_last(void);
-/* From here on `rank` is dead for this process. */
+/* From here on `rank` has failed for this process. */
 void boot_fail_now(int rank, const char *why);
-/* Whether the launcher's barrier counts the dead as arrived. */
+/* Whether the launcher's barrier counts failed processes as arrived. */
 int boot_barrier_living(void);
 
 /* --- watch ------------------------------------------------------------------
- * Who is alive on other hosts, where no launcher tells.  Only in jobs over several hosts, under
- * launchers that are not our mpiexec, with MPIR_CVAR_PEER_TIMEOUT > 0; else every call does
- * nothing.  Each process has a listening socket and a thread that sleeps. 0 or -errno (no port, no
- * address). */
+ * Which processes of other hosts are alive, where the launcher does not report it.  Only in jobs
+ * over several hosts, under launchers other than our mpiexec, with MPIR_CVAR_PEER_TIMEOUT > 0; else
+ * every call does nothing.  Each process has a listening socket and a thread that sleeps. 0 or
+ * -errno (no port, no address). */
 int boot_detector_start(void);
 void boot_detector_stop(void);
-/* What others need to ask for this process, to be published; its bytes, 0: nothing. */
+/* What others need to ask about this process, to be published; its bytes, 0: nothing. */
 enum { BOOT_CARD_MAX = 192 };
 size_t boot_detector_card(void *buf, size_t room);
-/* How long to wait before the same process is asked for again (ns); 0: nobody watches. */
+/* How long to wait before the same process is asked about again (ns); 0: there is no watch. */
 uint64_t boot_detector_turn(void);
-/* Ask whether `rank`, which published that card, lives.  Returns at once; a death shows in
- * boot_failed_count() some time later: soon where the process has ended, after
- * MPIR_CVAR_PEER_TIMEOUT where its host is silent.  At most 32 are asked at a time; what is too
- * much is forgotten, so ask again. */
+/* Ask whether `rank`, which published that card, is alive.  Returns at once.  A failure shows in
+ * boot_failed_count() later: soon if the process has ended, after MPIR_CVAR_PEER_TIMEOUT if its
+ * host is silent.  At most 32 questions are open at a time.  More are dropped, so ask again. */
 void boot_detector_ask(int rank, const void *card, size_t len);
-/* Ask it for the sake of a proof (boot_detector_proven), not of itself: nobody waits for it, and
- * where others have answered and it has not, nothing follows from that. */
+/* Ask it as a proof only (boot_detector_proven): no wait depends on it.  If others have answered
+ * and it has not, nothing follows from that. */
 void boot_detector_try(int rank, const void *card, size_t len);
-/* A message of `rank` has come over a network: it lived when it was asked for, if it was.  Returns
- * at once. */
+/* A message of `rank` has come over a network.  If there is a question about it, it was alive then.
+ * Returns at once. */
 void boot_detector_hear(int rank);
-/* Wait until a process of another host has answered, no longer than that (ns).  1: one has, or
- * nobody watches. */
+/* Wait at most `ns` until a process of another host has answered. 1: one has, or there is no
+ * watch. */
 int boot_detector_wait(uint64_t ns);
-/* 1: nothing whatever, neither answer nor message, has come from another host. */
+/* 1: neither an answer nor a message has come from any other host. */
 int boot_detector_deaf(void);
-/* A process of this host of whose death there is a rumour, which should be asked; told once; -1:
- * none. */
+/* A process of this host that another host reports as failed, which should be asked; reported once;
+ * -1: none. */
 int boot_detector_doubt(void);
-/* 0: no process of another host has answered yet; until one has, no death there can be told from a
- * network that does not work. */
+/* 0: no process of another host has answered yet.  Until one has, a failure there cannot be told
+ * from a network that does not work. */
 int boot_detector_proven(void);
 
-/* What the program does with each signal, noted before a library is loaded that may take some for
- * itself, and given back after it: what others have changed, and nothing else. */
+/* What the program does with each signal.  Note it before loading a library that may take some
+ * signals for itself, and restore it afterwards: only what the library changed. */
 struct boot_signals {
-    struct sigaction act[NSIG]; /* sa_flags -1: not to be had */
+    struct sigaction act[NSIG]; /* sa_flags -1: not available */
 };
 void boot_signals_are(struct boot_signals *had);
 void boot_signals_back(const struct boot_signals *had);

@@ -14,26 +14,27 @@
 
 struct pmi_client {
     int fd;
-    int ours; /* the server is our mpiexec: it takes the words it alone knows (doc/pmi-wire.md) */
+    /* the server is our mpiexec: it takes the words that only it knows (doc/pmi-wire.md) */
+    int ours;
     char kvs[PMI_KVS_MAX];
     char in[PMI_LINE_MAX]; /* bytes read, not yet used */
     size_t have;
-    /* the answer that did not come in time: no more is asked before it has; NULL: none */
+    /* the answer that did not come in time: nothing more is asked before it comes; NULL: none */
     const char *late;
-    uint64_t late_until; /* when it has been awaited for twice the time (ns) */
+    uint64_t late_until; /* when twice the time is over (ns) */
     /* begun and not tested yet: 1 its answer is awaited, 2 it came while another was read */
     int barrier;
 };
 
-/* of a death; also on the wire of the watch. APART: so it looks from this host, which may itself be
- * the one that is cut off: no news for others. */
+/* Of a failure; also on the wire of the watch.  APART: it looks so from this host, which may itself
+ * be cut off.  So it is not reported to others. */
 enum boot_scope {
     BOOT_ONE = 0,  /* this process alone */
-    BOOT_HOST = 1, /* its host died with it */
+    BOOT_HOST = 1, /* its host failed with it */
     BOOT_APART = 2
 };
 
-/* one that no page tells of; but for the scope never changed once it is on the list */
+/* A failure that no page reports.  Only the scope may change once it is on the list. */
 struct boot_death {
     struct boot_death *next;
     int rank;
@@ -51,45 +52,45 @@ struct boot {
     struct boot_value *values; /* of singleton_ops only */
     const struct job_page *page; /* NULL under other launchers */
     size_t page_bytes;
-    struct watch *watch; /* NULL: nobody watches */
-    /* Deaths that no page tells of (death.c): written by the watching thread and by who holds
-     * proc->lock, read by anybody. */
+    struct watch *watch; /* NULL: there is no watch */
+    /* Failures that no page reports (death.c).  The watching thread and the holder of proc->lock
+     * write them, any thread reads them. */
     _Atomic(atomic_uchar *) failed;        /* by rank; NULL before the first */
     _Atomic(struct boot_death *) deaths;   /* the newest first */
     atomic_uint burials;                   /* how many; grows after the other two */
-    int survives; /* SIGUSR1 is ours */
+    int survives; /* SIGUSR1 has our handler */
     struct sigaction survive_before;
     struct crash *crash; /* NULL: a crash is not reported */
 };
 
 extern const struct boot_ops pmi1_ops, pmix_ops, singleton_ops;
 
-/* Whether the environment names a PMI-1 launcher, one that speaks PMIx. */
+/* Whether the environment names a PMI-1 launcher; one that speaks PMIx. */
 int pmi1_present(void);
 int pmix_present(void);
 
 /* The rank that a key names; -1: none. */
 int boot_key_rank(const char *key);
 
-/* The node map as the processes themselves find it, in the launcher's form (to be freed): one value
- * of each is read by all. */
+/* The node map as the processes themselves find it, in the launcher's form (to be freed).  Every
+ * process reads one value of each. */
 int boot_host_exchange(struct boot *b, char **text);
-/* That form, of a number for each rank's host; to be freed, NULL: no memory. */
+/* That form, made of a number for each rank's host; to be freed, NULL: no memory. */
 char *boot_map_text(const int *number, int size);
 
 /* Map the page of our mpiexec, if it is there. */
 void boot_page_open(struct boot *b);
 void boot_page_close(struct boot *b);
 
-/* `rank`, or all of its host, is dead.  Any thread; a second word about the same process is not
- * heard, but that its host is not only dead for this one. */
+/* `rank`, or its whole host, has failed.  Any thread.  A second report about the same process is
+ * ignored, unless it says that a host has failed not only for this process. */
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why);
 void boot_burials_free(struct boot *b);
 
 /* Address of this process's struct where, for mpiexec; 0: none. */
 uint64_t boot_where_at(void);
 
-/* Under another PMI-1 launcher than our mpiexec SIGUSR1 does nothing, unless the program wants the
+/* Under another PMI-1 launcher than our mpiexec: ignore SIGUSR1, unless the program wants the
  * signal itself. */
 void boot_survive_on(struct boot *b);
 void boot_survive_off(struct boot *b);

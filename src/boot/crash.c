@@ -3,10 +3,11 @@
  *
  *   SIGSEGV ..  -> handler, on its own stack -> header, frames -> default action: core, status 139
  *
- * A program may crash anywhere, with any lock held: the handler calls write, open, read, poll,
- * clone and the unwinder of libgcc, which allocates nothing and takes no lock (glibc 2.35 and
- * later).  It is there only where the program has none of its own, in a crash only, and so cuts no
- * call short. Names and lines come from addr2line of binutils, where it is installed. */
+ * A program may crash anywhere, with any lock held.  So the handler only calls write, open, read,
+ * poll, clone and the unwinder of libgcc, which allocates nothing and takes no lock (glibc 2.35 and
+ * later).  The handler is set only where the program has none of its own.  It runs in a crash only,
+ * and so interrupts no system call.  Names and lines come from addr2line of binutils, where it is
+ * installed. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -139,7 +140,7 @@ static void header(int index, const siginfo_t *si)
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *u, void *arg)
 {
     struct crash *c = arg;
-    int exact = 0; /* the instruction itself, not the one after a call */
+    int exact = 0; /* the address of the call, not of the instruction after it */
     uintptr_t pc = _Unwind_GetIPInfo(u, &exact);
     if (!pc || c->frames == FRAMES_MAX)
         return _URC_END_OF_STACK;
@@ -147,7 +148,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *u, void *arg)
     return _URC_NO_REASON;
 }
 
-/* Where the signal came, and, where that is nowhere, the place it was called from. */
+/* The place of the signal.  If that is not in code: the place that called it. */
 static uintptr_t crash_pc(const ucontext_t *uc, uintptr_t *caller)
 {
     *caller = 0;
@@ -166,7 +167,7 @@ static uintptr_t crash_pc(const ucontext_t *uc, uintptr_t *caller)
 #endif
 }
 
-/* The frames of the program: those of this handler, above the signal's, are left out. */
+/* The frames of the program, without those of this handler. */
 static void collect(struct crash *c, const ucontext_t *uc)
 {
     uintptr_t caller, pc = crash_pc(uc, &caller);
@@ -174,7 +175,8 @@ static void collect(struct crash *c, const ucontext_t *uc)
     _Unwind_Backtrace(on_frame, c);
     while (first < c->frames && c->frame[first].pc != pc)
         first++;
-    if (first == c->frames) { /* the unwinder came to its end before: a call to where no code is */
+    /* the unwinder ended before that: the program called an address without code */
+    if (first == c->frames) {
         c->frames = caller ? 2 : 1;
         c->frame[0] = (struct frame){.pc = pc, .object = -1};
         c->frame[1] = (struct frame){.pc = caller - 1, .object = -1};
@@ -319,7 +321,7 @@ static void run_lookup(const struct crash *c, int first, int n, int out)
     _exit(127);
 }
 
-/* Lines of the lookup as they come; how many frames were told. */
+/* Read lines of the lookup as they come; returns how many frames have one. */
 static int take_lines(struct crash *c, int first, int n, int fd)
 {
     char buf[LINE_BYTES];
@@ -348,8 +350,8 @@ static int take_lines(struct crash *c, int first, int n, int fd)
     return told;
 }
 
-/* Frames first .. first+n-1 of one object.  A child by clone without a signal for its end: the
- * program's SIGCHLD handler and fork handlers are no part of this. */
+/* Frames first .. first+n-1 of one object.  The child is made by clone, without a signal for its
+ * end, so that the program's SIGCHLD handler and fork handlers do not run. */
 static void look_up(struct crash *c, int first, int n)
 {
     int fd[2], told = 0;
@@ -400,13 +402,13 @@ static void on_crash(int sig, siginfo_t *si, void *uc)
     struct crash *c = b ? b->crash : NULL;
     if (c && index < CRASHES && atomic_compare_exchange_strong(&c->thread, &none, me))
         report(c, index, si, uc);
-    else if (c && none != me) /* another thread crashes, too: the first one's report ends both */
+    else if (c && none != me) /* another thread crashes, too: the report of the first ends both */
         for (int i = 0; i < LOOKUP_MS / 10; i++)
             poll(NULL, 0, 10);
     struct sigaction dfl = {.sa_handler = SIG_DFL};
     sigaction(sig, &dfl, NULL);
-    /* A fault comes again when the instruction is done again, for the core to show it; what was
-     * sent is sent again. */
+    /* Return: a fault comes again when the instruction runs again, so that the core shows it.  A
+     * signal that was sent is sent again. */
     if (si->si_code <= 0 || sig == SIGABRT)
         syscall(SYS_tgkill, getpid(), me, sig);
     errno = saved;
@@ -414,7 +416,7 @@ static void on_crash(int sig, siginfo_t *si, void *uc)
 
 void boot_crash_on(struct boot *b)
 {
-    /* A privileged program shows its addresses to nobody and runs no other program. */
+    /* A privileged program shows no addresses and runs no other program. */
     struct crash *c = cvar.crash_report && !var_privileged() ? calloc(1, sizeof *c) : NULL;
     stack_t had;
     if (!c)
@@ -451,7 +453,7 @@ void boot_crash_off(struct boot *b)
             now.sa_sigaction == on_crash)
             sigaction(crashes[i].sig, &dfl, NULL);
     b->crash = NULL;
-    /* Off in the thread that called MPI_Init; from another thread it stays, and so does its
+    /* Off in the thread that called MPI_Init.  In another thread it stays, and so does its
      * memory. */
     if (c->stack && !sigaltstack(NULL, &is) && is.ss_sp == c->stack && !sigaltstack(&none, NULL))
         munmap(c->stack, STACK_BYTES);

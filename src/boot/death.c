@@ -1,5 +1,5 @@
-/* death.c - who is dead: by the page that our mpiexec shares with its ranks, by the watch, by
- * transports; where mpiexec reads what this process does. */
+/* death.c - which processes have failed: reported by the page that our mpiexec shares with its
+ * ranks, by the watch, by transports.  Also where mpiexec reads what this process does. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -51,9 +51,10 @@ void boot_page_close(struct boot *b)
     b->page = NULL;
 }
 
-/* --- deaths that no page tells of ---------------------------------------------- */
+/* --- failures that no page reports ---------------------------------------------- */
 
-enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 }; /* in boot.failed; ever upwards */
+/* in boot.failed; never decreases */
+enum { FAILED_SEEN = 1, FAILED_APART = 2, FAILED_WITH_HOST = 3 };
 
 static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scope scope,
                      const char *why)
@@ -62,7 +63,7 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
         return;
     struct boot_death *d = malloc(sizeof *d);
     if (!d || atomic_exchange_explicit(&set[rank], FAILED_SEEN, memory_order_relaxed)) {
-        free(d); /* without memory: whoever waits asks again */
+        free(d); /* no memory: the process that waits asks again */
         return;
     }
     d->rank = rank;
@@ -71,16 +72,16 @@ static void fail_one(struct boot *b, atomic_uchar *set, int rank, enum boot_scop
     memcpy(d->why, why, n);
     d->why[n] = 0;
     d->next = atomic_load_explicit(&b->deaths, memory_order_relaxed);
-    /* Release: pairs with the acquire loads of those who walk the list. */
+    /* Release: pairs with the acquire loads of readers of the list. */
     while (!atomic_compare_exchange_weak_explicit(&b->deaths, &d->next, d, memory_order_release,
                                                   memory_order_relaxed))
         ;
-    /* Last, and release: pairs with boot_failed_count(), whose reader then sees the set and the
+    /* Last, and release: pairs with boot_failed_count(), whose caller then sees the set and the
      * list. */
     atomic_fetch_add_explicit(&b->burials, 1, memory_order_release);
 }
 
-/* Others have found it, too: it may be told. */
+/* Others have found it, too: it may be reported. */
 static void host_is_dead(struct boot *b, int where)
 {
     for (struct boot_death *d = atomic_load_explicit(&b->deaths, memory_order_acquire); d;
@@ -92,7 +93,7 @@ static void host_is_dead(struct boot *b, int where)
 
 void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char *why)
 {
-    /* Acquire: the zeroes that another thread wrote. */
+    /* Acquire: another thread wrote the zeroes. */
     atomic_uchar *set = atomic_load_explicit(&b->failed, memory_order_acquire);
     if (!set) {
         atomic_uchar *fresh = calloc((size_t)b->size, sizeof *fresh);
@@ -110,7 +111,8 @@ void boot_fail_take(struct boot *b, int rank, enum boot_scope scope, const char 
     }
     const unsigned char as = scope == BOOT_HOST ? FAILED_WITH_HOST : FAILED_APART;
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) >= as)
-        return; /* every answer of others may say it again, once for each process there */
+        /* each answer of another process may report it again, once for each process of that host */
+        return;
     int where = node_map_host(&b->map, rank);
     if (atomic_load_explicit(&set[rank], memory_order_relaxed) == FAILED_APART)
         host_is_dead(b, where);
@@ -175,7 +177,7 @@ const char *boot_failed_why(int rank)
     switch (dead_by_page(proc->boot, rank)) {
     case JOB_LIVES: return "there is no connection to it";
     case JOB_NEVER_CAME: return "it ended before MPI_Init";
-    default: return "the launcher says so";
+    default: return "the launcher reported it";
     }
 }
 
@@ -207,8 +209,8 @@ uint64_t boot_where_at(void)
     return sizeof(void *) == 8 ? (uintptr_t)&proc->call : 0;
 }
 
-/* Hydra with -disable-auto-cleanup tells the survivors of a death by SIGUSR1, of which they would
- * die, too. */
+/* Hydra with -disable-auto-cleanup reports a death to the other processes by SIGUSR1.  Its default
+ * action would end them, too. */
 static void survive(int sig)
 {
     (void)sig;
@@ -226,8 +228,8 @@ void boot_signals_back(const struct boot_signals *had)
     for (int s = 1; s < NSIG; s++) {
         const struct sigaction *was = &had->act[s];
         struct sigaction is;
-        /* Only what is another's now: to say it again would discard a signal that is blocked and
-         * pending. */
+        /* Only if another handler is there now: setting it again would discard a signal that is
+         * blocked and pending. */
         if (was->sa_flags != -1 && !sigaction(s, NULL, &is) &&
             (is.sa_handler != was->sa_handler || is.sa_flags != was->sa_flags))
             (void)sigaction(s, was, NULL);

@@ -68,7 +68,7 @@
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* Questions of our process.  0: it wants us to end. */
+/* Questions of our process. 0: it wants this thread to end. */
 static int control(struct watch *w, uint64_t now)
 {
     struct ask a;
@@ -81,7 +81,7 @@ static int control(struct watch *w, uint64_t now)
     return !atomic_load_explicit(&w->stop, memory_order_acquire);
 }
 
-/* This process was stopped, or its machine: nobody could answer meanwhile. */
+/* This process was stopped, or its machine.  It could not read answers meanwhile. */
 static void was_away(struct watch *w, uint64_t ns)
 {
     for (int i = 0; i < PROBES; i++) {
@@ -105,7 +105,7 @@ static uint64_t look_at_clock(struct watch *w)
     return now;
 }
 
-/* Begin what is due; ms until the next thing is, -1: never. */
+/* Begin what is due; returns ms until the next is, -1: none. */
 static int due(struct watch *w, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -128,7 +128,7 @@ static int due(struct watch *w, uint64_t now)
     for (int i = 0; i < GUESTS; i++) {
         struct guest *g = &w->guest[i];
         if (g->fd >= 0 && now - g->since > GUEST_NS) {
-            detector_guest_answer(w, g); /* this thread may have been away, not the guest */
+            detector_guest_answer(w, g); /* perhaps this thread was away, not the guest */
             if (g->fd >= 0)
                 detector_guest_drop(w, g);
         } else if (g->fd >= 0 && g->since + GUEST_NS < next) {
@@ -140,8 +140,8 @@ static int due(struct watch *w, uint64_t now)
     return next == UINT64_MAX ? -1 : (int)((next - now) / MS) + 1;
 }
 
-/* The descriptors' places in fds are theirs in the record; what is not open has -1, which poll
- * skips. */
+/* The places of the descriptors in fds are kept in the record.  A descriptor that is not open is
+ * -1, which poll skips. */
 static void collect(struct watch *w, uint64_t now)
 {
     struct pollfd *f = w->fds;
@@ -167,10 +167,10 @@ static void *detector_run(void *arg)
         w->wake_by = ms < 0 ? UINT64_MAX : now + (uint64_t)ms * MS;
         collect(w, now);
         int n = poll(w->fds, sizeof w->fds / sizeof *w->fds, ms);
-        /* out of memory, or more places than RLIMIT_NOFILE: it would return at once for ever */
+        /* out of memory, or more places than RLIMIT_NOFILE: poll would return at once each time */
         if (n < 0 && errno != EINTR)
             usleep((useconds_t)(AGAIN_NS / 1000));
-        if (n < 0) /* stop is looked at in any case */
+        if (n < 0) /* stop is tested in any case */
             w->fds[0].revents = POLLIN;
         if (n == 0)
             continue;
@@ -196,11 +196,10 @@ static void *detector_run(void *arg)
     }
 }
 
-/* --- life
- * -------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------ */
 
-/* A child without exec() shares our port: it would answer for us after our death.  Once: in its own
- * children the number may be that of another file. */
+/* A child without exec() shares our port and would answer for us after our death.  Close it once:
+ * in the child's own children the number may belong to another file. */
 static void in_child(void)
 {
     struct boot *b = proc->boot;
@@ -227,11 +226,11 @@ static int thread_start(struct watch *w)
     if (err)
         return -err;
     pthread_attr_setstacksize(&attr, STACK);
-    /* Signals are the user's: they must go to the user's threads. */
+    /* Signals belong to the user's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     err = pthread_create(&w->thread, &attr, detector_run, w);
-    if (err == EINVAL) /* the program's thread-local variables do not fit in */
+    if (err == EINVAL) /* the program's thread-local variables do not fit */
         err = pthread_create(&w->thread, NULL, detector_run, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
@@ -296,8 +295,8 @@ void boot_detector_stop(void)
     struct watch *w = b->watch;
     if (!w)
         return;
-    /* The end of the pipe would not do: a child of ours may hold it open.  If it is full the thread
-     * is about to read it. */
+    /* Closing the pipe would not do: a child of ours may hold it open.  If the pipe is full, the
+     * thread is about to read it. */
     const struct ask nothing = {.rank = -1};
     atomic_store_explicit(&w->stop, 1, memory_order_release); /* pairs with control() */
     (void)!write(w->ask_fd, &nothing, sizeof nothing);
@@ -349,7 +348,7 @@ static void put_question(int rank, enum ask_why why, const void *card, size_t le
         return;
     a.near = boot_host_index(rank) >= 0;
     memcpy(&a.card, card, sizeof a.card);
-    (void)!write(w->ask_fd, &a, sizeof a); /* full: it will be asked again */
+    (void)!write(w->ask_fd, &a, sizeof a); /* full: the caller asks again */
 }
 
 void boot_detector_ask(int rank, const void *card, size_t len)
@@ -369,7 +368,7 @@ void boot_detector_hear(int rank)
     if (!w || boot_host_index(rank) >= 0)
         return;
     atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
-    (void)!write(w->ask_fd, &a, sizeof a); /* full: the next message says it again */
+    (void)!write(w->ask_fd, &a, sizeof a); /* full: the next message reports it again */
 }
 
 int boot_detector_wait(uint64_t ns)

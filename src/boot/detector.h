@@ -1,6 +1,5 @@
-/* detector.h - what processes that watch each other say, on the wire and in what they publish
- * (private to boot/; detector.c). Fixed widths, host byte order where nothing else is said: all
- * hosts of a job are alike. */
+/* detector.h - what processes that watch each other send on the wire and publish (private to boot/;
+ * detector.c).  Fixed widths, host byte order unless noted: all hosts of a job are alike. */
 #ifndef BOOT_DETECTOR_H
 #define BOOT_DETECTOR_H
 
@@ -10,16 +9,16 @@
 
 enum {
     DETECTOR_SPOTS = 4, /* addresses on a card */
-    DETECTOR_FAILURES = 16  /* deaths in one answer */
+    DETECTOR_FAILURES = 16  /* failures in one answer */
 };
 
 struct detector_spot { /* one address */
-    uint8_t bytes[16]; /* as on the wire; of IPv4 the first four */
+    uint8_t bytes[16]; /* as on the wire; an IPv4 address is the first four */
     uint16_t port;     /* as on the wire */
     uint8_t v6, unused;
 };
 
-struct detector_card { /* what a process publishes of itself */
+struct detector_card { /* what a process publishes about itself */
     uint64_t hello, answer; /* secrets: the question carries the first, the answer the second */
     char host[36];
     uint32_t spots;
@@ -36,10 +35,10 @@ struct detector_obituary {
     char why[BOOT_WHY_MAX]; /* boot_failed_why() */
 };
 
-struct detector_answer { /* and what is sent back */
+struct detector_answer { /* the answer */
     uint64_t secret;
     uint32_t deaths, unused;
-    struct detector_obituary death[DETECTOR_FAILURES]; /* `deaths` of them are sent */
+    struct detector_obituary death[DETECTOR_FAILURES]; /* only `deaths` of them are sent */
 };
 _Static_assert(sizeof(struct detector_card) <= BOOT_CARD_MAX, "rooms above have room for it");
 

@@ -1,5 +1,4 @@
-/* detector_addr.c - the addresses of this host, and the port at which its watching thread is
- * asked. */
+/* detector_addr.c - the addresses of this host, and the port of its watching thread. */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -60,7 +59,7 @@ socklen_t detector_spot_sockaddr(const struct detector_spot *s, struct sockaddr_
     return sizeof *in6;
 }
 
-/* Is `name` in the list MPIR_CVAR_PEER_INTERFACE, or is that empty? */
+/* Is `name` in the list MPIR_CVAR_PEER_INTERFACE, or is that list empty? */
 static int interface_wanted(const char *name)
 {
     size_t n = strlen(name);
@@ -80,8 +79,8 @@ static int is_linklocal(const struct detector_spot *s)
                  : s->bytes[0] == 169 && s->bytes[1] == 254;
 }
 
-/* Fill in own addresses and those of the card: of interfaces that are up and lead somewhere, IPv4
- * first. */
+/* Fill in own addresses and those of the card, from interfaces that are up and lead to other hosts,
+ * IPv4 first. */
 int detector_addresses_find(struct watch *w)
 {
     struct ifaddrs *all;
@@ -95,7 +94,7 @@ int detector_addresses_find(struct watch *w)
             s.port = 0;
             if (w->nown < OWN)
                 w->own[w->nown++] = s;
-            /* A loop back leads nowhere, unless somebody wishes it by name. */
+            /* A loopback leads to no other host.  Use it only if the list names it. */
             int out = i->ifa_flags & IFF_UP &&
                       (*cvar.peer_interface || !(i->ifa_flags & IFF_LOOPBACK)) && !is_linklocal(&s);
             if (out && interface_wanted(i->ifa_name) && w->card.spots < DETECTOR_SPOTS)
@@ -109,7 +108,7 @@ int detector_port_open(struct watch *w)
 {
     struct sockaddr_storage a;
     int one = 1, zero = 0, defer = DEFER;
-    /* One address alone is bound to; several take a socket for all. */
+    /* A single address is bound to; several need a socket for all. */
     struct detector_spot s = w->card.spot[0];
     int v6 = 0;
     for (unsigned i = 0; i < w->card.spots; i++)
@@ -125,8 +124,8 @@ int detector_port_open(struct watch *w)
     setsockopt(w->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (v6)
         setsockopt(w->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-    /* W6: who connects is not accepted before his question is there, which takes his thread as long
-     * as he has others to begin. */
+    /* W6: accept a connection only when its question is there.  Otherwise a peer takes the thread's
+     * time for as long as it asks others. */
     setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof defer);
     if (bind(w->listen_fd, (struct sockaddr *)&a, len) || listen(w->listen_fd, SOMAXCONN))
         return -errno;

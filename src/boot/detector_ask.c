@@ -1,4 +1,4 @@
-/* detector_ask.c - the watching thread asks: a probe per process, with a line to each of its
+/* detector_ask.c - the watching thread asks: one probe per process, one line to each of its
  * addresses. */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@ uint64_t detector_timeout(const struct watch *w)
     return (uint64_t)w->timeout * SECOND;
 }
 
-/* Its kernel has said something. */
+/* The kernel of that host has answered. */
 static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
 {
     p->since = now;
@@ -29,8 +29,8 @@ static void probe_heard(struct watch *w, struct probe *p, uint64_t now)
         }
 }
 
-/* A process of another host has answered with its secret: this host is not cut off.  Of those that
- * have been asked just now it says nothing: the cable may have been pulled between the two. */
+/* A process of another host has answered with its secret: this host is not cut off.  That proves
+ * nothing for probes that began just now: the cable may have been pulled between the two. */
 static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
 {
     for (int i = 0; i < PROBES; i++) {
@@ -41,7 +41,7 @@ static void host_vouches(struct watch *w, const struct probe *p, uint64_t now)
     }
     if (w->witness[0].rank < 0 || node_map_host(&w->b->map, w->witness[0].rank) != p->host)
         w->witness[1] = w->witness[0];
-    /* nobody waits for it when it is called */
+    /* no wait depends on it now */
     w->witness[0] = (struct ask){.rank = p->rank, .why = ASK_PROOF, .card = p->card};
 }
 
@@ -52,8 +52,7 @@ static void line_close(struct line *l)
     l->fd = -1;
 }
 
-/* W2: a way out is known to work from now on.  What was not heard before may have been its
- * fault. */
+/* W2: a way out is known to work from now on.  Earlier silence may have been its fault. */
 static void way_is_good(struct watch *w, const struct detector_spot *via, uint64_t now)
 {
     if (w->ngood == OWN || detector_spot_among(via, w->good, w->ngood))
@@ -76,7 +75,7 @@ int detector_is_deaf(const struct watch *w)
            !atomic_load_explicit(&w->heard, memory_order_relaxed);
 }
 
-/* Its kernel has taken the question. */
+/* The kernel of that host has taken the question. */
 int detector_probe_open(const struct probe *p)
 {
     for (int i = 0; i < DETECTOR_SPOTS && p->rank >= 0; i++)
@@ -99,7 +98,7 @@ void detector_line_retry(struct line *l, uint64_t when)
     l->again = when;
 }
 
-/* The network's errors that mean that nobody answers. */
+/* Errors of the network that mean that there is no answer. */
 static int is_silence(int err)
 {
     return err == ETIMEDOUT || err == ENETDOWN || err == ENETUNREACH || err == EHOSTDOWN ||
@@ -113,7 +112,7 @@ static void line_fails(struct watch *w, struct probe *p, struct line *l, int err
         probe_heard(w, p, now);
         if (++l->refusals >= REFUSALS)
             l->state = LINE_REFUSED;
-    } else if (!is_silence(err)) { /* our own trouble, such as too many descriptors */
+    } else if (!is_silence(err)) { /* a shortage of this process, such as too many descriptors */
         l->tried = 0;
     }
 }
@@ -131,7 +130,7 @@ void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint6
         return;
     }
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    /* W1: for as long as it is open the kernels ask each other. */
+    /* W1: while it is open the kernels ask each other. */
     setsockopt(l->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
     setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(l->fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
@@ -143,7 +142,7 @@ void detector_line_begin(struct watch *w, struct probe *p, struct line *l, uint6
         line_fails(w, p, l, err, now);
         return;
     }
-    /* Not before connecting: there it would limit the attempt, which we do ourselves. */
+    /* Not before the connection is there: it would limit the attempt, which has its own limit. */
     setsockopt(l->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
     len = sizeof a;
     if (getsockname(l->fd, (struct sockaddr *)&a, &len) ||
@@ -170,8 +169,8 @@ void detector_line_opens(struct watch *w, struct probe *p, struct line *l, uint6
     (void)!send(l->fd, &h, sizeof h, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A death of which p tells: this process, or all of its host, from where p is?  A near one cannot
- * mean our host. */
+/* A failure that p reports: this process, or its whole host, as seen from p?  A process of our host
+ * cannot mean that our host failed. */
 static int death_is_ours(const struct watch *w, const struct probe *p,
                          const struct detector_obituary *o)
 {
@@ -197,8 +196,8 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct detector
         if (o->rank >= (uint32_t)w->b->size || o->scope > BOOT_APART ||
             (o->scope == BOOT_APART && !p->near))
             continue;
-        /* Of our own host only single processes can have died, and its kernel knows better than who
-         * is far away. */
+        /* On our own host only single processes can have failed.  Their kernel knows that better
+         * than a far process. */
         if (node_map_host_index(&w->b->map, (int)o->rank) < 0 || (p->near && o->scope == BOOT_ONE))
             boot_fail_take(w->b, (int)o->rank, (enum boot_scope)o->scope, o->why);
         else if (o->scope == BOOT_ONE)
@@ -206,7 +205,7 @@ static void deaths_learn(struct watch *w, const struct probe *p, struct detector
     }
 }
 
-/* The answer, an end, or an error. */
+/* The line has an answer, an end, or an error. */
 void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint64_t now)
 {
     struct detector_answer a;
@@ -228,8 +227,8 @@ void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint6
             detector_probe_end(p);
             return;
         }
-        /* The rest is on its way; of an end before it the next look tells, since then less will
-         * come. */
+        /* The rest is on its way.  If an end comes first, the next look finds it, since then fewer
+         * bytes come. */
         int had;
         socklen_t len = sizeof had;
         if (!getsockopt(l->fd, SOL_SOCKET, SO_RCVLOWAT, &had, &len) && had < want) {
@@ -237,17 +236,18 @@ void detector_line_reads(struct watch *w, struct probe *p, struct line *l, uint6
             return;
         }
     }
-    /* Not at once: whoever ended it may be short of something, and others may ask it, too. */
+    /* Not at once: the process that closed it may be short of something, and others may ask it,
+     * too. */
     detector_line_retry(l, now + (AGAIN_NS << p->shut));
-    if (is_silence(err)) { /* its kernel was asked for the whole time-out (TCP_USER_TIMEOUT) */
+    if (is_silence(err)) { /* the kernel asked its host for the whole time-out (TCP_USER_TIMEOUT) */
         if (now - p->asked > detector_timeout(w))
-            detector_probe_end(p); /* nobody waits for it any more */
+            detector_probe_end(p); /* no wait depends on it any more */
         else
             p->lost = 1;
         return;
     }
-    probe_heard(w, p, now); /* an end is a word of its host */
-    if (++p->shut >= SHUT_MAX) /* somebody else has its port */
+    probe_heard(w, p, now); /* its host answered, even by an end */
+    if (++p->shut >= SHUT_MAX) /* another program has its port */
         l->state = LINE_REFUSED;
 }
 
@@ -261,7 +261,7 @@ void detector_probe_spoke(struct watch *w, int rank, uint64_t now)
         }
 }
 
-/* It lives, or is asked for as long as W7 says: others first. */
+/* It is alive, or asked for as long as W7 says: others first. */
 static int probe_yields(const struct watch *w, const struct probe *p, uint64_t now)
 {
     return detector_probe_open(p) || (detector_is_deaf(w) && now - p->since > detector_timeout(w));
@@ -311,7 +311,7 @@ void detector_probe_take(struct watch *w, const struct ask *a, uint64_t now)
     }
 }
 
-/* The network's own attempts come ever more seldom: after the end of a break they would be too
+/* The network's own attempts come at growing intervals.  After the end of a break they would be too
  * late. */
 int detector_line_is_stale(const struct watch *w, const struct line *l, uint64_t now)
 {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "boot/detector_types.h"
 
-/* The addresses that were tried, and what came of it. */
+/* The addresses that were tried, and the result of each. */
 static void lines_tell(const struct probe *p, char *text, size_t size)
 {
     size_t n = 0;
@@ -32,36 +32,34 @@ static void cannot_ask(struct watch *w, const struct probe *p)
     int tried = 0;
     for (unsigned i = 0; i < p->card.spots; i++)
         tried |= p->line[i].again != UINT64_MAX;
-    /* One process of the host says it. */
+    /* One process reports it for its whole host. */
     if (!p->near && !w->warned++ && node_map_host_index(&w->b->map, w->b->rank) == 0)
-        log_warn("host %s cannot be asked whether process %d lives (%s; MPIR_CVAR_PEER_INTERFACE); "
-                 "deaths there may go unnoticed",
+        log_warn("host %s cannot be asked whether process %d is alive (%s; "
+                 "MPIR_CVAR_PEER_INTERFACE); failures there may go unnoticed",
                  p->card.host, p->rank,
                  tried ? "no answer to TCP connections has ever come from another host"
                        : "this host has all its addresses, too");
 }
 
-/* W7: nothing was ever heard of any other host. */
+/* W7: nothing was ever received from any other host. */
 static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint64_t now)
 {
     char why[BOOT_WHY_MAX], tried[360];
     long long s = (long long)w->timeout * DEAF;
     if (silent)
         cannot_ask(w, p);
-    if (now - p->asked > detector_timeout(w)) { /* nobody waits for it any more */
+    if (now - p->asked > detector_timeout(w)) { /* no wait depends on it any more */
         if (silent)
             detector_probe_end(p);
         return;
     }
     if (!p->proof && now - p->begun > DEAF * detector_timeout(w)) {
         lines_tell(p, tried, sizeof tried);
-        log_warn("process %d on %s is given up: for %lld s (%d times MPIR_CVAR_PEER_TIMEOUT) it "
-                 "was waited for, and this process has never had "
-                 "a message or an answer from any other host.  Tried by TCP: %s.  Either that host "
-                 "or this one is cut off, or the process has "
-                 "ended; if it is a firewall: MPIR_CVAR_PEER_INTERFACE names interfaces that are "
-                 "open, and with MPIR_CVAR_PEER_TIMEOUT=0 nobody "
-                 "is asked or given up",
+        log_warn("process %d on %s is given up: this process has waited for it for %lld s "
+                 "(%d times MPIR_CVAR_PEER_TIMEOUT), and never had a message or an answer from any "
+                 "other host.  Tried by TCP: %s.  Either that host or this one is cut off, or the "
+                 "process has ended.  If it is a firewall: MPIR_CVAR_PEER_INTERFACE names "
+                 "interfaces that are open, and MPIR_CVAR_PEER_TIMEOUT=0 turns this check off",
                  p->rank, p->card.host, s, DEAF, tried);
         snprintf(why, sizeof why, "nothing was ever heard from its host %s, for %lld s",
                  p->card.host, s);
@@ -69,16 +67,17 @@ static void probe_judge_deaf(struct watch *w, struct probe *p, int silent, uint6
         detector_probe_end(p);
         return;
     }
-    for (unsigned i = 0; i < p->card.spots && silent; i++) /* what refused it may not last */
+    /* the cause of the refusal may not last */
+    for (unsigned i = 0; i < p->card.spots && silent; i++)
         if (p->line[i].state == LINE_REFUSED) {
             p->line[i].refusals = 0;
             detector_line_retry(&p->line[i], now);
         }
 }
 
-/* W2: what this line meets says something about the peer.  `left`: some line of the probe found a
- * way out; one that found none, such as to an IPv6 address from a host that has no IPv6, then says
- * nothing. */
+/* W2: the result of this line says something about the peer. `left`: some line of the probe found a
+ * way out.  Then a line that found none says nothing, such as one to an IPv6 address from a host
+ * without IPv6. */
 static int line_counts(const struct watch *w, const struct probe *p, const struct line *l, int left)
 {
     if (l->state == LINE_REFUSED && p->near)
@@ -87,13 +86,13 @@ static int line_counts(const struct watch *w, const struct probe *p, const struc
            (l->via.port ? detector_spot_among(&l->via, w->good, w->ngood) : w->ngood > 0 && !left);
 }
 
-/* What the lines of a probe say together. */
+/* What the lines of a probe mean together. */
 void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
 {
-    /* doubt: on a way that is not known to work it may yet answer */
+    /* doubt: a way that is not known to work may still bring an answer */
     int left = 0, lines = 0, refused = 0, doubt = 0;
     char why[BOOT_WHY_MAX];
-    if (detector_probe_open(p)) /* W1: it stays, however long it is stopped */
+    if (detector_probe_open(p)) /* W1: the probe stays, however long the process is stopped */
         return;
     for (unsigned i = 0; i < p->card.spots; i++)
         left |= p->line[i].tried && p->line[i].via.port;
@@ -102,7 +101,8 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         int counts = line_counts(w, p, l, left);
         lines += counts;
         refused += counts && l->state == LINE_REFUSED;
-        /* One that waits for its next try, too; but not one for which this host has no way out. */
+        /* Also a line that waits for its next try, but not one for which this host has no way
+         * out. */
         int open = l->state == LINE_CONNECTING ||
                    (l->state == LINE_IDLE && l->again != UINT64_MAX && !(l->tried && !l->via.port));
         doubt += open && !counts;
@@ -120,7 +120,7 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         boot_fail_take(w->b, p->rank, BOOT_ONE, why);
         detector_probe_end(p);
     } else if (host_silent && lines && !p->near) {
-        /* only just: it was this host, and the other has not had its chance since */
+        /* only just: this host was cut off, and the other has had no chance to answer since */
         if (p->vouched && now - p->vouched < detector_timeout(w) / 4)
             return;
         snprintf(why, sizeof why, "its host %s has not answered for %lld s", p->card.host,
@@ -128,8 +128,8 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
         boot_fail_take(w->b, p->rank, p->vouched ? BOOT_HOST : BOOT_APART, why);
         detector_probe_end(p);
     } else if (silent && lines && !p->near && now - p->asked <= detector_timeout(w)) {
-        /* W5: others of its host speak.  It is tried on, so that the end of that host is not found
-         * a time-out later */
+        /* W5: others of its host answer.  The probe goes on, so that a failure of that host is
+         * found without another time-out */
         return;
     } else if (silent) {
         if (!lines)
@@ -138,7 +138,7 @@ void detector_probe_judge(struct watch *w, struct probe *p, uint64_t now)
     }
 }
 
-/* Half of the time has passed without a word: is it that host, or this one?  (W4) */
+/* Half of the time has passed without an answer.  Is that host cut off, or this one?  (W4) */
 void detector_witness_call(struct watch *w, struct probe *p, uint64_t now)
 {
     if (p->near || p->called || p->vouched || now - p->host_since < detector_timeout(w) / 2 ||

@@ -1,5 +1,5 @@
-/* detector_serve.c - the watching thread answers other processes: guests, with the deaths that this
- * process knows (W4, W6). */
+/* detector_serve.c - the watching thread answers other processes (guests) and reports the failures
+ * that this process knows (W4, W6). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ static void failure_report(const struct boot_death *d, struct detector_obituary 
     memcpy(to->why, d->why, strlen(d->why));
 }
 
-/* Deaths that this process knows, DETECTOR_FAILURES at a time in turn; if whoever asks is among
- * them that one alone (W4). */
+/* Failures that this process knows, DETECTOR_FAILURES at a time in turn.  If the guest is among
+ * them, only that one (W4). */
 static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector_obituary *to)
 {
     uint32_t n = 0;
@@ -57,17 +57,17 @@ static uint32_t failures_report(struct watch *w, uint32_t asker, struct detector
     return n;
 }
 
-/* Its question is there, or it has gone. */
+/* The guest's question is there, or the guest has closed. */
 void detector_guest_answer(struct watch *w, struct guest *g)
 {
     struct detector_hello h;
     ssize_t n = recv(g->fd, &h, sizeof h, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    /* Who does not know the secret is told nothing. */
+    /* A guest that does not know the secret gets no answer. */
     if (n == sizeof h && h.secret == w->card.hello && h.rank < (uint32_t)w->b->size) {
         struct detector_answer a = {.secret = w->card.answer};
-        /* W7: something has come from another host, if no answer */
+        /* W7: something has come from another host, even if it is no answer */
         if (node_map_host_index(&w->b->map, (int)h.rank) < 0)
             atomic_store_explicit(&w->heard, 1, memory_order_relaxed);
         a.deaths = failures_report(w, h.rank, a.death);
@@ -79,7 +79,7 @@ void detector_guest_answer(struct watch *w, struct guest *g)
     detector_guest_drop(w, g);
 }
 
-/* NULL: all places are taken, by some that say nothing (W6) and go when they are old. */
+/* NULL: all places are taken.  Guests that send nothing (W6) lose theirs when they are old. */
 struct guest *detector_guest_place(struct watch *w)
 {
     for (int i = 0; i < GUESTS; i++)
@@ -88,7 +88,7 @@ struct guest *detector_guest_place(struct watch *w)
     return NULL;
 }
 
-/* A process that has used up its descriptors lives, and shall say so. */
+/* A process without free descriptors is alive, and must answer so. */
 static int guest_accept(struct watch *w)
 {
     int fd = accept4(w->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -105,7 +105,7 @@ void detector_guests_take(struct watch *w, uint64_t now)
     for (int i = 0; i < GUESTS && (g = detector_guest_place(w)); i++) {
         int fd = guest_accept(w), want = sizeof(struct detector_hello);
         if (fd < 0) {
-            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would tell of
+            /* Out of descriptors or memory: the guest stays in the queue, and poll(2) would report
              * it again at once. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 w->take_at = now + AGAIN_NS;

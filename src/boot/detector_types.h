@@ -14,17 +14,18 @@
 
 enum {
     OWN = 64,     /* addresses of this host that are remembered */
-    /* processes asked at a time: twice what am/ asks in a turn, so that those who hold still keep
+    /* processes asked at a time: twice what am/ asks in a turn, so that stopped processes keep
      * their places (W1) */
     PROBES = 32,
     GUESTS = 16,  /* connections of others at a time */
-    DEFER = 5,    /* seconds for which a connection without a question is left to the kernel */
-    /* of one address, AGAIN_NS apart, until they count: a single reset may be anybody's */
+    DEFER = 5,    /* seconds for which a connection without a question stays with the kernel */
+    /* resets of one address, AGAIN_NS apart, until they count: any device may send a single one */
     REFUSALS = 2,
-    /* processes of different hosts that have answered: one is not of the host that is silent */
+    /* processes of different hosts that have answered: at least one is not of the silent host */
     WITNESSES = 2,
-    DEAF = 10, /* W7, time-outs */
-    /* connections of a process that end without its answer, until it is not that process */
+    DEAF = 10, /* W7: in time-outs */
+    /* connections of a process that end without its answer, until another program is assumed
+     * there */
     SHUT_MAX = 3,
     STACK = 256 * 1024
 };
@@ -32,9 +33,9 @@ enum {
 static const uint64_t GUEST_NS = 500 * (uint64_t)MS, AGAIN_NS = 250 * (uint64_t)MS,
                       SECOND = 1000 * (uint64_t)MS;
 
-struct ask { /* handed to the thread through a pipe; at most PIPE_BUF bytes, so it comes whole */
+struct ask { /* passed to the thread through a pipe; at most PIPE_BUF bytes, so it arrives whole */
     int rank, near;
-    /* the last is no question: a message came from it */
+    /* DETECTOR_HEARD is no question: a message came from it */
     enum ask_why { ASK_LIFE, ASK_PROOF, ASK_HEARD } why;
     struct detector_card card;
 };
@@ -42,14 +43,14 @@ _Static_assert(sizeof(struct ask) <= 512, "POSIX's least PIPE_BUF");
 
 enum line_state { LINE_IDLE, LINE_CONNECTING, LINE_OPEN, LINE_REFUSED };
 
-struct line { /* of a probe, to one address */
+struct line { /* one address of a probe */
     enum line_state state;
     int fd;         /* -1: none */
     int tried;      /* it left this host, by `via` */
     int refusals;
     uint64_t again; /* LINE_IDLE: when to try (ns) */
     uint64_t began; /* LINE_CONNECTING: when (ns) */
-    struct detector_spot via; /* our address; port 0: there was no way to leave by */
+    struct detector_spot via; /* our address; port 0: there was no way out */
 };
 
 struct probe {
@@ -62,8 +63,8 @@ struct probe {
     /* when a third host answered first after half of the time (ns); 0: none has (W4) */
     uint64_t vouched;
     int called; /* a witness was asked */
-    int proof; /* nobody waits for it: asked for the sake of W2 alone */
-    int spoke; /* W8: a message came since it was asked last */
+    int proof; /* no wait depends on it: asked for W2 alone */
+    int spoke; /* W8: a message came since the last question */
     uint64_t begun; /* the first question (ns) */
     uint64_t since; /* last sign of life, or the first question (ns) */
     uint64_t asked; /* by our process, last (ns) */
@@ -82,27 +83,27 @@ struct watch {
     int listen_fd, ask_fd; /* ask_fd: written by the process */
     int answer_fd;         /* readable once `answered` */
     pthread_t thread;
-    atomic_int stop; /* the thread is to end */
-    /* W2, W4: some process of another host has answered; 0: our process shall ask any */
+    atomic_int stop; /* the thread must end */
+    /* W2, W4: some process of another host has answered; 0: our process must ask any */
     atomic_int proven;
-    /* W7: a process of another host has, ever; a message or question has come from one */
+    /* W7: has any process of another host ever answered; sent a message or question */
     atomic_int answered, heard;
-    /* a process of this host, + 1, that a far one holds for dead: our process shall ask it; 0:
+    /* 1 + a process of this host that a far one counts as failed: our process must ask it; 0:
      * none */
     atomic_int doubt;
     int64_t timeout; /* seconds */
-    /* the thread's */
+    /* only the thread uses these */
     int control_fd;
-    int spare_fd; /* given up for a guest when no other descriptor is free; -1: given up */
+    int spare_fd; /* closed for a guest when no other descriptor is free; -1: closed */
     struct probe probe[PROBES];
     struct guest guest[GUESTS];
-    /* the last that answered, the last of another host before it; rank -1: none */
+    /* the last process that answered, and the last of another host before it; rank -1: none */
     struct ask witness[WITNESSES];
-    uint64_t wake_by; /* when poll(2) was to end at the latest (ns); UINT64_MAX: any time */
+    uint64_t wake_by; /* when poll(2) had to end at the latest (ns); UINT64_MAX: any time */
     struct detector_spot own[OWN], good[OWN]; /* addresses of this host; W2 */
     unsigned nown, ngood;
-    uint64_t take_at;   /* not before this are guests taken (ns) */
-    unsigned tell_from; /* deaths are told in turn */
+    uint64_t take_at;   /* no guest is taken before this (ns) */
+    unsigned tell_from; /* failures are reported in turn */
     int warned;
     struct pollfd fds[2 + GUESTS + PROBES * DETECTOR_SPOTS];
 };

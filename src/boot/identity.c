@@ -1,4 +1,4 @@
-/* identity.c - what a process shares with others of its host, and the node map made of it. */
+/* identity.c - what a process shares with others of its host, and the node map made from that. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static uint64_t hash(uint64_t h, const char *text, size_t len)
     return h;
 }
 
-/* Number of a namespace of ours; 0 where the kernel does not tell. */
+/* Number of a namespace of this process; 0: the kernel does not report it. */
 static uint64_t namespace_of(const char *kind)
 {
     char path[64];
@@ -59,7 +59,7 @@ const char *boot_host_differs(const struct boot_host *a, const struct boot_host 
     return a->user != b->user ? "user namespaces" : NULL;
 }
 
-/* --- the node map of a job whose launcher does not know ----------------------------- */
+/* --- the node map of a job whose launcher has none ----------------------------------- */
 
 char *boot_map_text(const int *number, int size)
 {

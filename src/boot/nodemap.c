@@ -118,7 +118,7 @@ static int parse(struct node_map *m, const char *text)
         text++;
         if (parse_block(&text, b))
             return -EINVAL;
-        /* Blocks past the last rank say nothing; leaving them out keeps the sums small. */
+        /* Blocks past the last rank place none.  Leaving them out keeps the sums small. */
         if (m->period >= m->size)
             continue;
         b->start = m->period;
@@ -154,10 +154,10 @@ static int clique_first(const struct node_map *m, int c, int n)
     return (int)(((int64_t)c * n + m->cliques - 1) / m->cliques);
 }
 
-/* No host may be cut into more nodes than it has ranks: node numbers would have gaps. */
+/* A host is cut into at most as many nodes as it has ranks: node numbers must have no gaps. */
 static int limit_cliques(const struct node_map *m, int cliques)
 {
-    /* Only hosts that are named for some rank: their numbers may be anything. */
+    /* Only hosts that some rank names: their numbers may be anything. */
     for (int i = 0; i < m->nblocks && cliques > 1; i++) {
         const struct node_block *b = &m->block[i];
         int64_t used = (m->size - b->start + b->per - 1) / b->per;

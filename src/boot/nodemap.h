@@ -2,9 +2,9 @@
  *
  * Kept as the launcher's vector: blocks (first node, nodes, ranks per node), repeated until all
  * ranks are placed.  (0,4,2) puts ranks 0 1 on node 0, 2 3 on node 1, .. and rank 8 on node 0
- * again.  One block for block and round-robin layouts, so memory does not grow with the number
- * of ranks.  "Host" is the launcher's node; "node" is what the rest of the library sees after
- * NOLOCAL and NUM_CLIQUES. */
+ * again.  One block for block and round-robin layouts, so memory does not grow with the number of
+ * ranks. "Host" is the launcher's node; "node" is what the rest of the library sees after NOLOCAL
+ * and NUM_CLIQUES. */
 #ifndef BOOT_NODEMAP_H
 #define BOOT_NODEMAP_H
 

@@ -1,7 +1,7 @@
 /* pmi1.c - client of the PMI-1 wire (doc/pmi-wire.md): lines over an inherited descriptor.
  *
- * One request, one answer; during MPI_Init and MPI_Finalize only, so waiting here with poll(2)
- * hides nothing from the progress engine, which does not exist yet or any more. */
+ * One request, one answer.  Requests are sent in MPI_Init and MPI_Finalize only, where there is no
+ * progress engine.  So waits here may sleep in poll(2). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 
 _Static_assert(2 * BOOT_PIECE_MAX < PMI_VALUE_MAX, "a value in hexadecimal fits Hydra's limit");
 
-/* between the reason and the request to end the job, where somebody else is the launcher */
+/* between the reason and the request to end the job, under another launcher */
 enum { ABORT_MS = 100 };
 
 int pmi1_present(void)
@@ -80,9 +80,9 @@ static int send_line(struct pmi_client *c, const char *line, size_t len, const c
     return 0;
 }
 
-enum { AT_ONCE = 1 }; /* an end long past: what is there is taken, and nothing waited for */
+enum { AT_ONCE = 1 }; /* an end long past: read what is there, without waiting */
 
-/* Wait until the descriptor is readable; end: time in ns, 0 for never. */
+/* Wait until the descriptor is readable; end: time in ns, 0 for no limit. */
 static int wait_readable(struct pmi_client *c, uint64_t end)
 {
     for (;;) {
@@ -97,7 +97,7 @@ static int wait_readable(struct pmi_client *c, uint64_t end)
             return 0;
         if (n < 0 && errno != EINTR)
             return -errno;
-        if (end && time_now() >= end) /* after a look, and in a storm of signals, too */
+        if (end && time_now() >= end) /* test it after each look, also in a storm of signals */
             return -ETIMEDOUT;
     }
 }
@@ -130,9 +130,9 @@ static int read_line(struct pmi_client *c, char line[PMI_LINE_MAX], uint64_t end
     }
 }
 
-/* How long an answer is awaited, in seconds; 0: for ever.  In a job over several hosts the
- * launcher's part here may itself wait for a host that is cut off (Slurm's does in a barrier), and
- * then hears nobody. */
+/* How long to wait for an answer, in seconds; 0: without limit.  In a job over several hosts the
+ * launcher's part here may itself wait for a host that is cut off, and then reads no requests.
+ * Slurm's does so in a barrier. */
 static int64_t timeout(int starting)
 {
     const struct boot *b = proc->boot;
@@ -141,7 +141,7 @@ static int64_t timeout(int starting)
                                                      : 0;
 }
 
-/* A line that belongs to no question of now: an answer that was given up, or the end of a barrier
+/* A line that answers no open question: a late answer after its time-out, or the end of a barrier
  * begun before. */
 static int set_aside(struct pmi_client *c, const char *cmd)
 {
@@ -167,7 +167,7 @@ static int look(struct pmi_client *c)
     return err;
 }
 
-/* 0 once no answer is awaited that was given up. */
+/* 0 once no late answer is outstanding. */
 static int outstanding(struct pmi_client *c)
 {
     int err = 0;
@@ -202,7 +202,7 @@ static int ask(const char *request, const char *answer, const char *doing, char 
     /* others may still compute */
     int64_t most = !starting && !strcmp(answer, "barrier_out") ? 0 : timeout(starting);
     uint64_t end = most ? time_now() + (uint64_t)most * 1000000000u : 0;
-    int err = outstanding(c); /* its answer would be taken for that to this request */
+    int err = outstanding(c); /* its late answer would be taken for that to this request */
     if (err)
         return err == -ETIMEDOUT ? err : lost(doing, err);
     err = send_line(c, request, strlen(request), doing);
@@ -324,8 +324,8 @@ static int pmi1_get(const char *key, void *value, size_t *len)
 {
     struct pmi_client *c = &proc->boot->pmi;
     char text[PMI_VALUE_MAX];
-    /* Who asks takes -ETIMEDOUT for what the launcher could not find in time.  It was not asked for
-     * this; an answer may come yet. */
+    /* The caller gets -ETIMEDOUT for what the launcher could not find in time.  Here no answer
+     * came, and one may come yet. */
     if (outstanding(c) == -ETIMEDOUT && time_now() < c->late_until)
         return -EINPROGRESS;
     int err = get_text(key, text, sizeof text);
@@ -349,9 +349,9 @@ static int pmi1_barrier_begin(int *fd)
                      "waiting for all processes of the job to end");
 }
 
-/* What comes is the answer, or a late one to what was asked before.  Whoever tests has peers to
- * serve, and an end of his own: signals come while he looks (Hydra tells of a death by one), and a
- * line may come in pieces. */
+/* The next line is the answer, or a late one to an earlier request.  The caller has peers to serve
+ * and its own time limit.  Signals come meanwhile (Hydra reports a death by one), and a line may
+ * come in pieces. */
 static int pmi1_barrier_test(void)
 {
     struct pmi_client *c = &proc->boot->pmi;
@@ -388,7 +388,7 @@ static void pmi1_abort(int code, const char *why)
         pmi_hex(why ? why : "", n, hex);
         snprintf(request, sizeof request, "cmd=abort exitcode=%d text=%s\n", code, hex);
     } else {
-        /* Hydra may end before it has passed on what was printed just now. */
+        /* Hydra may end before it has passed on the line printed just now. */
         if (why) {
             log_warn("%s", why);
             poll(NULL, 0, ABORT_MS);

@@ -1,16 +1,17 @@
 /* pmix.c - job services by PMIx: Open MPI's mpirun, PRRTE's prterun, srun --mpi=pmix.
  *
- * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx: a
- * program under any other launcher never loads it.  It brings a thread of its own; that thread sees
- * no signals of ours.
+ * libpmix is opened by name, and only where the environment says that the launcher speaks PMIx.  A
+ * program under any other launcher never loads it.  The library has a thread of its own, which gets
+ * no signals of the program.
  *
- * Values are put for everybody and fetched when asked for: a fence carries none (no
- * PMIX_COLLECT_DATA), so nothing grows with the job.  But under Slurm it does: the servers of 22.05
- * fetch a far process's second put wrongly or never (doc/design/hosts.md). A get needs to know who
- * put: by the rule of boot.h the first part of a key that is a number is the putter's rank. What
- * waits, waits with poll(2) on a descriptor that the library's thread writes.  A server asks the
- * host that has a value, and where that is cut off never answers, whatever PMIX_TIMEOUT says (Open
- * MPI 4.1): so gets have a time of their own, and are left under way. */
+ * Values are put for all processes and fetched on demand.  A fence carries no values (no
+ * PMIX_COLLECT_DATA), so that nothing grows with the job.  Under Slurm it does carry them: the
+ * servers of 22.05 fetch a far process's second put wrongly or never (doc/design/hosts.md).  A get
+ * must name the rank that put the value: by the rule of boot.h it is the first part of the key that
+ * is a number.  Waits sleep in poll(2) on a descriptor that the library's thread writes.  A server
+ * asks the host that has a value.  If that host is cut off the server never answers, whatever
+ * PMIX_TIMEOUT says (Open MPI 4.1).  So gets have their own time limit, and stay under way after
+ * it. */
 #include "config.h"
 
 #include "boot/boot_types.h"
@@ -41,7 +42,7 @@
     C(PMIx_Finalize) C(PMIx_Abort) C(PMIx_Put) C(PMIx_Commit) C(PMIx_Fence_nb) C(PMIx_Get)         \
         C(PMIx_Get_nb) C(PMIx_Resolve_nodes) C(PMIx_Resolve_peers) C(PMIx_Error_string)
 
-/* A get under way.  The library's thread writes what came, then `over`. */
+/* A get under way.  The library's thread writes the result, then `over`. */
 struct fetch {
     struct fetch *next;
     struct pmix_client *c;
@@ -49,7 +50,7 @@ struct fetch {
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[2];
     uint64_t since; /* ns */
-    int refreshed;  /* asked past the cache: what it says is the last word */
+    int refreshed;  /* asked without the cache: its result is final */
     atomic_int over;
     pmix_status_t how;
     int err;
@@ -63,12 +64,12 @@ struct pmix_client {
     PMIX_CALLS(PMIX_CALL)
 #undef PMIX_CALL
     pmix_proc_t me;
-    int fd, got;        /* eventfds: a fence, a get has ended */
-    pmix_info_t collect, get; /* of the fence and a get that waits */
-    /* gets that nobody waits for any more; asked for again they may have come */
+    int fd, got;        /* eventfds: a fence has ended; a get has ended */
+    pmix_info_t collect, get; /* of the fence; of a get that waits */
+    /* gets without a waiting call; their values may have come when they are asked for again */
     struct fetch *late;
     atomic_int fence;   /* 0 none or under way, 1 it has ended */
-    pmix_status_t how;  /* it did; written before `fence` */
+    pmix_status_t how;  /* its result; written before `fence` */
 };
 
 static struct pmix_client *client(void)
@@ -82,8 +83,8 @@ static void wish(pmix_info_t *info, const char *key)
     snprintf(info->key, sizeof info->key, "%s", key);
 }
 
-/* What a get is told: the host that has the value may be cut off, and is held for dead no later by
- * others (MPIR_CVAR_PEER_TIMEOUT). 1: *info is filled in. */
+/* What a get is given: a time limit, since the host that has the value may be cut off.  Others
+ * count that host as failed no earlier (MPIR_CVAR_PEER_TIMEOUT). 1: *info is filled in. */
 static size_t timeout(pmix_info_t *info)
 {
     if (!cvar.peer_timeout)
@@ -121,7 +122,7 @@ static int load(struct pmix_client *c)
     return 0;
 }
 
-/* A number that the launcher told of the job (rank: PMIX_RANK_WILDCARD) or of a process. */
+/* A number that the launcher gives for the job (rank: PMIX_RANK_WILDCARD) or for a process. */
 static int number(pmix_rank_t rank, const char *key, uint32_t *out)
 {
     struct pmix_client *c = client();
@@ -239,7 +240,7 @@ static void fetched(pmix_status_t status, pmix_value_t *v, void *arg)
     } else {
         f->err = status == PMIX_ERR_TIMEOUT ? -ETIMEDOUT : -ENOENT;
     }
-    /* pairs with is_over(); then f may be gone */
+    /* pairs with is_over(); after it f may be freed */
     atomic_store_explicit(&f->over, 1, memory_order_release);
     while (write(got, &one, sizeof one) < 0 && errno == EINTR)
         ;
@@ -263,7 +264,7 @@ static struct fetch *fetch_begin(struct pmix_client *c, int rank, const char *ke
     snprintf(f->key, sizeof f->key, "%s", key);
     size_t n = timeout(&f->info[0]);
 #ifdef PMIX_GET_REFRESH_CACHE
-    if (refresh) /* what was fetched of this process before may be older than its last put */
+    if (refresh) /* a value fetched of this process before may be older than its last put */
         wish(&f->info[n++], PMIX_GET_REFRESH_CACHE);
 #else
     (void)refresh;
@@ -299,7 +300,7 @@ static struct fetch *late_take(struct pmix_client *c, int rank, const char *key)
     return NULL;
 }
 
-/* Once MPI runs nobody is kept from serving others by a get: it is waited for this long, then it is
+/* Once MPI runs a get must not keep a process from serving others: wait this long, then leave it
  * under way. */
 static const uint64_t MOMENT_NS = 50000000u;
 
@@ -344,8 +345,8 @@ static void fence_ended(pmix_status_t status, void *arg)
     struct pmix_client *c = arg;
     uint64_t one = 1;
     c->how = status;
-    /* First, so that who sees the flag finds it to take away: left over, it would wake the next
-     * barrier for nothing. */
+    /* First, so that a reader of the flag finds the count to take away.  Left over, it would end
+     * the next barrier's wait at once. */
     while (write(c->fd, &one, sizeof one) < 0 && errno == EINTR)
         ;
     atomic_store_explicit(&c->fence, 1, memory_order_release); /* pairs with pmix_barrier_test() */
@@ -361,7 +362,7 @@ static int pmix_barrier_begin(int *fd)
     if (s == PMIX_SUCCESS)
         s = c->PMIx_Fence_nb(NULL, 0, &c->collect, !strncmp(c->me.nspace, "slurm.", 6), fence_ended,
                              c);
-    if (s == PMIX_OPERATION_SUCCEEDED) { /* done at once, and the function is not called */
+    if (s == PMIX_OPERATION_SUCCEEDED) { /* done at once: the function is not called */
         fence_ended(PMIX_SUCCESS, c);
         s = PMIX_SUCCESS;
     }
@@ -401,9 +402,8 @@ static int pmix_barrier(void)
 
 /* --- node map --------------------------------------------------------------- */
 
-/* Host by host, not rank by rank: asking for what the launcher holds of a far process makes some
- * servers fetch all that it has put, and they fetch once, before it has put anything (Slurm
- * 22.05). */
+/* Host by host, not rank by rank: some servers answer a question about a far process by fetching
+ * all that it has put.  They fetch once, perhaps before it has put anything (Slurm 22.05). */
 static int pmix_node_numbers(int *node)
 {
     struct pmix_client *c = client();

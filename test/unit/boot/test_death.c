@@ -50,7 +50,7 @@ START_TEST(dead_ranks)
     atomic_store(&p->dead_count, 1);
     ck_assert_int_eq(boot_failed_count(), 1);
     ck_assert_int_eq(boot_failed(0), 1);
-    ck_assert_str_eq(boot_failed_why(0), "the launcher says so");
+    ck_assert_str_eq(boot_failed_why(0), "the launcher reported it");
     atomic_store(&p->dead[0], JOB_NEVER_CAME);
     ck_assert_int_ne(boot_failed(0), 0);
     ck_assert_str_eq(boot_failed_why(0), "it ended before MPI_Init");
