@@ -707,6 +707,18 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
                  int array_of_indices[], MPI_Status *array_of_statuses);
 int MPI_Request_free(MPI_Request *request);
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
+int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                               MPI_Status *array_of_statuses);
+int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx,
+                               int *flag, MPI_Status *status);
+int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                int array_of_indices[], MPI_Status *array_of_statuses);
+int MPI_Status_get_source(const MPI_Status *status, int *source);
+int MPI_Status_get_tag(const MPI_Status *status, int *tag);
+int MPI_Status_get_error(const MPI_Status *status, int *err);
+int MPI_Status_set_source(MPI_Status *status, int source);
+int MPI_Status_set_tag(MPI_Status *status, int tag);
+int MPI_Status_set_error(MPI_Status *status, int err);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
@@ -758,6 +770,8 @@ int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
 int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
+int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+                             MPI_Datatype *pair_type);
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_commit(MPI_Datatype *datatype);
 int MPI_Type_free(MPI_Datatype *datatype);
@@ -1037,6 +1051,9 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen);
 int MPI_Add_error_class(int *errorclass);
 int MPI_Add_error_code(int errorclass, int *errorcode);
 int MPI_Add_error_string(int errorcode, const char *string);
+int MPI_Remove_error_class(int errorclass);
+int MPI_Remove_error_code(int errorcode);
+int MPI_Remove_error_string(int errorcode);
 
 /* ---- Windows --------------------------------------------------------------- */
 
@@ -1899,6 +1916,15 @@ extern __typeof__(MPI_Testall) PMPI_Testall;
 extern __typeof__(MPI_Testsome) PMPI_Testsome;
 extern __typeof__(MPI_Request_free) PMPI_Request_free;
 extern __typeof__(MPI_Request_get_status) PMPI_Request_get_status;
+extern __typeof__(MPI_Request_get_status_all) PMPI_Request_get_status_all;
+extern __typeof__(MPI_Request_get_status_any) PMPI_Request_get_status_any;
+extern __typeof__(MPI_Request_get_status_some) PMPI_Request_get_status_some;
+extern __typeof__(MPI_Status_get_source) PMPI_Status_get_source;
+extern __typeof__(MPI_Status_get_tag) PMPI_Status_get_tag;
+extern __typeof__(MPI_Status_get_error) PMPI_Status_get_error;
+extern __typeof__(MPI_Status_set_source) PMPI_Status_set_source;
+extern __typeof__(MPI_Status_set_tag) PMPI_Status_set_tag;
+extern __typeof__(MPI_Status_set_error) PMPI_Status_set_error;
 extern __typeof__(MPI_Get_count) PMPI_Get_count;
 extern __typeof__(MPI_Get_elements) PMPI_Get_elements;
 extern __typeof__(MPI_Get_elements_x) PMPI_Get_elements_x;
@@ -1928,6 +1954,7 @@ extern __typeof__(MPI_Type_create_f90_real) PMPI_Type_create_f90_real;
 extern __typeof__(MPI_Type_create_f90_complex) PMPI_Type_create_f90_complex;
 extern __typeof__(MPI_Type_create_f90_integer) PMPI_Type_create_f90_integer;
 extern __typeof__(MPI_Type_match_size) PMPI_Type_match_size;
+extern __typeof__(MPI_Type_get_value_index) PMPI_Type_get_value_index;
 extern __typeof__(MPI_Type_dup) PMPI_Type_dup;
 extern __typeof__(MPI_Type_commit) PMPI_Type_commit;
 extern __typeof__(MPI_Type_free) PMPI_Type_free;
@@ -2089,6 +2116,9 @@ extern __typeof__(MPI_Error_string) PMPI_Error_string;
 extern __typeof__(MPI_Add_error_class) PMPI_Add_error_class;
 extern __typeof__(MPI_Add_error_code) PMPI_Add_error_code;
 extern __typeof__(MPI_Add_error_string) PMPI_Add_error_string;
+extern __typeof__(MPI_Remove_error_class) PMPI_Remove_error_class;
+extern __typeof__(MPI_Remove_error_code) PMPI_Remove_error_code;
+extern __typeof__(MPI_Remove_error_string) PMPI_Remove_error_string;
 extern __typeof__(MPI_Win_create) PMPI_Win_create;
 extern __typeof__(MPI_Win_allocate) PMPI_Win_allocate;
 extern __typeof__(MPI_Win_allocate_shared) PMPI_Win_allocate_shared;

@@ -26,6 +26,31 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *type)
 }
 API_ALIAS(MPI_Type_match_size);
 
+/* MPI-4.1 5.1.13: the predefined pair of MPI_MINLOC and MPI_MAXLOC, if there is one. */
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair)
+{
+    static const MPI_Datatype pairs[][3] = {
+        {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},   {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+        {MPI_LONG, MPI_INT, MPI_LONG_INT},     {MPI_INT, MPI_INT, MPI_2INT},
+        {MPI_SHORT, MPI_INT, MPI_SHORT_INT},   {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+        {MPI_REAL, MPI_REAL, MPI_2REAL},       {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+        {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION}};
+    api_enter("MPI_Type_get_value_index");
+    struct dt_type *t;
+    int err = api_type(value_type, &t);
+    if (!err)
+        err = api_type(index_type, &t);
+    if (!err)
+        err = api_pointer(pair, "pair_type");
+    if (!err)
+        *pair = MPI_DATATYPE_NULL;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !err; i++)
+        if (pairs[i][0] == value_type && pairs[i][1] == index_type)
+            *pair = pairs[i][2];
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Type_get_value_index);
+
 /* --- life ----------------------------------------------------------------------------------- */
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {

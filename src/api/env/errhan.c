@@ -307,3 +307,24 @@ int PMPI_Add_error_string(int errorcode, const char *string)
     return api_exit(MPI_COMM_NULL, err);
 }
 API_ALIAS(MPI_Add_error_string);
+
+int PMPI_Remove_error_class(int errorclass)
+{
+    api_enter("MPI_Remove_error_class");
+    return api_exit(MPI_COMM_NULL, err_delete(errorclass, 1));
+}
+API_ALIAS(MPI_Remove_error_class);
+
+int PMPI_Remove_error_code(int errorcode)
+{
+    api_enter("MPI_Remove_error_code");
+    return api_exit(MPI_COMM_NULL, err_delete(errorcode, 0));
+}
+API_ALIAS(MPI_Remove_error_code);
+
+int PMPI_Remove_error_string(int errorcode)
+{
+    api_enter("MPI_Remove_error_string");
+    return api_exit(MPI_COMM_NULL, err_delete_string(errorcode));
+}
+API_ALIAS(MPI_Remove_error_string);

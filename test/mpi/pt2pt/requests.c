@@ -138,9 +138,98 @@ static void in_status(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Requests are looked at and stay: two receives from this process, of which one has its message. */
+static void looked_at(void)
+{
+    MPI_Request r[4];
+    MPI_Status st[4];
+    int a = 0, b = 0, v = 8, flag, n, at[4], me, i;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    r[0] = r[3] = MPI_REQUEST_NULL;
+    MPI_Irecv(&a, 1, MPI_INT, me, 1, MPI_COMM_WORLD, &r[1]);
+    MPI_Irecv(&b, 1, MPI_INT, me, 2, MPI_COMM_WORLD, &r[2]);
+    MPI_Request_get_status_any(4, r, &n, &flag, st);
+    CHECK(!flag && n == MPI_UNDEFINED);
+    MPI_Request_get_status_some(4, r, &n, at, st);
+    CHECK_EQ(n, 0);
+    MPI_Send(&v, 1, MPI_INT, me, 2, MPI_COMM_WORLD);
+    for (flag = 0; !flag;)
+        MPI_Request_get_status_any(4, r, &n, &flag, st);
+    CHECK(n == 2 && st[0].MPI_TAG == 2 && b == 8 && r[2] != MPI_REQUEST_NULL);
+    MPI_Request_get_status_all(4, r, &flag, st);
+    CHECK(!flag);
+    MPI_Request_get_status_some(4, r, &n, at, st);
+    CHECK(n == 1 && at[0] == 2 && st[0].MPI_SOURCE == me);
+    MPI_Send(&v, 1, MPI_INT, me, 1, MPI_COMM_WORLD);
+    for (i = 0; i < 4; i++)
+        st[i].MPI_ERROR = 1234;
+    for (flag = 0; !flag;)
+        MPI_Request_get_status_all(4, r, &flag, st);
+    CHECK(a == 8 && st[0].MPI_SOURCE == MPI_ANY_SOURCE && st[1].MPI_TAG == 1 &&
+          st[2].MPI_TAG == 2 && st[3].MPI_TAG == MPI_ANY_TAG && st[1].MPI_ERROR == 1234);
+    MPI_Request_get_status_all(4, r, &flag, MPI_STATUSES_IGNORE);
+    CHECK(flag);
+    MPI_Waitall(4, r, st);
+    MPI_Request_get_status_any(4, r, &n, &flag, st);
+    CHECK(flag && n == MPI_UNDEFINED && st[0].MPI_SOURCE == MPI_ANY_SOURCE);
+    MPI_Request_get_status_some(4, r, &n, at, st);
+    CHECK_EQ(n, MPI_UNDEFINED);
+    MPI_Request_get_status_all(0, r, &flag, st);
+    CHECK(flag);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(mt_class(MPI_Request_get_status_all(-1, r, &flag, st)) == MPI_ERR_COUNT);
+    CHECK(mt_class(MPI_Request_get_status_any(1, r, NULL, &flag, st)) == MPI_ERR_ARG);
+    r[0] = (MPI_Request)0x12345678;
+    CHECK(mt_class(MPI_Request_get_status_some(1, r, &n, at, st)) == MPI_ERR_REQUEST);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+/* The fields of a status by name, error classes that go, pairs by their types. */
+static void of_mpi_4_1(void)
+{
+    MPI_Status st;
+    MPI_Datatype t;
+    int cls, code, v = 0;
+
+    MPI_Status_set_source(&st, 3);
+    MPI_Status_set_tag(&st, 4);
+    MPI_Status_set_error(&st, 5);
+    CHECK(st.MPI_SOURCE == 3 && st.MPI_TAG == 4 && st.MPI_ERROR == 5);
+    MPI_Status_get_source(&st, &v);
+    CHECK_EQ(v, 3);
+    MPI_Status_get_tag(&st, &v);
+    CHECK_EQ(v, 4);
+    MPI_Status_get_error(&st, &v);
+    CHECK_EQ(v, 5);
+    MPI_Add_error_class(&cls);
+    MPI_Add_error_code(cls, &code);
+    MPI_Add_error_string(code, "gone soon");
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Remove_error_class(cls) != MPI_SUCCESS); /* it has a code */
+    CHECK(MPI_Remove_error_string(code) == MPI_SUCCESS);
+    CHECK(MPI_Remove_error_string(code) != MPI_SUCCESS);
+    CHECK(MPI_Remove_error_code(code) == MPI_SUCCESS);
+    CHECK(MPI_Remove_error_class(cls) == MPI_SUCCESS);
+    CHECK(MPI_Remove_error_class(cls) != MPI_SUCCESS);
+    CHECK(mt_class(MPI_Status_get_tag(MPI_STATUS_IGNORE, &v)) == MPI_ERR_ARG);
+    CHECK(mt_class(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &t)) == MPI_ERR_TYPE);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &t);
+    CHECK(t == MPI_DOUBLE_INT);
+    MPI_Type_get_value_index(MPI_INT, MPI_INT, &t);
+    CHECK(t == MPI_2INT);
+    MPI_Type_get_value_index(MPI_DOUBLE, MPI_DOUBLE, &t);
+    CHECK(t == MPI_DATATYPE_NULL);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
+    looked_at();
+    of_mpi_4_1();
     generalized();
     nulls();
     in_status();

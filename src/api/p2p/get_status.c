@@ -1,0 +1,214 @@
+/* Completion without freeing (MPI-4.1 3.7.6), and the fields of a status by name (3.2.5). A request
+ * stays as it is: MPI_Test and its like end it. */
+#include "api/api.h"
+
+#include <string.h>
+
+#include "progress/progress.h"
+
+static MPI_Status *nth(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/* Only the calls that end several requests write the error field (MPI-4.1 3.2.5). */
+static void status_give(MPI_Status *to, const MPI_Status *from)
+{
+    if (to == MPI_STATUS_IGNORE)
+        return;
+    int error = to->MPI_ERROR;
+    if (from)
+        *to = *from;
+    else
+        status_empty(to);
+    to->MPI_ERROR = error;
+}
+
+static int set_args(int n, const MPI_Request *requests, MPI_Status *statuses, const char *name)
+{
+    int err = api_count(n);
+    if (!err && n > 0)
+        err = api_pointer(requests, "array_of_requests");
+    if (!err && n > 0)
+        err = api_status(statuses, name);
+    for (int i = 0; i < n && !err; i++) {
+        struct request *r;
+        err = api_request(requests[i], &r);
+        if (!err && r && r->kind == REQUEST_MESSAGE)
+            err = err_make(MPI_ERR_REQUEST, "%s: array_of_requests[%d] is a message, no request",
+                           proc->call, i);
+    }
+    return err;
+}
+
+/* The active request of a handle that set_args() has seen; NULL: null or inactive. */
+static struct request *active_of(MPI_Request h)
+{
+    struct request *r = NULL;
+    return api_request(h, &r) == MPI_SUCCESS && r && r->active ? r : NULL;
+}
+
+/* Gives progress unless `need` of them are done. */
+static void poll_set(const MPI_Request *requests, int n, int need)
+{
+    int done = 0;
+    for (int i = 0; i < n; i++) {
+        struct request *r = active_of(requests[i]);
+        done += !r || r->done;
+        if (r && !r->done && r->ops->poke)
+            r->ops->poke(r);
+    }
+    if (done >= need)
+        progress_glance();
+    else
+        progress_test();
+}
+
+static int take(struct request *r, MPI_Status *status)
+{
+    int err = r && r->ops->query ? r->ops->query(r, &r->status) : MPI_SUCCESS;
+    status_give(status, r ? &r->status : NULL);
+    return err;
+}
+
+int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag,
+                                MPI_Status *statuses)
+{
+    api_enter("MPI_Request_get_status_all");
+    int err = set_args(count, requests, statuses, "array_of_statuses");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    poll_set(requests, count, count);
+    *flag = 1;
+    for (int i = 0; i < count; i++) {
+        const struct request *r = active_of(requests[i]);
+        *flag &= !r || r->done;
+    }
+    for (int i = 0; i < count && *flag && !err; i++)
+        err = take(active_of(requests[i]), nth(statuses, i));
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Request_get_status_all);
+
+int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
+                                MPI_Status *status)
+{
+    api_enter("MPI_Request_get_status_any");
+    int err = set_args(count, requests, status, "status");
+    if (!err)
+        err = api_pointer(index, "index");
+    if (!err)
+        err = api_pointer(flag, "flag");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    poll_set(requests, count, 1);
+    int active = 0;
+    *index = MPI_UNDEFINED;
+    for (int i = 0; i < count && *index == MPI_UNDEFINED; i++) {
+        struct request *r = active_of(requests[i]);
+        active += r != NULL;
+        if (r && r->done) {
+            *index = i;
+            err = take(r, status);
+        }
+    }
+    *flag = *index != MPI_UNDEFINED || !active;
+    if (!active)
+        status_give(status, NULL);
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Request_get_status_any);
+
+int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount,
+                                 int indices[], MPI_Status *statuses)
+{
+    api_enter("MPI_Request_get_status_some");
+    int err = set_args(incount, requests, statuses, "array_of_statuses");
+    if (!err)
+        err = api_pointer(outcount, "outcount");
+    if (!err && incount > 0)
+        err = api_pointer(indices, "array_of_indices");
+    if (err)
+        return api_exit(MPI_COMM_NULL, err);
+    poll_set(requests, incount, 1);
+    int active = 0, n = 0;
+    for (int i = 0; i < incount && !err; i++) {
+        struct request *r = active_of(requests[i]);
+        active += r != NULL;
+        if (r && r->done) {
+            indices[n] = i;
+            err = take(r, nth(statuses, n));
+            n++;
+        }
+    }
+    *outcount = active ? n : MPI_UNDEFINED;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Request_get_status_some);
+
+/* --- fields of a status -------------------------------------------------------------- */
+
+static int field_arg(const char *call, const MPI_Status *status, const void *out, const char *name)
+{
+    api_enter(call);
+    int err = api_status(status, "status");
+    if (!err && status == MPI_STATUS_IGNORE)
+        err = err_make(MPI_ERR_ARG, "%s: status is MPI_STATUS_IGNORE", proc->call);
+    return err ? err : api_pointer(out, name);
+}
+
+int PMPI_Status_get_source(const MPI_Status *status, int *source)
+{
+    int err = field_arg("MPI_Status_get_source", status, source, "source");
+    if (!err)
+        *source = status->MPI_SOURCE;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_get_source);
+
+int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
+{
+    int err = field_arg("MPI_Status_get_tag", status, tag, "tag");
+    if (!err)
+        *tag = status->MPI_TAG;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_get_tag);
+
+int PMPI_Status_get_error(const MPI_Status *status, int *error)
+{
+    int err = field_arg("MPI_Status_get_error", status, error, "err");
+    if (!err)
+        *error = status->MPI_ERROR;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_get_error);
+
+int PMPI_Status_set_source(MPI_Status *status, int source)
+{
+    int err = field_arg("MPI_Status_set_source", status, status, "status");
+    if (!err)
+        status->MPI_SOURCE = source;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_set_source);
+
+int PMPI_Status_set_tag(MPI_Status *status, int tag)
+{
+    int err = field_arg("MPI_Status_set_tag", status, status, "status");
+    if (!err)
+        status->MPI_TAG = tag;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_set_tag);
+
+int PMPI_Status_set_error(MPI_Status *status, int error)
+{
+    int err = field_arg("MPI_Status_set_error", status, status, "status");
+    if (!err)
+        status->MPI_ERROR = error;
+    return api_exit(MPI_COMM_NULL, err);
+}
+API_ALIAS(MPI_Status_set_error);
