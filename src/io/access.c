@@ -28,7 +28,7 @@ int access_check(const struct io_args *a, size_t *bytes)
 {
     const struct view *v = &a->f->view;
     int64_t n = 0;
-    int err = may_access(a);
+    int err = a->err ? a->err : may_access(a);
     if (!err)
         err = rep_size(v->rep, a->t, a->count, &n);
     if (!err && n % v->esize)
@@ -177,14 +177,17 @@ static const char *split_name(const struct io_args *a)
 }
 
 /* The access is done here; the end returns what came of it (MPI-3.1 13.4.5 lets either half
- * block). */
+ * block). Misuse is returned at once, after the others have heard of it. */
 int io_split_begin(const struct io_args *a)
 {
-    int err = io_no_split(a->f);
-    if (err)
+    int begun = !a->err && !a->f->split;
+    MPI_Status st;
+    status_empty(&st);
+    int err = io_access(a, &st);
+    if (!begun)
         return err;
-    status_empty(&a->f->split_status);
-    a->f->split_error = io_access(a, &a->f->split_status);
+    a->f->split_status = st;
+    a->f->split_error = err;
     a->f->split = split_name(a);
     return MPI_SUCCESS;
 }

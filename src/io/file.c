@@ -65,6 +65,11 @@ int io_same(struct io_file *f, int64_t v, const char *arg, int err)
     return e;
 }
 
+int io_refuse(struct io_file *f, int err)
+{
+    return io_same(f, 0, "", err);
+}
+
 int io_no_split(const struct io_file *f)
 {
     return f->split ? err_make(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -210,6 +215,19 @@ static int finish_open(struct io_file *f, struct info *info)
     return err;
 }
 
+/* The first meeting of an open: is all well on all processes? */
+int io_refuse_open(struct comm *c, int amode, int err)
+{
+    int64_t all[3] = {amode, -(int64_t)amode, err ? err_class(err) : 0};
+    int e = coll_allreduce_i64(all, 3, COLL_MAX, c);
+    if (!err && !e && all[2])
+        e = err_make((int)all[2], "%s failed on another process", io_call());
+    if (!err && !e && all[0] != -all[1])
+        e = err_make(MPI_ERR_NOT_SAME, "%s: amode differs between the processes: %d here",
+                     io_call(), amode);
+    return err ? err : e;
+}
+
 int io_open(struct comm *c, const char *name, int amode, struct info *info, struct errhandler *eh,
             struct io_file **out)
 {
@@ -219,14 +237,7 @@ int io_open(struct comm *c, const char *name, int amode, struct info *info, stru
         err = amode_check(amode);
     if (!err && !(f = file_make(name, amode, info, eh)))
         err = err_make(MPI_ERR_NO_MEM, "%s: no memory for a file", io_call());
-    int64_t all[3] = {amode, -(int64_t)amode, err ? err_class(err) : 0};
-    int e = coll_allreduce_i64(all, 3, COLL_MAX, c);
-    if (!err && !e && all[2])
-        e = err_make((int)all[2], "%s failed on another process", io_call());
-    if (!err && !e && all[0] != -all[1])
-        e = err_make(MPI_ERR_NOT_SAME, "%s: amode differs between the processes: %d here",
-                     io_call(), amode);
-    err = err ? err : e;
+    err = io_refuse_open(c, amode, err);
     if (!err)
         err = coll_comm_dup(c, &f->comm);
     if (!err)
@@ -256,17 +267,32 @@ static void stats_print(const struct io_file *f)
     log_warn("file \"%s\": %s", f->name, line);
 }
 
+/* The file stays open where a split collective waits on any process: closing is collective. A
+ * failed process keeps nobody from closing it. */
+static int close_check(struct io_file *f, int *err)
+{
+    int64_t waits = f->split != NULL;
+    *err = coll_allreduce_i64(&waits, 1, COLL_MAX, f->comm);
+    if (*err || !waits)
+        return 1;
+    *err = f->split ? io_no_split(f)
+                    : err_make(MPI_ERR_UNSUPPORTED_OPERATION,
+                               "%s: file \"%s\": a split collective access waits for its end on "
+                               "another process", io_call(), f->name);
+    return 0;
+}
+
 int io_close(struct io_file *f)
 {
-    int err = io_no_split(f);
-    if (err)
+    int err;
+    if (!close_check(f, &err))
         return err;
     progress_wait(none_pending, f, "nonblocking accesses to a file", -1);
     if (cvar.io_stats)
         stats_print(f);
     int fd = f->fd;
     f->fd = -1;
-    if (close(fd) && errno != EINTR) /* what a network file system could not write */
+    if (close(fd) && errno != EINTR && !err) /* what a network file system could not write */
         err = io_errno(errno, f->name, "cannot close it");
     /* Nobody has it open any more when it is deleted. */
     err = coll_agree_error(err, f->comm);

@@ -31,6 +31,10 @@ void io_ending(void);
  * open: collective over c; AMODE, NOT_SAME, BAD_FILE and the classes of io_errno(). */
 int io_open(struct comm *c, const char *name, int amode, struct info *info, struct errhandler *eh,
             struct io_file **out);
+/* An argument of a collective call is wrong, err says how. The other processes, who are in io_open,
+ * or in io_set_view or io_set_info, hear of it. err is returned. */
+int io_refuse_open(struct comm *c, int amode, int err);
+int io_refuse(struct io_file *f, int err);
 int io_close(struct io_file *f);     /* collective */
 int io_delete(const char *name);
 int io_set_size(struct io_file *f, int64_t size);    /* collective */
@@ -79,6 +83,7 @@ struct io_args {
     void *buf;      /* read from by writes */
     int64_t count;
     struct dt_type *t;
+    int err; /* not 0: an argument is wrong, the rest is not looked at; the others hear of it */
 };
 /* st may be NULL or MPI_STATUS_IGNORE. */
 int io_access(const struct io_args *a, MPI_Status *st);

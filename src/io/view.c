@@ -125,12 +125,13 @@ int io_set_view(struct io_file *f, int64_t disp, struct dt_type *etype, struct d
     if (!err)
         err = hints_take(f, info);
     err = io_same(f, v.esize, "the extent of etype", err);
+    int same = !err; /* else all return */
     if (!err && (f->amode & MPI_MODE_SEQUENTIAL))
         err = current_disp(f, &v.disp);
     /* The shared pointer begins again; nobody uses it before all are here. */
     if (!err && f->comm->rank == 0)
         err = shared_set(f, 0);
-    if (f->comm->size > 1)
+    if (same && f->comm->size > 1)
         err = coll_agree_error(err, f->comm);
     if (err) {
         view_drop(&v);

@@ -41,18 +41,18 @@ API_ALIAS(MPI_File_f2c);
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     api_enter("MPI_File_open");
-    struct comm *c;
-    struct info *i;
+    struct comm *c = NULL;
+    struct info *i = NULL;
     struct io_file *f = NULL;
-    int err = api_pointer(fh, "fh");
-    if (!err) {
+    if (fh)
         *fh = MPI_FILE_NULL;
-        err = api_intracomm(comm, &c);
-    }
+    int err = api_intracomm(comm, &c);
+    int wrong = err ? err : api_pointer(fh, "fh");
+    if (!wrong)
+        wrong = api_info(info, &i);
     if (!err)
-        err = api_info(info, &i);
-    if (!err)
-        err = io_open(c, filename, amode, i, proc->api->file_errhandler, &f);
+        err = wrong ? io_refuse_open(c, amode, wrong)
+                    : io_open(c, filename, amode, i, proc->api->file_errhandler, &f);
     if (!err)
         *fh = handle_of(f);
     return api_exit_file(MPI_FILE_NULL, err);
@@ -193,10 +193,10 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     struct io_file *f;
     struct info *i;
     int err = api_file(fh, &f);
-    if (!err)
-        err = api_info(info, &i);
-    if (!err)
-        err = io_set_info(f, i);
+    if (!err) {
+        int wrong = api_info(info, &i);
+        err = wrong ? io_refuse(f, wrong) : io_set_info(f, i);
+    }
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_set_info);
@@ -219,16 +219,18 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 API_ALIAS(MPI_File_get_info);
 
 /* --- the calls that move data ----------------------------------------------------------------- */
+/* A wrong argument other than the file goes on in *a: others may be in the same collective. */
 static int resolve(MPI_File fh, struct io_args *a, MPI_Datatype t)
 {
     int err = api_file(fh, &a->f);
-    if (!err)
-        err = api_count(a->count);
-    if (!err)
-        err = api_type_committed(t, &a->t);
-    if (!err)
-        err = api_buffer(a->buf, a->count, a->t);
-    return err;
+    if (err)
+        return err;
+    a->err = api_count(a->count);
+    if (!a->err)
+        a->err = api_type_committed(t, &a->t);
+    if (!a->err)
+        a->err = api_buffer(a->buf, a->count, a->t);
+    return MPI_SUCCESS;
 }
 
 int file_access(const char *call, MPI_File fh, struct io_args a, MPI_Datatype t, MPI_Status *st)

@@ -14,14 +14,14 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     struct dt_type *e, *t;
     struct info *i;
     int err = api_file(fh, &f);
-    if (!err)
-        err = api_type_named(etype, "etype", &e);
-    if (!err)
-        err = api_type_named(filetype, "filetype", &t);
-    if (!err)
-        err = api_info(info, &i);
-    if (!err)
-        err = io_set_view(f, disp, e, t, datarep, i);
+    if (!err) {
+        int wrong = api_type_named(etype, "etype", &e);
+        if (!wrong)
+            wrong = api_type_named(filetype, "filetype", &t);
+        if (!wrong)
+            wrong = api_info(info, &i);
+        err = wrong ? io_refuse(f, wrong) : io_set_view(f, disp, e, t, datarep, i);
+    }
     return api_exit_file(fh, err);
 }
 API_ALIAS(MPI_File_set_view);

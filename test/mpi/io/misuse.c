@@ -1,0 +1,79 @@
+/* Files: what one process does wrong in a collective call is an error of all, and none waits for
+ * ever. */
+#include "../mt.h"
+
+#include <unistd.h>
+
+static char name[200];
+static int buf[10];
+
+#define OK(call) CHECK_EQ(call, MPI_SUCCESS)
+/* Rank 0 alone gives the wrong argument. */
+#define ALL_FAIL(call, class) CHECK_EQ(mt_class(call), class)
+
+static MPI_File opened(MPI_Info i)
+{
+    MPI_File f = MPI_FILE_NULL;
+    OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, i, &f));
+    return f;
+}
+
+static void arguments(void)
+{
+    int me = mt_rank == 0;
+    MPI_Datatype t = me ? MPI_DATATYPE_NULL : MPI_INT;
+    MPI_Info bad = me ? (MPI_Info)12345 : MPI_INFO_NULL;
+    MPI_File f = opened(MPI_INFO_NULL), g;
+    ALL_FAIL(MPI_File_write_at_all(f, 0, buf, me ? -1 : 10, MPI_INT, MPI_STATUS_IGNORE),
+             MPI_ERR_COUNT);
+    ALL_FAIL(MPI_File_read_all(f, me ? NULL : buf, 10, MPI_INT, MPI_STATUS_IGNORE),
+             MPI_ERR_BUFFER);
+    ALL_FAIL(MPI_File_write_ordered(f, buf, 10, t, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    ALL_FAIL(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
+    ALL_FAIL(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, me ? "none" : "native", MPI_INFO_NULL),
+             MPI_ERR_UNSUPPORTED_DATAREP);
+    ALL_FAIL(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", bad), MPI_ERR_INFO);
+    ALL_FAIL(MPI_File_set_info(f, bad), MPI_ERR_INFO);
+    ALL_FAIL(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, bad, &g), MPI_ERR_INFO);
+    ALL_FAIL(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, me ? NULL : &g),
+             MPI_ERR_ARG);
+    OK(MPI_File_write_at_all(f, 40 * mt_rank, buf, 10, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+}
+
+static void splits(void)
+{
+    int me = mt_rank == 0, err;
+    MPI_File f = opened(MPI_INFO_NULL), g = f;
+    err = MPI_File_write_at_all_begin(f, 0, buf, me ? -1 : 10, MPI_INT);
+    CHECK_EQ(mt_class(err), me ? MPI_ERR_COUNT : MPI_SUCCESS);
+    err = MPI_File_write_at_all_end(f, buf, MPI_STATUS_IGNORE);
+    CHECK_EQ(mt_class(err), me ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_COUNT);
+    OK(MPI_File_read_all_begin(f, buf, 1, MPI_INT));
+    if (!me)
+        OK(MPI_File_read_all_end(f, buf, MPI_STATUS_IGNORE));
+    ALL_FAIL(MPI_File_close(&g), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK(g == f);
+    err = MPI_File_read_all_begin(f, buf, 1, MPI_INT);
+    CHECK_EQ(mt_class(err), me ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS);
+    err = MPI_File_read_all_end(f, buf, MPI_STATUS_IGNORE);
+    CHECK_EQ(mt_class(err), me ? MPI_SUCCESS : MPI_ERR_UNSUPPORTED_OPERATION);
+    OK(MPI_File_close(&f));
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(&argc, &argv);
+    int id = (int)getpid();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "/tmp/mt-io-misuse-%d", id);
+    if (mt_size > 1) {
+        arguments();
+        splits();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mt_rank == 0)
+        MPI_File_delete(name, MPI_INFO_NULL);
+    return mt_finish();
+}
