@@ -150,7 +150,7 @@ int io_access(const struct io_args *a, MPI_Status *st)
 {
     struct access c = {.a = *a};
     size_t bytes;
-    int64_t offset = 0;
+    int64_t offset = a->f->position; /* where it stays after an error */
     int err = access_check(a, &bytes);
     int64_t etypes = (int64_t)bytes / a->f->view.esize;
     if (!err || a->where == IO_ORDERED) { /* the others count on this process */

@@ -172,7 +172,8 @@ int view_check_range(const struct io_file *f, int64_t offset, int64_t bytes)
     int bad = __builtin_mul_overflow(offset, v->esize, &from) ||
               __builtin_add_overflow(from, bytes, &end);
     if (!bad && v->contig)
-        bad = __builtin_add_overflow(end, v->disp + v->filetype->true_lb, &hi);
+        bad = __builtin_add_overflow(end, v->filetype->true_lb, &hi) ||
+              __builtin_add_overflow(hi, v->disp, &hi);
     else if (!bad && v->fsize)
         bad = dt_bounds(v->filetype, (size_t)(end / v->fsize) + 1, &lo, &hi) != MPI_SUCCESS ||
               __builtin_add_overflow(hi, v->disp, &hi);
@@ -204,7 +205,8 @@ static int view_end(struct io_file *f, int64_t *etypes)
         return err;
     size -= v->disp;
     if (v->contig) {
-        *etypes = (size - v->filetype->true_lb + v->esize - 1) / v->esize;
+        size -= v->filetype->true_lb;
+        *etypes = size > 0 ? (size - 1) / v->esize + 1 : 0;
         return MPI_SUCCESS;
     }
     /* Bisection over the bytes of one or a few instances: places ascend with positions. */
@@ -240,7 +242,7 @@ static int target_of(struct io_file *f, int64_t offset, int whence, int64_t now,
     if (!err && whence == MPI_SEEK_END)
         err = view_end(f, &base);
     if (!err && (__builtin_add_overflow(base, offset, out) || *out < 0))
-        err = err_make(MPI_ERR_ARG, "%s: file \"%s\": offset %lld leads before the view", io_call(),
+        err = err_make(MPI_ERR_ARG, "%s: file \"%s\": offset %lld leads out of the view", io_call(),
                        f->name, (long long)offset);
     return err;
 }
@@ -282,7 +284,8 @@ int io_seek_shared(struct io_file *f, int64_t offset, int whence)
 
 int io_position_shared(struct io_file *f, int64_t *offset)
 {
-    return shared_add(f, 0, offset);
+    int err = is_sequential(f);
+    return err ? err : shared_add(f, 0, offset);
 }
 
 int io_byte_offset(const struct io_file *f, int64_t offset, int64_t *disp)

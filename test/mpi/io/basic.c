@@ -399,6 +399,7 @@ static void errors(void)
     CHECK_EQ(mt_class(MPI_File_write_at(f, 0, &v, 1, MPI_INT, &st)),
              MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_EQ(mt_class(MPI_File_get_position(f, &at)), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(mt_class(MPI_File_get_position_shared(f, &at)), MPI_ERR_UNSUPPORTED_OPERATION);
     OK(MPI_File_write_shared(f, &v, 1, MPI_INT, &st));
     OK(MPI_File_close(&f));
     f = open_as(MPI_MODE_WRONLY | MPI_MODE_APPEND);

@@ -1,5 +1,5 @@
 /* Files: what one process does wrong in a collective call is an error of all, and none waits for
- * ever. */
+ * ever; an access that fails leaves the pointer. */
 #include "../mt.h"
 
 #include <unistd.h>
@@ -61,6 +61,35 @@ static void splits(void)
     OK(MPI_File_close(&f));
 }
 
+static void positions(void)
+{
+    int one = 4;
+    MPI_Aint at = 8;
+    MPI_Datatype t;
+    MPI_Offset p = -1;
+    MPI_File f = opened(MPI_INFO_NULL);
+    OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    OK(MPI_File_seek(f, 100, MPI_SEEK_SET));
+    CHECK_EQ(mt_class(MPI_File_write(f, buf, 3, MPI_BYTE, MPI_STATUS_IGNORE)), MPI_ERR_ARG);
+    OK(MPI_File_get_position(f, &p));
+    CHECK_EQ(p, 100);
+    CHECK_EQ(mt_class(MPI_File_read_all(f, buf, 3, MPI_BYTE, MPI_STATUS_IGNORE)), MPI_ERR_ARG);
+    OK(MPI_File_get_position(f, &p));
+    CHECK_EQ(p, 100);
+    /* a file that ends before the first byte of the view */
+    MPI_Type_create_hindexed(1, &one, &at, MPI_BYTE, &t);
+    MPI_Type_commit(&t);
+    OK(MPI_File_set_size(f, 5));
+    OK(MPI_File_set_view(f, 0, MPI_BYTE, t, "native", MPI_INFO_NULL));
+    OK(MPI_File_seek(f, 0, MPI_SEEK_END));
+    OK(MPI_File_get_position(f, &p));
+    CHECK_EQ(p, 0);
+    OK(MPI_File_set_view(f, INT64_MAX - 2, MPI_BYTE, t, "native", MPI_INFO_NULL));
+    CHECK_EQ(mt_class(MPI_File_write(f, buf, 1, MPI_BYTE, MPI_STATUS_IGNORE)), MPI_ERR_ARG);
+    MPI_Type_free(&t);
+    OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -68,6 +97,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
     snprintf(name, sizeof name, "/tmp/mt-io-misuse-%d", id);
+    positions();
     if (mt_size > 1) {
         arguments();
         splits();
