@@ -168,12 +168,23 @@ static int decide(struct access *c, int err, int64_t *all)
     return coll_allreduce_i64(all, ALL_COUNT, COLL_MAX, f->comm);
 }
 
+/* Every round costs a fence. Are there more of them than parts of buffers that data can fill? */
+static int rounds_are_empty(const struct io_file *f, const int64_t *all)
+{
+    double room = (double)all[ALL_ROOM], rounds = (double)(all[ALL_HI] + all[ALL_LO]) / room /
+                                                  (double)all[ALL_NODES];
+    double each = (double)all[ALL_BLOCKS] + (double)all[ALL_BYTES] / room + 1;
+    return rounds > each * f->comm->size;
+}
+
 /* Independent access is better where the blocks are long, or lie far from each other. */
 static int is_better(const struct io_file *f, const int64_t *all)
 {
     int64_t span = all[ALL_HI] + all[ALL_LO];
     if (all[ALL_ERROR] || all[ALL_REFUSED] || span <= 0 || all[ALL_NODES] != -all[ALL_NODES_NEG] ||
         all[ALL_ROOM] != -all[ALL_ROOM_NEG])
+        return 0;
+    if (all[ALL_HI] > INT64_MAX / 2 || rounds_are_empty(f, all)) /* the last round fits 63 bits */
         return 0;
     if (all[ALL_WANTED])
         return 1;

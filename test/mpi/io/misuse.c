@@ -1,5 +1,5 @@
 /* Files: what one process does wrong in a collective call is an error of all, and none waits for
- * ever; an access that fails leaves the pointer. */
+ * ever; an access that fails leaves the pointer; offsets near 2^63. */
 #include "../mt.h"
 
 #include <unistd.h>
@@ -90,6 +90,28 @@ static void positions(void)
     OK(MPI_File_close(&f));
 }
 
+/* By way of aggregators, if they are asked for what they cannot do in finite time. */
+static void far_away(void)
+{
+    int n = -1;
+    MPI_Info i;
+    MPI_File f;
+    MPI_Status st;
+    MPI_Info_create(&i);
+    MPI_Info_set(i, "romio_cb_write", "enable");
+    MPI_Info_set(i, "romio_cb_read", "enable");
+    f = opened(i);
+    MPI_Info_free(&i);
+    OK(MPI_File_read_at_all(f, mt_rank ? (MPI_Offset)1 << 60 : 0, buf, 1, MPI_INT, &st));
+    MPI_Get_count(&st, MPI_INT, &n);
+    CHECK_EQ(n, mt_rank == 0);
+    OK(MPI_File_read_at_all(f, INT64_MAX - 4, buf, 1, MPI_INT, &st));
+    MPI_Get_count(&st, MPI_INT, &n);
+    CHECK_EQ(n, 0);
+    CHECK(MPI_File_write_at_all(f, INT64_MAX - 4, buf, 1, MPI_INT, &st) != MPI_SUCCESS);
+    OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -102,6 +124,7 @@ int main(int argc, char **argv)
         arguments();
         splits();
     }
+    far_away();
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == 0)
         MPI_File_delete(name, MPI_INFO_NULL);
