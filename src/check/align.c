@@ -159,7 +159,6 @@ int check_win(struct rma_win *w, enum check_call call, int modes, const void *si
     if (modes)
         what.what |= (uint32_t)(OP_MODES + modes) << WHAT_OP;
     int first = !c->check, err = enter(c, &what, site, turn);
-    turn->may_undo = 1;
     if (c->errhandler != *rma_win_errhandler(w)) /* it says whether a verdict ends the job */
         comm_set_errhandler(c, *rma_win_errhandler(w));
     if (turn->of && first)
@@ -198,7 +197,7 @@ int check_leave(struct check_turn *turn, int err)
         *at = turn->outer;
     if (!a)
         return err;
-    if (err && turn->may_undo && err_class(err) == MPI_ERR_RMA_SYNC && turn->comm->check == a)
+    if (err && turn->refused && turn->comm->check == a)
         undo(a, turn);
     if (err && explicable(err) && !boot_failed_count() && turn->comm->check == a)
         judge_explain(a);
@@ -222,6 +221,25 @@ int check_explain(struct comm *c, int err)
         return err;
     judge_explain(a);
     return c->misaligned ? err_make(MPI_ERR_NOT_SAME, "%s", c->misaligned) : err;
+}
+
+/* The communicator of a window takes the window's handler: it says whether a verdict ends the job.
+ * Windows on which no collective call was made so far are known by this alone. */
+static void adopt(void *win)
+{
+    struct rma_win *w = win;
+    struct comm *c = rma_win_comm(w);
+    struct align *a = c->check;
+    const char *name = rma_win_name(w);
+    if (c->errhandler != *rma_win_errhandler(w))
+        comm_set_errhandler(c, *rma_win_errhandler(w));
+    if (a && !a->h.calls)
+        snprintf(a->name, sizeof a->name, *name ? "window %.50s" : "a window", name);
+}
+
+void align_windows(void)
+{
+    obj_sweep(OBJ_WIN, adopt);
 }
 
 static void close_record(struct align *a, enum align_end how)
@@ -292,6 +310,7 @@ void check_ending(void)
     if (!k)
         return;
     obj_sweep(OBJ_COMM, make_record); /* also those that it has made no call on */
+    align_windows();
     k->ending = 1;
     struct align **list = all(k, &n);
     for (size_t i = 0; i < n; i++) {

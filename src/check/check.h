@@ -30,7 +30,7 @@ struct check_turn {
     struct check_turn *outer;
     struct align *of;   /* NULL: the call is not compared */
     struct comm *comm;  /* with a reference */
-    int may_undo;       /* a call that is refused for an open epoch is none */
+    int refused;        /* the caller: it did nothing that other processes hear of, so it is none */
     struct check_before {
         uint64_t hist, types;
         uint32_t calls, blocking;

@@ -163,6 +163,7 @@ struct check {
 struct align *align_find(uint64_t key, int make);
 void align_drop(struct align *a);
 int check_is_fatal(const struct comm *c); /* its error handler ends the job */
+void align_windows(void); /* their error handlers, for check_is_fatal() */
 /* judge.c */
 int judge_init(void);
 /* What the judge is to do with a ring, besides. */

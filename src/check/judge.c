@@ -98,6 +98,7 @@ void judge_verdict(struct align *a, const char *brief)
 static void end_job_soon(const struct align *a)
 {
     struct check *k = proc->check;
+    align_windows();
     int fatal = a->final || !a->comm ? a->fatal : check_is_fatal(a->comm);
     if (!fatal || k->abort_at)
         return;
@@ -125,7 +126,8 @@ static int by_rank(const void *x, const void *y)
     return a->rank - b->rank;
 }
 
-/* All that is known, in rank order; NULL: no memory. *e holds the own entries. */
+/* All that is known, in rank order; NULL: no memory. *e holds the own entries. With packed data at
+ * one member (a root of gather), others may lawfully differ in types among themselves. */
 static struct align_view *all_views(const struct align *a, int *n, struct align_entry **e)
 {
     int many = 1;
@@ -144,6 +146,11 @@ static struct align_view *all_views(const struct align *a, int *n, struct align_
     for (const struct list *l = a->others.next; l != &a->others; l = l->next)
         v[(*n)++] = LIST_OBJ(l, struct align_others, link)->v;
     qsort(v, (size_t)*n, sizeof *v, by_rank);
+    int soft = 0;
+    for (int i = 0; i < *n; i++)
+        soft |= v[i].soft;
+    for (int i = 0; i < *n; i++)
+        v[i].soft = soft;
     return v;
 }
 
@@ -209,6 +216,9 @@ void judge_look(struct align *a, enum judge_when now)
         k->pending++;
         to_all(a, ALIGN_ASK, NULL, 0);
         judge_later(k);
+    } else if (!differs && a->look) { /* packed data of one more explain it */
+        a->look = 0;
+        k->pending--;
     }
     free(v);
     free(e);
@@ -292,7 +302,7 @@ static int on_ask(int src, const void *msg, size_t len)
         return 0;
     memcpy(&m, msg, sizeof m);
     struct align *a = align_find(m.key, 0);
-    if (a && a->judge == src)
+    if (a && a->judge == src && !(a->final && a->sent)) /* the judge may have forgotten it by now */
         judge_send_ring(a, RING_ONLY);
     return 0;
 }

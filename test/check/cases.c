@@ -190,6 +190,20 @@ static void returns(void)
     printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
 }
 
+/* The same on a window: the fences and the freeing calls end. */
+static void window_returns(void)
+{
+    MPI_Win w;
+    int err, cls = 0;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    if (rank == 1)
+        return; /* MPI_Finalize: its only word is said there */
+    err = MPI_Win_fence(0, w);
+    MPI_Error_class(err, &cls);
+    printf("%s\n", cls == MPI_ERR_NOT_SAME ? "not same" : "another class");
+}
+
 /* --- legal ------------------------------------------------------------------------------------ */
 
 static void legal_calls(MPI_Comm c)
@@ -257,6 +271,52 @@ static int refuse(MPI_Comm c, int key, void *value, void *extra)
     return *(int *)value ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
+static int keep(MPI_Win w, int key, void *value, void *extra)
+{
+    (void)w, (void)key, (void)extra;
+    return *(int *)value ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* Calls for windows that are refused on one process, and come again. */
+static void legal_window_refusals(void)
+{
+    MPI_Win w;
+    void *mine;
+    int key, no = 1;
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+    if (rank == 1 && MPI_Win_allocate(64, 1, MPI_INFO_NULL, W, NULL, &w) == MPI_SUCCESS)
+        printf("a window was allocated nowhere\n");
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, W, &mine, &w);
+    MPI_Comm_set_errhandler(W, MPI_ERRORS_ARE_FATAL);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    if (rank == 1 && MPI_Win_fence(1 << 29, w) == MPI_SUCCESS)
+        printf("a fence took a strange assertion\n");
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, keep, &key, NULL);
+    MPI_Win_set_attr(w, key, &no);
+    if (rank == 1 && MPI_Win_free(&w) == MPI_SUCCESS)
+        printf("the callback of the window was not heard\n");
+    MPI_Win_fence(0, w);
+    no = 0;
+    MPI_Win_free(&w);
+    MPI_Win_free_keyval(&key);
+}
+
+/* Packed data at the root: what the others send need not be alike. The judge is not the root. */
+static void legal_packed(void)
+{
+    double x = 1;
+    char all[8 * 64];
+    MPI_Comm c;
+    MPI_Comm_dup(W, &c);
+    if (rank == 2)
+        MPI_Gather(&x, 1, MPI_DOUBLE, all, 8, MPI_PACKED, 2, c);
+    else
+        MPI_Gather(rank == 1 ? (void *)&x : buf, rank == 1 ? 1 : 2,
+                   rank == 1 ? MPI_DOUBLE : MPI_INT, NULL, 0, MPI_INT, 2, c);
+    MPI_Barrier(c);
+    MPI_Comm_free(&c);
+}
+
 /* Freeing calls that are refused on one process, and come again. */
 static void legal_refusals(void)
 {
@@ -287,6 +347,8 @@ static void legal_refusals(void)
 static void legal(void)
 {
     legal_refusals();
+    legal_window_refusals();
+    legal_packed();
     MPI_Comm c, half, between;
     legal_calls(W);
     MPI_Comm_split(W, rank % 2, -rank, &half);
@@ -331,6 +393,7 @@ static const struct {
              {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},
              {"fence_free", fence_free},
              {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
+             {"window_returns", window_returns},
              {"legal", legal}};
 
 int main(int argc, char **argv)

@@ -81,6 +81,8 @@ static int make(const char *call, enum check_call what, const void *site, maker 
         err = api_intracomm(comm, &c);
     if (!err)
         err = api_pointer(win, "win");
+    if (!err && (what == CHECK_WIN_ALLOCATE || what == CHECK_WIN_ALLOCATE_SHARED))
+        err = api_pointer(base, "baseptr");
     API_CHECKED(err, c, what, site, fn(size, unit, i, c, base, &w));
     return made(comm, win, w, err);
 }
@@ -94,15 +96,13 @@ static int create(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *
 static int allocate(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
                     struct rma_win **out)
 {
-    int err = api_pointer(base, "baseptr");
-    return err ? err : rma_win_allocate(size, unit, info, c, base, out);
+    return rma_win_allocate(size, unit, info, c, base, out);
 }
 
 static int shared(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
                   struct rma_win **out)
 {
-    int err = api_pointer(base, "baseptr");
-    return err ? err : rma_win_allocate_shared(size, unit, info, c, base, out);
+    return rma_win_allocate_shared(size, unit, info, c, base, out);
 }
 
 static int dynamic(MPI_Aint size, MPI_Aint unit, struct info *info, struct comm *c, void *base,
@@ -172,8 +172,8 @@ static __attribute__((noinline, cold)) int free_checked(struct rma_win *w, const
     struct check_turn turn;
     struct comm *c = comm_ref(rma_win_comm(w));
     int err = check_win(w, CHECK_WIN_FREE, 0, site, &turn);
-    if (!err)
-        err = rma_win_free(w);
+    if (!err && (err = rma_win_free(w)) != MPI_SUCCESS)
+        turn.refused = 1; /* an epoch is open, or a callback of an attribute returned an error */
     if (!err)
         check_win_freed(c);
     err = check_leave(&turn, err);
@@ -277,8 +277,10 @@ static __attribute__((noinline, cold)) int fence_checked(struct rma_win *w, int 
     struct check_turn turn;
     int modes = (assert & MPI_MODE_NOPRECEDE ? 1 : 0) | (assert & MPI_MODE_NOSUCCEED ? 2 : 0);
     int err = check_win(w, CHECK_WIN_FENCE, modes, site, &turn);
-    if (!err)
+    if (!err) {
         err = rma_fence(w, assert);
+        turn.refused = err_class(err) == MPI_ERR_RMA_SYNC || err_class(err) == MPI_ERR_ASSERT;
+    }
     return check_leave(&turn, err);
 }
 

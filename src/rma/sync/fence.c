@@ -59,9 +59,15 @@ struct left {
 static int few_left(void *arg)
 {
     struct left *x = arg;
-    if (x->w->fence.barriers > x->left)
-        rma_fence_poll(x->w);
-    return x->w->fence.barriers <= x->left;
+    struct rma_win *w = x->w;
+    if (w->fence.barriers > x->left)
+        rma_fence_poll(w);
+    if (w->fence.barriers > x->left && w->comm->misaligned) {
+        w->dead = 1; /* barriers stay open */
+        w->err = err_make(MPI_ERR_NOT_SAME, "%s", w->comm->misaligned);
+        return 1;
+    }
+    return w->fence.barriers <= x->left;
 }
 
 void rma_barriers_wait(struct rma_win *w, unsigned left)

@@ -265,7 +265,11 @@ struct bar_wait {
 static int bar_over(void *arg)
 {
     struct bar_wait *x = arg;
-    return shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) != 0;
+    if (shmbar_poll(x->w->node.bar, &x->w->node.n, x->number) != 0)
+        return 1;
+    if (x->w->comm->misaligned) /* some member will not come */
+        x->w->dead = 1;
+    return x->w->comm->misaligned != NULL;
 }
 
 void rma_node_barrier(struct rma_win *w)
