@@ -115,7 +115,7 @@ static int attach(struct shm *m, const struct mem_key *key)
 /* Collective: rank 0 makes the segment, the others attach it; used only if all could. */
 static void shm_make(struct shm *m)
 {
-    struct mem_key key = {0, -1, 0, 0};
+    struct mem_key key = {.fd = -1};
     m->state = SHM_MAKING;
     m->max = (size_t)cvar.coll_shm_bytes;
     m->slot_size = (sizeof(struct slot) + m->max + LINE - 1) / LINE * LINE;

@@ -196,7 +196,7 @@ static struct block *arena_new(struct mem_arenas *a)
     struct arena *x = calloc(1, sizeof *x);
     struct block *b = record_new(a);
     if (!x || !b || mem_segment_create(size < ARENA_MOST ? size : ARENA_MOST,
-                                       MEM_LAZY | MEM_ONCE, &x->seg) != 0) {
+                                       MEM_LAZY | MEM_ONCE | MEM_LASTS, &x->seg) != 0) {
         free(x);
         free(b);
         return NULL;

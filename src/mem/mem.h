@@ -34,6 +34,7 @@ struct mem_key {
     int32_t fd;
     uint64_t size;
     uint64_t seg_id; /* random, part of the memfd's name: a reused pid or descriptor is refused */
+    uint64_t lasts;  /* 1: it outlives what lies in it, so a mapping of it is worth keeping */
 };
 
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
@@ -49,7 +50,7 @@ void mem_finalize(void);
  * found. MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last
  * barrier, the last slot). MEM_LARGE, by itself: of the large pages that the administrator set
  * aside, `size` in whole ones; -ENOMEM: too few. */
-enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8 };
+enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8, MEM_LASTS = 16 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
 /* Its mapping here goes to an address that is a multiple of `align` (bytes, a power of two), before
  * anybody knows the one it had. 0, or -errno: it stays where it is. */
@@ -64,7 +65,8 @@ void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
  * owner is gone. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
 /* The same; a segment that this process has attached so already is mapped once for all.
- * mem_segment_drop() ends one use. Such a mapping is never moved. */
+ * mem_segment_drop() ends one use. Such a mapping is never moved. Of segments that last (MEM_LASTS)
+ * a few mappings that nobody uses are kept: opening and mapping one takes 20 us. */
 int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg);
 /* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has
  * few), unless the segment may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves

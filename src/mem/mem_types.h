@@ -14,10 +14,11 @@ struct mem_seg {
     struct mem_key key; /* of the owner's memfd, also in a process that attached */
     unsigned flags;     /* owner: of mem_segment_create() */
     int reserved;       /* owner: every page is there */
-    unsigned refs;      /* mem_segment_attach_again(): users of this mapping; 0: one, another way */
+    uint8_t shared;     /* by mem_segment_attach_again(): refs counts its users */
+    unsigned refs;
 };
 
-enum { MEM_CACHED = 16 };
+enum { MEM_CACHED = 16, MEM_UNUSED = 8 };
 
 enum {
     MEM_BINS_SUB = 16,       /* bins for each power of two */
@@ -64,6 +65,7 @@ struct mem {
     size_t kept_bytes; /* at most MPIR_CVAR_MEM_KEEP */
     struct mem_arenas *arenas; /* NULL before the first block */
     struct map attached;       /* seg_id -> segment of a peer that may be attached several times */
+    unsigned unused;           /* of these that nobody uses now; at most MEM_UNUSED */
 };
 
 /* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
@@ -81,6 +83,7 @@ void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for w
 struct mem_segment *mem_moved_near(const void *p, size_t len);
 
 void mem_arenas_free(struct mem *m); /* arena.c */
+void mem_unused_free(struct mem *m, unsigned most); /* keep at most so many unused mappings */
 void mem_spare_fill(struct mem *m); /* get the reserve (back) */
 
 int mem_wake_open(void);   /* wake.c */

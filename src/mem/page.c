@@ -110,6 +110,7 @@ void mem_finalize(void)
     mem_cached_free(m);
     if (m->spare_fd >= 0)
         close(m->spare_fd);
+    mem_unused_free(m, 0);
     map_destroy(&m->attached);
     free(m->segs);
     free(m);

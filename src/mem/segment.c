@@ -294,7 +294,8 @@ static int seg_new(size_t size, unsigned flags, struct mem_segment **seg)
     uint64_t seg_id = random_bits();
     int err = s->pub.fd = memfd_open(&size, flags, seg_id);
     s->key = (struct mem_key){
-        .pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id};
+        .pid = (uint32_t)getpid(), .fd = s->pub.fd, .size = size, .seg_id = seg_id,
+        .lasts = (flags & MEM_LASTS) != 0};
     if (err < 0)
         goto fail;
     err = seg_map(s, s->pub.fd, s->reserved && size <= POPULATE);
@@ -433,14 +434,44 @@ int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg
     struct mem *m = proc->mem;
     struct mem_seg *s = map_get(&m->attached, key->seg_id);
     if (s && s->key.pid == key->pid && s->key.fd == key->fd && s->key.size == key->size) {
+        m->unused -= !s->refs;
         s->refs++;
         *seg = &s->pub;
         return 0;
     }
     int err = mem_segment_attach(key, seg);
     if (!err && !s && map_put(&m->attached, key->seg_id, *seg) == 0)
-        ((struct mem_seg *)*seg)->refs = 1;
+        ((struct mem_seg *)*seg)->shared = ((struct mem_seg *)*seg)->refs = 1;
     return err;
+}
+
+void mem_unused_free(struct mem *m, unsigned most)
+{
+    struct map_entry *e;
+    for (size_t at = 0; m->unused > most && (e = map_next(&m->attached, &at)) != NULL;) {
+        struct mem_seg *s = e->value;
+        if (s->refs)
+            continue;
+        map_del(&m->attached, s->key.seg_id);
+        m->unused--;
+        seg_free(s);
+        at = 0; /* the map has changed */
+    }
+}
+
+/* One use of a shared mapping ends.  1: it goes. */
+static int use_ends(struct mem *m, struct mem_seg *s)
+{
+    if (--s->refs)
+        return 0;
+    if (m && s->key.lasts) {
+        m->unused++;
+        mem_unused_free(m, MEM_UNUSED);
+        return 0;
+    }
+    if (m)
+        map_del(&m->attached, s->key.seg_id);
+    return 1;
 }
 
 int mem_segment_align(struct mem_segment *seg, size_t align)
@@ -523,12 +554,8 @@ void mem_segment_drop(struct mem_segment *seg)
     if (!seg)
         return;
     struct mem_seg *s = (struct mem_seg *)seg;
-    if (s->refs > 1) {
-        s->refs--;
+    if (s->shared && !use_ends(proc->mem, s))
         return;
-    }
-    if (s->refs && proc->mem)
-        map_del(&proc->mem->attached, s->key.seg_id);
     if (seg->owner && proc->mem)
         seg_leave(proc->mem, s);
     if (seg->fd >= 0 && may_keep(proc->mem, s))

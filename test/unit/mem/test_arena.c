@@ -25,7 +25,7 @@ static size_t resident(void)
     size_t sum = 0;
     for (size_t i = 0; i < m->nsegs; i++) {
         struct stat s;
-        if (m->segs[i]->flags == (MEM_LAZY | MEM_ONCE) && fstat(m->segs[i]->pub.fd, &s) == 0)
+        if (m->segs[i]->flags & MEM_LASTS && fstat(m->segs[i]->pub.fd, &s) == 0)
             sum += (size_t)s.st_blocks * 512;
     }
     return sum;
@@ -203,7 +203,19 @@ static void attached(void)
     mem_segment_drop(a);
     job_check(((char *)b->base)[p - (char *)own->base] == 2 - rank);
     mem_segment_drop(b);
+    /* The mapping is kept for the next block, and a few of them only. */
+    job_check(proc->mem->attached.count == 1 && proc->mem->unused == 1);
+    job_check(mem_segment_attach_again(&key, &a) == 0 && a == b && proc->mem->unused == 0);
+    mem_segment_drop(a);
+    mem_unused_free(proc->mem, 0);
+    job_check(proc->mem->attached.count == 0 && proc->mem->unused == 0);
+    /* One that does not last goes with its last user. */
+    job_check(mem_segment_create(4096, 0, &a) == 0);
+    mem_segment_key(a, &key);
+    job_check(!key.lasts && mem_segment_attach_again(&key, &b) == 0);
+    mem_segment_drop(b);
     job_check(proc->mem->attached.count == 0);
+    mem_segment_drop(a);
     job_check(boot_barrier() == 0);
     mem_arena_free(p);
     mem_finalize();
