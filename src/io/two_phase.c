@@ -115,7 +115,8 @@ static int phases_get(struct io_file *f)
 /* Largest values of all processes; a minimum is the negative of the largest negative. */
 enum {
     ALL_ERROR, ALL_LO, ALL_HI, ALL_UNIT, ALL_REFUSED, ALL_WANTED, ALL_BYTES, ALL_BLOCKS, ALL_MEAN,
-    ALL_SIZE, ALL_NODES, ALL_NODES_NEG, ALL_ROOM, ALL_ROOM_NEG, ALL_COUNT
+    ALL_SIZE, ALL_NODES, ALL_NODES_NEG, ALL_ROOM, ALL_ROOM_NEG, ALL_STRIPE, ALL_STRIPE_NEG,
+    ALL_COUNT
 };
 
 static int64_t blocks_of(const struct transfer *x)
@@ -161,6 +162,8 @@ static int decide(struct access *c, int err, int64_t *all)
     all[ALL_NODES_NEG] = -h->cb_nodes;
     all[ALL_ROOM] = h->cb_buffer_size;
     all[ALL_ROOM_NEG] = -h->cb_buffer_size;
+    all[ALL_STRIPE] = h->striping_unit;
+    all[ALL_STRIPE_NEG] = -h->striping_unit;
     if (!c->a.write && !fstat(f->fd, &st))
         all[ALL_SIZE] = st.st_size;
     if (!err && c->x.len)
@@ -177,12 +180,18 @@ static int rounds_are_empty(const struct io_file *f, const int64_t *all)
     return rounds > each * f->comm->size;
 }
 
+/* Processes with other hints would look for a chunk in another place. */
+static int hints_differ(const int64_t *all)
+{
+    return all[ALL_NODES] != -all[ALL_NODES_NEG] || all[ALL_ROOM] != -all[ALL_ROOM_NEG] ||
+           all[ALL_STRIPE] != -all[ALL_STRIPE_NEG];
+}
+
 /* Independent access is better where the blocks are long, or lie far from each other. */
 static int is_better(const struct io_file *f, const int64_t *all)
 {
     int64_t span = all[ALL_HI] + all[ALL_LO];
-    if (all[ALL_ERROR] || all[ALL_REFUSED] || span <= 0 || all[ALL_NODES] != -all[ALL_NODES_NEG] ||
-        all[ALL_ROOM] != -all[ALL_ROOM_NEG])
+    if (all[ALL_ERROR] || all[ALL_REFUSED] || span <= 0 || hints_differ(all))
         return 0;
     if (all[ALL_HI] > INT64_MAX / 2 || rounds_are_empty(f, all)) /* the last round fits 63 bits */
         return 0;

@@ -112,6 +112,37 @@ static void far_away(void)
     OK(MPI_File_close(&f));
 }
 
+/* Every process has hints of its own: the data are right nevertheless. */
+static void hints(void)
+{
+    enum { PIECE = 100, PIECES = 700 };
+    static char mine[PIECE * PIECES], back[PIECE * PIECES];
+    char unit[32];
+    MPI_Info i;
+    MPI_Datatype t, ft;
+    MPI_File f;
+    snprintf(unit, sizeof unit, "%d", 4096 << mt_rank);
+    MPI_Info_create(&i);
+    MPI_Info_set(i, "romio_cb_write", "enable");
+    MPI_Info_set(i, "romio_cb_read", "disable");
+    MPI_Info_set(i, "striping_unit", unit);
+    f = opened(i);
+    MPI_Info_free(&i);
+    MPI_Type_contiguous(PIECE, MPI_BYTE, &t);
+    MPI_Type_create_resized(t, 0, (MPI_Aint)PIECE * mt_size, &ft);
+    MPI_Type_commit(&ft);
+    OK(MPI_File_set_view(f, 5000 + PIECE * mt_rank, MPI_BYTE, ft, "native", MPI_INFO_NULL));
+    for (int k = 0; k < PIECE * PIECES; k++)
+        mine[k] = (char)(k * 7 + (k >> 8) + mt_rank);
+    OK(MPI_File_write_at_all(f, 0, mine, PIECE * PIECES, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_read_at_all(f, 0, back, PIECE * PIECES, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(!memcmp(mine, back, sizeof mine));
+    MPI_Type_free(&t);
+    MPI_Type_free(&ft);
+    OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -125,6 +156,7 @@ int main(int argc, char **argv)
         splits();
     }
     far_away();
+    hints();
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == 0)
         MPI_File_delete(name, MPI_INFO_NULL);
