@@ -1,6 +1,7 @@
 /* datarep.c - data representations: native, internal, external32, and those of the program. */
 #include "io/io_types.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,11 @@ int rep_size(const struct rep *r, const struct dt_type *t, int64_t count, int64_
         return err_make(MPI_ERR_UNSUPPORTED_DATAREP,
                         "%s: data representation %s is used with a datatype of several kinds of "
                         "elements", io_call(), r->name);
+    if (!r->user.large && (r->user.read || r->user.write) && count > INT_MAX)
+        return err_make(MPI_ERR_COUNT,
+                        "%s: %lld elements are more than the functions of data representation %s "
+                        "take: MPI_Register_datarep_c has no such limit", io_call(),
+                        (long long)count, r->name);
     err = user_bytes(r, t->basic, &one);
     if (!err && __builtin_mul_overflow((int64_t)n / t->basic->size, one, bytes))
         err = too_large(r);

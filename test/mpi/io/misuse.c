@@ -143,6 +143,43 @@ static void hints(void)
     OK(MPI_File_close(&f));
 }
 
+static int rep_extent(MPI_Datatype t, MPI_Aint *extent, void *extra)
+{
+    (void)t;
+    (void)extra;
+    *extent = 1;
+    return MPI_SUCCESS;
+}
+
+static int converted;
+
+static int rep_convert(void *user, MPI_Datatype t, int n, void *file, MPI_Offset pos, void *extra)
+{
+    (void)user;
+    (void)t;
+    (void)n;
+    (void)file;
+    (void)pos;
+    (void)extra;
+    converted++;
+    return MPI_SUCCESS;
+}
+
+/* A conversion function that counts by int is not called with a count that no int holds. */
+static void large_count(void)
+{
+    MPI_File f = opened(MPI_INFO_NULL);
+    MPI_Request r;
+    OK(MPI_Register_datarep("by int", rep_convert, rep_convert, rep_extent, NULL));
+    OK(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "by int", MPI_INFO_NULL));
+    CHECK_EQ(mt_class(MPI_File_write_at_c(f, 0, buf, (MPI_Count)INT32_MAX + 1, MPI_BYTE,
+                                          MPI_STATUS_IGNORE)), MPI_ERR_COUNT);
+    CHECK_EQ(mt_class(MPI_File_iread_at_c(f, 0, buf, (MPI_Count)INT32_MAX + 1, MPI_BYTE, &r)),
+             MPI_ERR_COUNT);
+    CHECK_EQ(converted, 0);
+    OK(MPI_File_close(&f));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(&argc, &argv);
@@ -157,6 +194,7 @@ int main(int argc, char **argv)
     }
     far_away();
     hints();
+    large_count();
     MPI_Barrier(MPI_COMM_WORLD);
     if (mt_rank == 0)
         MPI_File_delete(name, MPI_INFO_NULL);
