@@ -29,7 +29,8 @@ static const char *const names[CHECK_CALLS] = {
     [CHECK_COMM_DISCONNECT] = "Comm_disconnect", [CHECK_WIN_CREATE] = "Win_create",
     [CHECK_WIN_ALLOCATE] = "Win_allocate", [CHECK_WIN_ALLOCATE_SHARED] = "Win_allocate_shared",
     [CHECK_WIN_CREATE_DYNAMIC] = "Win_create_dynamic", [CHECK_WIN_FENCE] = "Win_fence",
-    [CHECK_WIN_FREE] = "Win_free",
+    [CHECK_WIN_FREE] = "Win_free", [CHECK_WIN_SET_INFO] = "Win_set_info",
+    [CHECK_INTERCOMM_CREATE] = "Intercomm_create",
 };
 
 static const char *op_name(uint32_t op)

@@ -176,6 +176,28 @@ static void inter(void)
     MPI_Comm_free(&half);
 }
 
+static void inter_create(void)
+{
+    MPI_Comm half, c;
+    MPI_Comm_split(W, rank % 2, 0, &half);
+    if (rank == 2)
+        MPI_Barrier(half);
+    else
+        MPI_Intercomm_create(half, 0, W, rank % 2 ? 0 : 1, 5, &c);
+    MPI_Barrier(W);
+}
+
+static void win_info(void)
+{
+    MPI_Win w;
+    MPI_Win_create(buf, sizeof buf, 1, MPI_INFO_NULL, W, &w);
+    if (rank == 1)
+        MPI_Win_fence(0, w);
+    else
+        MPI_Win_set_info(w, MPI_INFO_NULL);
+    MPI_Win_free(&w);
+}
+
 /* Under MPI_ERRORS_RETURN every process gets the class, and the program goes on. */
 static void returns(void)
 {
@@ -393,7 +415,8 @@ static const struct {
              {"split_dup", split_dup}, {"on_dup", on_dup}, {"freed", freed}, {"windows", windows},
              {"fence_free", fence_free},
              {"fence_modes", fence_modes}, {"inter", inter}, {"returns", returns},
-             {"window_returns", window_returns},
+             {"window_returns", window_returns}, {"inter_create", inter_create},
+             {"win_info", win_info},
              {"legal", legal}};
 
 int main(int argc, char **argv)

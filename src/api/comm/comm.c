@@ -391,8 +391,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
             err = err_make(MPI_ERR_RANK, "MPI_Intercomm_create: remote_leader %d is this process",
                            remote_leader);
     }
-    if (!err)
-        err = newcomm_inter(local, local_leader, peer, remote_leader, tag, &n);
+    API_CHECKED(err, local, CHECK_INTERCOMM_CREATE, __builtin_return_address(0),
+                newcomm_inter(local, local_leader, peer, remote_leader, tag, &n));
     return api_exit_new(local_comm, err, n, newintercomm);
 }
 API_ALIAS(MPI_Intercomm_create);

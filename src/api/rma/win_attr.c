@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/bindings.h"
+#include "check/check.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "rma/rma.h"
@@ -22,6 +23,16 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 }
 API_ALIAS(MPI_Win_get_group);
 
+static __attribute__((noinline, cold)) int set_info_checked(struct rma_win *w, struct info *i,
+                                                            const void *site)
+{
+    struct check_turn turn;
+    int err = check_win(w, CHECK_WIN_SET_INFO, 0, site, &turn);
+    if (!err)
+        err = rma_win_set_info(w, i);
+    return check_leave(&turn, err);
+}
+
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     api_enter("MPI_Win_set_info");
@@ -31,7 +42,8 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (!err)
         err = api_info(info, &i);
     if (!err)
-        err = rma_win_set_info(w, i);
+        err = proc->check ? set_info_checked(w, i, __builtin_return_address(0))
+                          : rma_win_set_info(w, i);
     return api_exit_win(win, err);
 }
 API_ALIAS(MPI_Win_set_info);
