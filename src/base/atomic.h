@@ -1,10 +1,10 @@
 /* atomic.h - the few memory-order idioms of the library.
  *
- * Everything else uses <stdatomic.h> directly with an explicit order.  Each use
- * says in a comment what it pairs with.
+ * Everything else uses <stdatomic.h> directly with an explicit order.  Each use says in a comment
+ * what it pairs with.
  *
- * ThreadSanitizer does not model fences: under it fence_full() is a locked
- * instruction on one word, which orders all callers among themselves. */
+ * ThreadSanitizer does not model fences: under it fence_full() is a locked instruction on one word,
+ * which orders all callers among themselves. */
 #ifndef BASE_ATOMIC_H
 #define BASE_ATOMIC_H
 
@@ -23,15 +23,15 @@
 extern atomic_uint base_tsan_fence; /* base/time.c */
 #endif
 
-/* Full memory fence: orders every earlier load and store of this thread before
- * every later one, as seen by any processor (MEM_SYNC of the design paper). */
+/* Full memory fence: orders every earlier load and store of this thread before every later one, as
+ * seen by any processor (MEM_SYNC of the design paper). */
 static inline void fence_full(void)
 {
 #ifdef BASE_TSAN
     atomic_fetch_add_explicit(&base_tsan_fence, 1, memory_order_seq_cst);
 #elif defined(__x86_64__)
-    /* A locked add to the stack is a full fence for write-back memory and takes half
-     * the time of mfence, which also waits for write-combining buffers. */
+    /* A locked add to the stack is a full fence for write-back memory and takes half the time of
+     * mfence, which also waits for write-combining buffers. */
     __asm__ __volatile__("lock; addl $0, -64(%%rsp)" ::: "memory", "cc");
 #else
     atomic_thread_fence(memory_order_seq_cst);
@@ -49,7 +49,7 @@ static inline void fence_beside_rmw(void)
 #endif
 }
 
-/* Tell the processor that we spin. */
+/* A hint to the processor that this is a spin loop. */
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -59,8 +59,8 @@ static inline void cpu_relax(void)
 #endif
 }
 
-/* Counter written by one thread at a time and read by anybody (PVARs): relaxed load
- * and store, no locked instruction.  Approximate when two threads race. */
+/* Counter that one thread at a time writes and any thread reads (PVARs): relaxed load and store, no
+ * locked instruction.  Approximate when two threads race. */
 static inline void counter_add(_Atomic uint64_t *c, uint64_t n)
 {
 #if defined(__x86_64__) && !defined(BASE_TSAN)

@@ -1,8 +1,8 @@
 /* bare.h - BARE: a short function of the near path without the stack protector (configure,
  * --disable-hardening).
  *
- * It has no array on its stack; that it takes the address of a local is enough for
- * -fstack-protector-strong to add six instructions, which test/perf/calls.test counts. */
+ * It has no array on its stack.  But it takes the address of a local, and then
+ * -fstack-protector-strong adds six instructions, which test/perf/calls.test counts. */
 #ifndef BASE_BARE_H
 #define BASE_BARE_H
 

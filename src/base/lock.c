@@ -60,8 +60,8 @@ static void wait_for(struct lock *l)
         while (!try_take(l))
             sched->yield("a lock of this process", -1, 1);
     } else {
-        /* Mark that somebody sleeps; whoever takes it this way keeps the mark, which costs one idle
-         * wake. */
+        /* Mark that a thread sleeps.  The thread that takes the lock this way keeps the mark, which
+         * costs one idle wake. */
         while (atomic_exchange_explicit(&l->word, SLEEPERS, memory_order_acquire) != FREE)
             futex_wait(&l->word, SLEEPERS, 0);
     }
@@ -123,7 +123,7 @@ void lock_yield(struct lock *l)
         return;
     unsigned seen = atomic_load_explicit(&l->acquired, memory_order_relaxed);
     unsigned depth = lock_drop(l);
-    /* A woken waiter needs time to arrive: stand back until one took the lock. */
+    /* A woken waiter needs time to arrive: do not take the lock before one has. */
     for (int i = 0; i < YIELD_TURNS; i++) {
         if (atomic_load_explicit(&l->acquired, memory_order_relaxed) != seen ||
             atomic_load_explicit(&l->waiters, memory_order_relaxed) == 0)

@@ -4,10 +4,10 @@
  *            lock_release
  *            lock_yield   ---- owner lets a waiter in, then takes it back
  *
- * A waiter spins a little, then sleeps in the kernel; in the simulator it yields its
- * fiber.  Not for memory shared between processes (rma/shared/shmlock.c has those).
- * lock_yield() guarantees that a waiter that is there gets in first: a thread that polls
- * in a loop cannot starve the others. */
+ * A waiter spins a little, then sleeps in the kernel; in the simulator it yields its fiber.  Not
+ * for memory shared between processes (rma/shared/shmlock.c has those). lock_yield() guarantees
+ * that a waiter that is there gets in first: a thread that polls in a loop cannot starve the
+ * others. */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct lock {
-    atomic_uint word;     /* 0 free, 1 held, 2 held and somebody sleeps */
+    atomic_uint word;     /* 0 free, 1 held, 2 held and a thread sleeps */
     atomic_uint waiters;  /* threads inside lock_acquire that do not hold it yet */
     atomic_uint acquired; /* counts acquisitions; lock_yield watches it */
     _Atomic(void *) owner; /* thread_self() of the holder */
@@ -33,7 +33,7 @@ void lock_release(struct lock *l);
 int lock_mine(const struct lock *l);
 /* Give a waiting thread its turn; returns holding l at the same depth. */
 void lock_yield(struct lock *l);
-/* Give l up whatever the depth, and take it back to that depth. */
+/* Release l at any depth, and take it back to that depth. */
 unsigned lock_drop(struct lock *l);
 void lock_retake(struct lock *l, unsigned depth);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set once by boot; a function, so that the simulator's ranks are told apart. */
+/* Set once by boot.  A function, so that messages name the simulator's rank. */
 static int (*_Atomic rank_of)(void);
 
 void log_set_rank(int (*rank)(void))

@@ -1,8 +1,8 @@
 /* log.h - messages to the user, one line each, written by one write(2).
  *
- * What makes messages and errors is `cold`, and with it the branches that lead there: the compiler
- * puts them away from the code that a message runs through, which the kernel pushes out of the
- * nearest cache each time.
+ * Functions that make messages and errors are `cold`.  So are the branches to them: the compiler
+ * moves these out of the hot code.  Each system call evicts hot code from the nearest cache, so
+ * less of it is better.
  *
  * Report at the place of detection, once, with the exact cause. */
 #ifndef BASE_LOG_H
@@ -12,7 +12,7 @@
 
 /* "windrose[<rank>]: text\n" on stderr. */
 void log_warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));
-/* The same, then the job ends (exit status 1) without returning.  For states from which the process
+/* The same, then the job ends (exit status 1) without returning.  For states in which the process
  * cannot go on. */
 void log_fatal(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2), noreturn));
 /* Rank shown in messages; -1 until known.  Set by boot. */

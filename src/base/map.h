@@ -22,7 +22,7 @@ void map_init(struct map *m);
 void map_destroy(struct map *m);
 void *map_get(const struct map *m, uint64_t key);      /* NULL if absent */
 int map_put(struct map *m, uint64_t key, void *value); /* 0 or -ENOMEM; replaces */
-/* of a key that is there: needs no memory */
+/* of a key that is present: needs no memory */
 void map_set(struct map *m, uint64_t key, void *value);
 void *map_del(struct map *m, uint64_t key);            /* the value, or NULL */
 /* Next entry at or after *cursor (start with 0); NULL at the end.  No put or del between calls. */

@@ -1,8 +1,8 @@
 /* pmiline.h - one line of the PMI-1 wire: "cmd=put kvsname=K key=k value=v".
  *
- * Shared by the client (boot/) and the server (launch/).  Words are separated by blanks; a
- * word without '=' is skipped, since other launchers put blanks into msg=.  Values that are
- * bytes, or text with blanks, travel as hexadecimal digits (doc/pmi-wire.md). */
+ * Shared by the client (boot/) and the server (launch/).  Words are separated by blanks; a word
+ * without '=' is skipped, since other launchers put blanks into msg=.  Values that are bytes, or
+ * text with blanks, travel as hexadecimal digits (doc/pmi-wire.md). */
 #ifndef BASE_PMILINE_H
 #define BASE_PMILINE_H
 

@@ -1,15 +1,15 @@
 /* proc.h - the process: one opaque pointer per room, and the only global of the library.
  *
- * All mutable state of every room hangs on struct proc (CVAR values excepted: they are
- * read-only after MPI_Init).  In production there is one, and `proc` never changes; the
- * simulator has one per simulated rank and swaps `proc` at each fiber switch.  So:
+ * All mutable state of every room hangs on struct proc (CVAR values excepted: they are read-only
+ * after MPI_Init).  In production there is one, and `proc` never changes; the simulator has one per
+ * simulated rank and swaps `proc` at each fiber switch.  So:
  *
  *   - no room keeps a static or thread-local variable;
  *   - `proc` may be read again after any wait, never cached across processes.
  *
  * Locking: proc->lock is taken by every MPI call when MPI_THREAD_MULTIPLE was given or an
- * asynchronous progress thread runs (proc->threaded); progress_wait() gives it up while it
- * yields or sleeps.  All rooms rely on it; only the near fast path of rma/ goes without. */
+ * asynchronous progress thread runs (proc->threaded); progress_wait() gives it up while it yields
+ * or sleeps.  All rooms rely on it; only the near fast path of rma/ goes without. */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
 
@@ -22,8 +22,8 @@ struct proc {
     atomic_int phase;          /* enum proc_phase */
     /* call, wait_what, wait_peer: a struct where (base/where.h) that mpiexec reads */
     const char *volatile call; /* MPI function the process is in, NULL outside */
-    const char *volatile wait_what; /* for what it waits, or NULL */
-    volatile int wait_peer;    /* for whom: world rank or -1 */
+    const char *volatile wait_what; /* what it waits for, or NULL */
+    volatile int wait_peer;    /* the process it waits for: world rank or -1 */
     /* one per room, allocated by <room>_init(), freed by <room>_finalize() */
     struct boot *boot;
     struct mem *mem;
@@ -43,8 +43,8 @@ struct proc {
     void *sim; /* the simulator's own record of this rank; NULL in production */
 };
 
-/* PROC_CHECKED: MPI runs as in PROC_INIT, and calls that a checker looks at take the cold side of
- * the test of the phase that they make first. */
+/* PROC_CHECKED: MPI runs as in PROC_INIT.  Calls that a checker watches leave the hot path at their
+ * first test, which is that of the phase. */
 enum proc_phase { PROC_NEW, PROC_INIT, PROC_FINALIZED, PROC_CHECKED };
 
 /* test/ranks: every rank is some threads of one process, so that ThreadSanitizer sees them all. */

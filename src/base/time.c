@@ -24,7 +24,7 @@ struct proc *proc = &the_proc;
 
 void *thread_self(void)
 {
-    /* Not state: only its address counts, which differs between live threads. */
+    /* Not state: only its address is used, which differs between live threads. */
     static _Thread_local char self;
     return sched ? sched->self() : &self;
 }

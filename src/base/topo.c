@@ -28,8 +28,8 @@ static const struct {
 
 int topo_cpus(void)
 {
-    /* More than CPU_SETSIZE processors: the kernel wants a larger set, so double until it is
-     * content. */
+    /* More than CPU_SETSIZE processors: the kernel wants a larger set, so double it until it
+     * fits. */
     for (int cpus = CPU_SETSIZE; cpus <= 1 << 20; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
         if (!set)

@@ -1,5 +1,6 @@
-/* mpivars - tell what this library is: version, how it was built, and with what.  As mpichversion:
- * the same in the form of MPICH's command of this name, by which build scripts know the ABI. */
+/* mpivars - print what this library is: version, how it was built, and with what.  Under the name
+ * mpichversion it prints the same in the form of MPICH's command, by which build scripts find the
+ * ABI. */
 #include "config.h"
 
 #include <hwloc.h>
@@ -60,7 +61,7 @@ static const struct {
 };
 enum { MPICH_LINES = sizeof mpich / sizeof *mpich };
 
-/* The line that an option asks for; -1: none does. */
+/* The line that an option asks for; -1: no such option. */
 static int mpich_line(const char *option)
 {
     const char *word = option + strspn(option, "-");
@@ -76,7 +77,7 @@ static int mpichversion(int argc, char **argv)
         if (mpich_line(argv[k]) < 0) {
             fprintf(stderr, "Usage: mpichversion [-version] [-abi] [-device] [-configure] [-cc] "
                             "[-cxx] [-f77] [-fc]\n"
-                            "Tells what MPICH's command of this name does; mpivars tells more.\n");
+                            "Prints what MPICH's command prints; mpivars prints more.\n");
             return 1;
         }
     for (int i = 0; i < MPICH_LINES; i++) {

@@ -6,8 +6,8 @@
 #include "progress/progress.h"
 #include "progress/progress_types.h"
 
-/* The asynchronous progress thread: nothing but a wait that ends at MPI_Finalize.  It sleeps on the
- * descriptors like any waiting thread, so a process without traffic pays nothing. */
+/* The asynchronous progress thread: only a wait that ends at MPI_Finalize.  It sleeps on the
+ * descriptors like any waiting thread, so that a process without traffic pays nothing. */
 
 static int stopped(void *arg)
 {
@@ -30,7 +30,7 @@ int progress_async_start(void)
 {
     struct progress *p = proc->progress;
     sigset_t all, old;
-    /* Signals are the user's: they must go to the user's threads. */
+    /* Signals belong to the user's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int err = pthread_create(&p->async, NULL, serve, p);

@@ -21,35 +21,36 @@ enum { RELAX_FROM = 64 };
  * within it. */
 enum { SPIN_MIN = 32 };
 /* Looks at a network are system calls, over tcp 0.3 to 0.5 us each: the whole budget is a
- * millisecond of them.  The kernel may have put the one waited for on this very core: after so many
- * of them it is let run, if it is there. */
+ * millisecond of them.  The kernel may have put the awaited process on this very core.  After so
+ * many looks it may run, if it is there. */
 enum { SPIN_GLIMPSE = 256 };
-/* A yield shorter than this (ns) found nobody else on the core; one longer than that gave a slice
- * to somebody who computes. */
+/* A yield shorter than this (ns) found no other process on the core.  A longer one than that gave a
+ * slice to a process that computes. */
 enum { YIELD_EMPTY = 1500, YIELD_SLICE = 150000 };
-/* A sleep shorter than this (ns) was not worth its two switches, about 10 us and as much until it
- * runs again. */
+/* A sleep shorter than this (ns) was not worth its two switches: about 10 us, and as much until the
+ * thread runs again. */
 enum { SLEEP_SHORT_NS = 60000 };
-/* A look that took between these (ns) and found nothing has done something for a peer; one of more
- * was without the core. */
+/* A look that took between these (ns) and found nothing has done something for a peer.  A longer
+ * one has lost the core meanwhile. */
 enum {
     SERVED_MIN = 2000,
     SERVED_MAX = 50000,
-    SERVED_LOOKS = 4 /* so many, and it is no interrupt */
+    SERVED_LOOKS = 4 /* so many in a row are no interrupt */
 };
 /* At most 2^this waits go to sleep without a yield before one tries again. */
 enum { SKIP_MAX = 6 };
-/* A sleep ends by itself after this long, so that a waiter notices a dead peer. */
+/* A sleep ends after this long, so that a waiter notices a failed peer. */
 enum { SLEEP_MAX_MS = 200 };
-/* Where there is nothing to sleep on, a sleep lasts 1 ms, twice as long each time, this long at
- * most. */
+/* Without a descriptor to sleep on, a sleep lasts 1 ms, then twice as long each time, at most this
+ * long. */
 enum {
     BACKOFF_MAX_MS = 8,
     BACKOFF_DOUBLES = 3,
-    BACKOFF_AFTER = 16 /* turns that gave way, of who waits where cores are few */
+    BACKOFF_AFTER = 16 /* turns that gave the core away, of a wait where cores are few */
 };
-/* A wait that has lasted so long (ns) asks who is alive, and so does who is served all the time, in
- * waits or tests of any length, as often; turns without a sleep until the clock is looked at. */
+/* A wait that has lasted so long (ns) asks which processes are alive.  A process that gets messages
+ * all the time, in waits or tests of any length, asks as often.  The second: turns without a sleep
+ * between looks at the clock. */
 static const uint64_t STALL_NS = 1000000000u;
 enum { STALL_TURNS = 1024 };
 /* MPI_Test: fruitless polls in a row before the core is yielded. */
@@ -63,10 +64,9 @@ int progress_init(void)
     list_init(&p->hooks);
     list_init(&p->sources);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    /* A progress thread is woken where no core is free: then it is a process more, as long as
-     * others spin. */
+    /* Where no core is free the progress thread that is woken is one more process that spins. */
     p->crowded = boot_host_processes() * (cvar.async_progress ? 2 : 1) > (cores > 0 ? cores : 1);
-    /* With more processes than cores every spin delays the one waited for. */
+    /* With more processes than cores every spin delays the awaited process. */
     p->spin_max = p->crowded ? cvar.progress_spin / 64 : cvar.progress_spin;
     p->spin = p->spin_max;
     proc->progress = p;
@@ -97,7 +97,7 @@ void progress_hook_del(struct progress_hook *h)
     struct progress *p = proc->progress;
     if (!h->link.next)
         return;
-    /* The pass that is under way must not step on a node that has left the list. */
+    /* The pass under way must not step on a node that has left the list. */
     if (p->cursor == &h->link)
         p->cursor = h->link.next;
     list_del(&h->link);
@@ -119,7 +119,7 @@ void progress_source_del(struct progress_source *s)
 
 static inline __attribute__((always_inline)) int poll_once(struct progress *p)
 {
-    if (p->polling) /* a hook, or user code called by one: the pass under way serves everybody */
+    if (p->polling) /* a hook, or user code called by one: the pass under way does the work */
         return 0;
     p->polling = 1;
     p->polls++;
@@ -150,7 +150,7 @@ void progress_signal_threads(void)
 {
     struct progress *p = proc->progress;
     if (p->asleep) {
-        p->asleep = 0; /* one write wakes the poller; it passes the news on */
+        p->asleep = 0; /* one write wakes the poller, which then wakes the others */
         mem_wake_self();
     }
     if (p->followers)
@@ -176,11 +176,11 @@ static void look_long(struct progress *p, uint64_t lasted, uint64_t now)
     p->on_long();
 }
 
-/* The waiting began at *since, or before; 0: a first look.  Who waits for nothing (what: NULL),
- * such as the progress thread, which serves others from MPI_Init to MPI_Finalize, misses nobody.
- * Waits that end soon and tests that find something prove nothing: what came may be from others
- * than the one that is missed, such as a manager's work from all workers but the dead.  So there is
- * a question once a second even then. */
+/* The wait began at *since, or before; 0: a first look.  A wait for nothing (what: NULL) depends on
+ * no process: the progress thread has one from MPI_Init to MPI_Finalize.  Short waits and
+ * successful tests do not prove that all are alive: what came may be from other processes than the
+ * awaited one.  An example is a manager that gets work from all workers but the failed one.  So
+ * there is a question once a second even then. */
 static __attribute__((cold)) void look_after(struct progress *p, uint64_t *since, const char *what,
                                              int peer)
 {
@@ -207,8 +207,8 @@ static int is_turn_to_look(struct progress *p)
     return __builtin_expect(++p->turns % STALL_TURNS == 0, 0);
 }
 
-/* Others have had the lock, and noted calls of their own.  The progress thread is in no call: what
- * it found noted is another thread's, which may have left it. */
+/* Other threads have had the lock, and noted calls of their own.  The progress thread is in no
+ * call: what it finds noted belongs to another thread, which may have left that call. */
 static void note_again(const char *call)
 {
     const struct progress *p = proc->progress;
@@ -224,8 +224,8 @@ static void retake(unsigned depth, const char *call)
     note_again(call);
 }
 
-/* Let other threads and processes run; returns with the lock as it was.  ns without the core; the
- * lock is waited for besides. */
+/* Let other threads and processes run; returns with the lock as before.  Returns ns without the
+ * core; the time in which it waits for the lock is not counted. */
 static uint64_t step_aside(int idle)
 {
     const char *call = proc->call;
@@ -240,8 +240,8 @@ static uint64_t step_aside(int idle)
     return away;
 }
 
-/* A turn that was to sleep and did not.  In fairness: a thread that waits for the lock has it
- * before this one has it again. */
+/* A turn that was to sleep and did not.  In fairness, a thread that waits for the lock gets it
+ * before this one takes it again. */
 static void give_way(void)
 {
     const char *call = proc->call;
@@ -249,12 +249,12 @@ static void give_way(void)
         lock_yield(&proc->lock);
         note_again(call);
     }
-    if (proc->progress->blind) /* no news are waiting: the core, too */
+    if (proc->progress->blind) /* no news are waiting: give the core away, too */
         step_aside(1);
 }
 
-/* What arming the descriptors has shown.  BLIND: something that is to be polled has no descriptor,
- * or not now. */
+/* What arming the descriptors has shown.  BLIND: a source that must be polled has no descriptor, or
+ * none now. */
 enum armed { NEWS, MAY_SLEEP, BLIND };
 
 static enum armed arm_all(struct progress *p, int *nfds)
@@ -287,9 +287,8 @@ static enum armed arm_all(struct progress *p, int *nfds)
     return is;
 }
 
-/* Whether nothing but wake-ups by other users' processes ended a sleep.  They are no news.  All the
- * same the caller looks once: their datagrams may have filled the queue, so that a peer's did not
- * fit. */
+/* Whether only wake-ups by other users' processes ended a sleep.  They are no news.  But the caller
+ * looks once: their datagrams may have filled the queue, so that a peer's did not fit. */
 static int only_strangers(const struct pollfd *fds, int nfds)
 {
     for (int i = 0; i < nfds; i++) /* the first is the wake-up's, which tp/shm names again */
@@ -298,8 +297,8 @@ static int only_strangers(const struct pollfd *fds, int nfds)
     return !mem_wake_heard();
 }
 
-/* Sleep on the descriptors, without the lock.  ns until one woke us; 0: none did, or another
- * thread, which has seen to its news. */
+/* Sleep on the descriptors, without the lock.  Returns ns until a descriptor woke us. 0: none did,
+ * or it was another thread, which has handled its news. */
 static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
 {
     struct pollfd *fds = p->fds; /* only the poller touches it */
@@ -319,10 +318,10 @@ static uint64_t sleep_on(struct progress *p, int nfds, int max_ms)
     return slept;
 }
 
-/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others follow on the
- * condition.  Where something has no descriptor, a thread that dozes looks again after backoff_ms;
- * for the others (0) a turn is as it was, and no thread follows one that dozes. 1: the condition
- * was seen to hold.  *slept: ns until a descriptor woke us; 0: none did. */
+/* Sleep until a descriptor wakes us, at most max_ms.  One thread polls; the others wait for the
+ * condition variable.  If a source has no descriptor, a thread that dozes looks again after
+ * backoff_ms.  Otherwise (0) a turn is an ordinary one, and no thread follows one that dozes. 1:
+ * the condition was seen to hold. *slept: ns until a descriptor woke us; 0: none did. */
 static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), void *arg,
                                       int max_ms, int backoff_ms, uint64_t *slept)
 {
@@ -341,10 +340,10 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
         return 0;
     }
     p->poller = 1;
-    /* The flag is raised before the last look: pairs with the fence in mem_wake() of whoever brings
-     * news. */
+    /* Raise the flag before the last look: pairs with the fence in mem_wake() of the process that
+     * brings news. */
     mem_wake_arm();
-    /* That look is for the hooks, too: some wait for words in shared memory whose writer wakes
+    /* The look is for the hooks, too: some wait for words in shared memory whose writer wakes
      * us. */
     enum armed is = progress_poll() == 0 ? arm_all(p, &nfds) : NEWS;
     p->blind = is == BLIND;
@@ -353,15 +352,15 @@ static __attribute__((cold)) int doze(struct progress *p, int (*cond)(void *), v
         *slept = sleep_on(p, nfds, ms);
     mem_wake_disarm();
     p->poller = 0;
-    if (p->followers) /* news may be theirs, and one of them must poll next */
+    if (p->followers) /* news may be for them, and one of them must poll next */
         lock_cond_signal(&p->cond);
     if (!sleeps)
         give_way();
     return met;
 }
 
-/* How long the next sleep may be.  While a hook is active its work may wait for room at a peer, of
- * which nobody tells: look again soon, then ever later. */
+/* How long the next sleep may be.  While a hook is active its work may wait for room at a peer,
+ * which no descriptor reports: look again soon, then at growing intervals. */
 static int sleep_ms(const struct progress *p, int fruitless)
 {
     if (p->hooks.next->next == &p->hooks || list_empty(&p->hooks))
@@ -370,9 +369,9 @@ static int sleep_ms(const struct progress *p, int fruitless)
     return ms < SLEEP_MAX_MS ? ms : SLEEP_MAX_MS;
 }
 
-/* Where there is nothing to sleep on: sleep no longer than the wait lasted already; 0: keep
- * looking.  Nobody waits for what the progress thread (what: NULL) finds as for an answer, and
- * where cores are few somebody else needs this one. */
+/* Where there is no descriptor to sleep on: sleep no longer than the wait has lasted; 0: keep
+ * looking.  What the progress thread (what: NULL) finds is no answer to a wait.  Where cores are
+ * few, other processes need this one. */
 static int backoff_ms(const struct progress *p, const char *what, int fruitless)
 {
     if (what && (!p->crowded || fruitless < BACKOFF_AFTER))
@@ -383,15 +382,14 @@ static int backoff_ms(const struct progress *p, const char *what, int fruitless)
 
 /* --- how long to spin, whether to yield ----------------------------------------------
  *
- * Learned from waits, since nobody tells on which core the one waited for runs:
+ * Learned from waits, since nothing reports on which core the awaited process runs:
  *   satisfied while spinning         it runs beside us: spin longer
- *   a yield comes back at once       nobody wants this core: spin longer
+ *   a yield comes back at once       no process wants this core: spin longer
  *   a sleep is a short one           it cost more than spinning would have: spin longer
- *   others ran during the yield      they may be the ones waited for: spin less
- *   and for a whole slice            they compute: a sleeper that is woken gets the core sooner
- *   than one that
- *                                    yielded, so sleep at once in the next waits, ever more of
- *                                    them */
+ *   others ran during the yield      the awaited one may be among them: spin less
+ *   and for a whole slice            they compute.  A sleeper that is woken gets the core sooner
+ *                                    than a process that yielded.  So sleep at once in the next
+ *                                    waits, in ever more of them */
 static void spin_longer(struct progress *p)
 {
     p->spin = 2 * p->spin < p->spin_max ? 2 * p->spin : p->spin_max;
@@ -403,11 +401,11 @@ static void spin_less(struct progress *p)
     p->spin = p->spin / 2 > least ? p->spin / 2 : least;
 }
 
-/* progress_poll() in the second half of the budget.  A network that does a peer's put or get here
- * may tell nobody (libfabric): no look finds anything, and who puts there one after the other would
- * meet a sleeper every so often.  But it takes its time: the system calls of such a look are 5 us,
- * those of one that finds nothing 0.3.  Where cores are few others need this one, and nobody waits
- * for what the progress thread does. */
+/* progress_poll() in the second half of the budget.  A network that executes a peer's put or get
+ * here may report nothing (libfabric).  No look finds an event, and a peer that puts again and
+ * again would meet a sleeper every so often.  But such a look takes time: its system calls take 5
+ * us, those of a look that finds nothing 0.3.  Where cores are few, other processes need this one,
+ * and no call waits for the progress thread. */
 static int poll_timed(struct progress *p, int *served)
 {
     uint64_t before = time_now();
@@ -435,8 +433,9 @@ static int yield_measured(struct progress *p)
     return ns >= YIELD_EMPTY;
 }
 
-/* Tell host peers how soon messages to this process are answered.  At the end, when somebody has
- * sent because of it, look for what is under way: it would wait until the next call. */
+/* Publish to the peers of the host how soon this process answers messages.  At the end, if a peer
+ * has sent because of it, look for what is under way: otherwise it would wait until the next
+ * call. */
 static enum mem_attention attend(enum mem_attention was, enum mem_attention is)
 {
     enum { LAST_LOOKS = 16 }; /* about 1 us, a message's way */
@@ -456,10 +455,9 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
     int fruitless = 0, err = 0, yields = 0, served = 0;
     const char *outer_what = proc->wait_what;
     int outer_peer = proc->wait_peer;
-    /* first: nothing that happens here may come between the condition and its caller */
+    /* first: nothing in this function may come between the condition and its caller */
     progress_glance();
-    /* A condition that held is never asked again: it may have done something, such as sent a
-     * message. */
+    /* Never test again a condition that held: the test may have acted, such as sent a message. */
     int met = cond(arg);
     enum mem_attention attends = MEM_BUSY;
     while (!met) {
@@ -472,7 +470,7 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             break;
         }
         int timed = what && !sched && p->networks && idle > p->spin / 2 && idle <= p->spin;
-        /* Without a call: each function that is left after a system call under it costs 10 ns
+        /* Without a call: each function that returns after a system call under it costs 10 ns
          * (ucx.md). */
         if ((timed ? poll_timed(p, &served) : poll_once(p)) > 0) {
             idle = 0;
@@ -491,14 +489,15 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             look_after(p, &since, what, peer);
         attends = attend(attends, sched || idle <= p->spin ? MEM_SPINS : MEM_WAITS);
         if (sched) {
-            step_aside(idle > 0 && !end); /* with an end it can go on when nobody else moves */
+            /* with a time limit it can go on when no other process moves */
+            step_aside(idle > 0 && !end);
         } else if (idle <= p->spin) {
             if (proc->threaded)
                 lock_yield(&proc->lock);
             if (p->networks && idle && idle % SPIN_GLIMPSE == 0 && !p->skips_left &&
                 cvar.progress_yield)
                 yields += yield_measured(p);
-            if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's way */
+            if (idle > RELAX_FROM) /* it costs about 30 ns, a quarter of a message's latency */
                 cpu_relax();
         } else if (yields < cvar.progress_yield && !p->skips_left) {
             yields++;
@@ -507,12 +506,12 @@ int progress_wait_for(int (*cond)(void *arg), void *arg, const char *what, int p
             if (!yields && p->skips_left)
                 p->skips_left--;
             look_after(p, &since, what, peer);
-            yields = (int)cvar.progress_yield; /* a look at everything, then sleep again */
+            yields = (int)cvar.progress_yield; /* look at everything once, then sleep again */
             uint64_t slept;
             int backoff = backoff_ms(p, what, fruitless);
             met = doze(p, cond, arg, end ? 1 : sleep_ms(p, fruitless++), backoff, &slept);
-            /* News, though none for this process perhaps: a network that does a peer's put or get
-             * here may tell nobody, and the next may follow at once. */
+            /* News, perhaps none for this process: a network that executes a peer's put or get here
+             * may report nothing, and the next may follow at once. */
             if (slept)
                 idle = yields = fruitless = served = 0;
             if (slept && slept < SLEEP_SHORT_NS)

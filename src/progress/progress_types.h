@@ -1,4 +1,4 @@
-/* progress_types.h - private record of the progress engine.  All under proc->lock. */
+/* progress_types.h - private record of the progress engine. proc->lock protects it. */
 #ifndef PROGRESS_TYPES_H
 #define PROGRESS_TYPES_H
 
@@ -16,30 +16,30 @@ struct progress {
     int nsources, networks;
     int polling;           /* a pass is under way */
     uint64_t polls;        /* passes so far, and PROGRESS_SLEEP for each sleep */
-    /* more processes on this host than cores, their progress threads counted */
+    /* more processes on this host than cores, their progress threads included */
     int crowded;
     int64_t spin, spin_max; /* idle polls before yielding: now, at most */
-    /* waits that sleep without a yield: log2 of the last lot; still to come */
+    /* waits that sleep without a yield: log2 of the last number; how many are left */
     int skip, skips_left;
     int test_idle;         /* fruitless progress_test() calls in a row */
     unsigned glances;      /* progress_glance() */
     int poller;            /* a thread polls the descriptors, or is about to */
-    int asleep;            /* ... and has given the lock up; nobody has woken it yet */
-    int blind;             /* ... and dozes: something has no descriptor */
+    int asleep;            /* ... and has released the lock, and has not been woken yet */
+    int blind;             /* ... and dozes: a source has no descriptor */
     int followers;         /* threads asleep on cond */
     struct lock_cond cond;
-    void (*on_stall)(int peer, int lasts); /* NULL: nobody wants to know */
-    void (*on_long)(void); /* progress_on_long_wait(); NULL: nobody */
-    uint64_t long_ns, long_looked; /* its time; when it was last called (ns) */
-    unsigned turns;        /* of all waits and tests: the clock is looked at every so many */
+    void (*on_stall)(int peer, int lasts); /* NULL: none */
+    void (*on_long)(void); /* progress_on_long_wait(); NULL: none */
+    uint64_t long_ns, long_looked; /* its interval; when it was last called (ns) */
+    unsigned turns;        /* turns of all waits and tests: every so many look at the clock */
     uint64_t looked;       /* when on_stall was last called, or the first look (ns); 0: never */
-    /* since when MPI_Test has been fruitless, as far as looked (ns); 0: not known */
+    /* since when MPI_Test has been fruitless, as far as known (ns); 0: not known */
     uint64_t test_since;
-    struct pollfd *fds;    /* the poller's */
+    struct pollfd *fds;    /* only the poller uses these */
     int fds_room;
     pthread_t async;       /* the asynchronous progress thread, while async_on */
     int async_on, async_stop;
-    /* that thread's own name, while serves; it is set before it first gives the lock up */
+    /* that thread's own identity, while serves; set before it first releases the lock */
     pthread_t server;
     int serves;
 };

@@ -7,7 +7,8 @@
 
 #define PREFIX "MPIR_CVAR_"
 enum {
-    PREFIX_LEN = sizeof PREFIX - 1, NAME_MAX_LEN = 100 /* bytes; longer ones have no nearest */
+    /* bytes; for a longer name no nearest one is searched */
+    PREFIX_LEN = sizeof PREFIX - 1, NAME_MAX_LEN = 100
 };
 
 static const struct {
@@ -93,7 +94,7 @@ static int distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
-/* The known name that is nearest; NULL: half of the letters of each are different.  Ours before
+/* The nearest known name; NULL: half of the letters of each are different.  Ours come before
  * MPICH's. */
 static const char *nearest(const char *name)
 {
@@ -126,7 +127,7 @@ static int remark_misspelt(const char *name, char *line, size_t len)
     return 1;
 }
 
-/* About one name; 0: nothing to say. */
+/* The line about one name; 0: none is needed. */
 static int remark(const char *name, int all, char *line, size_t len)
 {
     int present = find_present(name), alias = find_alias(name);

@@ -1,12 +1,12 @@
 /* var.h - control variables (CVAR) and performance variables (PVAR).
  *
- * CVARs are read once, by var_init(), from the environment, and then read as plain
- * cvar.<field>; nothing else reads the environment.  The prefixes MPIR_CVAR_, MPICH_ and
- * MPIR_PARAM_ name the same variable.  A value that is no number or out of range ends MPI_Init with
- * a message naming variable, value and range.
+ * CVARs are read once, by var_init(), from the environment, and then read as plain cvar.<field>;
+ * nothing else reads the environment.  The prefixes MPIR_CVAR_, MPICH_ and MPIR_PARAM_ name the
+ * same variable.  A value that is no number or out of range ends MPI_Init with a message that names
+ * variable, value and range.  Start at var_init() in registry.c.
  *
- * PVARs are counters inside the records of their rooms (base/atomic.h counter_add); rooms
- * tell where they are by pvar_bind().  MPI_T reads them through here. */
+ * PVARs are counters inside the records of their rooms (base/atomic.h counter_add); rooms register
+ * them by pvar_bind().  MPI_T reads them through here. */
 #ifndef VAR_VAR_H
 #define VAR_VAR_H
 
@@ -43,8 +43,8 @@ extern const int cvar_count;
 
 /* Read the environment.  0, or -EINVAL with one line about variable, value and range in msg. */
 int var_init(char *msg, size_t len);
-/* Variables of another library, read from the environment while it is loaded: those that the user
- * has not set get the values given here until var_env_off().  n <= 32.  The answer says which were
+/* Variables of another library, which it reads from the environment while it is loaded.  Those that
+ * the user has not set get the values given here until var_env_off(). n <= 32.  Returns which were
  * set (bit by row), for var_env_off(). */
 struct var_env {
     const char *name, *value;
@@ -54,28 +54,28 @@ void var_env_off(const struct var_env *list, int n, unsigned set);
 /* Whether the program has more rights than its user (set-user-ID, set-group-ID, file
  * capabilities). */
 int var_privileged(void);
-/* A variable of the environment; NULL: not set, or the program is privileged.  Then the
- * environment, which is the user's, decides nothing here. */
+/* A variable of the environment; NULL: not set, or the program is privileged.  The environment
+ * belongs to the user and decides nothing in a privileged program. */
 const char *var_env_get(const char *name);
-/* The variable is set, and is not read because the program is privileged. */
+/* The variable is set, and not read because the program is privileged. */
 int var_env_refused(const char *name);
 /* Free what var_init and cvar_set allocated. */
 void var_finalize(void);
 /* Set one variable from text, as the environment would.  0, -ENOENT, or -EINVAL with msg. */
 int cvar_set(const char *name, const char *text, char *msg, size_t len);
-/* The variables that must be the same on all processes, as text: those that are not at their
- * defaults, in order. */
+/* The variables that must be the same on all processes, as text, in order.  Those at their defaults
+ * are left out. */
 void cvar_common(char *text, size_t len);
 /* Whether another process wrote the same: 0, or -EINVAL with one line in msg that names the first
- * that differs. */
+ * difference. */
 int cvar_common_check(const char *theirs, const char *whose, char *msg, size_t len);
 /* Index of a variable by its full name, present or earlier, or -1. */
 int cvar_find(const char *name);
 /* The next earlier name of a variable from *i = 0 on; NULL: no more. */
 const char *cvar_alias(const struct cvar_info *c, int *i);
 /* Lines about names MPIR_CVAR_* of the environment, one a call from *i = 0 on; 0: no more.
- * Misspelt and earlier names are always reported; with `all` set also those of MPICH that have no
- * effect here. */
+ * Misspelt and earlier names are always reported.  With `all` set those of MPICH that have no
+ * effect here are reported, too. */
 int cvar_remark(int *i, int all, char *line, size_t len);
 
 /* --- PVARs ------------------------------------------------------------------ */
