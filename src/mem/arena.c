@@ -1,8 +1,8 @@
 /* arena.c - blocks of shared memory for MPI_Alloc_mem, carved out of large segments.
  *
- *   arena    |== used ==|-- free --|== used ==|-------- bare --------|     one segment, one
- *   descriptor record     struct block, outside the arena: a store past a block's end cannot damage
- *   it
+ *   arena    |== used ==|-- free --|== used ==|-------- bare --------|
+ *            one segment, one descriptor
+ *   record   struct block, outside the arena: a store past a block's end cannot damage it
  *
  * Free blocks are in bins by size: 16 bins for each power of two, with a bit for each bin that is
  * not empty, so that a block is found, split and joined again in constant time.  Neighbours that
@@ -14,8 +14,10 @@
  *       pages of a freed block go back to the system; a block without pages is called bare.
  *   A3. An arena without a used block is dropped when more than MPIR_CVAR_MEM_KEEP bytes would be
  *       idle, and at the end.
- *   A4. After a failure nothing is given out again, nor anew: a peer that is still in its epoch may
- *       store into what has been freed. */
+ *   A4. After a failure no block is given out: a peer that is still in its epoch may store into
+ *       what has been freed.
+ *
+ * Start at mem_arena_alloc(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>
@@ -30,7 +32,7 @@
 enum {
     UNIT = 64,                       /* bytes; sizes and offsets are multiples */
     ARENA_LEAST = 4 << 20,           /* bytes of the first arena; each next is twice as large */
-    ARENA_MOST = 64 << 20,           /* ... up to this */
+    ARENA_MOST = 64 << 20,           /* ... at most this */
     BARE_FROM = 64 << 10             /* bytes; fewer pages are not worth a system call */
 };
 
@@ -90,7 +92,7 @@ static void bin_remove(struct mem_arenas *a, struct block *b)
 static struct block *bin_take(struct mem_arenas *a, size_t size)
 {
     unsigned from = bin_from(size), same = bin_of(size / UNIT);
-    /* The block freed last of this very size is in the bin below, and its pages are there. */
+    /* The block of this size that was freed last is in the bin below, and has its pages. */
     if (same != from && !list_empty(&a->bin[same])) {
         struct block *b = LIST_OBJ(a->bin[same].next, struct block, link);
         if (b->size >= size) {
@@ -128,7 +130,8 @@ static void record_free(struct mem_arenas *a, struct block *b)
     list_push_front(&a->spare, &b->link);
 }
 
-/* b keeps its first `size` bytes, the rest becomes a free block behind it.  -ENOMEM: as it was. */
+/* b keeps its first `size` bytes, the rest becomes a free block behind it. -ENOMEM: b is
+ * unchanged. */
 static int split(struct mem_arenas *a, struct block *b, size_t size)
 {
     struct block *rest = record_new(a);
@@ -148,7 +151,7 @@ static int split(struct mem_arenas *a, struct block *b, size_t size)
     return 0;
 }
 
-/* b, which is in no bin, takes its free neighbour `next` in. */
+/* Join b, which is in no bin, with its free neighbour `next`. */
 static void join(struct mem_arenas *a, struct block *b, struct block *next)
 {
     bin_remove(a, next);
@@ -189,7 +192,7 @@ static void arena_drop(struct mem_arenas *a, struct arena *x)
     free(x);
 }
 
-/* A new arena, whole, in no bin.  NULL: no memory. */
+/* A new arena: one free block, in no bin.  NULL: no memory. */
 static struct block *arena_new(struct mem_arenas *a)
 {
     size_t size = (size_t)ARENA_LEAST << (a->count < 4 ? a->count : 4);
@@ -244,7 +247,7 @@ void mem_arenas_free(struct mem *m)
 
 /* --- what MPI_Alloc_mem calls ---------------------------------------------------------------- */
 
-/* What comes before the first aligned place of b, and what is left behind, become free blocks. */
+/* The bytes before the first aligned place of b, and those behind the block, become free blocks. */
 static struct block *trim(struct mem_arenas *a, struct block *b, size_t size, size_t align)
 {
     size_t front = -((uintptr_t)b->arena->seg->base + b->off) & (align - 1);
@@ -323,7 +326,7 @@ int mem_arena_free(void *p)
     pvar_set_add(pvar_proc(), PVAR_ARENA_USED, -(uint64_t)b->size);
     if (!boot_failed_count())
         release(a, b);
-    else if (!x->used) /* A4: the block stays used, though nobody has it */
+    else if (!x->used) /* A4: the block stays used, though it has no user */
         arena_drop(a, x);
     return 1;
 }

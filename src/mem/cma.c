@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call.  Lists that have to be
- * cut go in PIECES. */
+/* The kernel takes at most IOV_MAX (1024) pieces and 2 GiB - 1 page a call.  Lists that must be cut
+ * go in lots of PIECES. */
 enum { PIECES = 128, CALL_PIECES = 1024 };
 static const size_t CALL_MAX = (size_t)1 << 30; /* bytes */
 
@@ -13,7 +13,7 @@ struct cursor {
     size_t off; /* bytes of v[0] done */
 };
 
-/* Fill at most PIECES pieces of at most `max` bytes from c; the bytes are returned. */
+/* Fill at most PIECES pieces of at most `max` bytes from c; returns the bytes. */
 static size_t cursor_peek(const struct cursor *c, size_t max, struct iovec *out,
                           unsigned long *count)
 {
@@ -51,7 +51,7 @@ static int failed(ssize_t done)
     return done == 0 ? -EFAULT : errno == ENOSYS ? -EPERM : -errno;
 }
 
-/* Lists short enough for one call go as they are. */
+/* Lists short enough for one call go uncut. */
 static int at_once(vm_fn *fn, pid_t pid, struct cursor *local, struct cursor *remote, int *over)
 {
     size_t bytes = 0;

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A control group answers an allocation beyond its limit with the OOM killer, not with an error, so
- * the limits are read before.  Files that are missing or unreadable tell nothing and limit
- * nothing. */
+/* A control group answers an allocation beyond its limit with the OOM killer, not with an error.
+ * So read the limits before.  Files that are missing or unreadable limit nothing. */
 
 /* First number in a file; `none` if there is none ("max") or no such file. */
 static size_t read_number(const char *path, size_t none)
@@ -45,7 +44,7 @@ static const struct layout v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes
 static const struct layout v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "memory.stat",
                                  "inactive_file"};
 
-/* What one group leaves: limit - used, and the file cache that can be dropped. */
+/* What one group allows: limit - used, and the file cache that can be dropped. */
 static size_t group_left(const struct layout *v, const char *dir)
 {
     char path[4400];

@@ -25,10 +25,10 @@ struct mem_segment {
     size_t size; /* bytes, a multiple of the page */
     int fd;      /* owner: the memfd; -1 in others */
     int owner;   /* 1 in the process that created it */
-    unsigned moved; /* holders of memory moved here by mem_move(); 0: any other segment */
+    unsigned moved; /* holders of memory that mem_move() moved here; 0: any other segment */
 };
 
-/* What a peer needs to attach: plain bytes, to be sent by any means. */
+/* What a peer needs to attach: plain bytes, sent by any means. */
 struct mem_key {
     uint32_t pid;
     int32_t fd;
@@ -38,22 +38,24 @@ struct mem_key {
 };
 
 /* Set up wake-up and the host page.  Uses boot put/get and one barrier; the records of the peers
- * are complete after the next one (am_init).  0 or -errno. */
+ * are complete after the next one (am_init). 0 or -errno. */
 int mem_init(void);
 int mem_host_index(void); /* of this process */
 void mem_finalize(void);
 
 /* Zeroed memory of at least `size` bytes (0 becomes a page), every page reserved now, on this
- * process's NUMA node.  -ENOMEM (never a later SIGBUS) when the system has not got it.
- * MEM_NO_RESERVE: mem_segment_reserve() does that, each process for its part.
- * MEM_LAZY: as malloc has it: limits are looked at, pages come when touched, old contents may be
- * found. MEM_ONCE: not kept when it is dropped: a peer may still look at words in it then (the last
- * barrier, the last slot). MEM_LARGE, by itself: of the large pages that the administrator set
- * aside, `size` in whole ones; -ENOMEM: too few. */
+ * process's NUMA node.  -ENOMEM (never a later SIGBUS) when the system does not have it.
+ *   MEM_NO_RESERVE  mem_segment_reserve() reserves instead, each process for its part
+ *   MEM_LAZY        as malloc: limits are read, pages come when touched, contents are undefined
+ *   MEM_ONCE        not kept when it is dropped: a peer may still read words in it then (the last
+ *                   barrier, the last slot)
+ *   MEM_LARGE       alone: of the large pages that the administrator set aside, `size` in whole
+ *                   ones; -ENOMEM: too few
+ *   MEM_LASTS       see mem_segment_attach_again() */
 enum { MEM_NO_RESERVE = 1, MEM_LAZY = 2, MEM_ONCE = 4, MEM_LARGE = 8, MEM_LASTS = 16 };
 int mem_segment_create(size_t size, unsigned flags, struct mem_segment **seg);
-/* Its mapping here goes to an address that is a multiple of `align` (bytes, a power of two), before
- * anybody knows the one it had. 0, or -errno: it stays where it is. */
+/* Move its mapping here to an address that is a multiple of `align` (bytes, a power of two), before
+ * its present address is used. 0, or -errno: it stays. */
 int mem_segment_align(struct mem_segment *seg, size_t align);
 /* Reserve a part of a segment (first touch by the process that will use it).  0 or -ENOMEM. */
 int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
@@ -61,23 +63,23 @@ int mem_segment_reserve(struct mem_segment *seg, size_t off, size_t len);
  * -ENOMEM), else 0. */
 int mem_file_limit(size_t size);
 void mem_segment_key(const struct mem_segment *seg, struct mem_key *key);
-/* Map the segment of a process on this host.  -EPERM where the system refuses, -ESTALE when the
- * owner is gone. */
+/* Map the segment of a process on this host. -EPERM: the system refuses; -ESTALE: the owner has
+ * ended. */
 int mem_segment_attach(const struct mem_key *key, struct mem_segment **seg);
-/* The same; a segment that this process has attached so already is mapped once for all.
- * mem_segment_drop() ends one use. Such a mapping is never moved. Of segments that last (MEM_LASTS)
- * a few mappings that nobody uses are kept: opening and mapping one takes 20 us. */
+/* The same, but a segment that this process has attached so before is mapped only once.
+ * mem_segment_drop() ends one use.  Such a mapping is never moved.  A few unused mappings of
+ * segments that last (MEM_LASTS) are kept, since opening and mapping one takes 20 us. */
 int mem_segment_attach_again(const struct mem_key *key, struct mem_segment **seg);
-/* Owner: every peer has attached, so close the descriptor (one per segment else, and a process has
- * few), unless the segment may be kept (doc/design/mem.md M2a).  Nobody attaches or reserves
- * afterwards. */
+/* Owner: every peer has attached, so close the descriptor, unless the segment may be kept
+ * (doc/design/mem.md M2a).  A process has few descriptors, and each open segment takes one.  After
+ * this no process attaches or reserves. */
 void mem_segment_shut(struct mem_segment *seg);
-/* Unmap; the memory goes when the last one drops it.  An owner keeps some of what it drops for its
- * next segments (MPIR_CVAR_MEM_KEEP), since getting pages from the system costs far more than a
- * copy of the same size. */
+/* Unmap; the memory is freed when the last process drops it.  An owner keeps some of what it drops
+ * for its next segments (MPIR_CVAR_MEM_KEEP): pages from the system cost far more than a copy of
+ * the same size. */
 void mem_segment_drop(struct mem_segment *seg);
-/* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.
- * Lets MPI_Win_create on MPI_Alloc_mem memory become mapped. */
+/* Find the segment (created here, by mem_segment_create) that holds [p, p+len).  NULL if none.  By
+ * this MPI_Win_create maps memory of MPI_Alloc_mem. */
 struct mem_segment *mem_segment_of(const void *p, size_t len);
 
 /* --- blocks of shared memory (arena.c) ------------------------------------------
@@ -86,7 +88,7 @@ struct mem_segment *mem_segment_of(const void *p, size_t len);
  * without a system call.  Its contents are undefined; pages come when touched.  NULL: too large, no
  * peer on the host, after a failure, or no memory: take other memory. */
 void *mem_arena_alloc(size_t size, size_t align);
-/* 1: it was a block.  0: it is no address that mem_arena_alloc() gave. */
+/* 1: it was a block. 0: mem_arena_alloc() never returned this address. */
 int mem_arena_free(void *p);
 
 /* --- private memory that becomes a segment where it is --------------------------
@@ -97,9 +99,9 @@ int mem_arena_free(void *p);
 int mem_move(void *p, size_t len, struct mem_segment **seg);
 /* One more holder of the moved memory that overlaps [p, p+len).  NULL: none does. */
 struct mem_segment *mem_move_hold(const void *p, size_t len);
-/* The last holder brings it back into private memory.  It stays as it is where that cannot be had,
- * where the user has changed the mapping, and after a death, when a peer may be in its epoch still.
- *  NULL does nothing. */
+/* The last holder moves it back into private memory.  It stays a segment if there is no memory, if
+ * the user has changed the mapping, and after a failure, when a peer may still be in its epoch.
+ * NULL does nothing. */
 void mem_move_back(struct mem_segment *seg);
 
 /* --- wake-up ----------------------------------------------------------------
@@ -111,22 +113,22 @@ void mem_wake_self(void); /* from another thread of this process; always writes 
 void mem_wake_arm(void);    /* harmless when armed */
 void mem_wake_disarm(void); /* also empties the descriptor; harmless when not armed */
 int mem_wake_fd(void);
-/* Empty the descriptor.  How many wake-ups of this user's processes were in it; those of others are
- * counted and dropped (doc/design/mem.md M8b). */
+/* Empty the descriptor.  Returns how many wake-ups of this user's processes were in it.  Those of
+ * other users are counted and dropped (doc/design/mem.md M8b). */
 int mem_wake_heard(void);
 
 /* --- attention ----------------------------------------------------------------
- * How soon this process would answer a message.  Who sends because of it says so (mem_ask), and the
- * process that stops waiting learns that a message may be under way, so that it can look once more
- * before it computes. */
+ * How soon this process would answer a message.  A peer that sends because of it announces that
+ * (mem_ask).  The process that stops waiting then learns that a message may be under way, so that
+ * it can look once more before it computes. */
 enum mem_attention {
-    MEM_BUSY,
-    /* outside MPI, or not waiting */ MEM_WAITS,
-    /* yields or sleeps in a wait */ MEM_SPINS
+    MEM_BUSY,  /* outside MPI, or not waiting */
+    MEM_WAITS, /* yields or sleeps in a wait */
+    MEM_SPINS
 };
 int mem_attend(enum mem_attention now); /* has a peer asked since the last call? */
 enum mem_attention mem_attention(int host_index);
-enum mem_attention mem_ask(int host_index); /* the same, and leave word: a message comes */
+enum mem_attention mem_ask(int host_index); /* the same, and announce a message */
 
 /* --- CMA ----------------------------------------------------------------------
  * Bytes between this process's `local` and `remote` of the process with host index i; both lists
@@ -136,8 +138,8 @@ int mem_cma_read(int host_index, const struct iovec *local, size_t nlocal,
 int mem_cma_write(int host_index, const struct iovec *local, size_t nlocal,
                   const struct iovec *remote, size_t nremote);
 pid_t mem_pid(int host_index); /* 0 until that process has passed mem_init() */
-/* A word in shared memory holds its holder's host index + 1: is that process dead?  Asks the
- * kernel, too, and tells boot/. */
+/* A word in shared memory holds its holder's host index + 1: has that process failed?  Asks the
+ * kernel, too, and reports a failure to boot/. */
 int mem_holder_died(unsigned word);
 
 #endif

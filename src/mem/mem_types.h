@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "mem/mem.h"
 
-/* A segment as this process knows it; rooms above see only the first member. */
+/* A segment as this process knows it; callers see only the first member. */
 struct mem_seg {
     struct mem_segment pub;
     struct mem_key key; /* of the owner's memfd, also in a process that attached */
@@ -36,16 +36,16 @@ struct mem_arenas {
     struct map used;                 /* address -> block */
 };
 
-/* One process in the host page.  `sleeping` has a line of its own (two, for processors that fetch
- * lines in pairs: its neighbour is written once and read on the slow path only).
- * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm); a
- * waker that has written the descriptor moves 2k+1 to 2k+2, so that others need not write too, and
+/* One process in the host page.  `sleeping` has a line of its own.  (Some processors fetch lines in
+ * pairs.  Its neighbour is written once and read on the slow path only.)
+ * sleeping: odd while its process is armed.  The process stores 2k+1 (arm) and 2k+2 (disarm).  A
+ * waker that has written the descriptor moves 2k+1 to 2k+2, so that others need not write, too, and
  * can never clear a later arm. */
 struct mem_record {
     _Alignas(128) atomic_uint sleeping;
     _Alignas(64) atomic_int pid; /* stored last, with release: the record is complete */
     uint64_t wake;               /* random part of the socket's name */
-    _Alignas(128) atomic_int attends; /* mem_attend(): stored at every wait, read by few */
+    _Alignas(128) atomic_int attends; /* mem_attend(): stored at every wait, rarely read */
 };
 _Static_assert(sizeof(struct mem_record) == 256, "four cache lines a process");
 
@@ -54,8 +54,8 @@ struct mem {
     struct mem_record *record;
     int count, index; /* processes on the host; this one */
     int wake_fd;
-    uid_t uid; /* whose wake-ups count */
-    /* given up for the moment of an attach when the process has no other (M8a); -1: none */
+    uid_t uid; /* the user whose wake-ups count */
+    /* closed during an attach when the process has no other descriptor (M8a); -1: none */
     int spare_fd;
     unsigned turn;     /* last value this process stored into its `sleeping` */
     struct mem_seg **segs; /* created here, sorted by address */
@@ -68,23 +68,23 @@ struct mem {
     unsigned unused;           /* of these that nobody uses now; at most MEM_UNUSED */
 };
 
-/* Bytes the system can still give to shared memory, as far as it tells (limit.c). */
+/* Bytes the system can still give to shared memory, as far as it reports them (limit.c). */
 size_t mem_available(void);
 
 /* segment.c */
-void mem_cached_free(struct mem *m); /* give back what is kept for later */
+void mem_cached_free(struct mem *m); /* free what is kept for later */
 size_t mem_page(void);             /* bytes */
-/* may so many bytes be asked for, so that the kernel refuses and does not kill? */
+/* may so many bytes be requested, so that the kernel refuses and does not kill? */
 int mem_may_take(size_t size);
 /* own segment: its mapping is at `base` now */
 void mem_segment_rebase(struct mem_segment *seg, void *base);
-void mem_segment_forget(struct mem_segment *seg); /* own segment: gone but for what is mapped */
+void mem_segment_forget(struct mem_segment *seg); /* own segment: freed except for what is mapped */
 /* some segment with `moved` that overlaps, or NULL */
 struct mem_segment *mem_moved_near(const void *p, size_t len);
 
 void mem_arenas_free(struct mem *m); /* arena.c */
 void mem_unused_free(struct mem *m, unsigned most); /* keep at most so many unused mappings */
-void mem_spare_fill(struct mem *m); /* get the reserve (back) */
+void mem_spare_fill(struct mem *m); /* open the reserve (again) */
 
 int mem_wake_open(void);   /* wake.c */
 void mem_wake_close(void);

@@ -1,12 +1,12 @@
 /* move.c - a private buffer goes into a segment, and back, at its address.
  *
- *   the buffer   |== private ==|          copy          |== segment ==|   one mremap puts the
- *   segment
- *                                ------------------->                     where the buffer was
+ *   the buffer   |== private ==|          copy          |== segment ==|
+ *                                ------------------->
+ *                one mremap puts the segment where the buffer was
  *
- * Only pages on which nobody but the buffer's owner has data are moved: what another thread stores
- * on them between the copy and the mremap is lost, and the owner knows that the buffer becomes a
- * window, others do not. */
+ * Only pages that hold nothing but the buffer are moved.  What another thread stores on them
+ * between the copy and the mremap is lost.  The buffer's owner knows that it becomes a window;
+ * owners of other data do not. */
 #include "mem/mem_types.h"
 
 #include <errno.h>
@@ -53,10 +53,10 @@ static int mapping_of(uintptr_t at, struct mapping *m)
     return found;
 }
 
-/* Whether [at, at+len) is one block of the C library that it mapped by itself: the pages [from, to)
- * are the block's, though the kernel has joined its mapping with the neighbours'.  The GNU library
- * has two words before such a block, which begins its first page: 0 (what alignment skipped), and
- * the bytes mapped with bit 1 set.  Whatever else is there says no. */
+/* Whether [at, at+len) is one block of the C library that has its own mmap.  Then the pages [from,
+ * to) belong to the block, even if the kernel has joined its mapping with the neighbours'.  The GNU
+ * library has two words before such a block, which begins its first page: 0 (what alignment
+ * skipped), and the bytes mapped with bit 1 set.  With other words the answer is no. */
 static int is_block(uintptr_t at, uintptr_t from, uintptr_t to)
 {
 #ifdef __GLIBC__
@@ -65,7 +65,7 @@ static int is_block(uintptr_t at, uintptr_t from, uintptr_t to)
         return 0;
     const size_t *head = (const size_t *)from;
     size_t mapped = head[1] & ~(size_t)7;
-    /* Its end: the page of the buffer's last byte, or a page more for the library's own
+    /* Its end: the page of the buffer's last byte, or one more page for the library's own
      * rounding. */
     return head[0] == 0 && (head[1] & 7) == 2 &&
            (from + mapped == to || from + mapped == to + page);
@@ -88,23 +88,23 @@ static int may_move(uintptr_t at, size_t len, uintptr_t from, uintptr_t to)
     return (first && last) || is_block(at, from, to);
 }
 
-/* --- there and back ----------------------------------------------------------------- */
+/* --- move and move back ------------------------------------------------------------------ */
 
-/* The mapping at `with` takes the place of the one at `at`, in one system call: no thread ever
- * finds nothing there. */
+/* The mapping at `with` replaces the one at `at`, in one system call: at no time is the address
+ * unmapped for other threads. */
 static int take_place(void *with, void *at, size_t size)
 {
     if (mremap(with, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at)
         return 0;
     int err = -errno;
-    /* The system may have run out of memory after it had removed what was there; the contents are
-     * at `with` still. */
+    /* The system may run out of memory after it has removed the old mapping.  The contents are
+     * still at `with`. */
     void *again = mmap(at, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (again == at)
         memcpy(at, with, size);
     else if (again != MAP_FAILED)
-        munmap(again, size); /* an old system takes the address for a wish */
+        munmap(again, size); /* an old system takes the address as a hint */
     return err;
 }
 
@@ -144,8 +144,8 @@ struct mem_segment *mem_move_hold(const void *p, size_t len)
     return s;
 }
 
-/* The user may have changed the mapping, or removed it: then what is at the address is not ours to
- * replace. */
+/* The user may have changed or removed the mapping.  Then what is at the address must not be
+ * replaced. */
 static int is_there(const struct mem_segment *s)
 {
     struct mapping m;
@@ -157,9 +157,9 @@ static int is_there(const struct mem_segment *s)
 
 enum { STEP = 16 << 20 }; /* bytes */
 
-/* The pages [off, off+n) come back, by way of `own`; then the segment's are given up.  So private
- * memory is never needed for more than a step: the kernel does not refuse it when there is none
- * left, it kills. */
+/* The pages [off, off+n) come back through `own`; then those of the segment are freed.  So private
+ * memory is never needed for more than one step: without memory the kernel does not refuse, it
+ * kills. */
 static int step_back(struct mem_segment *s, char *own, size_t off, size_t n)
 {
     char *at = (char *)s->base + off;
@@ -188,6 +188,6 @@ void mem_move_back(struct mem_segment *s)
     }
     if (own != MAP_FAILED && done < s->size)
         munmap(own + done, s->size - done);
-    /* what is not back lies in the memfd, as before, until the user unmaps it */
+    /* what has not come back lies in the memfd, as before, until the user unmaps it */
     mem_segment_forget(s);
 }

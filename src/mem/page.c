@@ -1,4 +1,5 @@
-/* The room, and the page that its processes on the host share. */
+/* page.c - life of the room, and the page that its processes on the host share.  Start at
+ * mem_init(). */
 #include "mem/mem_types.h"
 
 #include <errno.h>
@@ -12,15 +13,14 @@
 #include "base/proc.h"
 #include "boot/boot.h"
 
-/* What the first process of the host tells the others. */
+/* What the first process of the host sends to the others. */
 struct page_key {
     struct mem_key key;
     struct boot_host host;
     int err; /* why there is none */
 };
 
-/* The launcher may have called one host what are containers, or several machines behind one
- * name. */
+/* The launcher may count several containers as one host, or several machines with one name. */
 static int same_host(const struct boot_host *first)
 {
     struct boot_host here;
@@ -30,21 +30,20 @@ static int same_host(const struct boot_host *first)
     const char *differs = boot_host_differs(first, &here);
     if (!differs)
         return 0;
-    log_warn("the launcher says that ranks %d and %d share a host, but they have different %s "
-             "(containers?); with "
-             "MPIR_CVAR_HOST_MAP=exchange the processes find out themselves",
+    log_warn("by the launcher ranks %d and %d share a host, but they have different %s "
+             "(containers?); with MPIR_CVAR_HOST_MAP=exchange the processes find out themselves",
              boot_host_rank(0), boot_rank(), differs);
     return -EPROTO;
 }
 
-/* The first process of the host makes the page; the key goes by boot/. */
+/* The first process of the host makes the page; boot/ carries the key. */
 static int page_open(struct mem *m)
 {
     char name[40];
     struct page_key k = {0};
     size_t len = sizeof k;
     snprintf(name, sizeof name, "mem.page.%d", boot_host_rank(0));
-    /* By all: the others would find no key, and not know why. */
+    /* In all cases: without a key the others would not know why. */
     int err = mem_file_limit((size_t)m->count * sizeof(struct mem_record));
     if (m->index == 0 && !err) {
         k.err = mem_segment_create((size_t)m->count * sizeof(struct mem_record), 0, &m->page);
@@ -117,9 +116,9 @@ void mem_finalize(void)
     proc->mem = NULL;
 }
 
-/* Nobody may have told of a death: who waits for such a word asks nobody, and holds no lock that
- * would.  The kernel knows; processes of a host have their numbers in common (boot_host_differs()).
- *  A number in use again hides the death, no more. */
+/* The launcher or the watch may not have reported a death.  A process that waits for such a word
+ * sends no messages, so it would never find out.  The kernel knows: processes of a host share their
+ * process ids (boot_host_differs()).  If the id is in use again the death stays hidden. */
 int mem_holder_died(unsigned word)
 {
     int index = (int)word - 1, rank = boot_host_rank(index);

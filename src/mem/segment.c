@@ -19,13 +19,13 @@
 enum {
     ASK_FROM = 4 << 20,    /* bytes; below this reading the limits costs more than the memory */
     KEEP_FROM = 256 << 10, /* bytes; smaller segments are not worth a descriptor */
-    /* segments of this process with an open descriptor, at most, that are kept */
+    /* segments of this process with an open descriptor that are kept, at most */
     KEEP_FDS = 128,
-    /* bytes; larger ones may be touched in part only, and a page mapped in advance costs 2 us and
+    /* bytes; larger ones may be touched only in part, and a page mapped in advance costs 2 us and
      * more */
     POPULATE = 1 << 20,
-    /* bytes reserved by one system call, which a signal undoes as a whole: fewer each time, down
-     * to */
+    /* bytes reserved by one system call.  A signal undoes it as a whole: fewer each time, at
+     * least */
     RESERVE_STEP = 64 << 20,
     /* ... what takes less time than lies between any two signals of a timer */
     RESERVE_LEAST = 64 << 10
@@ -150,7 +150,7 @@ int mem_may_take(size_t size)
     return size < ASK_FROM || size <= mem_available();
 }
 
-/* A memory file counts against the limit of file sizes: who asks for more gets SIGXFSZ. */
+/* A memory file counts against the limit of file sizes: a process that exceeds it gets SIGXFSZ. */
 static int file_too_large(size_t size)
 {
     struct rlimit file;
@@ -164,7 +164,7 @@ int mem_file_limit(size_t size)
     return file_too_large((size + page - 1) / page * page) ? -EFBIG : 0;
 }
 
-/* Whether `size` bytes may be asked for: beyond these limits the kernel kills instead of
+/* Whether `size` bytes may be requested: beyond these limits the kernel kills instead of
  * refusing. */
 static int may_take(size_t size, unsigned flags)
 {
@@ -173,7 +173,7 @@ static int may_take(size_t size, unsigned flags)
     return flags & (MEM_NO_RESERVE | MEM_LARGE) || mem_may_take(size);
 }
 
-/* *size: in whole pages, afterwards in whole large ones where these are asked for. */
+/* *size: rounded up to whole pages, or to whole large ones for MEM_LARGE. */
 static int memfd_open(size_t *size, unsigned flags, uint64_t seg_id)
 {
     char name[40];
@@ -193,7 +193,7 @@ static int memfd_open(size_t *size, unsigned flags, uint64_t seg_id)
         err = -errno;
     if (!err && !(flags & (MEM_NO_RESERVE | MEM_LAZY)))
         err = fallocate_all(fd, 0, *size);
-    /* Sealed: no process can cut it and give the others SIGBUS. */
+    /* Sealed: no process can cut it and cause SIGBUS in the others. */
     if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         err = -errno;
     if (!err)
@@ -214,9 +214,9 @@ static int seg_map(struct mem_seg *s, int fd, int populate)
 }
 
 /* --- kept for later -----------------------------------------------------------------
- * Programs free and make windows of the same size over and over (a global array per step), and the
- * system takes 5 to 20 us for each page that comes and goes.  Peers that had the old segment mapped
- * have ended their last epoch on it. */
+ * Programs free and make windows of the same size over and over (a global array per step).  The
+ * system needs 5 to 20 us for each page that is mapped and freed.  Peers that had the old segment
+ * mapped have ended their last epoch on it. */
 
 static void seg_free(struct mem_seg *s)
 {
@@ -240,8 +240,8 @@ void mem_cached_free(struct mem *m)
         seg_free(cached_take(m, 0));
 }
 
-/* After a death epochs may end, and memory be freed, while living peers are still in theirs: what
- * they store late must not come into the next owner's memory. */
+/* After a failure epochs may end, and memory be freed, while living peers are still in their
+ * epochs.  Their late stores must not reach the memory of the next owner. */
 static int may_keep(const struct mem *m, const struct mem_seg *s)
 {
     return m && s->pub.owner && !boot_failed_count() &&
@@ -257,8 +257,8 @@ static void cached_add(struct mem *m, struct mem_seg *s)
     m->kept_bytes += s->pub.size;
 }
 
-/* One of this size again, the last one dropped.  NULL: none, or its pages are not all there and
- * cannot be had. */
+/* A kept segment of this size, the last one dropped.  NULL: none, or some of its pages are missing
+ * and there is no memory for them. */
 static struct mem_seg *seg_again(struct mem *m, size_t size, unsigned flags)
 {
     int i = m && !(flags & (MEM_NO_RESERVE | MEM_LARGE)) ? m->nkept - 1 : -1;
@@ -315,7 +315,7 @@ fail:
     return err;
 }
 
-/* What is kept holds memory and descriptors. */
+/* Kept segments hold memory and descriptors. */
 static int scarce(int err)
 {
     return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
@@ -356,9 +356,9 @@ static int link_matches(const char *link, uint64_t seg_id)
     return strncmp(target, want, strlen(want)) ? -ESTALE : 0;
 }
 
-/* A program may use up its descriptors before it talks to a peer for the first time, and the peer
- * waits for an answer: an attach needs one for a moment only, so one is held for it.  A file of its
- * own, which helps against a full table of the system, too. */
+/* A program may use up its descriptors before its first message to a peer, and the peer waits for
+ * an answer.  An attach needs one descriptor for a moment, so one is held in reserve.  It has a
+ * file of its own, which helps against a full table of the system, too. */
 void mem_spare_fill(struct mem *m)
 {
     if (m && m->spare_fd < 0)
@@ -383,9 +383,9 @@ static void close_again(int fd)
     mem_spare_fill(proc->mem);
 }
 
-/* The owner's memfd, opened through /proc; to be closed by close_again().  Looked at before
- * (opening a stranger's pipe or device may have side effects) and after (the number may have been
- * given to another file in between). */
+/* The owner's memfd, opened through /proc; close_again() closes it.  Check it before (opening
+ * another user's pipe or device may have side effects) and after (the number may have been reused
+ * for another file in between). */
 static int key_open(const struct mem_key *key)
 {
     char path[64], own[64];
@@ -480,7 +480,7 @@ int mem_segment_align(struct mem_segment *seg, size_t align)
         return 0;
     if (seg->size > (size_t)INT64_MAX - align)
         return -ENOMEM;
-    /* Address space alone, of which the segment takes the place. */
+    /* Address space alone, which the segment then replaces. */
     size_t room = seg->size + align;
     char *all = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)

@@ -31,7 +31,7 @@ int mem_wake_open(void)
     r->wake = random_bits() ^ (uint64_t)getpid() << 32;
     m->uid = getuid();
     m->wake_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* Credentials before the name: nobody can send without them. */
+    /* Credentials before the name: no process can send without them. */
     if (m->wake_fd < 0 ||
         setsockopt(m->wake_fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) != 0 ||
         bind(m->wake_fd, (struct sockaddr *)&a, wake_name(r->wake, &a)) != 0)
@@ -54,7 +54,7 @@ static void wake_write(struct mem_record *r)
     if (!atomic_load_explicit(&r->pid, memory_order_acquire))
         return;
     socklen_t len = wake_name(r->wake, &a);
-    /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it is gone. */
+    /* EAGAIN: its queue is full, so it will wake.  ECONNREFUSED: it has ended. */
     while (sendto(proc->mem->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a,
                   len) < 0 &&
            errno == EINTR)
@@ -84,15 +84,15 @@ void mem_wake_arm(void)
     struct mem *m = proc->mem;
     if (!(m->turn & 1))
         m->turn++;
-    /* Also when armed already: a waker may have taken the mark since.  Pairs with the fence in
+    /* Also when armed already: a waker may have cleared the mark since.  Pairs with the fence in
      * mem_wake(). */
     atomic_store_explicit(&m->record[m->index].sleeping, m->turn, memory_order_relaxed);
     fence_full();
 }
 
-/* One datagram.  1: of a process of this user; 0: of another; -1: none is there.  The buffer has
- * room for the sender's credentials alone, so that descriptors which a stranger attaches are closed
- * by the kernel. */
+/* One datagram. 1: of a process of this user; 0: of another user; -1: none.  The buffer has room
+ * for the sender's credentials alone, so that the kernel closes descriptors which a stranger
+ * attaches. */
 static int wake_read(const struct mem *m)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
@@ -133,13 +133,14 @@ void mem_wake_disarm(void)
     mem_wake_heard();
 }
 
-enum { ASKED = 4 }; /* beside the attention */
+enum { ASKED = 4 }; /* a flag beside enum mem_attention */
 
 int mem_attend(enum mem_attention now)
 {
     struct mem *m = proc->mem;
     atomic_int *a = &m->record[m->index].attends;
-    /* A store costs less; a mark that is lost when nothing changes for the worse does no harm. */
+    /* A plain store is cheaper.  If it loses a mark while the state gets no worse, that does no
+     * harm. */
     if (now != MEM_BUSY) {
         atomic_store_explicit(a, (int)now, memory_order_relaxed);
         return 0;
